@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::core {
+
+enum class DType : std::uint8_t { u8, i32, i64, f32, f64, c64, c128 };
+[[nodiscard]] std::size_t size_of(DType dtype);
+[[nodiscard]] std::string_view name_of(DType dtype);
+
+/// Dtype and row-major shape of one named array. Names are paths: "model/log10_resistivity".
+struct ArrayInfo {
+  DType dtype = DType::f64;
+  std::vector<std::int64_t> shape;
+  [[nodiscard]] std::int64_t count() const;
+};
+
+/// Takes named arrays and attributes; HDF5 and other formats implement it above this layer.
+class ArraySink {
+ public:
+  virtual ~ArraySink() = default;
+  virtual void write(const std::string& name, const ArrayInfo& info, std::span<const std::byte> bytes) = 0;
+  /// Text beside an array or group ("" = root), e.g. ("model/log10_resistivity", "units", "log10(ohm m)").
+  virtual void attribute(const std::string& object, const std::string& key, const std::string& text) = 0;
+};
+
+/// Gives named arrays and attributes back.
+class ArraySource {
+ public:
+  virtual ~ArraySource() = default;
+  [[nodiscard]] virtual bool contains(const std::string& name) const = 0;
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0;  ///< all arrays, sorted
+  [[nodiscard]] virtual ArrayInfo info(const std::string& name) const = 0;
+  /// Reads elements [first, first + out.size()/size_of(dtype)) in row-major order. errors: FormatError on a missing array or range.
+  virtual void read(const std::string& name, std::int64_t first, std::span<std::byte> out) const = 0;
+  [[nodiscard]] virtual std::string attribute(const std::string& object, const std::string& key) const = 0;  ///< errors: FormatError
+  [[nodiscard]] virtual bool has_attribute(const std::string& object, const std::string& key) const = 0;
+};
+
+// Conveniences over the two interfaces. Eigen matrices are written row-major with shape (rows, cols).
+void write_vector(ArraySink& sink, const std::string& name, std::span<const double> values);
+void write_vector(ArraySink& sink, const std::string& name, std::span<const std::complex<double>> values);
+void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values);
+void write_vector(ArraySink& sink, const std::string& name, std::span<const std::uint8_t> values);
+void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<const Eigen::MatrixXd>& values);
+void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts);  ///< (n, width) u8, zero padded
+[[nodiscard]] std::vector<double> read_doubles(const ArraySource& source, const std::string& name);
+[[nodiscard]] std::vector<std::int64_t> read_integers(const ArraySource& source, const std::string& name);
+[[nodiscard]] std::vector<std::uint8_t> read_bytes(const ArraySource& source, const std::string& name);
+[[nodiscard]] Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name);
+[[nodiscard]] std::vector<std::string> read_texts(const ArraySource& source, const std::string& name);
+
+}  // namespace lodestone::core

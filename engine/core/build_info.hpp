@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lodestone::core {
+
+[[nodiscard]] std::string version();
+/// Facts of the build in a fixed order: version, commit, compiler, build type, flags, and each third-party library with its version
+/// ("absent" for optional ones that were not found).
+[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& build_info();
+
+}  // namespace lodestone::core

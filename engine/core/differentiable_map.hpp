@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+#include <memory>
+#include <string>
+
+namespace lodestone::core {
+
+using ConstMatrixRef = Eigen::Ref<const Eigen::MatrixXd>;
+using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
+
+/// A map F frozen at one point x: its value and its derivative J = dF/dx. Owns the fields and factorisations at x; immutable.
+///
+/// collective: every member, over the communicator of the map that made it.
+class Linearization {
+ public:
+  virtual ~Linearization() = default;
+  Linearization(const Linearization&) = delete;
+  Linearization& operator=(const Linearization&) = delete;
+
+  [[nodiscard]] Eigen::Index size_in() const { return size_in_; }
+  [[nodiscard]] Eigen::Index size_out() const { return value_.size(); }
+  /// F(x), shape (n_out).
+  [[nodiscard]] const Eigen::VectorXd& value() const { return value_; }
+  /// J V for k directions at once. shapes: V (n_in, k) → (n_out, k). errors: ShapeError.
+  [[nodiscard]] Eigen::MatrixXd jvp(const ConstMatrixRef& directions) const;
+  /// Jᵀ W for k directions at once. shapes: W (n_out, k) → (n_in, k). errors: ShapeError.
+  [[nodiscard]] Eigen::MatrixXd vjp(const ConstMatrixRef& directions) const;
+  /// Dense J, shape (n_out, n_in).
+  [[nodiscard]] Eigen::MatrixXd jacobian() const { return do_jacobian(); }
+
+ protected:
+  Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
+
+ private:
+  virtual Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const = 0;
+  virtual Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const = 0;
+  /// The default calls `vjp` in blocks of unit vectors; override where cheaper.
+  virtual Eigen::MatrixXd do_jacobian() const;
+
+  Eigen::Index size_in_;
+  Eigen::VectorXd value_;
+};
+
+/// The contract between unknowns and data: a forward solver, a transform, a decoder … Real f64 vectors, replicated on every rank.
+///
+/// A new physics derives from this class, and inversion, learned priors, checkpoints and output work with it.
+class DifferentiableMap {
+ public:
+  virtual ~DifferentiableMap() = default;
+
+  [[nodiscard]] virtual Eigen::Index size_in() const = 0;
+  [[nodiscard]] virtual Eigen::Index size_out() const = 0;
+  /// Short name for messages, e.g. "mt::Simulation2D".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Identifies the communicator the members are collective over; 0 = serial.
+  [[nodiscard]] virtual int communicator_id() const { return 0; }
+
+  /// F(x). shapes: x (n_in) → (n_out). errors: ShapeError, InvalidArgument when x is not finite. collective.
+  [[nodiscard]] Eigen::VectorXd value(const ConstVectorRef& x) const;
+  /// F and its derivative at x. errors and collective as `value`.
+  [[nodiscard]] std::unique_ptr<Linearization> linearize(const ConstVectorRef& x) const;
+
+ private:
+  void check(const ConstVectorRef& x) const;
+  /// The default linearises and takes the value.
+  virtual Eigen::VectorXd do_value(const ConstVectorRef& x) const;
+  virtual std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const = 0;
+};
+
+using MapPtr = std::shared_ptr<const DifferentiableMap>;
+
+}  // namespace lodestone::core

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace lodestone::core {
+
+/// A subsystem that must be up while the program runs (MPI, PETSc, a device). Construct = up, destroy = down.
+class SubsystemScope {
+ public:
+  virtual ~SubsystemScope() = default;
+  /// Called by the outermost catch: no other rank may be left waiting.
+  virtual void abort(int exit_code) noexcept { (void)exit_code; }
+};
+
+/// The first local of `main`: owns the subsystem scopes in the order given and takes them down in reverse order, last of all.
+class Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  template <class Scope, class... Args>
+  Scope& start(Args&&... args) {
+    auto scope = std::make_unique<Scope>(std::forward<Args>(args)...);
+    Scope& result = *scope;
+    scopes_.push_back(std::move(scope));
+    return result;
+  }
+  /// Runs the body; turns an exception into a one-paragraph message on stderr and its exit code, and aborts the other ranks.
+  [[nodiscard]] int run(const std::function<int()>& body);
+
+ private:
+  std::vector<std::unique_ptr<SubsystemScope>> scopes_;
+};
+
+}  // namespace lodestone::core
