@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+#include <string>
+
+namespace lodestone::inversion {
+
+struct GaussNewtonState;
+
+/// One row of the iteration table.
+struct IterationRecord {
+  int iteration = 0;         ///< 0 = start model
+  double lambda = 0.0, rms = 0.0, roughness = 0.0, step = 0.0;
+  double rms_before_redesign = 0.0;  ///< equals rms of the row before unless the mesh was redesigned
+  int n_forward = 0, n_jacobian = 0;
+  double seconds = 0.0;      ///< wall time of this iteration
+};
+
+/// What directives see after every accepted iteration (and once for the start model).
+struct IterationView {
+  const IterationRecord& record;
+  const Eigen::VectorXd& model;
+  const Eigen::VectorXd& predicted;
+  const GaussNewtonState& state;  ///< what a checkpoint stores
+};
+
+/// Something that happens per iteration: a table line, a checkpoint, a VTK file, progress. Called on every rank; only rank 0 should write files.
+class Directive {
+ public:
+  virtual ~Directive() = default;
+  virtual void on_iteration(const IterationView& view) = 0;
+  /// Within an iteration, after each forward run of the λ search ("jacobian", "lambda 3/10 rms 2.31").
+  virtual void on_progress(const std::string& what) { (void)what; }
+};
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/session.hpp"
+
+namespace lodestone::physics {
+
+/// PETSc from initialisation to finalisation; MPI must be up already. Command-line arguments are not handed to PETSc (use PETSC_OPTIONS).
+class PetscScope final : public core::SubsystemScope {
+ public:
+  PetscScope();
+  ~PetscScope() override;
+};
+
+}  // namespace lodestone::physics

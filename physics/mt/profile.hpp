@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/survey.hpp"
+#include "physics/mt/transfer_functions.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// A point in a plane, metres.
+struct PlanePoint {
+  double north_m = 0.0, east_m = 0.0;
+};
+
+/// How the stations' coordinates along the profile are made.
+enum class Distance {
+  projected,    ///< on the profile line
+  running_sum,  ///< sum of the station-to-station distances in the order given
+};
+
+struct ProfileOptions {
+  std::optional<double> azimuth_deg;          ///< of the profile's y axis, clockwise from north; absent: best line through the stations
+  std::string origin_station;                 ///< y = 0 here; empty: the first station along the azimuth
+  Distance distance = Distance::projected;
+};
+
+/// The stations on a profile: y along `azimuth_deg`, x (strike) along azimuth_deg − 90°, z down.
+struct Profile {
+  double azimuth_deg = 0.0;
+  PlanePoint origin;
+  std::vector<double> y_m;       ///< per station, input order
+  std::vector<double> offset_m;  ///< distance from the line, positive to +x; for warnings and the report
+};
+
+/// Best line (total least squares) or the given azimuth through projected stations. With `best line` y grows from the first to the last station.
+/// errors: InvalidArgument (no station, unknown origin station, coincident stations named with their distance).
+[[nodiscard]] Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points, const ProfileOptions& options);
+
+/// One rule that masks data of a station (all stations when empty) in a frequency band for some quantities (all when empty).
+struct MaskRule {
+  std::string station;
+  std::vector<Quantity> quantities;
+  double min_frequency_hz = 0.0, max_frequency_hz = 1e300;
+};
+
+struct DataSelection {
+  std::vector<Quantity> quantities;                ///< what to invert
+  std::vector<double> frequencies_hz;              ///< empty: those every station shares within `frequency_tolerance`
+  double frequency_tolerance = 0.02;               ///< relative; a measured frequency further away counts as missing
+  std::vector<std::string> interpolate_stations;   ///< stations whose own list differs, interpolated and flagged
+  ErrorFloors floors;
+  bool ignore_file_errors = false;                 ///< σ = floor alone
+  double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< folded phase outside: masked as out_of_quadrant
+  std::vector<MaskRule> masks;
+};
+
+/// Observations of a survey from the stations' transfer functions, already rotated to the profile frame (x = strike).
+/// errors: InvalidArgument when no usable datum is left, or a rule or interpolation names an unknown station.
+[[nodiscard]] ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection);
+
+/// Counts by quantity and reason, as a table.
+[[nodiscard]] std::string mask_table(const ObservedData& data);
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// TE: E along strike (Zxy, tipper). TM: H along strike (Zyx).
+enum class Mode : std::uint8_t { te, tm };
+
+/// One real number of a transfer function. units: impedance ohm, tipper none, apparent resistivity log10(ohm m), phase radian (not folded).
+enum class Quantity : std::uint8_t { zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx };
+inline constexpr int n_quantities = 10;
+
+[[nodiscard]] Mode mode_of(Quantity quantity);
+[[nodiscard]] bool is_phase(Quantity quantity);
+[[nodiscard]] std::string_view name_of(Quantity quantity);  ///< "zxy_re", "log10_rho_xy" …
+[[nodiscard]] std::string_view units_of(Quantity quantity);
+[[nodiscard]] Quantity quantity_from(std::string_view name);  ///< errors: InvalidArgument
+
+/// A receiver on the surface, anywhere along the profile.
+struct Station {
+  std::string name;
+  double y_m = 0.0;                    ///< along profile
+  double latitude_deg = 0.0, longitude_deg = 0.0, elevation_m = 0.0;  ///< as measured, for output only
+};
+
+/// Which real number of which station at which frequency.
+struct DatumKey {
+  Quantity quantity;
+  int frequency;  ///< index into Survey2D::frequencies_hz
+  int station;    ///< index into Survey2D::stations
+};
+
+/// What a 2-D simulation predicts: one output per key, in this order.
+struct Survey2D {
+  std::vector<Station> stations;
+  std::vector<double> frequencies_hz;
+  std::vector<DatumKey> keys;
+
+  /// errors: InvalidArgument (no station, equal positions, non-positive frequency), ShapeError (key outside).
+  void validate() const;
+};
+
+/// Every quantity asked for at every frequency and station; order: quantity, frequency, station.
+[[nodiscard]] Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz, const std::vector<Quantity>& quantities);
+
+/// Why a datum is not used.
+enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error };
+[[nodiscard]] std::string_view name_of(MaskReason reason);
+
+/// Observations on the keys of a survey. shapes: all (keys.size()).
+struct ObservedData {
+  Survey2D survey;
+  Eigen::VectorXd value;           ///< units of the quantity; NaN where missing
+  Eigen::VectorXd sigma;           ///< one standard deviation after floors; the error of a complex datum stands on each part
+  std::vector<MaskReason> mask;
+  std::vector<std::uint8_t> interpolated;  ///< 1: made by interpolation on request
+
+  [[nodiscard]] Eigen::Index n_kept() const;
+  /// The kept data alone, with a survey of their keys.
+  [[nodiscard]] ObservedData kept() const;
+};
+
+/// Error floors, declared once and stored with the data: σ = max(σ measured, floor).
+struct ErrorFloors {
+  double impedance_relative = 0.05;  ///< of |Z|; on each part of the complex number
+  double log10_rho = 0.0434;         ///< decades (10 % of ρₐ)
+  double phase_deg = 2.86;
+  double tipper_absolute = 0.02;
+};
+
+}  // namespace lodestone::physics::mt
