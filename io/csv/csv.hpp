@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/responses.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::io {
+
+struct CsvSite {
+  std::string name;
+  double y_m = 0.0;
+  std::optional<double> z_m;  ///< absent: on the surface
+};
+
+/// Sites from `site,y_m[,z_m]` with that header line. errors: FileError, FormatError with file:line (header, number, repeated site, no site).
+[[nodiscard]] std::vector<CsvSite> read_sites_csv(const std::string& path);
+
+/// One row per response: `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im`; empty field = no value. errors: FileError.
+void write_responses_csv(const std::string& path, const std::vector<physics::mt::Response>& responses);
+/// The rows of such a file. errors: FileError, FormatError with file:line.
+[[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
+
+/// One row per cell, true depths (draped grids follow the surface at the cell's centre):
+/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m`. errors: FileError.
+void write_section_csv(const std::string& path, const physics::mesh::Section2D& section);
+
+}  // namespace lodestone::io

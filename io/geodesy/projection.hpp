@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/profile.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lodestone::io {
+
+/// Latitude and longitude in degrees, WGS84.
+struct GeoPoint {
+  double latitude_deg = 0.0, longitude_deg = 0.0;
+};
+
+/// A map projection between WGS84 and metres north and east, both ways.
+class Projection {
+ public:
+  /// Transverse Mercator with unit scale, centred on the points' mean position (the survey's own plane). errors: InvalidArgument.
+  explicit Projection(const std::vector<GeoPoint>& points);
+  /// The zone of Universal Transverse Mercator that holds the points' mean position.
+  static Projection utm(const std::vector<GeoPoint>& points);
+  /// Any projected system PROJ knows: "EPSG:32733", "+proj=…". errors: ConfigError.
+  static Projection from_definition(const std::string& definition);
+  ~Projection();
+  Projection(Projection&&) noexcept;
+  Projection& operator=(Projection&&) noexcept;
+
+  /// errors: InvalidArgument when a point has no image (naming it).
+  [[nodiscard]] std::vector<physics::mt::PlanePoint> to_plane(const std::vector<GeoPoint>& points) const;
+  [[nodiscard]] std::vector<GeoPoint> to_geographic(const std::vector<physics::mt::PlanePoint>& points) const;
+  /// What was given to PROJ; stored with results.
+  [[nodiscard]] const std::string& definition() const;
+
+ private:
+  struct Impl;
+  explicit Projection(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Great-circle distance on a sphere of 6371 km.
+[[nodiscard]] double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b);
+
+}  // namespace lodestone::io

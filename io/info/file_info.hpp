@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/error.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::io {
+
+/// What one site of a data file offers. NaN = the file does not say.
+struct SiteInfo {
+  std::string name;
+  double latitude_deg, longitude_deg, elevation_m;
+  int n_periods = 0;
+  double period_min_s, period_max_s;
+  std::vector<std::string> components;  ///< "zxx" "zxy" … "tx" "ty"; "rho_yx" "phase_yx" where only these are given
+  int n_masked = 0;                     ///< missing values among these components (complex ones count once)
+  std::string sign, units;              ///< as in the file: "+" or "-"; "mV/km/nT", "V/m/T", "ohm"
+  double frame_deg;                     ///< azimuth of x after reading, clockwise from geographic north; NaN for 2-D profile data
+};
+
+/// What a file is, and what is in it.
+struct FileInfo {
+  std::string path;
+  std::string format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "TOML model", "TOML", "HDF5", "CSV sites", "unknown"
+  std::string status;  ///< "ok", or the error text
+  core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
+  std::vector<std::string> warnings;
+  std::vector<std::string> facts;  ///< one-line statements for people: "100 × 31 cells", …
+  std::vector<SiteInfo> sites;
+};
+
+/// Classifies a file by content and reads it; never throws because of what the file holds.
+[[nodiscard]] FileInfo describe_file(const std::string& path);
+
+}  // namespace lodestone::io

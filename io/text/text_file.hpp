@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::io {
+
+/// The whole file as bytes. errors: FileError (missing, a folder, unreadable, larger than 2 GiB).
+[[nodiscard]] std::string read_bytes(const std::string& path);
+
+/// Writes to a temporary name in the same folder, flushes, then renames: readers see the old file or the whole new one. Makes missing parent folders.
+/// errors: FileError (full disk, no permission); the temporary file is removed.
+void write_bytes_atomically(const std::string& path, std::string_view bytes);
+
+/// Lines without their ends (LF, CRLF or lone CR), a byte-order mark removed.
+[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view bytes);
+
+}  // namespace lodestone::io

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/options.hpp"
+
+#include <string>
+
+namespace lodestone::io {
+
+/// A TOML file as an options tree; every key remembers its file:line.
+/// errors: FileError; ConfigError with file:line on a syntax error or a value no option can hold (dates, mixed arrays).
+[[nodiscard]] core::Options read_options_toml(const std::string& path);
+[[nodiscard]] core::Options parse_options_toml(const std::string& text, const std::string& path);
+
+/// Sets one `dotted.key=value` of the command line; the value is TOML, or plain text where it is no TOML value. errors: ConfigError.
+void set_option(core::Options& options, const std::string& assignment);
+
+}  // namespace lodestone::io
