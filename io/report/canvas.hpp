@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lodestone::io::report {
+
+/// sRGB, each 0…1.
+struct Color {
+  double red = 0.0, green = 0.0, blue = 0.0, alpha = 1.0;
+};
+struct Point {
+  double x = 0.0, y = 0.0;
+};
+struct Box {
+  double x = 0.0, y = 0.0, width = 0.0, height = 0.0;
+};
+struct Stroke {
+  Color color;
+  double width = 1.0;
+  std::vector<double> dash;
+};
+/// What a closed shape looks like.
+struct Paint {
+  std::optional<Color> fill;
+  std::optional<Stroke> stroke;
+};
+
+enum class Align { start, middle, end };
+enum class Weight { normal, bold };
+struct TextStyle {
+  double size = 11.0;
+  Color color{0.13, 0.13, 0.13};
+  Align horizontal = Align::start;
+  Align vertical = Align::end;  ///< start: top at the point, middle, end: baseline at the point
+  double rotation_deg = 0.0;    ///< counter-clockwise
+  Weight weight = Weight::normal;
+};
+
+/// A picture as a list of drawing commands, rendered alike to SVG text and to a PNG file. Origin top left, y down, units CSS pixels.
+///
+/// Shapes with a coordinate that is not finite are left out.
+class Canvas {
+ public:
+  Canvas(double width, double height);
+
+  [[nodiscard]] double width() const { return width_; }
+  [[nodiscard]] double height() const { return height_; }
+
+  void rectangle(const Box& box, const Paint& paint);
+  void polygon(const std::vector<Point>& points, const Paint& paint);
+  void line(Point from, Point to, const Stroke& stroke);
+  void polyline(const std::vector<Point>& points, const Stroke& stroke);
+  void circle(Point centre, double radius, const Paint& paint);
+  void text(Point at, const std::string& text, const TextStyle& style = {});
+  /// A quadrilateral of a colour image: filled without seams between neighbours.
+  void cell(const std::vector<Point>& corners, const Color& fill);
+  /// Everything until `end_clip` is cut at the box.
+  void begin_clip(const Box& box);
+  void end_clip();
+
+  /// An <svg> element that can stand in an HTML page.
+  [[nodiscard]] std::string svg() const;
+  /// errors: FileError.
+  void write_svg(const std::filesystem::path& path) const;
+  /// `scale` pixels per unit. errors: FileError.
+  void write_png(const std::filesystem::path& path, double scale = 2.0) const;
+
+ private:
+  struct Shape {
+    std::vector<Point> points;
+    Paint paint;
+    bool closed = true;
+  };
+  struct Circle {
+    Point centre;
+    double radius = 0.0;
+    Paint paint;
+  };
+  struct Text {
+    Point at;
+    std::string text;
+    TextStyle style;
+  };
+  struct Cell {
+    std::vector<Point> corners;
+    Color fill;
+  };
+  struct BeginClip {
+    Box box;
+  };
+  struct EndClip {};
+  using Command = std::variant<Shape, Circle, Text, Cell, BeginClip, EndClip>;
+  friend class SvgRenderer;
+  friend class PngRenderer;
+
+  double width_, height_;
+  std::vector<Command> commands_;
+};
+
+/// Width of a text in canvas units.
+[[nodiscard]] double text_width(const std::string& text, const TextStyle& style);
+
+}  // namespace lodestone::io::report

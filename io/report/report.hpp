@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/result/result.hpp"
+
+#include <filesystem>
+
+namespace lodestone::io {
+
+/// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window system.
+/// returns: the path of the page. errors: FileError, ShapeError.
+std::filesystem::path write_report(const std::filesystem::path& run_directory, const InversionResult& result);
+
+}  // namespace lodestone::io
