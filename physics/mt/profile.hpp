@@ -35,8 +35,8 @@ struct Profile {
   std::vector<double> offset_m;  ///< distance from the line, positive to +x; for warnings and the report
 };
 
-/// Best line (total least squares) or the given azimuth through projected stations. With `best line` y grows from the first to the last station.
-/// errors: InvalidArgument (no station, unknown origin station, coincident stations named with their distance).
+/// Best line (total least squares) or the given azimuth, through the mean position. The best line's y grows from the first to the last station; running sums
+/// grow along the azimuth. errors: InvalidArgument (no station, one station without azimuth, unknown origin station, coincident stations with their distance).
 [[nodiscard]] Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points, const ProfileOptions& options);
 
 /// One rule that masks data of a station (all stations when empty) in a frequency band for some quantities (all when empty).
@@ -53,11 +53,15 @@ struct DataSelection {
   std::vector<std::string> interpolate_stations;   ///< stations whose own list differs, interpolated and flagged
   ErrorFloors floors;
   bool ignore_file_errors = false;                 ///< σ = floor alone
-  double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< folded phase outside: masked as out_of_quadrant
+  /// Folded phase (Zyx + 180°) outside: the phase datum and both parts of the complex datum are masked as out_of_quadrant; ρₐ is not, list it in `masks`.
+  double min_phase_deg = -10.0, max_phase_deg = 100.0;
   std::vector<MaskRule> masks;
 };
 
 /// Observations of a survey from the stations' transfer functions, already rotated to the profile frame (x = strike).
+///
+/// One standard deviation of a complex datum stands on each part; of log10 ρₐ it is 2σ/(|Z| ln 10), of the phase σ/|Z|. Where reasons meet, the first of
+/// missing, listed, out_of_quadrant, bad_error counts.
 /// errors: InvalidArgument when no usable datum is left, or a rule or interpolation names an unknown station.
 [[nodiscard]] ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection);
 

@@ -38,12 +38,15 @@ struct TransferFunctions {
   std::vector<std::string> warnings;  ///< assumptions made while reading, with file:line
 };
 
-/// Tensor and tipper in a frame whose x axis points to `azimuth_deg`. Z' = R Z Rᵀ, T' = T Rᵀ. Variances are propagated as if
-/// the elements were independent; a partly missing tensor gives missing rotated elements.
+/// Tensor and tipper in a frame whose x axis points to `azimuth_deg`. Z' = R Z Rᵀ, T' = T Rᵀ, R = [[cos, sin], [−sin, cos]]. Variances are
+/// propagated as if the elements were independent; a partly missing tensor gives missing rotated elements (multiples of 90° only permute them).
 [[nodiscard]] TransferFunctions rotated_to(const TransferFunctions& station, double azimuth_deg);
 
+/// Two frequencies closer than this (relative) are the same one written with other digits.
+inline constexpr double same_frequency = 1e-6;
+
 /// The station on another frequency list: Z/√f and T linear in log f (opt-in; never beyond the measured band, never across a gap of more than one
-/// missing frequency). errors: InvalidArgument when frequencies are not positive.
+/// missing frequency). A measured frequency is taken as it is. errors: InvalidArgument when frequencies are not positive.
 [[nodiscard]] TransferFunctions interpolated_to(const TransferFunctions& station, const std::vector<double>& frequencies_hz);
 
 /// ρₐ = |Z|²/(ωμ₀) in ohm m; phase = atan2 in degrees, not folded.
