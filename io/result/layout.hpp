@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Private to io/result: names shared by writer and reader (docs/result-file.md).
+
+#include "io/hdf5/hdf5_file.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <Eigen/Core>
+
+#include <string>
+
+namespace lodestone::io::layout {
+
+inline constexpr const char* result_format = "lodestone result";
+inline constexpr const char* section_format = "lodestone section";
+inline constexpr const char* responses_format = "lodestone responses";
+inline constexpr const char* version = "1";
+
+/// Attributes of the root that say what the file is.
+void write_header(Hdf5Sink& sink, const std::string& format);
+/// errors: FormatError when the file is of none of these formats or of a newer version.
+void require_format(const Hdf5Source& source, const std::string& path, const std::vector<std::string>& formats);
+
+void write_scalar(Hdf5Sink& sink, const std::string& name, double value, const std::string& units = {});
+[[nodiscard]] double read_scalar(const Hdf5Source& source, const std::string& name);
+
+/// A vector with its units.
+void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values, const std::string& units);
+/// Row-major cell values as (n_rows, n_columns).
+void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns, const std::string& units);
+[[nodiscard]] Eigen::VectorXd read_values(const Hdf5Source& source, const std::string& name);
+
+void write_grid(Hdf5Sink& sink, const physics::mesh::TensorGrid2D& grid, const physics::mesh::Surface2D& surface);
+[[nodiscard]] physics::mesh::TensorGrid2D read_grid(const Hdf5Source& source);
+[[nodiscard]] physics::mesh::Surface2D read_surface(const Hdf5Source& source);
+
+}  // namespace lodestone::io::layout
