@@ -10,16 +10,18 @@
 
 namespace lodestone::physics::mt {
 
-/// Rules from which forward meshes are made. Lengths in units of the local skin depth δ = √(2ρ/ωμ₀) unless said otherwise.
+/// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest frequency, the penetration depth is where
+/// ∫dz/δ = 1 under a station at the band's lowest, r the distance of a contact (or interface, or kink of the surface) from the nearest station.
 struct MeshDesignOptions {
-  double cells_per_skin_depth = 10.0;   ///< at sites and inside conductors near them; larger = finer
-  double growth = 1.2;                  ///< ratio of neighbouring cell sizes away from sites, the surface and contacts
-  double side_padding = 6.0;            ///< skin depths of the longest period beyond the outermost site or contact
-  double bottom_depth = 5.0;            ///< skin depths of the longest period
-  double air_height = 6.0;              ///< of the widest lateral scale (TE)
-  double band_ratio = 1.6;              ///< frequencies within this ratio share a mesh
-  double coarsen = 1.0;                 ///< multiplies every cell size; the certificate and its tests use 0.5 and 4
-  int refinements = 0;                  ///< each halves all cells
+  double cells_per_skin_depth = 10.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
+  double contact_fraction = 0.12;      ///< cells of this times r at a contact and at the station near it
+  double growth = 1.2;                 ///< ratio of neighbouring cell sizes away from stations and contacts
+  double far_growth = 1.6;             ///< the same beyond three penetration depths, where the station hears little
+  double side_padding = 30.0;          ///< penetration depths beyond the outermost station or contact
+  double air_height = 30.0;            ///< penetration depths of air above the surface (TE)
+  double bottom_depth = 5.0;           ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact condition for plane fields
+  double band_ratio = 1.6;             ///< frequencies within this ratio share a mesh
+  double coarsen = 1.0;                ///< multiplies every cell size; the certificate and its tests use it
 };
 
 /// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.6°).

@@ -45,8 +45,9 @@ class Simulation2D final : public core::DifferentiableMap {
   /// Bytes this rank needs for its largest factorisation plus its share of the Jacobian; an estimate before any solve.
   [[nodiscard]] double estimated_bytes() const;
 
+  struct Impl;  ///< opaque; defined in simulation_2d_impl.hpp, which is not installed
+
  private:
-  struct Impl;
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override;
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override;
   std::shared_ptr<const Impl> impl_;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/mesh_design.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/mesh_features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::physics::mt {
+
+namespace {
+
+constexpr double most_nodes = 4e6;
+
+/// Frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
+std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
+  std::vector<int> order(frequencies.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return frequencies[a] > frequencies[b]; });
+  std::vector<std::vector<int>> bands;
+  for (const int index : order) {
+    if (bands.empty() || frequencies[bands.back().front()] > ratio * frequencies[index]) bands.emplace_back();
+    bands.back().push_back(index);
+  }
+  return bands;
+}
+
+/// Heights above the surface, from the top of the air down to 0.
+std::vector<double> air_heights(double first, double total, double growth) {
+  std::vector<double> heights{0.0};
+  for (double cell = first; heights.back() < total; cell *= growth) heights.push_back(heights.back() + cell);
+  std::reverse(heights.begin(), heights.end());
+  return heights;
+}
+
+/// Places rows under (and above) an uneven surface: they follow it where the grid is draped, else they level out within the relief's depth.
+class Draping {
+ public:
+  Draping(const mesh::Section2D& section, const MeshFeatures& features, double air_height)
+      : surface_(section.surface), draped_(section.grid.reference() == mesh::DepthReference::surface), air_height_(air_height) {
+    const auto [high, low] = std::minmax_element(surface_.z_m().begin(), surface_.z_m().end());
+    lowest_ = *low;
+    highest_ = *high;
+    level_depth_ = std::max(4.0 * (lowest_ - highest_), 1e-3 * features.bottom_m);
+    for (const double anchor : features.z_anchors) level_depth_ = std::min(level_depth_, std::max(anchor, 0.5 * (lowest_ - highest_)));
+  }
+  [[nodiscard]] double below(double y, double depth) const {
+    const double surface = surface_.z_at(y);
+    if (draped_) return surface + depth;
+    return lowest_ + depth + (surface - lowest_) * std::max(0.0, 1.0 - depth / level_depth_);
+  }
+  [[nodiscard]] double above(double y, double height) const {
+    const double surface = surface_.z_at(y);
+    return surface + (highest_ - surface) * height / air_height_ - height;
+  }
+
+ private:
+  const mesh::Surface2D& surface_;
+  bool draped_;
+  double air_height_, lowest_ = 0.0, highest_ = 0.0, level_depth_ = 1.0;
+};
+
+mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features, const MeshDesignOptions& options) {
+  const double near = 3.0 * features.penetration_m, padding = options.side_padding * features.penetration_m;
+  const double slope = (options.growth - 1.0) * options.coarsen, far_slope = std::max(slope, options.far_growth - 1.0);
+  const auto lines = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
+                                        {.slope = slope, .far_slope = far_slope, .near_m = near});
+  const auto depths = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
+  const double air_growth = 1.0 + 2.0 * slope + 0.2;
+  const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
+  if (const double nodes = static_cast<double>(lines.size()) * static_cast<double>(depths.size() + heights.size()); nodes > most_nodes) {
+    throw core::InvalidArgument("mt::design_meshes", "the mesh would have {:.1e} nodes (smallest surface cell {:.3g} m, {} stations and contacts); relax "
+                                "cells_per_skin_depth or contact_fraction, or move stations away from contacts", nodes, features.surface_size_m,
+                                features.y.size());
+  }
+  const Draping draping(section, features, heights.front());
+  std::vector<std::vector<double>> columns;
+  for (const double y : lines) {
+    auto& column = columns.emplace_back();
+    for (std::size_t i = 0; i + 1 < heights.size(); ++i) column.push_back(draping.above(y, heights[i]));
+    for (const double depth : depths) column.push_back(draping.below(y, depth));
+  }
+  return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1);
+}
+
+}  // namespace
+
+MeshDesignOptions design_options(Accuracy accuracy) {
+  MeshDesignOptions options;
+  switch (accuracy) {
+    case Accuracy::standard: break;
+    case Accuracy::fine:
+      options.cells_per_skin_depth = 20.0;
+      options.contact_fraction = 0.06;
+      options.growth = 1.1;
+      options.side_padding = 60.0;
+      options.air_height = 60.0;
+      options.bottom_depth = 7.0;
+      break;
+    case Accuracy::iteration:
+      options.cells_per_skin_depth = 4.0;
+      options.contact_fraction = 0.35;
+      options.growth = 1.5;
+      options.far_growth = 2.0;
+      options.side_padding = 15.0;
+      options.air_height = 15.0;
+      break;
+  }
+  return options;
+}
+
+MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options) {
+  survey.validate();
+  MeshSet2D result;
+  for (auto& band : make_bands(survey.frequencies_hz, options.band_ratio)) {
+    const BandRange range{survey.frequencies_hz[band.back()], survey.frequencies_hz[band.front()]};
+    const MeshFeatures features = find_features(section, survey, range, options);
+    result.bands.push_back({std::move(band), make_mesh(section, features, options), features.perfect_conductor_below});
+  }
+  return result;
+}
+
+std::string MeshSet2D::summary() const {
+  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12}\n", "mesh", "frequencies", "columns", "rows", "air", "unknowns TE",
+                                 "unknowns TM", "depth km");
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    const auto& [frequencies, mesh, perfect] = bands[i];
+    const int rows = mesh.n_z() - mesh.n_air(), lines = mesh.n_y() + 1;
+    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g}\n", i, frequencies.size(), mesh.n_y(), rows, mesh.n_air(),
+                        lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0));
+  }
+  return text;
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/mesh_features.hpp"
+
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::physics::mt {
+
+namespace {
+
+/// Contrasts below this many decades do not ask for lines of their own: the cell averages take them.
+constexpr double least_contrast = 0.25;
+
+double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
+
+class FeatureFinder {
+ public:
+  FeatureFinder(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band, const MeshDesignOptions& options)
+      : section_(section), grid_(section.grid), options_(options), band_(band), c_(options.coarsen / options.cells_per_skin_depth),
+        kappa_(options.coarsen * options.contact_fraction) {
+    for (const Station& station : survey.stations) stations_.push_back(station.y_m);
+    std::sort(stations_.begin(), stations_.end());
+  }
+
+  MeshFeatures find() {
+    find_bottom();
+    result_.first_y_m = stations_.front();
+    result_.last_y_m = stations_.back();
+    nearest_.assign(stations_.size(), 1e300);
+    for (int iz = 0; iz < rows_; ++iz) {
+      for (int iy = 0; iy < grid_.n_y(); ++iy) {
+        if (iy > 0) add_contact(iz, iy);
+        if (iz > 0) add_interface(iz, iy);
+      }
+    }
+    add_kinks();
+    for (std::size_t i = 0; i < stations_.size(); ++i) add_station(i);
+    result_.surface_size_m = 1e300;
+    for (const auto& feature : result_.z) {
+      if (feature.at_m == 0.0) result_.surface_size_m = std::min(result_.surface_size_m, feature.size_m);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] double rho(int iz, int iy) const { return section_.resistivity_ohm_m[grid_.index(iz, iy)]; }
+  /// Depth of a row's top below the surface (of its lowest point where the grid hangs on the datum).
+  [[nodiscard]] double depth_of_edge(int iz) const {
+    if (iz == 0) return 0.0;
+    const double z = grid_.z_edges_m()[iz];
+    if (grid_.reference() == mesh::DepthReference::surface) return z - grid_.z_edges_m().front();
+    return z - *std::max_element(section_.surface.z_m().begin(), section_.surface.z_m().end());
+  }
+  [[nodiscard]] double distance_to_station(double y_low, double y_high, double depth) const {
+    double lateral = 1e300;
+    const auto next = std::lower_bound(stations_.begin(), stations_.end(), y_low);
+    if (next != stations_.end()) lateral = std::min(lateral, std::max(0.0, *next - y_high));
+    if (next != stations_.begin()) lateral = std::min(lateral, y_low - *(next - 1));
+    return std::hypot(lateral, std::max(depth, 0.0));
+  }
+
+  /// Depth at which ∫dz/δ under y reaches `amount`; the perfect conductor ends it.
+  [[nodiscard]] double depth_reaching(double amount, int iy, double frequency) const {
+    double reached = 0.0;
+    for (int iz = 0; iz < rows_; ++iz) {
+      const double top = depth_of_edge(iz), delta = skin_depth(rho(iz, iy), frequency);
+      const bool last = iz + 1 == rows_;
+      const double thickness = last && !result_.perfect_conductor_below ? 1e300 : depth_of_edge(iz + 1) - top;
+      if (thickness <= 0.0) continue;
+      if (reached + thickness / delta >= amount) return top + (amount - reached) * delta;
+      reached += thickness / delta;
+    }
+    return depth_of_edge(rows_);
+  }
+
+  void find_bottom() {
+    rows_ = grid_.n_z();
+    const auto bottom = section_.resistivity_ohm_m.tail(grid_.n_y());
+    result_.perfect_conductor_below = rows_ > 1 && (bottom.array() <= perfect_conductor_ohm_m).all();
+    if (result_.perfect_conductor_below) --rows_;
+    for (const double y : stations_) {
+      const int column = grid_.column_of(y);
+      result_.penetration_m = std::max(result_.penetration_m, depth_reaching(1.0, column, band_.min_frequency_hz));
+      result_.bottom_m = std::max(result_.bottom_m, depth_reaching(options_.bottom_depth, column, band_.min_frequency_hz));
+    }
+    if (result_.perfect_conductor_below) result_.bottom_m = depth_of_edge(rows_);
+  }
+
+  /// Cell size at a place of the given resistivity and distance from the nearest station.
+  [[nodiscard]] double conductor_size(double resistivity, double r) const {
+    const double delta = skin_depth(resistivity, band_.max_frequency_hz);
+    return c_ * std::sqrt(delta * std::max(delta, r));
+  }
+  [[nodiscard]] bool is_heard(double r) const { return r < 5.0 * result_.penetration_m; }
+
+  /// A vertical contact between columns iy − 1 and iy in row iz.
+  void add_contact(int iz, int iy) {
+    const double a = rho(iz, iy - 1), b = rho(iz, iy), contrast = std::abs(std::log10(a / b));
+    const double y = grid_.y_edges_m()[iy], depth = std::max(0.0, depth_of_edge(iz));
+    const double r = distance_to_station(y, y, depth);
+    if (contrast < least_contrast || !is_heard(r)) return;
+    add_lateral(y, depth, std::min(conductor_size(std::min(a, b), r), kappa_ * std::max(r, least_distance(depth)) / std::min(1.0, contrast)), contrast);
+  }
+
+  /// Stations closer to a contact than this are not resolved further: the cells would be smaller than any instrument's spread.
+  [[nodiscard]] double least_distance(double depth) const { return std::max(depth, 0.01 * result_.penetration_m); }
+
+  void add_lateral(double y, double depth, double size, double contrast) {
+    result_.y.push_back({y, size});
+    result_.y_anchors.push_back(y);
+    result_.first_y_m = std::min(result_.first_y_m, y);
+    result_.last_y_m = std::max(result_.last_y_m, y);
+    result_.z.push_back({depth, size});
+    if (depth > 0.0) result_.z.push_back({0.0, 2.0 * size});
+    for (std::size_t i = 0; i < stations_.size(); ++i) {
+      nearest_[i] = std::min(nearest_[i], std::max(least_distance(depth), std::hypot(stations_[i] - y, depth)) / std::min(1.0, contrast));
+    }
+  }
+
+  /// A horizontal interface between rows iz − 1 and iz in column iy.
+  void add_interface(int iz, int iy) {
+    const double a = rho(iz - 1, iy), b = rho(iz, iy), depth = depth_of_edge(iz);
+    const auto& y = grid_.y_edges_m();
+    const double left = iy == 0 ? -1e300 : y[iy], right = iy + 1 == grid_.n_y() ? 1e300 : y[iy + 1];
+    const double r = distance_to_station(left, right, depth);
+    if (depth <= 0.0 || std::abs(std::log10(a / b)) < least_contrast || !is_heard(r)) return;
+    result_.z.push_back({depth, conductor_size(std::min(a, b), r)});
+    result_.z_anchors.push_back(depth);
+  }
+
+  void add_kinks() {
+    const auto& y = section_.surface.y_m();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const double before = i == 0 ? 0.0 : section_.surface.slope_at(0.5 * (y[i - 1] + y[i])), after = section_.surface.slope_at(y[i]);
+      const double change = std::abs(after - before), r = distance_to_station(y[i], y[i], 0.0);
+      if (change < 1e-3 || !is_heard(r)) continue;
+      const double contrast = std::min(1.0, 2.0 * change);  // a slope of 27° counts like one decade of resistivity
+      add_lateral(y[i], 0.0, kappa_ * std::max(r, least_distance(0.0)) / contrast, contrast);
+    }
+  }
+
+  void add_station(std::size_t i) {
+    const int column = grid_.column_of(stations_[i]);
+    const double penetration = depth_reaching(1.0, column, band_.max_frequency_hz);
+    result_.z.push_back({0.0, c_ * penetration});
+    result_.y.push_back({stations_[i], std::min(0.5 * options_.coarsen * penetration, kappa_ * nearest_[i])});
+  }
+
+  const mesh::Section2D& section_;
+  const mesh::TensorGrid2D& grid_;
+  const MeshDesignOptions& options_;
+  BandRange band_;
+  double c_, kappa_;
+  int rows_ = 0;
+  std::vector<double> stations_, nearest_;  ///< nearest_: distance of the nearest contact, weighted by its contrast
+  MeshFeatures result_;
+};
+
+}  // namespace
+
+MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band, const MeshDesignOptions& options) {
+  return FeatureFinder(section, survey, band, options).find();
+}
+
+}  // namespace lodestone::physics::mt

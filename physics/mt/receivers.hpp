@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/mode_operator.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// What a station measures, as a function of the field: impedance (TE: Zxy, TM: Zyx) or tipper.
+enum class Transfer : std::uint8_t { impedance, tipper };
+
+/// A transfer function at the current field with its derivative: dF = Σ gradient·du + Σ direct weight·((∂A_cell/∂property) u)[local]·dproperty.
+struct TransferDerivative {
+  struct Direct {
+    int cell, local;
+    Complex weight;
+  };
+  Complex value;
+  std::vector<std::pair<int, Complex>> gradient;  ///< (node, ∂F/∂u)
+  std::vector<Direct> direct;
+};
+
+/// The station's functionals on one mesh: the field and its tangential derivative by interpolation along the surface, the normal flux by the residual of
+/// the earth's side tested with the surface nodes (exact for the discrete problem, second order; Carey 1982). The flux of a node is the mean over its
+/// hat function, so it stands at the hat's centroid; both interpolations are second order on uneven meshes.
+class Receiver {
+ public:
+  Receiver(const mesh::QuadMesh2D& mesh, double y_m);
+
+  /// TE or TM transfer function at the given field (n_nodes). units: ohm; none for the tipper.
+  [[nodiscard]] TransferDerivative evaluate(Transfer transfer, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
+                                            const Eigen::VectorXcd& field) const;
+
+ private:
+  struct Weighted {
+    int index;
+    double weight;
+  };
+  void place_flux(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, double s);
+  void place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, double s);
+  [[nodiscard]] TransferDerivative flux(const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
+                                        const Eigen::VectorXcd& field) const;
+
+  std::vector<Weighted> value_, tangent_;  ///< nodes
+  struct FluxTerm {
+    int cell, local;
+    double weight;
+  };
+  std::vector<FluxTerm> flux_;
+  double cos_ = 1.0, sin_ = 0.0;  ///< of the surface's slope
+};
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/simulation_2d.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/timer.hpp"
+#include "physics/mt/simulation_2d_impl.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::physics::mt {
+
+Complex datum_factor(Quantity quantity, Complex transfer) {
+  switch (quantity) {
+    case Quantity::zxy_re:
+    case Quantity::zyx_re:
+    case Quantity::tzy_re: return 1.0;
+    case Quantity::zxy_im:
+    case Quantity::zyx_im:
+    case Quantity::tzy_im: return {0.0, -1.0};
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx: return 2.0 / (ln10 * transfer);
+    case Quantity::phase_xy:
+    case Quantity::phase_yx: return Complex(0.0, -1.0) / transfer;
+  }
+  return 0.0;
+}
+
+double datum_value(Quantity quantity, Complex transfer, double omega) {
+  switch (quantity) {
+    case Quantity::zxy_re:
+    case Quantity::zyx_re:
+    case Quantity::tzy_re: return transfer.real();
+    case Quantity::zxy_im:
+    case Quantity::zyx_im:
+    case Quantity::tzy_im: return transfer.imag();
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx: return std::log10(std::norm(transfer) / (omega * mu0));
+    case Quantity::phase_xy:
+    case Quantity::phase_yx: return std::arg(transfer);
+  }
+  return 0.0;
+}
+
+ModeProblem::ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey)
+    : problem(mode, band.mesh, band.perfect_conductor_below), solver(problem.pattern()) {
+  for (const Station& station : survey.stations) receivers.emplace_back(band.mesh, station.y_m);
+}
+
+Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in, Survey2D survey_in, MeshSet2D meshes_in)
+    : comm(comm_in), rank(core::rank_of(comm_in)), grid(std::move(grid_in)), surface(std::move(surface_in)), survey(std::move(survey_in)),
+      meshes(std::move(meshes_in)) {
+  survey.validate();
+  make_jobs();
+  share_jobs();
+  const core::ScopedTimer timer("mt2d/set up");
+  for (const Job& job : jobs) {
+    if (job.owner != rank) continue;
+    const BandMesh& band = meshes.bands[job.band];
+    if (!averages.contains(job.band)) averages.emplace(job.band, CellAverages(grid, surface, band.mesh));
+    auto& problem = problems[{job.band, job.mode}];
+    if (!problem) problem = std::make_unique<ModeProblem>(job.mode, band, survey);
+  }
+}
+
+void Simulation2D::Impl::make_jobs() {
+  std::vector<int> band_of(survey.frequencies_hz.size(), -1);
+  for (std::size_t band = 0; band < meshes.bands.size(); ++band) {
+    for (const int frequency : meshes.bands[band].frequencies) band_of.at(frequency) = static_cast<int>(band);
+  }
+  std::map<std::pair<int, Mode>, Job> by_frequency;
+  for (std::size_t row = 0; row < survey.keys.size(); ++row) {
+    const DatumKey& key = survey.keys[row];
+    if (band_of[key.frequency] < 0) {
+      throw core::InvalidArgument("mt::Simulation2D", "no mesh for {} Hz; design the meshes for this survey", survey.frequencies_hz[key.frequency]);
+    }
+    Job& job = by_frequency[{key.frequency, mode_of(key.quantity)}];
+    job.band = band_of[key.frequency];
+    job.frequency = key.frequency;
+    job.mode = mode_of(key.quantity);
+    const bool tipper = key.quantity == Quantity::tzy_re || key.quantity == Quantity::tzy_im;
+    const std::pair<int, Transfer> transfer{key.station, tipper ? Transfer::tipper : Transfer::impedance};
+    const auto found = std::find(job.transfers.begin(), job.transfers.end(), transfer);
+    job.keys.emplace_back(static_cast<int>(row), static_cast<int>(found - job.transfers.begin()));
+    if (found == job.transfers.end()) job.transfers.push_back(transfer);
+  }
+  for (auto& [key, job] : by_frequency) jobs.push_back(std::move(job));
+}
+
+void Simulation2D::Impl::share_jobs() {
+  // Largest job first to the rank with the least work so far; cost of a factorisation grows like n^1.5.
+  const auto cost = [this](const Job& job) {
+    const auto& mesh = meshes.bands[job.band].mesh;
+    const double rows = job.mode == Mode::te ? mesh.n_z() : mesh.n_z() - mesh.n_air();
+    return std::pow(rows * mesh.n_y(), 1.5);
+  };
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(jobs[a]) > cost(jobs[b]); });
+  const int n_ranks = core::size_of(comm);
+  if (n_ranks > static_cast<int>(jobs.size())) {
+    core::log::warning("{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(), n_ranks - static_cast<int>(jobs.size()));
+  }
+  std::vector<double> load(n_ranks, 0.0);
+  owner_of_output.assign(survey.keys.size(), 0);
+  for (const std::size_t index : order) {
+    Job& job = jobs[index];
+    job.owner = static_cast<int>(std::min_element(load.begin(), load.end()) - load.begin());
+    load[job.owner] += cost(job);
+    for (const auto& [row, transfer] : job.keys) owner_of_output[row] = job.owner;
+  }
+}
+
+double Simulation2D::Impl::omega_of(const Job& job) const { return omega(survey.frequencies_hz[job.frequency]); }
+
+SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity, bool keep_factors) const {
+  const ModeProblem& parts = problem_of(job);
+  const CellAverages& average = averages.at(job.band);
+  const double w = omega_of(job);
+  SolvedJob solved;
+  solved.job = &job;
+  std::vector<Complex> matrix;
+  {
+    const core::ScopedTimer timer("mt2d/assemble");
+    solved.properties = job.mode == Mode::te ? average.strike_conductivity(resistivity) : average.section_resistivity(resistivity);
+    matrix = parts.problem.matrix(w, solved.properties);
+  }
+  {
+    const core::ScopedTimer timer("mt2d/factorise");
+    solved.factors = parts.solver.factorise(matrix);
+    ++counts.factorisations;
+  }
+  solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
+  if (!solved.field.allFinite()) {
+    throw core::SolverError("mt::Simulation2D", "the field at {} Hz is not finite; are the resistivities within 1e-6 … 1e12 ohm m?",
+                            survey.frequencies_hz[job.frequency]);
+  }
+  for (const auto& [station, transfer] : job.transfers) {
+    solved.transfers.push_back(parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
+  }
+  if (!keep_factors) solved.factors.reset();
+  return solved;
+}
+
+Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const {
+  const core::ScopedTimer timer(right_hand_sides.cols() == 1 ? "mt2d/solve one" : "mt2d/solve many");
+  ++counts.solve_calls;
+  counts.right_hand_sides += right_hand_sides.cols();
+  core::Trace::global().add_work(right_hand_sides.cols() == 1 ? "mt2d/solve one" : "mt2d/solve many",
+                                 8.0 * solved.factors->factor_nonzeros() * static_cast<double>(right_hand_sides.cols()),
+                                 16.0 * solved.factors->factor_nonzeros());
+  return solved.factors->solve(right_hand_sides);
+}
+
+void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const {
+  for (const auto& [row, transfer] : solved.job->keys) {
+    outputs(row, 0) = datum_value(survey.keys[row].quantity, solved.transfers[transfer].value, omega_of(*solved.job));
+  }
+}
+
+Simulation2D::Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes)
+    : impl_(std::make_shared<Impl>(comm, std::move(grid), std::move(surface), std::move(survey), std::move(meshes))) {}
+Simulation2D::~Simulation2D() = default;
+
+Eigen::Index Simulation2D::size_in() const { return impl_->grid.n_cells(); }
+Eigen::Index Simulation2D::size_out() const { return static_cast<Eigen::Index>(impl_->survey.keys.size()); }
+int Simulation2D::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
+const Survey2D& Simulation2D::survey() const { return impl_->survey; }
+const MeshSet2D& Simulation2D::meshes() const { return impl_->meshes; }
+SolveCounts Simulation2D::counts() const { return impl_->counts; }
+
+double Simulation2D::estimated_bytes() const {
+  double total = 0.0;
+  for (const Job& job : impl_->jobs) {
+    if (job.owner != impl_->rank) continue;
+    const double n = impl_->problem_of(job).problem.n_unknowns();
+    // Nested dissection of a planar mesh: about 7.75 n log2 n entries in each factor (George 1973).
+    total += 16.0 * 2.0 * 7.75 * n * std::log2(n) / 2.0;
+  }
+  return total + 8.0 * static_cast<double>(size_in()) * static_cast<double>(size_out());
+}
+
+namespace {
+
+void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
+  Eigen::Index worst = 0;
+  if (const double least = resistivity.minCoeff(&worst); !(least > 0.0)) {
+    throw core::InvalidArgument("mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}", least, worst / n_y,
+                                worst % n_y, n_z, n_y);
+  }
+}
+
+}  // namespace
+
+Eigen::VectorXd Simulation2D::do_value(const core::ConstVectorRef& x) const {
+  const Eigen::VectorXd resistivity = x;
+  check_resistivities(resistivity, impl_->grid.n_z(), impl_->grid.n_y());
+  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(size_out(), 1);
+  std::string failure;
+  try {
+    for (const Job& job : impl_->jobs) {
+      if (job.owner == impl_->rank) impl_->write_outputs(impl_->solve(job, resistivity, false), outputs);
+    }
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  core::throw_together(impl_->comm, "mt::Simulation2D", failure);
+  core::share_rows(impl_->comm, impl_->owner_of_output, outputs);
+  return outputs.col(0);
+}
+
+std::unique_ptr<core::Linearization> Simulation2D::do_linearize(const core::ConstVectorRef& x) const {
+  check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
+  return linearize_2d(impl_, x);
+}
+
+}  // namespace lodestone::physics::mt

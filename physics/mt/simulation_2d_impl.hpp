@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: the parts of Simulation2D shared by its value and its linearization.
+#pragma once
+
+#include "physics/linalg/symmetric_solver.hpp"
+#include "physics/mt/cell_averages.hpp"
+#include "physics/mt/mode_operator.hpp"
+#include "physics/mt/receivers.hpp"
+#include "physics/mt/simulation_2d.hpp"
+
+#include <map>
+#include <optional>
+
+namespace lodestone::physics::mt {
+
+/// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that solve it.
+struct ModeProblem {
+  ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey);
+  ModeOperator problem;
+  linalg::SymmetricSolver solver;
+  std::vector<Receiver> receivers;  ///< per station
+};
+
+/// One (frequency, mode): the unit of work of a rank.
+struct Job {
+  int band = 0, frequency = 0;
+  Mode mode = Mode::te;
+  int owner = 0;
+  std::vector<std::pair<int, Transfer>> transfers;  ///< (station, what), each once
+  std::vector<std::pair<int, int>> keys;            ///< (output row, index into transfers)
+};
+
+/// A job solved at one model.
+struct SolvedJob {
+  const Job* job = nullptr;
+  Eigen::MatrixXd properties;
+  std::optional<linalg::Factorisation> factors;
+  Eigen::VectorXcd field;
+  std::vector<TransferDerivative> transfers;
+};
+
+struct Simulation2D::Impl {
+  MPI_Comm comm = MPI_COMM_SELF;
+  int rank = 0;
+  mesh::TensorGrid2D grid;
+  mesh::Surface2D surface;
+  Survey2D survey;
+  MeshSet2D meshes;
+  std::vector<Job> jobs;
+  std::vector<int> owner_of_output;
+  std::map<int, CellAverages> averages;                         ///< by band
+  std::map<std::pair<int, Mode>, std::unique_ptr<ModeProblem>> problems;
+  mutable SolveCounts counts;
+
+  Impl(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes);
+  [[nodiscard]] double omega_of(const Job& job) const;
+  [[nodiscard]] const ModeProblem& problem_of(const Job& job) const { return *problems.at({job.band, job.mode}); }
+  /// Solves one job of this rank; `keep_factors` for later products.
+  [[nodiscard]] SolvedJob solve(const Job& job, const Eigen::VectorXd& resistivity, bool keep_factors) const;
+  /// Outputs of a solved job into their rows.
+  void write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const;
+  /// Solves with the factors of a job and counts it.
+  [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const;
+
+ private:
+  void make_jobs();
+  void share_jobs();
+};
+
+/// a such that the change of the real datum is Re(a dF), F the transfer function's value.
+[[nodiscard]] Complex datum_factor(Quantity quantity, Complex transfer);
+[[nodiscard]] double datum_value(Quantity quantity, Complex transfer, double omega);
+[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
+
+}  // namespace lodestone::physics::mt

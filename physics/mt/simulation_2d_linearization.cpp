@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols: A u = b the discrete problem, F a transfer function, g = ∂F/∂u, λ = A⁻¹ g (A = Aᵀ), p a cell property.
+// dF/dp = direct part − λᵀ (∂A/∂p) u; b depends on p only through the fixed surface values, which are part of u here.
+#include "engine/core/error.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/timer.hpp"
+#include "physics/mt/simulation_2d_impl.hpp"
+
+namespace lodestone::physics::mt {
+
+namespace {
+
+using Eigen::MatrixXcd;
+using Eigen::MatrixXd;
+
+class Linearization2D final : public core::Linearization {
+ public:
+  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity, Eigen::VectorXd value, std::vector<SolvedJob> solved)
+      : core::Linearization(resistivity.size(), std::move(value)), impl_(std::move(impl)), resistivity_(std::move(resistivity)),
+        solved_(std::move(solved)) {}
+
+ private:
+  MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override;
+  MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override;
+  MatrixXd do_jacobian() const override;
+
+  [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
+    return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
+  }
+  /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (n_unknowns, k).
+  [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
+  /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
+  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const;
+  /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
+  [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
+  /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
+  [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const;
+
+  std::shared_ptr<const Simulation2D::Impl> impl_;
+  Eigen::VectorXd resistivity_;
+  std::vector<SolvedJob> solved_;  ///< this rank's jobs
+};
+
+MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  MatrixXcd result = MatrixXcd::Zero(problem.n_unknowns(), combination.cols());
+  for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+    for (const auto& [node, weight] : solved.transfers[f].gradient) {
+      if (const int row = problem.unknown_of(node); row >= 0) result.row(row) += weight * combination.row(static_cast<Eigen::Index>(f));
+    }
+  }
+  return result;
+}
+
+std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  const double omega = impl_->omega_of(*solved.job);
+  const MatrixXcd adjoint = problem.on_nodes(impl_->solve_with(solved, gradients(solved, combination))).transpose();
+  const core::ScopedTimer timer("mt2d/sensitivities");
+  std::vector<MatrixXcd> result;
+  for (int p = 0; p < problem.n_properties(); ++p) {
+    MatrixXcd& derivative = result.emplace_back(combination.cols(), problem.n_cells());
+    for (int cell = 0; cell < problem.n_cells(); ++cell) {
+      const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
+      const auto& nodes = problem.cell_nodes(cell);
+      derivative.col(cell).noalias() = -(change[0] * adjoint.col(nodes[0]) + change[1] * adjoint.col(nodes[1]) + change[2] * adjoint.col(nodes[2]) +
+                                         change[3] * adjoint.col(nodes[3]));
+    }
+    for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+      for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
+        const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, false);
+        derivative.col(cell) += weight * change[local] * combination.row(static_cast<Eigen::Index>(f)).transpose();
+      }
+    }
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const {
+  const core::ScopedTimer timer("mt2d/cells to parameters");
+  MatrixXd result = MatrixXd::Zero(weights[0].rows(), size_in());
+  const CellAverages& averages = impl_->averages.at(solved.job->band);
+  if (solved.job->mode == Mode::te) {
+    averages.add_strike_transposed(resistivity_, weights, result);
+  } else {
+    averages.add_section_transposed(resistivity_, weights, result);
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::do_jacobian() const {
+  MatrixXd jacobian = MatrixXd::Zero(size_out(), size_in());
+  for (const SolvedJob& solved : solved_) {
+    const auto n = static_cast<Eigen::Index>(solved.transfers.size());
+    const auto derivatives = property_derivatives(solved, MatrixXcd::Identity(n, n));
+    std::vector<MatrixXd> weights;
+    for (const MatrixXcd& derivative : derivatives) {
+      MatrixXd& rows = weights.emplace_back(static_cast<Eigen::Index>(solved.job->keys.size()), derivative.cols());
+      for (std::size_t k = 0; k < solved.job->keys.size(); ++k) {
+        const auto& key = solved.job->keys[k];
+        rows.row(static_cast<Eigen::Index>(k)) = (factor_of(solved, key) * derivative.row(key.second)).real();
+      }
+    }
+    const MatrixXd rows = to_parameters(solved, weights);
+    for (Eigen::Index j = 0; j < rows.cols(); ++j) {
+      for (std::size_t k = 0; k < solved.job->keys.size(); ++k) jacobian(solved.job->keys[k].first, j) = rows(static_cast<Eigen::Index>(k), j);
+    }
+  }
+  const core::ScopedTimer timer("mt2d/share jacobian");
+  core::share_rows(impl_->comm, impl_->owner_of_output, jacobian);
+  return jacobian;
+}
+
+MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
+  MatrixXd result = MatrixXd::Zero(size_in(), directions.cols());
+  for (const SolvedJob& solved : solved_) {
+    MatrixXcd combination = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
+    for (const auto& key : solved.job->keys) combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
+    std::vector<MatrixXd> weights;
+    for (const MatrixXcd& derivative : property_derivatives(solved, combination)) weights.emplace_back(derivative.real());
+    result += to_parameters(solved, weights).transpose();
+  }
+  core::sum_in_rank_order(impl_->comm, result);
+  return result;
+}
+
+MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  const double omega = impl_->omega_of(*solved.job);
+  const Eigen::Index k = property_changes[0].cols();
+  MatrixXcd rhs = MatrixXcd::Zero(problem.n_unknowns(), k);
+  for (int p = 0; p < problem.n_properties(); ++p) {
+    for (int cell = 0; cell < problem.n_cells(); ++cell) {
+      const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
+      for (int a = 0; a < 4; ++a) {
+        if (const int row = problem.unknown_of(problem.cell_nodes(cell)[a]); row >= 0) rhs.row(row) -= change[a] * property_changes[p].row(cell);
+      }
+    }
+  }
+  const MatrixXcd field_change = impl_->solve_with(solved, rhs);
+  MatrixXcd result = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), k);
+  for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+    auto row = result.row(static_cast<Eigen::Index>(f));
+    for (const auto& [node, weight] : solved.transfers[f].gradient) {
+      if (const int unknown = problem.unknown_of(node); unknown >= 0) row += weight * field_change.row(unknown);
+    }
+    for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
+      for (int p = 0; p < problem.n_properties(); ++p) {
+        row += weight * problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] * property_changes[p].row(cell);
+      }
+    }
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
+  MatrixXd result = MatrixXd::Zero(size_out(), directions.cols());
+  const MatrixXd changes = directions;
+  for (const SolvedJob& solved : solved_) {
+    const CellAverages& averages = impl_->averages.at(solved.job->band);
+    const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te ? averages.strike_change(resistivity_, changes)
+                                                                                   : averages.section_change(resistivity_, changes));
+    for (const auto& key : solved.job->keys) result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
+  }
+  core::share_rows(impl_->comm, impl_->owner_of_output, result);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity) {
+  MatrixXd outputs = MatrixXd::Zero(static_cast<Eigen::Index>(impl->survey.keys.size()), 1);
+  std::vector<SolvedJob> solved;
+  std::string failure;
+  try {
+    for (const Job& job : impl->jobs) {
+      if (job.owner != impl->rank) continue;
+      solved.push_back(impl->solve(job, resistivity, true));
+      impl->write_outputs(solved.back(), outputs);
+    }
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  core::throw_together(impl->comm, "mt::Simulation2D", failure);
+  core::share_rows(impl->comm, impl->owner_of_output, outputs);
+  return std::make_unique<Linearization2D>(std::move(impl), resistivity, outputs.col(0), std::move(solved));
+}
+
+}  // namespace lodestone::physics::mt
