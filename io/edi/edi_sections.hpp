@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/edi/edi_file.hpp"
+#include "physics/mt/transfer_functions.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Interpretation of the sections of an EDI file; values stay in the file's own units, sign and frame. Internal to io/edi.
+namespace lodestone::io {
+
+/// A number of the file, NaN when it is the file's EMPTY (or its like).
+class EdiEmpty {
+ public:
+  explicit EdiEmpty(double empty = 1e32) : empty_(empty) {}
+  [[nodiscard]] double operator()(double value) const;
+
+ private:
+  double empty_;
+};
+
+/// One row of the file with the azimuths of the frames its parts stand in.
+struct EdiRow {
+  physics::mt::TransferFunctionRow row;
+  double impedance_frame_deg = 0.0, tipper_frame_deg = 0.0;
+};
+
+struct EdiHead {
+  std::string name;
+  double latitude_deg = physics::mt::not_given, longitude_deg = physics::mt::not_given, elevation_m = physics::mt::not_given;
+  EdiEmpty empty;
+};
+
+/// Name and place out of HEAD, with DEFINEMEAS, the section and the file name as fall-backs.
+[[nodiscard]] EdiHead read_edi_head(EdiFile& file);
+
+/// Rows of an impedance (or ρₐ/phase) section in the order of the file. σ holds √VAR here. errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty);
+
+/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. σ holds the standard deviation of the complex element. errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiEmpty& empty);
+
+}  // namespace lodestone::io

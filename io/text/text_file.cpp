@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/text/text_file.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/atomic_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+namespace lodestone::io {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { (void)std::fclose(file); }
+};
+using FilePointer = std::unique_ptr<std::FILE, CloseFile>;
+
+constexpr std::uintmax_t largest_text_file = std::uintmax_t{1} << 31;
+
+void check_readable(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw core::FileError("io", "{}: expected a file, but there is none; check the path", path);
+  if (std::filesystem::is_directory(status)) throw core::FileError("io", "{}: expected a file, got a folder; name a file inside it", path);
+  if (!std::filesystem::is_regular_file(status)) return;
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error && size > largest_text_file) {
+    throw core::FileError("io", "{}: expected a file of less than 2 GiB, got {} bytes; is it the right one?", path, size);
+  }
+}
+
+}  // namespace
+
+std::string read_bytes(const std::string& path) {
+  check_readable(path);
+  const FilePointer file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path, std::strerror(errno));
+  std::string bytes;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    bytes.append(buffer, 0, n);
+    if (bytes.size() > largest_text_file) throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
+  }
+  if (std::ferror(file.get()) != 0) throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
+  return bytes;
+}
+
+void write_bytes_atomically(const std::string& path, std::string_view bytes) {
+  const std::filesystem::path target(path);
+  if (target.has_parent_path()) make_folder(target.parent_path());
+  AtomicFile atomic(target);
+  FilePointer file(std::fopen(atomic.temporary().c_str(), "wb"));
+  const bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0;
+  const int code = errno;
+  if (!written || std::fclose(file.release()) != 0) {
+    throw core::FileError("io", "{}: expected to write {} bytes, but it failed ({}); check free space and permissions of the folder", path, bytes.size(),
+                          std::strerror(written ? errno : code));
+  }
+  atomic.commit();
+}
+
+std::vector<std::string_view> split_lines(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") bytes.remove_prefix(3);
+  std::vector<std::string_view> lines;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != '\n' && bytes[i] != '\r') continue;
+    lines.push_back(bytes.substr(begin, i - begin));
+    if (bytes[i] == '\r' && i + 1 < bytes.size() && bytes[i + 1] == '\n') ++i;
+    begin = i + 1;
+  }
+  if (begin < bytes.size()) lines.push_back(bytes.substr(begin));
+  return lines;
+}
+
+}  // namespace lodestone::io
