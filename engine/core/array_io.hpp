@@ -46,6 +46,7 @@ class ArraySource {
 };
 
 // Conveniences over the two interfaces. Eigen matrices are written row-major with shape (rows, cols).
+// errors of the readers: FormatError when the array is missing or has another dtype or rank.
 void write_vector(ArraySink& sink, const std::string& name, std::span<const double> values);
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::complex<double>> values);
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values);
@@ -53,6 +54,7 @@ void write_vector(ArraySink& sink, const std::string& name, std::span<const std:
 void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<const Eigen::MatrixXd>& values);
 void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts);  ///< (n, width) u8, zero padded
 [[nodiscard]] std::vector<double> read_doubles(const ArraySource& source, const std::string& name);
+[[nodiscard]] std::vector<std::complex<double>> read_complexes(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<std::int64_t> read_integers(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<std::uint8_t> read_bytes(const ArraySource& source, const std::string& name);
 [[nodiscard]] Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name);

@@ -28,8 +28,8 @@ class Linearization {
   [[nodiscard]] Eigen::MatrixXd jvp(const ConstMatrixRef& directions) const;
   /// Jᵀ W for k directions at once. shapes: W (n_out, k) → (n_in, k). errors: ShapeError.
   [[nodiscard]] Eigen::MatrixXd vjp(const ConstMatrixRef& directions) const;
-  /// Dense J, shape (n_out, n_in).
-  [[nodiscard]] Eigen::MatrixXd jacobian() const { return do_jacobian(); }
+  /// Dense J, shape (n_out, n_in). errors of all three: SolverError when the result is not finite.
+  [[nodiscard]] Eigen::MatrixXd jacobian() const;
 
  protected:
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
@@ -58,7 +58,7 @@ class DifferentiableMap {
   /// Identifies the communicator the members are collective over; 0 = serial.
   [[nodiscard]] virtual int communicator_id() const { return 0; }
 
-  /// F(x). shapes: x (n_in) → (n_out). errors: ShapeError, InvalidArgument when x is not finite. collective.
+  /// F(x). shapes: x (n_in) → (n_out). errors: ShapeError; InvalidArgument when x is not finite, SolverError when F(x) is not. collective.
   [[nodiscard]] Eigen::VectorXd value(const ConstVectorRef& x) const;
   /// F and its derivative at x. errors and collective as `value`.
   [[nodiscard]] std::unique_ptr<Linearization> linearize(const ConstVectorRef& x) const;

@@ -25,7 +25,7 @@ class Options {
   // Building: done by io/toml and by `--set`.
   /// Sets a dotted key, creating tables on the way; `where` is "file:line" or "--set".
   void set(std::string_view dotted_key, Value value, std::string where = {});
-  /// Creates (if needed) and returns the table at a dotted key.
+  /// Creates (if needed) and returns the table at a dotted key; "" is this table itself (give its `where`: the file's name).
   Options table(std::string_view dotted_key, std::string where = {});
   /// Appends a table to the array of tables at a dotted key and returns it.
   Options append_table(std::string_view dotted_key, std::string where = {});
@@ -34,7 +34,7 @@ class Options {
   [[nodiscard]] bool has(std::string_view key) const;  ///< also marks the key as known
   [[nodiscard]] bool flag(std::string_view key, std::optional<bool> fallback = {}) const;
   [[nodiscard]] std::int64_t integer(std::string_view key, std::optional<std::int64_t> fallback = {}) const;
-  [[nodiscard]] double real(std::string_view key, std::optional<double> fallback = {}) const;  ///< takes integers too
+  [[nodiscard]] double real(std::string_view key, std::optional<double> fallback = {}) const;  ///< takes integers too; must be finite
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {}) const;
   /// Text out of a fixed list. errors: ConfigError listing the allowed words.
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {}) const;

@@ -42,6 +42,7 @@ class Trace {
   void add(std::string_view region, std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
   std::map<std::string, TimerTotal, std::less<>> totals_;
   std::vector<Event> events_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();  ///< wall time counts from here
   bool record_ = false;
 };
 

@@ -8,10 +8,14 @@
 namespace lodestone::core {
 
 /// MPI from `MPI_Init_thread(MPI_THREAD_MULTIPLE)` to `MPI_Finalize`. Starts fast as a singleton (no `orted` child).
+/// Ranks other than 0 keep their log silent from here on.
 class MpiScope final : public SubsystemScope {
  public:
   MpiScope(int& argc, char**& argv);
   ~MpiScope() override;
+  /// Waits a short while for the other ranks to fail as well. One message that all share is printed once; a lone failure names its rank.
+  std::string agree_on_failure(std::string message) noexcept override;
+  /// `MPI_Abort` unless every rank failed (then all end in the normal way with their exit codes).
   void abort(int exit_code) noexcept override;
 
   [[nodiscard]] MPI_Comm world() const { return MPI_COMM_WORLD; }
@@ -21,6 +25,8 @@ class MpiScope final : public SubsystemScope {
 
  private:
   int rank_ = 0, size_ = 1, thread_level_ = 0;
+  MPI_Comm failures_ = MPI_COMM_NULL;  ///< apart from the traffic of the program
+  bool all_failed_ = false;
 };
 
 }  // namespace lodestone::core

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/atomic_file.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace lodestone::core {
+namespace {
+
+[[noreturn]] void throw_unwritable(const std::string& path, int error) {
+  throw FileError("core::AtomicFile", "cannot write {}: {}; check the folder, its permissions and the free space", path, std::strerror(error));
+}
+
+std::string temporary_name(const std::filesystem::path& path) {
+  return (path.parent_path() / fmt::format(".{}.{}.tmp{}", path.stem().string(), getpid(), path.extension().string())).string();
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+  // Created here, so that an unwritable folder is reported before any work is done.
+  const int file = open(temporary_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0666);
+  if (file < 0) throw_unwritable(path_, errno);
+  close(file);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  const int file = open(temporary_.c_str(), O_RDONLY);
+  if (file < 0) throw_unwritable(path_, errno);
+  const int sync_error = fsync(file) == 0 ? 0 : errno;
+  close(file);
+  // Some file systems cannot sync; only a real write error counts.
+  if (sync_error != 0 && sync_error != EINVAL && sync_error != EROFS) throw_unwritable(path_, sync_error);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw_unwritable(path_, errno);
+  temporary_.clear();
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  std::FILE* stream = std::fopen(file.temporary_path().c_str(), "wb");
+  if (stream == nullptr) throw_unwritable(path, errno);
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
+  const int write_error = errno;
+  const bool closed = std::fclose(stream) == 0;
+  if (!written || !closed) throw_unwritable(path, written ? errno : write_error);
+  file.commit();
+}
+
+}  // namespace lodestone::core

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lodestone::core {
+
+/// A file written under a temporary name in the same folder; `commit` puts it in its place, so that readers see the old file or the new one.
+/// Without `commit` (an exception on the way) the temporary file is removed and an older file stays.
+class AtomicFile {
+ public:
+  /// errors: FileError when the folder is missing or cannot be written.
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Where to write (any library may); keeps the ending of the final name.
+  [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
+  /// Forces the bytes to disk and renames. errors: FileError.
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+};
+
+/// Writes the whole file through an `AtomicFile`. errors: FileError (also when the disk is full).
+void write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace lodestone::core

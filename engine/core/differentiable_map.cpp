@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/differentiable_map.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::core {
+namespace {
+
+constexpr Eigen::Index jacobian_block = 64;  // unit vectors per vjp call: bounds memory, keeps multi-right-hand-side solves full
+
+void expect_rows(const char* what, const ConstMatrixRef& directions, Eigen::Index rows) {
+  if (directions.rows() != rows) {
+    throw ShapeError("core::Linearization", "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?", what,
+                     rows, directions.rows(), directions.cols());
+  }
+}
+
+Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
+  if (result.rows() != rows || result.cols() != cols) {
+    throw ShapeError("core::Linearization", "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map", what,
+                     rows, cols, result.rows(), result.cols());
+  }
+  if (!result.allFinite()) throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity", what);
+  return result;
+}
+
+Eigen::Index first_not_finite(const ConstVectorRef& x) {
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i])) return i;
+  }
+  return -1;
+}
+
+void check_result(const DifferentiableMap& map, const ConstVectorRef& result) {
+  if (result.size() != map.size_out()) {
+    throw ShapeError(map.name(), "expected {} outputs, the map gave {}; this is a fault in the map", map.size_out(), result.size());
+  }
+  if (const Eigen::Index bad = first_not_finite(result); bad >= 0) {
+    throw SolverError(map.name(), "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?", result[bad], bad,
+                      result.size());
+  }
+}
+
+}  // namespace
+
+Eigen::MatrixXd Linearization::jvp(const ConstMatrixRef& directions) const {
+  expect_rows("jvp", directions, size_in());
+  return checked("jvp", do_jvp(directions), size_out(), directions.cols());
+}
+
+Eigen::MatrixXd Linearization::vjp(const ConstMatrixRef& directions) const {
+  expect_rows("vjp", directions, size_out());
+  return checked("vjp", do_vjp(directions), size_in(), directions.cols());
+}
+
+Eigen::MatrixXd Linearization::jacobian() const { return checked("jacobian", do_jacobian(), size_out(), size_in()); }
+
+Eigen::MatrixXd Linearization::do_jacobian() const {
+  Eigen::MatrixXd jacobian(size_out(), size_in());
+  for (Eigen::Index first = 0; first < size_out(); first += jacobian_block) {
+    const Eigen::Index count = std::min(jacobian_block, size_out() - first);
+    Eigen::MatrixXd units = Eigen::MatrixXd::Zero(size_out(), count);
+    units.middleRows(first, count).setIdentity();
+    jacobian.middleRows(first, count) = vjp(units).transpose();
+  }
+  return jacobian;
+}
+
+void DifferentiableMap::check(const ConstVectorRef& x) const {
+  if (x.size() != size_in()) throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(), x.size());
+  if (const Eigen::Index bad = first_not_finite(x); bad >= 0) {
+    throw InvalidArgument(name(), "expected finite unknowns, got {} at index {} of {}", x[bad], bad, x.size());
+  }
+}
+
+Eigen::VectorXd DifferentiableMap::value(const ConstVectorRef& x) const {
+  check(x);
+  Eigen::VectorXd result = do_value(x);
+  check_result(*this, result);
+  return result;
+}
+
+std::unique_ptr<Linearization> DifferentiableMap::linearize(const ConstVectorRef& x) const {
+  check(x);
+  auto linearization = do_linearize(x);
+  check_result(*this, linearization->value());
+  if (linearization->size_in() != size_in()) {
+    throw ShapeError(name(), "expected a linearization of {} unknowns, the map gave {}; this is a fault in the map", size_in(),
+                     linearization->size_in());
+  }
+  return linearization;
+}
+
+Eigen::VectorXd DifferentiableMap::do_value(const ConstVectorRef& x) const { return do_linearize(x)->value(); }
+
+}  // namespace lodestone::core

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/log.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_text.hpp"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+namespace lodestone::core::log {
+namespace {
+
+constexpr int n_levels = 4;
+
+std::string_view name_of(Level level) {
+  static constexpr std::array<std::string_view, n_levels> names{"debug", "info", "warning", "error"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
+                     utc.tm_sec, milliseconds);
+}
+
+std::string human_line(Level level, std::string_view message) {
+  return level == Level::info ? std::string(message) : fmt::format("{}: {}", name_of(level), message);
+}
+
+std::string json_line(Level level, std::string_view message) {
+  return fmt::format(R"({{"time":"{}","level":"{}","message":{}}})", utc_now(), name_of(level), json_quoted(message));
+}
+
+std::shared_ptr<spdlog::logger> logger_of(const std::string& name, spdlog::sink_ptr sink) {
+  auto logger = std::make_shared<spdlog::logger>(name, std::move(sink));
+  logger->set_pattern("%v");
+  logger->set_level(spdlog::level::trace);
+  logger->flush_on(spdlog::level::trace);
+  return logger;
+}
+
+/// The one log of the process. spdlog takes whole lines and makes them atomic; lines are laid out above.
+struct Log {
+  std::mutex mutex;  // guards options and file against `configure` in another thread
+  LogOptions options;
+  std::shared_ptr<spdlog::logger> out = logger_of("out", std::make_shared<spdlog::sinks::stdout_sink_mt>());
+  std::shared_ptr<spdlog::logger> err = logger_of("err", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  std::shared_ptr<spdlog::logger> file;
+  std::atomic<bool> silent{false};
+  std::array<std::atomic<int>, n_levels> counts{};
+};
+
+Log& the_log() {
+  static Log log;
+  return log;
+}
+
+}  // namespace
+
+void configure(const LogOptions& options) {
+  std::shared_ptr<spdlog::logger> file;
+  if (!options.file.empty()) {
+    try {
+      file = logger_of("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file));
+    } catch (const spdlog::spdlog_ex& failure) {
+      throw FileError("core::log", "cannot open the log file {} for appending ({}); check the folder and its permissions", options.file,
+                      failure.what());
+    }
+  }
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  log.options = options;
+  log.file = std::move(file);
+}
+
+void set_silent(bool silent) { the_log().silent = silent; }
+
+bool is_interactive() {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  return log.options.format == Format::human && !log.silent && isatty(STDOUT_FILENO) == 1;
+}
+
+void write(Level level, std::string_view message) {
+  Log& log = the_log();
+  ++log.counts[static_cast<std::size_t>(level)];
+  const std::lock_guard lock(log.mutex);
+  if (level < log.options.level || (log.silent && level != Level::error)) return;
+  auto& console = level >= Level::warning ? *log.err : *log.out;
+  console.info(log.options.format == Format::human ? human_line(level, message) : json_line(level, message));
+  if (log.file) log.file->info(json_line(level, message));
+}
+
+int count(Level level) { return the_log().counts[static_cast<std::size_t>(level)]; }
+
+}  // namespace lodestone::core::log

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/map_algebra.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <utility>
+
+namespace lodestone::core {
+namespace {
+
+/// The communicator of a map made of others: serial parts join any.
+int joint_communicator(const std::string& component, int first, int second) {
+  if (first != 0 && second != 0 && first != second) {
+    throw InvalidArgument(component, "expected maps over one communicator, got communicators {} and {}; build both over the same one", first,
+                          second);
+  }
+  return first != 0 ? first : second;
+}
+
+void require_map(const char* component, const MapPtr& map) {
+  if (!map) throw InvalidArgument(component, "expected a map, got a null pointer");
+}
+
+// ---- pointwise -------------------------------------------------------------------------------------------------------------------------
+
+class PointwiseLinearization final : public Linearization {
+ public:
+  PointwiseLinearization(Eigen::VectorXd value, Eigen::VectorXd slope) : Linearization(slope.size(), std::move(value)), slope_(std::move(slope)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
+  Eigen::MatrixXd do_jacobian() const override { return slope_.asDiagonal().toDenseMatrix(); }
+
+  Eigen::VectorXd slope_;
+};
+
+class PointwiseMap final : public DifferentiableMap {
+ public:
+  PointwiseMap(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df)
+      : name_(std::move(name)), size_(size), f_(std::move(f)), df_(std::move(df)) {
+    if (!f_ || !df_) throw InvalidArgument("core::pointwise", "expected a function and its derivative for \"{}\", got an empty function", name_);
+  }
+  Eigen::Index size_in() const override { return size_; }
+  Eigen::Index size_out() const override { return size_; }
+  std::string name() const override { return name_; }
+
+ private:
+  Eigen::VectorXd do_value(const ConstVectorRef& x) const override { return x.unaryExpr(f_); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    return std::make_unique<PointwiseLinearization>(x.unaryExpr(f_), x.unaryExpr(df_));
+  }
+
+  std::string name_;
+  Eigen::Index size_;
+  std::function<double(double)> f_, df_;
+};
+
+// ---- affine ----------------------------------------------------------------------------------------------------------------------------
+
+class AffineLinearization final : public Linearization {
+ public:
+  AffineLinearization(std::shared_ptr<const Eigen::MatrixXd> a, Eigen::VectorXd value)
+      : Linearization(a->cols(), std::move(value)), a_(std::move(a)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return *a_ * directions; }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return a_->transpose() * directions; }
+  Eigen::MatrixXd do_jacobian() const override { return *a_; }
+
+  std::shared_ptr<const Eigen::MatrixXd> a_;
+};
+
+class AffineMap final : public DifferentiableMap {
+ public:
+  AffineMap(Eigen::MatrixXd a, Eigen::VectorXd b) : a_(std::make_shared<const Eigen::MatrixXd>(std::move(a))), b_(std::move(b)) {
+    if (a_->rows() != b_.size()) throw ShapeError("core::affine", "expected b of size {} (the rows of A), got {}", a_->rows(), b_.size());
+  }
+  Eigen::Index size_in() const override { return a_->cols(); }
+  Eigen::Index size_out() const override { return a_->rows(); }
+  std::string name() const override { return "core::affine"; }
+
+ private:
+  Eigen::VectorXd do_value(const ConstVectorRef& x) const override { return *a_ * x + b_; }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    return std::make_unique<AffineLinearization>(a_, do_value(x));
+  }
+
+  std::shared_ptr<const Eigen::MatrixXd> a_;
+  Eigen::VectorXd b_;
+};
+
+// ---- compose ---------------------------------------------------------------------------------------------------------------------------
+
+class ComposedLinearization final : public Linearization {
+ public:
+  ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner)
+      : Linearization(inner->size_in(), outer->value()), outer_(std::move(outer)), inner_(std::move(inner)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return inner_->vjp(outer_->vjp(directions)); }
+  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal outer map scales the inner Jacobian instead.
+  Eigen::MatrixXd do_jacobian() const override {
+    if (dynamic_cast<const PointwiseLinearization*>(outer_.get()) != nullptr) return outer_->jvp(inner_->jacobian());
+    return inner_->vjp(outer_->jacobian().transpose()).transpose();
+  }
+
+  std::unique_ptr<Linearization> outer_, inner_;
+};
+
+class ComposedMap final : public DifferentiableMap {
+ public:
+  ComposedMap(MapPtr outer, MapPtr inner) : outer_(std::move(outer)), inner_(std::move(inner)) {
+    require_map("core::compose", outer_);
+    require_map("core::compose", inner_);
+    if (outer_->size_in() != inner_->size_out()) {
+      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}", inner_->name(), outer_->size_in(), outer_->name(),
+                       inner_->size_out());
+    }
+    communicator_ = joint_communicator("core::compose", outer_->communicator_id(), inner_->communicator_id());
+  }
+  Eigen::Index size_in() const override { return inner_->size_in(); }
+  Eigen::Index size_out() const override { return outer_->size_out(); }
+  std::string name() const override { return outer_->name() + " ∘ " + inner_->name(); }
+  int communicator_id() const override { return communicator_; }
+
+ private:
+  Eigen::VectorXd do_value(const ConstVectorRef& x) const override { return outer_->value(inner_->value(x)); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    auto inner = inner_->linearize(x);
+    auto outer = outer_->linearize(inner->value());
+    return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner));
+  }
+
+  MapPtr outer_, inner_;
+  int communicator_ = 0;
+};
+
+// ---- stack -----------------------------------------------------------------------------------------------------------------------------
+
+using Linearizations = std::vector<std::unique_ptr<Linearization>>;
+
+Eigen::VectorXd stacked_value(const Linearizations& parts, Eigen::Index size_out) {
+  Eigen::VectorXd value(size_out);
+  Eigen::Index row = 0;
+  for (const auto& part : parts) {
+    value.segment(row, part->size_out()) = part->value();
+    row += part->size_out();
+  }
+  return value;
+}
+
+class StackedLinearization final : public Linearization {
+ public:
+  StackedLinearization(Linearizations parts, Eigen::Index size_in, Eigen::Index size_out)
+      : Linearization(size_in, stacked_value(parts, size_out)), parts_(std::move(parts)) {}
+
+ private:
+  template <class Block>
+  Eigen::MatrixXd below_each_other(Eigen::Index cols, Block block) const {
+    Eigen::MatrixXd result(size_out(), cols);
+    Eigen::Index row = 0;
+    for (const auto& part : parts_) {
+      result.middleRows(row, part->size_out()) = block(*part);
+      row += part->size_out();
+    }
+    return result;
+  }
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
+    return below_each_other(directions.cols(), [&](const Linearization& part) { return part.jvp(directions); });
+  }
+  Eigen::MatrixXd do_jacobian() const override {
+    return below_each_other(size_in(), [](const Linearization& part) { return part.jacobian(); });
+  }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size_in(), directions.cols());
+    Eigen::Index row = 0;
+    for (const auto& part : parts_) {
+      result += part->vjp(directions.middleRows(row, part->size_out()));
+      row += part->size_out();
+    }
+    return result;
+  }
+
+  Linearizations parts_;
+};
+
+class StackedMap final : public DifferentiableMap {
+ public:
+  explicit StackedMap(std::vector<MapPtr> maps) : maps_(std::move(maps)) {
+    if (maps_.empty()) throw InvalidArgument("core::stack", "expected at least one map, got none");
+    for (const MapPtr& map : maps_) {
+      require_map("core::stack", map);
+      if (map->size_in() != size_in()) {
+        throw ShapeError("core::stack", "expected all maps to have the {} unknowns of {}, {} has {}", size_in(), maps_.front()->name(),
+                         map->name(), map->size_in());
+      }
+      size_out_ += map->size_out();
+      communicator_ = joint_communicator("core::stack", communicator_, map->communicator_id());
+    }
+  }
+  Eigen::Index size_in() const override { return maps_.front()->size_in(); }
+  Eigen::Index size_out() const override { return size_out_; }
+  int communicator_id() const override { return communicator_; }
+  std::string name() const override {
+    std::string text = "stack(";
+    for (const MapPtr& map : maps_) text += (map == maps_.front() ? "" : ", ") + map->name();
+    return text + ")";
+  }
+
+ private:
+  Eigen::VectorXd do_value(const ConstVectorRef& x) const override {
+    Eigen::VectorXd value(size_out_);
+    Eigen::Index row = 0;
+    for (const MapPtr& map : maps_) {
+      value.segment(row, map->size_out()) = map->value(x);
+      row += map->size_out();
+    }
+    return value;
+  }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    Linearizations parts;
+    for (const MapPtr& map : maps_) parts.push_back(map->linearize(x));
+    return std::make_unique<StackedLinearization>(std::move(parts), size_in(), size_out_);
+  }
+
+  std::vector<MapPtr> maps_;
+  Eigen::Index size_out_ = 0;
+  int communicator_ = 0;
+};
+
+// ---- restrict --------------------------------------------------------------------------------------------------------------------------
+
+using Indices = std::shared_ptr<const std::vector<Eigen::Index>>;
+
+class RestrictedLinearization final : public Linearization {
+ public:
+  RestrictedLinearization(std::unique_ptr<Linearization> whole, Indices free)
+      : Linearization(static_cast<Eigen::Index>(free->size()), whole->value()), whole_(std::move(whole)), free_(std::move(free)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
+    Eigen::MatrixXd embedded = Eigen::MatrixXd::Zero(whole_->size_in(), directions.cols());
+    embedded(*free_, Eigen::all) = directions;
+    return whole_->jvp(embedded);
+  }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return whole_->vjp(directions)(*free_, Eigen::all); }
+  Eigen::MatrixXd do_jacobian() const override { return whole_->jacobian()(Eigen::all, *free_); }
+
+  std::unique_ptr<Linearization> whole_;
+  Indices free_;
+};
+
+class RestrictedMap final : public DifferentiableMap {
+ public:
+  RestrictedMap(MapPtr map, std::vector<Eigen::Index> free_indices, Eigen::VectorXd base) : map_(std::move(map)), base_(std::move(base)) {
+    require_map("core::restrict_unknowns", map_);
+    if (base_.size() != map_->size_in()) {
+      throw ShapeError("core::restrict_unknowns", "expected a base of {} unknowns, got {}", map_->size_in(), base_.size());
+    }
+    std::vector<bool> seen(static_cast<std::size_t>(base_.size()), false);
+    for (const Eigen::Index index : free_indices) {
+      if (index < 0 || index >= base_.size() || seen[static_cast<std::size_t>(index)]) {
+        throw InvalidArgument("core::restrict_unknowns", "expected distinct indices in 0 … {}, got {}{}", base_.size() - 1, index,
+                              index >= 0 && index < base_.size() ? " twice" : "");
+      }
+      seen[static_cast<std::size_t>(index)] = true;
+    }
+    free_ = std::make_shared<const std::vector<Eigen::Index>>(std::move(free_indices));
+  }
+  Eigen::Index size_in() const override { return static_cast<Eigen::Index>(free_->size()); }
+  Eigen::Index size_out() const override { return map_->size_out(); }
+  std::string name() const override { return "restrict(" + map_->name() + ")"; }
+  int communicator_id() const override { return map_->communicator_id(); }
+
+ private:
+  Eigen::VectorXd full(const ConstVectorRef& x) const {
+    Eigen::VectorXd unknowns = base_;
+    unknowns(*free_) = x;
+    return unknowns;
+  }
+  Eigen::VectorXd do_value(const ConstVectorRef& x) const override { return map_->value(full(x)); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    return std::make_unique<RestrictedLinearization>(map_->linearize(full(x)), free_);
+  }
+
+  MapPtr map_;
+  Eigen::VectorXd base_;
+  Indices free_;
+};
+
+}  // namespace
+
+MapPtr compose(MapPtr outer, MapPtr inner) { return std::make_shared<ComposedMap>(std::move(outer), std::move(inner)); }
+
+MapPtr stack(std::vector<MapPtr> maps) { return std::make_shared<StackedMap>(std::move(maps)); }
+
+MapPtr restrict_unknowns(MapPtr map, std::vector<Eigen::Index> free_indices, Eigen::VectorXd base) {
+  return std::make_shared<RestrictedMap>(std::move(map), std::move(free_indices), std::move(base));
+}
+
+MapPtr pointwise(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df) {
+  return std::make_shared<PointwiseMap>(std::move(name), size, std::move(f), std::move(df));
+}
+
+MapPtr affine(Eigen::MatrixXd a, Eigen::VectorXd b) { return std::make_shared<AffineMap>(std::move(a), std::move(b)); }
+
+}  // namespace lodestone::core

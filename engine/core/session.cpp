@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/session.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <new>
+
+namespace lodestone::core {
+
+Session::Session() = default;
+
+Session::~Session() {
+  while (!scopes_.empty()) scopes_.pop_back();
+}
+
+int Session::run(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return fail(static_cast<int>(error.exit_code()), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(static_cast<int>(ExitCode::file), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(static_cast<int>(ExitCode::unexpected),
+                "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or more ranks on more machines");
+  } catch (const std::exception& error) {
+    return fail(static_cast<int>(ExitCode::unexpected), fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+  } catch (...) {
+    return fail(static_cast<int>(ExitCode::unexpected), "[unexpected] an exception of unknown type; please report this with the command you ran");
+  }
+}
+
+int Session::fail(int exit_code, const std::string& message) noexcept {
+  try {
+    std::string here = message;
+    for (const auto& scope : scopes_) here = scope->agree_on_failure(std::move(here));
+    if (!here.empty()) log::write(log::Level::error, here);
+  } catch (...) {
+    std::fputs(message.c_str(), stderr);  // out of memory while reporting
+  }
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) (*scope)->abort(exit_code);
+  return exit_code;
+}
+
+}  // namespace lodestone::core

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/timer.hpp"
+
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lodestone::core {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) { return std::chrono::duration<double>(end - begin).count(); }
+
+std::string rate(double work, double seconds) { return work > 0.0 && seconds > 0.0 ? fmt::format("{:.2f}", work / seconds * 1e-9) : "-"; }
+
+}  // namespace
+
+Trace& Trace::global() {
+  static Trace trace;
+  return trace;
+}
+
+void Trace::record_events(bool on) { record_ = on; }
+
+void Trace::add_work(std::string_view region, double flops, double bytes) {
+  TimerTotal& total = totals_[std::string(region)];
+  total.flops += flops;
+  total.bytes += bytes;
+}
+
+void Trace::add(std::string_view region, Clock::time_point begin, Clock::time_point end) {
+  const auto found = totals_.find(region);
+  TimerTotal& total = found != totals_.end() ? found->second : totals_[std::string(region)];
+  ++total.calls;
+  total.seconds += seconds_between(begin, end);
+  if (record_) events_.push_back({std::string(region), begin, end});
+}
+
+std::string Trace::table() const {
+  const double wall = seconds_between(start_, Clock::now());
+  std::size_t width = 6;
+  for (const auto& [region, total] : totals_) width = std::max(width, region.size());
+  std::string text = fmt::format("{:<{}} {:>8} {:>10} {:>7} {:>9} {:>9}\n", "region", width, "calls", "seconds", "% wall", "GFLOP/s", "GB/s");
+  for (const auto& [region, total] : totals_) {
+    fmt::format_to(std::back_inserter(text), "{:<{}} {:>8} {:>10.3f} {:>7.1f} {:>9} {:>9}\n", region, width, total.calls, total.seconds,
+                   100.0 * total.seconds / std::max(wall, 1e-9), rate(total.flops, total.seconds), rate(total.bytes, total.seconds));
+  }
+  return text;
+}
+
+void Trace::write_chrome_trace(const std::string& path, int rank) const {
+  const auto microseconds = [](Clock::duration span) { return std::chrono::duration<double, std::micro>(span).count(); };
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  fmt::format_to(std::back_inserter(text), R"({{"ph":"M","name":"process_name","pid":{},"tid":0,"args":{{"name":"rank {}"}}}})", rank, rank);
+  for (const Event& event : events_) {
+    fmt::format_to(std::back_inserter(text), ",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":{:.3f},\"dur\":{:.3f}}}",
+                   json_quoted(event.region), rank, microseconds(event.begin - start_), microseconds(event.end - event.begin));
+  }
+  text += "\n]}\n";
+  write_file(path, text);
+}
+
+void Trace::clear() {
+  totals_.clear();
+  events_.clear();
+  start_ = Clock::now();
+}
+
+ScopedTimer::~ScopedTimer() { Trace::global().add(region_, begin_, Clock::now()); }
+
+double ScopedTimer::seconds() const { return seconds_between(begin_, Clock::now()); }
+
+}  // namespace lodestone::core
