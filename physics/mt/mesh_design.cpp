@@ -95,7 +95,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     case Accuracy::standard: break;
     case Accuracy::fine:
       options.cells_per_skin_depth = 20.0;
-      options.contact_fraction = 0.06;
+      options.contact_fraction = 0.008;
       options.growth = 1.1;
       options.side_padding = 60.0;
       options.air_height = 60.0;
@@ -103,7 +103,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       break;
     case Accuracy::iteration:
       options.cells_per_skin_depth = 4.0;
-      options.contact_fraction = 0.35;
+      options.contact_fraction = 0.15;
       options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;

@@ -13,6 +13,9 @@ namespace {
 /// Contrasts below this many decades do not ask for lines of their own: the cell averages take them.
 constexpr double least_contrast = 0.25;
 
+/// How strongly a contrast (in decades) scatters, 1 at two decades and more.
+double strength(double contrast) { return std::min(1.0, 0.5 * contrast); }
+
 double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
 
 class FeatureFinder {
@@ -101,13 +104,16 @@ class FeatureFinder {
     const double y = grid_.y_edges_m()[iy], depth = std::max(0.0, depth_of_edge(iz));
     const double r = distance_to_station(y, y, depth);
     if (contrast < least_contrast || !is_heard(r)) return;
-    add_lateral(y, depth, std::min(conductor_size(std::min(a, b), r), kappa_ * std::max(r, least_distance(depth)) / std::min(1.0, contrast)), contrast);
+    add_lateral(y, depth, conductor_size(std::min(a, b), r), strength(contrast));
   }
 
   /// Stations closer to a contact than this are not resolved further: the cells would be smaller than any instrument's spread.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, 0.01 * result_.penetration_m); }
 
-  void add_lateral(double y, double depth, double size, double contrast) {
+  /// A contact (or kink) at y whose top lies at `depth`, scattering with `weight` ≤ 1.
+  void add_lateral(double y, double depth, double most, double weight) {
+    const double r = std::max(distance_to_station(y, y, depth), least_distance(depth));
+    const double size = std::min(most, kappa_ * r / weight);
     result_.y.push_back({y, size});
     result_.y_anchors.push_back(y);
     result_.first_y_m = std::min(result_.first_y_m, y);
@@ -115,7 +121,7 @@ class FeatureFinder {
     result_.z.push_back({depth, size});
     if (depth > 0.0) result_.z.push_back({0.0, 2.0 * size});
     for (std::size_t i = 0; i < stations_.size(); ++i) {
-      nearest_[i] = std::min(nearest_[i], std::max(least_distance(depth), std::hypot(stations_[i] - y, depth)) / std::min(1.0, contrast));
+      nearest_[i] = std::min(nearest_[i], std::max(least_distance(depth), std::hypot(stations_[i] - y, depth)) / weight);
     }
   }
 
@@ -136,8 +142,7 @@ class FeatureFinder {
       const double before = i == 0 ? 0.0 : section_.surface.slope_at(0.5 * (y[i - 1] + y[i])), after = section_.surface.slope_at(y[i]);
       const double change = std::abs(after - before), r = distance_to_station(y[i], y[i], 0.0);
       if (change < 1e-3 || !is_heard(r)) continue;
-      const double contrast = std::min(1.0, 2.0 * change);  // a slope of 27° counts like one decade of resistivity
-      add_lateral(y[i], 0.0, kappa_ * std::max(r, least_distance(0.0)) / contrast, contrast);
+      add_lateral(y[i], 0.0, 1e300, std::min(0.2, 0.4 * change));  // a slope of 27° counts like half a decade of resistivity
     }
   }
 

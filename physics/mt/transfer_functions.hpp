@@ -33,6 +33,7 @@ struct TransferFunctions {
   std::string path, format;           ///< where it was read from; "EDI"
   double latitude_deg = not_given, longitude_deg = not_given, elevation_m = not_given;
   double frame_deg = 0.0;
+  double frame_in_file_deg = 0.0;     ///< what the impedance was turned from; NaN when it varies with frequency
   std::vector<TransferFunctionRow> rows;  ///< highest frequency first
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< what was converted from
   std::vector<std::string> warnings;  ///< assumptions made while reading, with file:line
