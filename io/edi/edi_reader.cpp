@@ -64,7 +64,33 @@ void turn_to_common_frame(EdiFile& file, const std::vector<EdiRow>& rows, Transf
     any_turned = any_turned || r.impedance_frame_deg != out.frame_deg || r.tipper_frame_deg != out.frame_deg;
     out.rows.push_back(row);
   }
-  if (any_turned) file.warn(1, fmt::format("turned from the frame stated by rotation angles (first {} degrees) to north", rows.front().impedance_frame_deg));
+  if (rows.empty()) return;
+  const double first = rows.front().impedance_frame_deg;
+  const auto differs = [&](const EdiRow& r) { return r.impedance_frame_deg != first; };
+  out.frame_in_file_deg = std::any_of(rows.begin(), rows.end(), differs) ? physics::mt::not_given : first;
+  if (any_turned) file.warn(1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees", first, out.frame_deg));
+}
+
+/// The frequency some writers put where there is none.
+bool is_filler(const TransferFunctionRow& row, std::ptrdiff_t count) {
+  constexpr double filler_hz = 999.0;
+  const bool no_impedance = std::all_of(row.impedance.begin(), row.impedance.end(), [](const Estimate& e) { return e.is_missing(); });
+  return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
+}
+
+/// Of rows with one frequency the first that has a value stays; fillers go.
+void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
+  std::vector<TransferFunctionRow> kept;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
+    const bool filler = is_filler(*begin, end - begin);
+    const auto first = std::find_if(begin, end, has_value);
+    if (!filler) kept.push_back(first == end ? *begin : *first);
+    if (filler) file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz, end - begin));
+    if (!filler && end - begin > 1) file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz, end - begin));
+    begin = end;
+  }
+  rows = std::move(kept);
 }
 
 void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
@@ -73,10 +99,7 @@ void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>&
   rows.erase(std::remove_if(rows.begin(), rows.end(), unusable), rows.end());
   if (rows.size() < n_before) file.warn(1, fmt::format("{} frequencies are not positive numbers; left out", n_before - rows.size()));
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
-  const auto n_sorted = rows.size();
-  const auto same = [](const auto& a, const auto& b) { return a.frequency_hz == b.frequency_hz; };
-  rows.erase(std::unique(rows.begin(), rows.end(), same), rows.end());
-  if (rows.size() < n_sorted) file.warn(1, fmt::format("{} frequencies stand twice; the first of each is kept", n_sorted - rows.size()));
+  remove_repeated_frequencies(file, rows);
 }
 
 void scale_deviations(TransferFunctions& station, double factor) {
@@ -151,14 +174,15 @@ double median_rho_as_field(const TransferFunctions& station) {
 }
 
 void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
+  constexpr double implausible_rho = 1e-3;  // no site has a median below; bad ones come near
   constexpr double ohm_over_field_rho = 1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
   const double as_field = median_rho_as_field(station), as_ohm = as_field * ohm_over_field_rho;
-  const bool vote_says_ohm = as_field < 1e-2 && as_ohm > 1e-1 && as_ohm < 1e6;
+  const bool vote_says_ohm = as_field < implausible_rho && as_ohm > 1e-1 && as_ohm < 1e6;
   const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
   if (option == EdiUnits::vote && vote_says_ohm) {
     file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} as ohm) says that they are in ohm",
                              as_field, as_ohm));
-  } else if (!is_ohm && (as_field < 1e-3 || as_field > 1e6)) {
+  } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
     file.warn(1, fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
   }
   station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";

@@ -15,9 +15,9 @@ struct SiteInfo {
   int n_periods = 0;
   double period_min_s, period_max_s;
   std::vector<std::string> components;  ///< "zxx" "zxy" … "tx" "ty"; "rho_yx" "phase_yx" where only these are given
-  int n_masked = 0;                     ///< missing values among these components (complex ones count once)
+  int n_masked = 0;                     ///< periods at which one of these components is missing
   std::string sign, units;              ///< as in the file: "+" or "-"; "mV/km/nT", "V/m/T", "ohm"
-  double frame_deg;                     ///< azimuth of x after reading, clockwise from geographic north; NaN for 2-D profile data
+  double frame_deg;                     ///< azimuth of x in the file, clockwise from geographic north; NaN: varies with frequency, or profile data
 };
 
 /// What a file is, and what is in it.

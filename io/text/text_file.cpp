@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/text/text_file.hpp"
 
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "io/atomic_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -49,17 +49,10 @@ std::string read_bytes(const std::string& path) {
 }
 
 void write_bytes_atomically(const std::string& path, std::string_view bytes) {
-  const std::filesystem::path target(path);
-  if (target.has_parent_path()) make_folder(target.parent_path());
-  AtomicFile atomic(target);
-  FilePointer file(std::fopen(atomic.temporary().c_str(), "wb"));
-  const bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0;
-  const int code = errno;
-  if (!written || std::fclose(file.release()) != 0) {
-    throw core::FileError("io", "{}: expected to write {} bytes, but it failed ({}); check free space and permissions of the folder", path, bytes.size(),
-                          std::strerror(written ? errno : code));
-  }
-  atomic.commit();
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);  // what fails here is reported by the writer
+  core::write_file(path, bytes);
 }
 
 std::vector<std::string_view> split_lines(std::string_view bytes) {
