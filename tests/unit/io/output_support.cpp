@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/io/output_support.hpp"
+
+#include "engine/core/random.hpp"
+#include "physics/mt/analytic.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+
+namespace lodestone::test {
+
+namespace mt = physics::mt;
+namespace mesh = physics::mesh;
+
+OutputFolder::OutputFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "lodestone_output_XXXXXX").string();
+  path_ = ::mkdtemp(name.data());
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::size_t OutputFolder::n_entries() const {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+}
+
+FullDisk::FullDisk(rlim_t bytes) {
+  handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  ::getrlimit(RLIMIT_FSIZE, &before_);
+  const rlimit small{bytes, before_.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+}
+
+FullDisk::~FullDisk() {
+  ::setrlimit(RLIMIT_FSIZE, &before_);
+  std::signal(SIGXFSZ, handler_);
+}
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+namespace {
+
+constexpr double profile_m = 719e3;
+
+/// A smooth bump of half-widths (wy, wz) around (y, z), 1 in its centre.
+double bump(double y, double z, double y0, double z0, double wy, double wz) {
+  return std::exp(-std::pow((y - y0) / wy, 4) - std::pow((z - z0) / wz, 4));
+}
+
+double true_log10_resistivity(double y, double z) {
+  return 2.3 + 0.7 * std::tanh(z / 15e3 - 0.5) - 1.9 * bump(y, z, 145e3, 12e3, 60e3, 9e3) - 1.8 * bump(y, z, 360e3, 14e3, 65e3, 10e3) +
+         1.0 * bump(y, z, 495e3, 16e3, 60e3, 16e3) + 0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) + 0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
+}
+
+mt::Survey2D synthetic_survey(const SyntheticOptions& options) {
+  std::vector<mt::Station> stations;
+  for (int k = 0; k < options.n_stations; ++k) {
+    const double along = options.n_stations > 1 ? static_cast<double>(k) / (options.n_stations - 1) : 0.5;
+    const double y = profile_m * along + (k % 3 - 1) * 0.15 * profile_m / (options.n_stations + 1);
+    stations.push_back({k < 10 ? fmt::format("kim{}", 438 + k) : fmt::format("ETO{:03}", k - 9), y, -23.2 + 5.6 * along, 17.7 - 3.4 * along,
+                        1400.0 - 300.0 * along});
+  }
+  std::vector<double> frequencies;
+  for (int k = 0; k < options.n_frequencies; ++k) {
+    frequencies.push_back(320.0 * std::pow(10.0, -5.4 * k / std::max(1, options.n_frequencies - 1)));
+  }
+  using Q = mt::Quantity;
+  const std::vector<Q> quantities = options.with_impedance
+                                        ? std::vector<Q>{Q::zxy_re, Q::zxy_im, Q::zyx_re, Q::zyx_im, Q::tzy_re, Q::tzy_im}
+                                        : std::vector<Q>{Q::log10_rho_xy, Q::phase_xy, Q::log10_rho_yx, Q::phase_yx};
+  return mt::full_survey(stations, frequencies, quantities);
+}
+
+struct Datum {
+  double value, floor;
+};
+
+Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt::ErrorFloors& floors) {
+  using Q = mt::Quantity;
+  const double sigma_z = floors.impedance_relative * std::abs(z);
+  switch (quantity) {
+    case Q::zxy_re: return {z.real(), sigma_z};
+    case Q::zxy_im: return {z.imag(), sigma_z};
+    case Q::zyx_re: return {-z.real(), sigma_z};
+    case Q::zyx_im: return {-z.imag(), sigma_z};
+    case Q::tzy_re: return {0.2 * std::sin(std::log(frequency_hz)), floors.tipper_absolute};
+    case Q::tzy_im: return {0.1 * std::cos(std::log(frequency_hz)), floors.tipper_absolute};
+    case Q::log10_rho_xy:
+    case Q::log10_rho_yx: return {std::log10(mt::apparent_resistivity_ohm_m(z, frequency_hz)), floors.log10_rho};
+    case Q::phase_xy: return {std::arg(z), floors.phase_deg / mt::deg_per_rad};
+    case Q::phase_yx: return {std::arg(z) - std::numbers::pi, floors.phase_deg / mt::deg_per_rad};
+  }
+  return {};
+}
+
+mt::LayeredEarth column_below(const io::InversionResult& result, double y_m) {
+  mt::LayeredEarth earth;
+  const int iy = result.grid.column_of(y_m);
+  for (int iz = 0; iz < result.grid.n_z(); ++iz) {
+    earth.resistivity_ohm_m.push_back(std::pow(10.0, result.log10_resistivity[result.grid.index(iz, iy)]));
+    if (iz + 1 < result.grid.n_z()) {
+      earth.thickness_m.push_back(result.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] - result.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
+    }
+  }
+  return earth;
+}
+
+void add_model(io::InversionResult& result, const SyntheticOptions& options) {
+  std::vector<double> y_edges;
+  for (int k = 0; k <= options.n_columns; ++k) {
+    y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
+  }
+  result.grid = mesh::TensorGrid2D(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
+  if (options.hill_m != 0.0) {
+    std::vector<double> y, z;
+    for (int k = 0; k <= 40; ++k) {
+      y.push_back(profile_m * k / 40.0);
+      z.push_back(-options.hill_m * std::exp(-std::pow((y.back() / profile_m - 0.5) / 0.15, 2)));
+    }
+    result.surface = mesh::Surface2D(y, z);
+  }
+  result.log10_resistivity.resize(result.grid.n_cells());
+  for (int iz = 0; iz < result.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < result.grid.n_y(); ++iy) {
+      result.log10_resistivity[result.grid.index(iz, iy)] = true_log10_resistivity(result.grid.y_centre_m(iy), result.grid.z_centre_m(iz));
+    }
+  }
+  result.start_log10_resistivity = Eigen::VectorXd::Constant(result.grid.n_cells(), 2.0);
+}
+
+void add_data(io::InversionResult& result, const SyntheticOptions& options) {
+  mt::ObservedData& data = result.data;
+  data.survey = synthetic_survey(options);
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value.resize(n);
+  data.sigma.resize(n);
+  result.predicted.resize(n);
+  std::vector<mt::LayeredEarth> earths;
+  for (const mt::Station& station : data.survey.stations) {
+    earths.push_back(column_below(result, station.y_m));
+  }
+  const core::Philox random(7);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const mt::DatumKey& key = data.survey.keys[static_cast<std::size_t>(k)];
+    const double frequency = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
+    const mt::Complex z = mt::layered_impedance(earths[static_cast<std::size_t>(key.station)], frequency);
+    const Datum clean = datum(key.quantity, z, frequency, result.floors);
+    result.predicted[k] = clean.value;
+    data.sigma[k] = clean.floor;
+    data.value[k] = clean.value + 1.2 * clean.floor * random.normal(static_cast<std::uint64_t>(k));
+    data.mask.push_back(k % 37 == 5 ? mt::MaskReason::out_of_quadrant : k % 53 == 7 ? mt::MaskReason::listed : mt::MaskReason::kept);
+    if (k % 91 == 3) {
+      data.mask.back() = mt::MaskReason::missing;
+      data.value[k] = std::nan("");
+      data.sigma[k] = std::nan("");
+    } else if (k % 37 == 5) {
+      data.value[k] += 8.0 * clean.floor;
+    }
+    data.interpolated.push_back(key.station == 5 ? 1 : 0);
+  }
+}
+
+void add_run(io::InversionResult& result) {
+  result.title = "Synthetic profile <A & B>";
+  result.configuration_toml = "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, 100.0]\n\n[inversion]\nmax_iterations = 15\n";
+  result.provenance = {"0.1.0",
+                       {{"compiler", "GNU 12.2"}, {"build type", "Release"}},
+                       "mt_invert invert config.toml -o \"out dir\"",
+                       "2024-05-01T10:00:00Z",
+                       "2024-05-01T10:01:10Z",
+                       {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
+  double rms = 9.3, lambda = 3e4;
+  for (int k = 0; k <= 9; ++k) {
+    result.history.push_back({k, k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0, rms, k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
+    rms = 1.2 + (rms - 1.2) * 0.45;
+    lambda *= k < 6 ? 0.35 : 1.4;
+  }
+  result.rms = 1.2;
+  result.stop_reason = "stagnated";
+  result.stop_message = "the rms fell by less than 1 % in 2 iterations";
+  result.profile = {329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {}, {}};
+  for (const mt::Station& station : result.data.survey.stations) {
+    const double azimuth = result.profile.azimuth_deg / mt::deg_per_rad;
+    result.profile.stations.push_back({7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
+    result.profile.offset_m.push_back(1e3 * std::sin(station.y_m));
+  }
+  result.certificate = {{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true}, {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
+                        {0.5, 0.2},
+                        false};
+  for (const double scale : {1.0, 3.0}) {
+    std::vector<double> y, z;
+    for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
+    for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
+    result.meshes.bands.push_back({{scale < 2.0 ? 0 : 1}, mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4), scale > 2.0});
+  }
+}
+
+}  // namespace
+
+io::InversionResult synthetic_result(const SyntheticOptions& options) {
+  io::InversionResult result;
+  add_model(result, options);
+  add_data(result, options);
+  add_run(result);
+  return result;
+}
+
+}  // namespace lodestone::test

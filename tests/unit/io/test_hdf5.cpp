@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/io/output_support.hpp"
+
+#include <complex>
+#include <fstream>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using test::OutputFolder;
+
+namespace {
+
+void write_example(const std::filesystem::path& path) {
+  io::Hdf5Sink sink(path);
+  core::write_vector(sink, "a/reals", std::vector<double>{1.5, -2.0, std::nan("")});
+  core::write_vector(sink, "a/complex", std::vector<std::complex<double>>{{1.0, 2.0}, {3.0, -4.0}});
+  core::write_vector(sink, "b/deep/integers", std::vector<std::int64_t>{1, -(std::int64_t{1} << 40), 3});
+  core::write_vector(sink, "bytes", std::vector<std::uint8_t>{0, 255, 7});
+  core::write_vector(sink, "empty", std::vector<double>{});
+  core::write_matrix(sink, "matrix", (Eigen::MatrixXd(2, 3) << 1, 2, 3, 4, 5, 6).finished());
+  sink.texts("texts", {"α β", "", "longer text"});
+  sink.attribute("a/reals", "units", "ohm m");
+  sink.attribute("", "title", "π");
+  sink.attribute("group only", "empty", "");
+  sink.commit();
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: what is written is read back") {
+  const OutputFolder folder;
+  write_example(folder / "x.h5");
+  const io::Hdf5Source source(folder / "x.h5");
+  const auto reals = core::read_doubles(source, "a/reals");
+  REQUIRE(reals.size() == 3);
+  CHECK(reals[0] == 1.5);
+  CHECK(reals[1] == -2.0);
+  CHECK(std::isnan(reals[2]));
+  CHECK(core::read_integers(source, "b/deep/integers")[1] == -(std::int64_t{1} << 40));
+  CHECK(core::read_bytes(source, "bytes") == std::vector<std::uint8_t>{0, 255, 7});
+  CHECK(core::read_doubles(source, "empty").empty());
+  CHECK(core::read_matrix(source, "matrix")(1, 0) == 4.0);
+  CHECK(core::read_texts(source, "texts") == std::vector<std::string>{"α β", "", "longer text"});
+  std::vector<std::complex<double>> z(2);
+  CHECK(source.info("a/complex").dtype == core::DType::c128);
+  source.read("a/complex", 0, std::as_writable_bytes(std::span(z)));
+  CHECK(z[1] == std::complex<double>(3.0, -4.0));
+  CHECK(source.attribute("a/reals", "units") == "ohm m");
+  CHECK(source.attribute("", "title") == "π");
+  CHECK(source.attribute("group only", "empty").empty());
+  CHECK_FALSE(source.has_attribute("a/reals", "other"));
+  CHECK(source.contains("a/reals"));
+  CHECK_FALSE(source.contains("a"));
+  CHECK_FALSE(source.contains("a/none/x"));
+  CHECK(source.names() == std::vector<std::string>{"a/complex", "a/reals", "b/deep/integers", "bytes", "empty", "matrix", "texts"});
+}
+
+TEST_CASE("hdf5: ranges are read in row-major order") {
+  const OutputFolder folder;
+  write_example(folder / "x.h5");
+  const io::Hdf5Source source(folder / "x.h5");
+  std::vector<double> part(3);
+  source.read("matrix", 2, std::as_writable_bytes(std::span(part)));
+  CHECK(part == std::vector<double>{3, 4, 5});
+  CHECK_THROWS_WITH(source.read("matrix", 4, std::as_writable_bytes(std::span(part))), Contains("elements 4 to 7 of 6") && Contains("x.h5"));
+}
+
+TEST_CASE("hdf5: big arrays are compressed and unchanged") {
+  const OutputFolder folder;
+  const std::vector<double> values(200000, 3.25);
+  for (const std::int64_t threshold : {std::int64_t{65536}, std::int64_t{-1}}) {
+    io::Hdf5Sink sink(folder / std::to_string(threshold), {.compress_from_bytes = threshold});
+    core::write_vector(sink, "v", values);
+    sink.commit();
+    CHECK(core::read_doubles(io::Hdf5Source(folder / std::to_string(threshold)), "v") == values);
+  }
+  CHECK(std::filesystem::file_size(folder / "65536") * 50 < std::filesystem::file_size(folder / "-1"));
+}
+
+TEST_CASE("hdf5: without commit there is no file") {
+  const OutputFolder folder;
+  {
+    io::Hdf5Sink sink(folder / "x.h5");
+    core::write_vector(sink, "v", std::vector<double>{1.0});
+  }
+  CHECK(folder.n_entries() == 0);
+}
+
+TEST_CASE("hdf5: an older file stays when writing the new one fails on a full disk") {
+  const OutputFolder folder;
+  write_example(folder / "x.h5");
+  {
+    const test::FullDisk full(2000);
+    CHECK_THROWS_AS(write_example(folder / "x.h5"), core::FileError);
+    CHECK_THROWS_WITH(write_example(folder / "x.h5"), Contains("x.h5") && Contains("free space"));
+  }
+  CHECK(folder.n_entries() == 1);
+  CHECK(io::Hdf5Source(folder / "x.h5").contains("matrix"));
+}
+
+TEST_CASE("hdf5: misuse of the sink is told") {
+  const OutputFolder folder;
+  io::Hdf5Sink sink(folder / "x.h5");
+  core::write_vector(sink, "v", std::vector<double>{1.0});
+  CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}), Contains("'v' again"));
+  const double value = 1.0;
+  CHECK_THROWS_AS(sink.write("w", {core::DType::f64, {2}}, std::as_bytes(std::span(&value, 1))), core::ShapeError);
+  CHECK_THROWS_AS(sink.attribute("v", "long", std::string(70000, 'x')), core::InvalidArgument);
+  sink.commit();
+  CHECK_THROWS_WITH(sink.attribute("v", "late", "x"), Contains("after commit"));
+}
+
+TEST_CASE("hdf5: missing folders, folders and missing files are file errors") {
+  const OutputFolder folder;
+  CHECK_THROWS_AS(io::Hdf5Sink(folder / "none" / "x.h5"), core::FileError);
+  CHECK_THROWS_AS(io::Hdf5Source(folder / "none.h5"), core::FileError);
+  CHECK_THROWS_WITH(io::Hdf5Source(folder.path()), Contains("a folder"));
+}
+
+TEST_CASE("hdf5: files of another kind and cut files are format errors") {
+  const OutputFolder folder;
+  std::ofstream(folder / "text.h5") << "no data here\n";
+  CHECK_THROWS_AS(io::Hdf5Source(folder / "text.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::Hdf5Source(folder / "text.h5"), Contains("text.h5") && Contains("no HDF5 signature"));
+  write_example(folder / "x.h5");
+  std::filesystem::resize_file(folder / "x.h5", std::filesystem::file_size(folder / "x.h5") / 2);
+  CHECK_THROWS_AS(io::Hdf5Source(folder / "x.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::Hdf5Source(folder / "x.h5"), Contains("cut off or damaged"));
+}
+
+TEST_CASE("hdf5: missing arrays and attributes name file and object") {
+  const OutputFolder folder;
+  write_example(folder / "x.h5");
+  const io::Hdf5Source source(folder / "x.h5");
+  CHECK_THROWS_AS(source.info("nothing/here"), core::FormatError);
+  CHECK_THROWS_WITH(source.info("nothing/here"), Contains("x.h5") && Contains("nothing/here"));
+  CHECK_THROWS_WITH(source.attribute("a/reals", "colour"), Contains("a/reals@colour"));
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/result/residuals.hpp"
+#include "io/result/result.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/io/output_support.hpp"
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using test::OutputFolder;
+namespace mt = physics::mt;
+namespace mesh = physics::mesh;
+
+namespace {
+
+const test::SyntheticOptions small{.n_stations = 4, .n_frequencies = 3, .n_columns = 8, .n_rows = 6, .hill_m = 500.0};
+
+bool same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  if (a.size() != b.size()) return false;
+  for (Eigen::Index k = 0; k < a.size(); ++k) {
+    if (a[k] != b[k] && !(std::isnan(a[k]) && std::isnan(b[k]))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("result: data, masks and predictions survive the file") {
+  const OutputFolder folder;
+  const io::InversionResult written = test::synthetic_result(small);
+  io::write_result(folder / "result.h5", written);
+  const io::InversionResult read = io::read_result(folder / "result.h5");
+  CHECK(same(read.data.value, written.data.value));
+  CHECK(same(read.data.sigma, written.data.sigma));
+  CHECK(same(read.predicted, written.predicted));
+  CHECK(read.data.mask == written.data.mask);
+  CHECK(read.data.interpolated == written.data.interpolated);
+  CHECK(read.data.survey.frequencies_hz == written.data.survey.frequencies_hz);
+  REQUIRE(read.data.survey.keys.size() == written.data.survey.keys.size());
+  const mt::DatumKey& key = read.data.survey.keys[20];
+  CHECK(key.quantity == written.data.survey.keys[20].quantity);
+  CHECK(key.frequency == written.data.survey.keys[20].frequency);
+  CHECK(key.station == written.data.survey.keys[20].station);
+  CHECK(read.data.survey.stations[2].name == "kim440");
+  CHECK(read.data.survey.stations[2].longitude_deg == written.data.survey.stations[2].longitude_deg);
+  CHECK(read.floors.phase_deg == 2.86);
+}
+
+TEST_CASE("result: model, geometry, meshes, history and provenance survive the file") {
+  const OutputFolder folder;
+  const io::InversionResult written = test::synthetic_result(small);
+  io::write_result(folder / "result.h5", written);
+  const io::InversionResult read = io::read_result(folder / "result.h5");
+  CHECK(same(read.log10_resistivity, written.log10_resistivity));
+  CHECK(same(read.start_log10_resistivity, written.start_log10_resistivity));
+  CHECK(read.grid.z_edges_m() == written.grid.z_edges_m());
+  CHECK(read.grid.reference() == mesh::DepthReference::surface);
+  CHECK(read.surface.z_m() == written.surface.z_m());
+  CHECK(read.profile.projection == written.profile.projection);
+  CHECK(read.profile.stations[1].east_m == written.profile.stations[1].east_m);
+  CHECK(read.profile.offset_m == written.profile.offset_m);
+  REQUIRE(read.meshes.bands.size() == 2);
+  CHECK(read.meshes.bands[1].mesh.z(3, 2) == written.meshes.bands[1].mesh.z(3, 2));
+  CHECK(read.meshes.bands[1].mesh.n_air() == 4);
+  CHECK(read.meshes.bands[1].perfect_conductor_below);
+  CHECK(read.meshes.bands[1].frequencies == std::vector<int>{1});
+  REQUIRE(read.certificate.rows.size() == 2);
+  CHECK(read.certificate.rows[1].where == "ETO026 780 s TM");
+  CHECK_FALSE(read.certificate.rows[1].passed);
+  REQUIRE(read.history.size() == 10);
+  CHECK(read.history[3].lambda == written.history[3].lambda);
+  CHECK(read.history[3].n_forward == 6);
+  CHECK(read.configuration_toml == written.configuration_toml);
+  CHECK(read.provenance.command_line == written.provenance.command_line);
+  CHECK(read.provenance.build == written.provenance.build);
+  CHECK(read.stop_message == written.stop_message);
+  CHECK(read.rms == 1.2);
+}
+
+TEST_CASE("result: a result with no data, history or meshes survives the file") {
+  const OutputFolder folder;
+  io::InversionResult empty;
+  empty.log10_resistivity = empty.start_log10_resistivity = Eigen::VectorXd::Constant(1, 2.0);
+  io::write_result(folder / "result.h5", empty);
+  const io::InversionResult read = io::read_result(folder / "result.h5");
+  CHECK(read.data.survey.keys.empty());
+  CHECK(read.history.empty());
+  CHECK(read.configuration_toml.empty());
+}
+
+TEST_CASE("result: arrays carry units and the normalised residuals") {
+  const OutputFolder folder;
+  const io::InversionResult written = test::synthetic_result(small);
+  io::write_result(folder / "result.h5", written);
+  const io::Hdf5Source source(folder / "result.h5");
+  CHECK(source.attribute("model/log10_resistivity", "units") == "log10(ohm m)");
+  CHECK(source.attribute("data/quantity", "codes").find("zxy_re (") != std::string::npos);
+  CHECK(source.info("model/log10_resistivity").shape == std::vector<std::int64_t>{6, 8});
+  const auto residual = core::read_doubles(source, "data/normalised_residual");
+  const Eigen::VectorXd expected = io::normalised_residuals(written.data, written.predicted);
+  CHECK(residual[0] == expected[0]);
+  CHECK(std::isnan(residual[5]));
+}
+
+TEST_CASE("residuals: phases are wrapped, masked data are not counted") {
+  mt::ObservedData data;
+  data.survey = mt::full_survey({{"a", 0.0}}, {1.0}, {mt::Quantity::phase_yx, mt::Quantity::log10_rho_yx});
+  data.value = Eigen::Vector2d(3.1, 2.0);
+  data.sigma = Eigen::Vector2d(0.1, 0.5);
+  data.mask = {mt::MaskReason::kept, mt::MaskReason::listed};
+  const Eigen::VectorXd residual = io::normalised_residuals(data, Eigen::Vector2d(-3.1, 1.0));
+  CHECK(residual[0] == Approx((6.2 - 2.0 * std::numbers::pi) / 0.1));
+  CHECK(std::isnan(residual[1]));
+  CHECK_THROWS_AS(io::normalised_residuals(data, Eigen::VectorXd::Zero(3)), core::ShapeError);
+}
+
+TEST_CASE("result: parts that do not fit together are refused") {
+  const OutputFolder folder;
+  io::InversionResult result = test::synthetic_result(small);
+  result.log10_resistivity.conservativeResize(5);
+  CHECK_THROWS_WITH(io::write_result(folder / "result.h5", result), Contains("expected 48 values in the final model, got 5"));
+  CHECK(folder.n_entries() == 0);
+}
+
+TEST_CASE("result: a full disk is a file error and leaves nothing") {
+  const OutputFolder folder;
+  const io::InversionResult result = test::synthetic_result(small);
+  const test::FullDisk full(4096);
+  CHECK_THROWS_AS(io::write_result(folder / "result.h5", result), core::FileError);
+  CHECK(folder.n_entries() == 0);
+}
+
+TEST_CASE("result: cut files and files of another format are format errors") {
+  const OutputFolder folder;
+  io::write_result(folder / "result.h5", test::synthetic_result(small));
+  const auto size = std::filesystem::file_size(folder / "result.h5");
+  for (const double part : {0.0, 0.01, 0.5, 0.99}) {
+    std::filesystem::copy_file(folder / "result.h5", folder / "cut.h5", std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(folder / "cut.h5", static_cast<std::uintmax_t>(part * static_cast<double>(size)));
+    CHECK_THROWS_AS(io::read_result(folder / "cut.h5"), core::FormatError);
+  }
+  io::Hdf5Sink sink(folder / "other.h5");
+  core::write_vector(sink, "v", std::vector<double>{1.0});
+  sink.commit();
+  CHECK_THROWS_WITH(io::read_result(folder / "other.h5"), Contains("other.h5") && Contains("expected a 'lodestone result' file"));
+}
+
+TEST_CASE("section: survives its own file and is found in a result") {
+  const OutputFolder folder;
+  const io::InversionResult result = test::synthetic_result(small);
+  io::write_result(folder / "result.h5", result);
+  io::write_section_hdf5(folder / "section.h5", result.section());
+  for (const char* name : {"result.h5", "section.h5"}) {
+    const mesh::Section2D section = io::read_section_hdf5(folder / name);
+    CHECK(section.grid.y_edges_m() == result.grid.y_edges_m());
+    CHECK(section.surface.z_m() == result.surface.z_m());
+    CHECK((section.resistivity_ohm_m - result.section().resistivity_ohm_m).cwiseAbs().maxCoeff() < 1e-9);
+  }
+  CHECK_THROWS_WITH(io::read_result(folder / "section.h5"), Contains("lodestone section"));
+}
+
+TEST_CASE("section: edges that do not increase are a format error with the file's name") {
+  const OutputFolder folder;
+  {
+    io::Hdf5Sink sink(folder / "bad.h5");
+    sink.attribute("", "format", "lodestone section");
+    sink.attribute("", "format_version", "1");
+    core::write_vector(sink, "model/y_edges_m", std::vector<double>{0.0, -1.0});
+    core::write_vector(sink, "model/z_edges_m", std::vector<double>{0.0, 1.0});
+    sink.attribute("model/z_edges_m", "measured_from", "surface");
+    core::write_vector(sink, "model/surface_y_m", std::vector<double>{0.0});
+    core::write_vector(sink, "model/surface_z_m", std::vector<double>{0.0});
+    core::write_vector(sink, "model/log10_resistivity", std::vector<double>{2.0});
+    sink.commit();
+  }
+  CHECK_THROWS_AS(io::read_section_hdf5(folder / "bad.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::read_section_hdf5(folder / "bad.h5"), Contains("bad.h5"));
+}
+
+TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
+  const OutputFolder folder;
+  const std::vector<mt::Response> responses{
+      {"a", mt::Mode::te, 10.0, 0.0, 0.0, {0.01, 0.01}, {0.1, 0.2}}, {"b", mt::Mode::te, 10.0, 50.0, -3.0, {0.02, 0.02}, {0.0, 0.0}},
+      {"a", mt::Mode::te, 1.0, 0.0, 0.0, {0.001, 0.001}, {0.3, 0.4}}, {"b", mt::Mode::tm, 1.0, 50.0, -3.0, {-0.002, -0.002}, {}}};
+  io::write_responses_hdf5(folder / "r.h5", responses);
+  const io::Hdf5Source source(folder / "r.h5");
+  CHECK(core::read_texts(source, "site") == std::vector<std::string>{"a", "b"});
+  CHECK(core::read_doubles(source, "period_s") == std::vector<double>{0.1, 1.0});
+  CHECK(core::read_doubles(source, "z_m") == std::vector<double>{0.0, -3.0});
+  const Eigen::MatrixXd phase = core::read_matrix(source, "te/phase");
+  CHECK(phase(0, 1) == Approx(45.0));
+  CHECK(std::isnan(phase(1, 1)));
+  CHECK(core::read_matrix(source, "tm/phase")(1, 1) == Approx(-135.0));
+  std::vector<std::complex<double>> tipper(4);
+  source.read("te/tipper", 0, std::as_writable_bytes(std::span(tipper)));
+  CHECK(tipper[2] == std::complex<double>(0.3, 0.4));
+  CHECK_FALSE(source.contains("tm/tipper"));
+  CHECK(source.attribute("te/impedance", "units") == "ohm");
+  CHECK_THROWS_AS(io::write_responses_hdf5(folder / "none.h5", {}), core::InvalidArgument);
+}
+
+TEST_CASE("provenance: says program and machine, not persons") {
+  const io::Provenance provenance = io::make_provenance("mt_invert --version", 3);
+  CHECK_FALSE(provenance.version.empty());
+  CHECK(provenance.started_utc.size() == 20);
+  CHECK(provenance.host.back() == std::pair<std::string, std::string>("MPI ranks", "3"));
+}
