@@ -16,7 +16,7 @@ enum class Format { human, json_lines };
 struct LogOptions {
   Level level = Level::info;
   Format format = Format::human;
-  std::string file;  ///< also append JSON lines to this file; empty: none
+  std::string file = {};  ///< also append JSON lines to this file; empty: none
 };
 
 void configure(const LogOptions& options);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+
+using namespace lodestone::core;
+using lodestone::tests::message_of;
+using lodestone::tests::TemporaryFolder;
+using lodestone::tests::text_of_file;
+
+namespace {
+
+std::ptrdiff_t n_files(const TemporaryFolder& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+}
+
+/// The kernel refuses to let files grow past a size, much as a full disk does.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("AtomicFile: the file appears whole and nothing else stays", "[core]") {
+  const TemporaryFolder folder;
+  write_file(folder / "result.csv", "a,b\n1,2\n");
+  CHECK(text_of_file(folder / "result.csv") == "a,b\n1,2\n");
+  CHECK(n_files(folder) == 1);
+}
+
+TEST_CASE("AtomicFile: without commit the old file stays and the temporary one goes", "[core]") {
+  const TemporaryFolder folder;
+  write_file(folder / "result.csv", "old");
+  try {
+    const AtomicFile file(folder / "result.csv");
+    CHECK(n_files(folder) == 2);
+    throw std::runtime_error("something went wrong while writing");
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(text_of_file(folder / "result.csv") == "old");
+  CHECK(n_files(folder) == 1);
+}
+
+TEST_CASE("AtomicFile: the temporary name keeps the ending that libraries look at", "[core]") {
+  const TemporaryFolder folder;
+  const AtomicFile file(folder / "section.vtr");
+  CHECK(std::filesystem::path(file.temporary_path()).extension() == ".vtr");
+  CHECK(std::filesystem::path(file.temporary_path()).parent_path() == folder.path());
+}
+
+TEST_CASE("AtomicFile: a missing folder is a file error that names the path and the cause", "[core]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "missing/result.csv";
+  CHECK(message_of<FileError>([&] { write_file(path, "x"); }) ==
+        "[core::AtomicFile] cannot write " + path + ": No such file or directory; check the folder, its permissions and the free space");
+}
+
+TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the old file stays", "[core]") {
+  const TemporaryFolder folder;
+  write_file(folder / "result.csv", "old");
+  std::string text;
+  {
+    const FileSizeLimit limit(1000);
+    text = message_of<FileError>([&] { write_file(folder / "result.csv", std::string(100000, 'x')); });
+  }
+  CHECK(text.find("[core::AtomicFile] cannot write " + (folder / "result.csv")) == 0);
+  CHECK(text_of_file(folder / "result.csv") == "old");
+  CHECK(n_files(folder) == 1);
+}

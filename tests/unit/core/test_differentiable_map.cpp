@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/differentiable_map.hpp"
+#include "engine/core/error.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <limits>
+
+using namespace lodestone::core;
+using lodestone::tests::message_of;
+
+namespace {
+
+/// What a map may do wrong.
+enum class Fault { none, too_many_outputs, nan_output, wrong_size_in, wrong_jvp_shape, nan_vjp };
+
+/// y_i = x_0² + i; counts its vjp columns.
+class Squares final : public DifferentiableMap {
+ public:
+  explicit Squares(Fault fault = Fault::none, Eigen::Index n_out = 130) : fault_(fault), n_out_(n_out) {}
+  Eigen::Index size_in() const override { return 2; }
+  Eigen::Index size_out() const override { return n_out_; }
+  std::string name() const override { return "test::Squares"; }
+
+  mutable std::vector<Eigen::Index> vjp_columns;
+
+ private:
+  class At final : public Linearization {
+   public:
+    At(const Squares& map, Eigen::Index size_in, Eigen::VectorXd value, double slope)
+        : Linearization(size_in, std::move(value)), map_(map), slope_(slope) {}
+
+   private:
+    Eigen::MatrixXd do_jvp(const ConstMatrixRef& v) const override {
+      const Eigen::Index rows = map_.fault_ == Fault::wrong_jvp_shape ? 1 : size_out();
+      return slope_ * v.row(0).replicate(rows, 1);
+    }
+    Eigen::MatrixXd do_vjp(const ConstMatrixRef& w) const override {
+      map_.vjp_columns.push_back(w.cols());
+      Eigen::MatrixXd result = Eigen::MatrixXd::Zero(2, w.cols());
+      result.row(0) = slope_ * w.colwise().sum();
+      if (map_.fault_ == Fault::nan_vjp) result(1, 0) = std::numeric_limits<double>::quiet_NaN();
+      return result;
+    }
+    const Squares& map_;
+    double slope_;
+  };
+
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    const Eigen::Index rows = n_out_ + (fault_ == Fault::too_many_outputs ? 1 : 0);
+    Eigen::VectorXd y = Eigen::VectorXd::LinSpaced(rows, 0.0, static_cast<double>(rows - 1)).array() + x[0] * x[0];
+    if (fault_ == Fault::nan_output) y[3] = std::numeric_limits<double>::quiet_NaN();
+    return std::make_unique<At>(*this, fault_ == Fault::wrong_size_in ? 3 : 2, std::move(y), 2.0 * x[0]);
+  }
+
+  Fault fault_;
+  Eigen::Index n_out_;
+};
+
+const Eigen::Vector2d x(3.0, 5.0);
+
+}  // namespace
+
+TEST_CASE("DifferentiableMap: the default value is that of the linearization", "[core]") {
+  const Squares map;
+  const Eigen::VectorXd value = map.value(x);
+  CHECK(value.size() == 130);
+  CHECK(value[0] == 9.0);
+  CHECK(value == map.linearize(x)->value());
+}
+
+TEST_CASE("Linearization: the default Jacobian is built from vjp in blocks of unit vectors", "[core]") {
+  const Squares map;
+  const auto at_x = map.linearize(x);
+  const Eigen::MatrixXd jacobian = at_x->jacobian();
+  CHECK(jacobian.rows() == 130);
+  CHECK(jacobian.col(0) == Eigen::VectorXd::Constant(130, 6.0));
+  CHECK(jacobian.col(1) == Eigen::VectorXd::Zero(130));
+  CHECK(map.vjp_columns == std::vector<Eigen::Index>{64, 64, 2});
+}
+
+TEST_CASE("DifferentiableMap: wrong or non-finite unknowns are refused before the map sees them", "[core]") {
+  const Squares map;
+  CHECK(message_of<ShapeError>([&] { (void)map.value(Eigen::Vector3d::Zero()); }) ==
+        "[test::Squares] expected 2 unknowns, got 3; does the model belong to this map?");
+  CHECK(message_of<InvalidArgument>([&] { (void)map.linearize(Eigen::Vector2d(1.0, std::nan(""))); }) ==
+        "[test::Squares] expected finite unknowns, got nan at index 1 of 2");
+}
+
+TEST_CASE("DifferentiableMap: faults of the map itself are found", "[core]") {
+  CHECK(message_of<ShapeError>([] { (void)Squares(Fault::too_many_outputs).value(x); }) ==
+        "[test::Squares] expected 130 outputs, the map gave 131; this is a fault in the map");
+  CHECK(message_of<SolverError>([] { (void)Squares(Fault::nan_output).linearize(x); }) ==
+        "[test::Squares] expected finite outputs, got nan at index 3 of 130; are the unknowns in a sensible range?");
+  CHECK(message_of<ShapeError>([] { (void)Squares(Fault::wrong_size_in).linearize(x); }) ==
+        "[test::Squares] expected a linearization of 2 unknowns, the map gave 3; this is a fault in the map");
+}
+
+TEST_CASE("Linearization: directions and results are checked", "[core]") {
+  const Squares map;
+  const auto at_x = map.linearize(x);
+  CHECK(message_of<ShapeError>([&] { (void)at_x->jvp(Eigen::MatrixXd::Zero(3, 4)); }) ==
+        "[core::Linearization] jvp: expected directions of shape (2, k), got (3, 4); was the map made for other unknowns?");
+  CHECK(message_of<ShapeError>([&] { (void)at_x->vjp(Eigen::MatrixXd::Zero(2, 1)); }) ==
+        "[core::Linearization] vjp: expected directions of shape (130, k), got (2, 1); was the map made for other unknowns?");
+  const Squares bad_shape(Fault::wrong_jvp_shape), bad_number(Fault::nan_vjp);
+  CHECK(message_of<ShapeError>([&] { (void)bad_shape.linearize(x)->jvp(x); }) ==
+        "[core::Linearization] jvp: expected a result of shape (130, 1), the map gave (1, 1); this is a fault in the map");
+  CHECK(message_of<SolverError>([&] { (void)bad_number.linearize(x)->jacobian(); }) ==
+        "[core::Linearization] vjp: expected finite numbers, the map gave NaN or infinity");
+}
+
+TEST_CASE("Linearization: no directions give no columns", "[core]") {
+  const Squares map;
+  CHECK(map.linearize(x)->jvp(Eigen::MatrixXd::Zero(2, 0)).cols() == 0);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace lodestone::core;
+using lodestone::tests::Capture;
+using lodestone::tests::message_of;
+using lodestone::tests::TemporaryFolder;
+using lodestone::tests::text_of_file;
+
+namespace {
+
+/// Puts the log back as it is at the start of a program.
+struct LogReset {
+  ~LogReset() {
+    log::configure({});
+    log::set_silent(false);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("log: information goes to stdout as it is, warnings go to stderr with their level", "[core]") {
+  const LogReset reset;
+  Capture out(STDOUT_FILENO);
+  Capture err(STDERR_FILENO);
+  log::info("{} stations", 36);
+  log::warning("kim443 was {}", "interpolated");
+  log::debug("not shown at this level");
+  CHECK(err.text() == "warning: kim443 was interpolated\n");
+  CHECK(out.text() == "36 stations\n");
+}
+
+TEST_CASE("log: JSON lines are JSON, also for odd bytes", "[core]") {
+  const LogReset reset;
+  log::configure({.format = log::Format::json_lines});
+  Capture out(STDOUT_FILENO);
+  log::info("a \"quote\", a\nline and a bad byte \xff");
+  const auto line = nlohmann::json::parse(out.text());
+  CHECK(line["level"] == "info");
+  CHECK(line["message"] == "a \"quote\", a\nline and a bad byte \xEF\xBF\xBD");
+  CHECK(line["time"].get<std::string>().size() == std::string("2026-01-01T00:00:00.000Z").size());
+}
+
+TEST_CASE("log: the level filters, and a debug level lets everything through", "[core]") {
+  const LogReset reset;
+  log::configure({.level = log::Level::debug});
+  Capture out(STDOUT_FILENO);
+  log::debug("mesh band {}", 3);
+  CHECK(out.text() == "debug: mesh band 3\n");
+}
+
+TEST_CASE("log: a silent rank prints errors only, but counts everything", "[core]") {
+  const LogReset reset;
+  log::set_silent(true);
+  const int before = log::count(log::Level::warning);
+  Capture out(STDOUT_FILENO);
+  Capture err(STDERR_FILENO);
+  log::info("nobody reads this");
+  log::warning("nor this");
+  log::error("but this");
+  CHECK(err.text() == "error: but this\n");
+  CHECK(out.text().empty());
+  CHECK(log::count(log::Level::warning) == before + 1);
+}
+
+TEST_CASE("log: the file receives JSON lines and is appended to", "[core]") {
+  const LogReset reset;
+  const TemporaryFolder folder;
+  Capture out(STDOUT_FILENO);
+  for (const char* text : {"first", "second"}) {
+    log::configure({.file = folder / "run.jsonl"});
+    log::info("{}", text);
+    log::configure({});
+  }
+  const std::string lines = text_of_file(folder / "run.jsonl");
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 2);
+  CHECK(nlohmann::json::parse(lines.substr(0, lines.find('\n')))["message"] == "first");
+}
+
+TEST_CASE("log: an unwritable log file is a file error", "[core]") {
+  const LogReset reset;
+  const std::string text = message_of<FileError>([] { log::configure({.file = "/proc/no/such/folder/run.jsonl"}); });
+  CHECK(text.find("[core::log] cannot open the log file /proc/no/such/folder/run.jsonl for appending") == 0);
+}
+
+TEST_CASE("log: captured output is not interactive", "[core]") {
+  const Capture out(STDOUT_FILENO);
+  CHECK_FALSE(log::is_interactive());
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace lodestone::core;
+using lodestone::tests::message_of;
+
+namespace {
+
+MapPtr exponential(Eigen::Index size) {
+  const auto f = [](double v) { return std::exp(v); };
+  return pointwise("exp", size, f, f);
+}
+
+Eigen::MatrixXd example_matrix(Eigen::Index rows, Eigen::Index cols) {
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3.0 * static_cast<double>(i) + static_cast<double>(j)); });
+}
+
+/// A map that says it is collective over a communicator.
+class OnCommunicator final : public DifferentiableMap {
+ public:
+  explicit OnCommunicator(int id) : id_(id) {}
+  Eigen::Index size_in() const override { return 2; }
+  Eigen::Index size_out() const override { return 2; }
+  std::string name() const override { return "test::OnCommunicator"; }
+  int communicator_id() const override { return id_; }
+
+ private:
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override { return exponential(2)->linearize(x); }
+  int id_;
+};
+
+const Eigen::Vector3d x(0.1, -0.4, 0.7);
+
+}  // namespace
+
+TEST_CASE("compose: value and Jacobian follow the chain rule, whichever side is diagonal", "[core]") {
+  const Eigen::MatrixXd a = example_matrix(4, 3);
+  const Eigen::VectorXd b = Eigen::VectorXd::Constant(4, 0.5);
+  const auto outer_affine = compose(affine(a, b), exponential(3));
+  const Eigen::VectorXd inner = x.array().exp();
+  CHECK(outer_affine->value(x).isApprox(a * inner + b));
+  CHECK(outer_affine->linearize(x)->jacobian().isApprox(a * inner.asDiagonal()));
+  CHECK(outer_affine->name() == "core::affine ∘ exp");
+
+  const auto outer_pointwise = compose(exponential(4), affine(a, b));
+  const Eigen::VectorXd y = (a * x + b).array().exp();
+  CHECK(outer_pointwise->value(x).isApprox(y));
+  CHECK(outer_pointwise->linearize(x)->jacobian().isApprox(y.asDiagonal() * a));
+}
+
+TEST_CASE("compose: is associative", "[core]") {
+  const auto first = affine(example_matrix(4, 3), Eigen::VectorXd::Zero(4)), last = affine(example_matrix(2, 4), Eigen::VectorXd::Ones(2));
+  const auto left = compose(compose(last, exponential(4)), first), right = compose(last, compose(exponential(4), first));
+  CHECK(left->value(x).isApprox(right->value(x)));
+  CHECK(left->linearize(x)->jacobian().isApprox(right->linearize(x)->jacobian()));
+}
+
+TEST_CASE("compose: maps that do not fit are refused by name", "[core]") {
+  CHECK(message_of<ShapeError>([] { (void)compose(exponential(4), exponential(3)); }) ==
+        "[core::compose] expected exp to give the 4 inputs of exp, it gives 3");
+  CHECK(message_of<InvalidArgument>([] { (void)compose(nullptr, exponential(3)); }) ==
+        "[core::compose] expected a map, got a null pointer");
+}
+
+TEST_CASE("compose: serial maps join a communicator, two communicators do not mix", "[core]") {
+  const auto one = std::make_shared<OnCommunicator>(1), two = std::make_shared<OnCommunicator>(2);
+  CHECK(compose(one, exponential(2))->communicator_id() == 1);
+  CHECK(compose(exponential(2), two)->communicator_id() == 2);
+  CHECK(compose(exponential(2), exponential(2))->communicator_id() == 0);
+  CHECK(message_of<InvalidArgument>([&] { (void)compose(one, two); }) ==
+        "[core::compose] expected maps over one communicator, got communicators 1 and 2; build both over the same one");
+  CHECK_THROWS_AS(stack({one, two}), InvalidArgument);
+}
+
+TEST_CASE("stack: outputs and Jacobians lie one below the other", "[core]") {
+  const Eigen::MatrixXd a = example_matrix(2, 3);
+  const auto both = stack({affine(a, Eigen::VectorXd::Zero(2)), exponential(3)});
+  const Eigen::VectorXd inner = x.array().exp();
+  CHECK(both->size_out() == 5);
+  CHECK(both->value(x).head(2).isApprox(a * x));
+  CHECK(both->value(x).tail(3).isApprox(inner));
+  const Eigen::MatrixXd jacobian = both->linearize(x)->jacobian();
+  CHECK(jacobian.topRows(2).isApprox(a));
+  CHECK(jacobian.bottomRows(3).isApprox(inner.asDiagonal().toDenseMatrix()));
+  CHECK(both->linearize(x)->vjp(Eigen::VectorXd::Ones(5)).isApprox(jacobian.transpose() * Eigen::VectorXd::Ones(5)));
+  CHECK(both->name() == "stack(core::affine, exp)");
+}
+
+TEST_CASE("stack: nothing, or maps of other unknowns, are refused", "[core]") {
+  CHECK(message_of<InvalidArgument>([] { (void)stack({}); }) == "[core::stack] expected at least one map, got none");
+  CHECK(message_of<ShapeError>([] { (void)stack({exponential(3), exponential(2)}); }) ==
+        "[core::stack] expected all maps to have the 3 unknowns of exp, exp has 2");
+}
+
+TEST_CASE("restrict_unknowns: is the map with the other unknowns held", "[core]") {
+  const Eigen::MatrixXd a = example_matrix(4, 3);
+  const auto whole = compose(affine(a, Eigen::VectorXd::Zero(4)), exponential(3));
+  const auto part = restrict_unknowns(whole, {2, 0}, x);
+  const Eigen::Vector2d free(0.3, -1.0);
+  const Eigen::Vector3d full(-1.0, x[1], 0.3);
+  CHECK(part->value(free).isApprox(whole->value(full)));
+  const Eigen::MatrixXd expected = whole->linearize(full)->jacobian()(Eigen::all, std::vector<Eigen::Index>{2, 0});
+  CHECK(part->linearize(free)->jacobian().isApprox(expected));
+  CHECK(part->linearize(free)->jvp(Eigen::Matrix2d::Identity()).isApprox(expected));
+  CHECK(part->linearize(free)->vjp(Eigen::Matrix4d::Identity()).isApprox(expected.transpose()));
+}
+
+TEST_CASE("restrict_unknowns: repeated or outside indices and a wrong base are refused", "[core]") {
+  const auto whole = exponential(3);
+  CHECK(message_of<InvalidArgument>([&] { (void)restrict_unknowns(whole, {0, 0}, x); }) ==
+        "[core::restrict_unknowns] expected distinct indices in 0 … 2, got 0 twice");
+  CHECK(message_of<InvalidArgument>([&] { (void)restrict_unknowns(whole, {3}, x); }) ==
+        "[core::restrict_unknowns] expected distinct indices in 0 … 2, got 3");
+  CHECK(message_of<ShapeError>([&] { (void)restrict_unknowns(whole, {0}, Eigen::Vector2d::Zero()); }) ==
+        "[core::restrict_unknowns] expected a base of 3 unknowns, got 2");
+}
+
+TEST_CASE("affine and pointwise: inconsistent parts are refused", "[core]") {
+  CHECK(message_of<ShapeError>([] { (void)affine(Eigen::MatrixXd::Zero(2, 3), Eigen::VectorXd::Zero(3)); }) ==
+        "[core::affine] expected b of size 2 (the rows of A), got 3");
+  CHECK_THROWS_AS(pointwise("half a map", 3, [](double v) { return v; }, nullptr), InvalidArgument);
+}
+
+TEST_CASE("pointwise: a value outside the function's domain is a solver error that names the map", "[core]") {
+  const auto logarithm = pointwise("log", 3, [](double v) { return std::log(v); }, [](double v) { return 1.0 / v; });
+  CHECK(message_of<SolverError>([&] { (void)logarithm->value(Eigen::Vector3d(1.0, -1.0, 2.0)); }).find("[log] expected finite outputs, got") == 0);
+}
+
+TEST_CASE("linearization: outlives the map it came from", "[core]") {
+  std::unique_ptr<Linearization> at_x;
+  {
+    const auto map = compose(stack({affine(example_matrix(2, 3), Eigen::VectorXd::Zero(2)), exponential(3)}), exponential(3));
+    at_x = restrict_unknowns(map, {1}, x)->linearize(Eigen::VectorXd::Zero(1));
+  }
+  CHECK(at_x->jvp(Eigen::MatrixXd::Ones(1, 1)).isApprox(at_x->jacobian()));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/timer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+using namespace lodestone::core;
+using lodestone::tests::TemporaryFolder;
+using lodestone::tests::text_of_file;
+
+namespace {
+
+void nested_regions() {
+  const ScopedTimer outer("solve");
+  for (int i = 0; i < 3; ++i) {
+    const ScopedTimer inner("solve/factorise");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("timer: regions nest and accumulate", "[core]") {
+  Trace::global().clear();
+  nested_regions();
+  const auto& totals = Trace::global().totals();
+  CHECK(totals.at("solve").calls == 1);
+  CHECK(totals.at("solve/factorise").calls == 3);
+  CHECK(totals.at("solve/factorise").seconds >= 0.006);
+  CHECK(totals.at("solve").seconds >= totals.at("solve/factorise").seconds);
+}
+
+TEST_CASE("timer: the table shows rates where work is counted and a dash elsewhere", "[core]") {
+  Trace::global().clear();
+  nested_regions();
+  Trace::global().add_work("solve/factorise", 1e9, 2e9);
+  const std::string table = Trace::global().table();
+  CHECK(table.find("GFLOP/s") != std::string::npos);
+  const std::string row = table.substr(table.find("solve/factorise"));
+  CHECK(row.find(" - ") == std::string::npos);
+  CHECK(table.find("         -         -") != std::string::npos);
+}
+
+TEST_CASE("timer: a running timer tells its seconds", "[core]") {
+  const ScopedTimer timer("waiting");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  CHECK(timer.seconds() >= 0.002);
+}
+
+TEST_CASE("trace: events are written as Chrome trace JSON with the rank as process", "[core]") {
+  const TemporaryFolder folder;
+  Trace::global().clear();
+  Trace::global().record_events(true);
+  nested_regions();
+  Trace::global().record_events(false);
+  nested_regions();  // totals only
+  Trace::global().write_chrome_trace(folder / "trace.json", 2);
+  const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
+  const auto& events = trace["traceEvents"];
+  REQUIRE(events.size() == 5);  // the process name and four regions
+  CHECK(events[0]["args"]["name"] == "rank 2");
+  CHECK(events[1]["name"] == "solve/factorise");
+  CHECK(events[4]["name"] == "solve");
+  CHECK(events[4]["ph"] == "X");
+  CHECK(events[4]["pid"] == 2);
+  CHECK(events[4]["ts"].get<double>() <= events[1]["ts"].get<double>());
+  CHECK(events[4]["dur"].get<double>() >= 6000.0);  // microseconds
+  Trace::global().clear();
+}
+
+TEST_CASE("trace: an unwritable trace file is a file error", "[core]") {
+  CHECK_THROWS_AS(Trace::global().write_chrome_trace("/proc/no/trace.json", 0), FileError);
+}

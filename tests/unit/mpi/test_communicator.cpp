@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace lodestone::core;
+using lodestone::tests::message_of;
+
+namespace {
+
+const MPI_Comm world = MPI_COMM_WORLD;
+
+const auto entry = [](Eigen::Index row, Eigen::Index col) { return std::sin(static_cast<double>(7 * row + col)); };
+
+}  // namespace
+
+TEST_CASE("share_rows: every rank ends with the owner's bits", "[mpi]") {
+  const Eigen::Index n_rows = 7, n_cols = 3;
+  std::vector<int> owner;
+  for (Eigen::Index row = 0; row < n_rows; ++row) owner.push_back(static_cast<int>(row * 5 % size_of(world)));
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(n_rows, n_cols, -1.0 - rank_of(world));
+  for (Eigen::Index row = 0; row < n_rows; ++row) {
+    if (owner[static_cast<std::size_t>(row)] != rank_of(world)) continue;
+    for (Eigen::Index col = 0; col < n_cols; ++col) matrix(row, col) = entry(row, col);
+  }
+  share_rows(world, owner, matrix);
+  CHECK(matrix == Eigen::MatrixXd::NullaryExpr(n_rows, n_cols, entry));
+}
+
+TEST_CASE("share_rows: ranks without rows take part", "[mpi]") {
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(4, 2, rank_of(world) == 0 ? 3.0 : 0.0);
+  share_rows(world, {0, 0, 0, 0}, matrix);
+  CHECK(matrix == Eigen::MatrixXd::Constant(4, 2, 3.0));
+}
+
+TEST_CASE("share_rows: matrices larger than one message arrive whole", "[mpi]") {
+  const Eigen::Index n_rows = 3000, n_cols = 3001;  // more than the 2^22 entries sent at once
+  std::vector<int> owner(static_cast<std::size_t>(n_rows));
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n_rows, n_cols);
+  for (Eigen::Index row = 0; row < n_rows; ++row) {
+    owner[static_cast<std::size_t>(row)] = static_cast<int>(row % size_of(world));
+    if (row % size_of(world) == rank_of(world)) matrix.row(row).setConstant(static_cast<double>(row));
+  }
+  share_rows(world, owner, matrix);
+  const Eigen::VectorXd expected = Eigen::VectorXd::LinSpaced(n_rows, 0.0, static_cast<double>(n_rows - 1));
+  CHECK(matrix.col(0) == expected);
+  CHECK(matrix.col(n_cols - 1) == expected);
+}
+
+TEST_CASE("share_rows: wrong owners are refused on every rank before anything is sent", "[mpi]") {
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
+  CHECK(message_of<ShapeError>([&] { share_rows(world, {0}, matrix); }) ==
+        "[core::share_rows] expected one owner for each of the 2 rows, got 1");
+  CHECK_THROWS_AS(share_rows(world, {0, size_of(world)}, matrix), InvalidArgument);
+}
+
+TEST_CASE("sum_in_rank_order: is the sum from rank 0 upwards, bit by bit", "[mpi]") {
+  // Terms whose floating-point sum depends on the order.
+  const auto term = [](int rank) { return rank == 0 ? 1e16 : rank == 1 ? 1.0 : -1e16; };
+  double expected = term(0);
+  for (int rank = 1; rank < size_of(world); ++rank) expected += term(rank);
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(3, 2, term(rank_of(world)));
+  sum_in_rank_order(world, matrix);
+  CHECK(matrix == Eigen::MatrixXd::Constant(3, 2, expected));
+}
+
+TEST_CASE("sum_in_rank_order: works on a block of a larger matrix and leaves the rest", "[mpi]") {
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Ones(4, 4);
+  sum_in_rank_order(world, matrix.block(1, 1, 2, 2));
+  CHECK(matrix.sum() == 12.0 + 4.0 * size_of(world));
+}
+
+TEST_CASE("broadcast_text: rank 0's text is everywhere, also when empty", "[mpi]") {
+  CHECK(broadcast_text(world, rank_of(world) == 0 ? "from rank 0" : "something else and longer") == "from rank 0");
+  CHECK(broadcast_text(world, rank_of(world) == 0 ? "" : "x").empty());
+}
+
+TEST_CASE("any_rank: one rank is enough", "[mpi]") {
+  CHECK(any_rank(world, rank_of(world) == size_of(world) - 1));
+  CHECK_FALSE(any_rank(world, false));
+}
+
+TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") {
+  CHECK_NOTHROW(throw_together(world, "test", ""));
+  const int last = size_of(world) - 1;
+  const std::string here = rank_of(world) == last ? "singular at 0.1 Hz" : "";
+  CHECK(message_of<SolverError>([&] { throw_together(world, "mt::Simulation2D", here); }) == "[mt::Simulation2D] singular at 0.1 Hz");
+}
