@@ -44,6 +44,7 @@ class ErrorOf : public Error {
       : Error(code, fmt::format("[{}] {}", component, fmt::format(text, std::forward<Args>(args)...))) {}
 };
 
+// clang-format off: one class, one line
 struct InvalidArgument : ErrorOf<ExitCode::argument> { using ErrorOf::ErrorOf; };
 struct ShapeError : ErrorOf<ExitCode::argument> { using ErrorOf::ErrorOf; };
 struct FileError : ErrorOf<ExitCode::file> { using ErrorOf::ErrorOf; };      ///< missing, unreadable, unwritable
@@ -51,5 +52,6 @@ struct FormatError : ErrorOf<ExitCode::format> { using ErrorOf::ErrorOf; };  ///
 struct ConfigError : ErrorOf<ExitCode::configuration> { using ErrorOf::ErrorOf; };
 struct SolverError : ErrorOf<ExitCode::solver> { using ErrorOf::ErrorOf; };
 struct DeviceError : ErrorOf<ExitCode::device> { using ErrorOf::ErrorOf; };
+// clang-format on
 
 }  // namespace lodestone::core

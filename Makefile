@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shortcuts; everything here is one of the presets of CMakePresets.json. `make help` lists the targets.
+PRESET ?= release
+BENCH ?=
+CTEST_JOBS ?= 2
+
+.PHONY: help setup build test demo bench format clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+setup: ## install the packages the build needs (Debian)
+	@scripts/setup.sh
+
+build: setup ## build everything (PRESET=release|dev|asan)
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET)
+
+test: build ## build and run all tests
+	ctest --preset $(PRESET) -j$(CTEST_JOBS)
+
+demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target mt_invert
+	scripts/demo.sh
+
+bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion|io, default all)
+	python3 benchmarks/run.py $(BENCH)
+
+format: ## format the C++ files
+	scripts/format.sh
+
+clean: ## remove build/ and out/
+	rm -rf build out
