@@ -25,7 +25,7 @@ void write_responses_csv(const std::string& path, const std::vector<physics::mt:
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
 
 /// One row per cell, true depths (draped grids follow the surface at the cell's centre):
-/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m`. errors: FileError.
+/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the surface). errors: FileError.
 void write_section_csv(const std::string& path, const physics::mesh::Section2D& section);
 
 }  // namespace lodestone::io

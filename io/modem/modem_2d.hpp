@@ -29,12 +29,13 @@ struct ModemDataOptions {
 };
 
 /// TE_Impedance, TM_Impedance, Tzy_Impedance and Rho_Phs_TM blocks as observed data: ohm, e^{+iωt}, phases of Zyx (not folded), y as in the file.
-/// Data at or above ModEM's placeholder error (1e12) are masked as bad_error, absent rows as missing.
+/// Errors of 1e12 and more are ModEM's way to say "none": such data are masked as bad_error, absent rows as missing. Each complex datum's error stands on
+/// both parts; the phase of Rho_Phs_TM is folded by +180° in files (and always for e^{+iωt}), which is undone.
 /// errors: FileError, FormatError with file:line (row with another number of columns, unknown block, a 3-D file).
 [[nodiscard]] physics::mt::ObservedData read_modem_data_2d(const std::string& path);
 
-/// Kept data as ModEM 2-D blocks; masked data are left out. Reading back gives the same keys, and values to the last digits of the unit conversion.
-/// errors: FileError; InvalidArgument when a complex datum has only one part, or Zxy is given as ρₐ and phase (the format has no such block).
+/// Kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as 2e15. What was read from a file is read back bit for bit
+/// (ρₐ to rounding). errors: FileError; InvalidArgument when there is no datum, a complex one has only one part, or Zxy is given as ρₐ and phase.
 void write_modem_data_2d(const std::string& path, const physics::mt::ObservedData& data, const ModemDataOptions& options = {});
 
 }  // namespace lodestone::io

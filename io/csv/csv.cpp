@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv/csv.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+namespace lodestone::io {
+namespace {
+
+using physics::mt::not_given;
+using physics::mt::Response;
+
+constexpr std::string_view responses_header = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im";
+
+std::string unquoted(std::string_view field) {
+  field = trimmed(field);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+  return std::string(field);
+}
+
+/// Fields of a line; commas inside double quotes do not separate.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i == line.size() || (line[i] == ',' && !quoted)) {
+      fields.push_back(unquoted(line.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+  }
+  return fields;
+}
+
+/// A table with a header line; rows carry their line numbers.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::pair<int, std::vector<std::string>>> rows;
+};
+
+Table read_table(const std::string& path, const char* component) {
+  const std::string bytes = read_bytes(path);
+  Table table;
+  int line = 0;
+  for (const auto text : split_lines(bytes)) {
+    ++line;
+    if (trimmed(text).empty() || trimmed(text).front() == '#') continue;
+    auto fields = fields_of(text);
+    if (table.header.empty()) {
+      table.header = std::move(fields);
+    } else if (fields.size() != table.header.size()) {
+      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path, line, table.header.size(), fields.size());
+    } else {
+      table.rows.emplace_back(line, std::move(fields));
+    }
+  }
+  return table;
+}
+
+double real_field(const std::string& text, const std::string& path, int line, const char* component, std::string_view column) {
+  const auto value = number(text);
+  if (!value || !std::isfinite(*value)) {
+    throw core::FormatError(component, "{}:{}: expected a number in column {}, got \"{}\"", path, line, column, printable(text));
+  }
+  return *value;
+}
+
+std::string quoted_if_needed(const std::string& text) { return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\""; }
+
+}  // namespace
+
+std::vector<CsvSite> read_sites_csv(const std::string& path) {
+  constexpr const char* component = "io::read_sites_csv";
+  const Table table = read_table(path, component);
+  const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
+  if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
+    throw core::FormatError(component, "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
+                            printable(fmt::format("{}", fmt::join(table.header, ","))));
+  }
+  std::vector<CsvSite> sites;
+  std::set<std::string> names;
+  for (const auto& [line, fields] : table.rows) {
+    CsvSite site{fields[0], real_field(fields[1], path, line, component, "y_m"), std::nullopt};
+    if (has_z && !fields[2].empty()) site.z_m = real_field(fields[2], path, line, component, "z_m");
+    if (site.name.empty()) throw core::FormatError(component, "{}:{}: expected a site name in the first column, got none", path, line);
+    if (!names.insert(site.name).second) throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
+    sites.push_back(std::move(site));
+  }
+  if (sites.empty()) throw core::FormatError(component, "{}:1: expected at least one site below the header line, got none", path);
+  return sites;
+}
+
+void write_responses_csv(const std::string& path, const std::vector<Response>& responses) {
+  std::string text(responses_header);
+  text += '\n';
+  for (const Response& r : responses) {
+    const bool has_z = std::isfinite(r.impedance_ohm.real()) && std::isfinite(r.impedance_ohm.imag());
+    const double rho = has_z ? physics::mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : not_given;
+    const double phase = has_z ? physics::mt::phase_deg(r.impedance_ohm) : not_given;
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site), r.mode == physics::mt::Mode::te ? "TE" : "TM",
+                   shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""), shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""),
+                   shortest(r.impedance_ohm.real(), ""), shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""));
+  }
+  write_bytes_atomically(path, text);
+}
+
+std::vector<Response> read_responses_csv(const std::string& path) {
+  constexpr const char* component = "io::read_responses_csv";
+  const Table table = read_table(path, component);
+  if (fmt::format("{}", fmt::join(table.header, ",")) != responses_header) {
+    throw core::FormatError(component, "{}:1: expected the header line `{}`", path, responses_header);
+  }
+  std::vector<Response> responses;
+  for (const auto& [line, f] : table.rows) {
+    const auto value = [&, n = line](std::size_t column) {
+      return f[column].empty() ? not_given : real_field(f[column], path, n, component, table.header[column]);
+    };
+    if (f[1] != "TE" && f[1] != "TM") throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line, printable(f[1]));
+    const double period = value(2);
+    if (!(period > 0.0)) throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line, printable(f[2]));
+    responses.push_back({f[0], f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm, 1.0 / period, value(3), value(4), {value(7), value(8)}, {value(9), value(10)}});
+  }
+  return responses;
+}
+
+void write_section_csv(const std::string& path, const physics::mesh::Section2D& section) {
+  const auto& grid = section.grid;
+  const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
+  const bool draped = grid.reference() == physics::mesh::DepthReference::surface;
+  std::string text = "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n";
+  for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
+    for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
+      const double surface = section.surface.z_at(grid.y_centre_m(static_cast<int>(iy)));
+      const double shift = draped ? surface : 0.0, top = z[iz] + shift, bottom = z[iz + 1] + shift;
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", y[iy], y[iy + 1], top, bottom, 0.5 * (top + bottom) - surface,
+                     section.resistivity_ohm_m[grid.index(static_cast<int>(iz), static_cast<int>(iy))]);
+    }
+  }
+  write_bytes_atomically(path, text);
+}
+
+}  // namespace lodestone::io

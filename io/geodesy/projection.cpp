@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/geodesy/projection.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <fmt/format.h>
+#include <proj.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace lodestone::io {
+namespace {
+
+using physics::mt::PlanePoint;
+
+constexpr const char* component = "io::Projection";
+constexpr double radians = std::numbers::pi / 180.0;
+
+struct DestroyContext {
+  void operator()(PJ_CONTEXT* c) const { proj_context_destroy(c); }
+};
+struct DestroyTransformation {
+  void operator()(PJ* p) const { proj_destroy(p); }
+};
+
+/// Mean of the directions on the sphere, so that surveys across the date line have one.
+GeoPoint mean_of(const std::vector<GeoPoint>& points) {
+  double x = 0.0, y = 0.0, z = 0.0;
+  for (const auto& p : points) {
+    if (!(std::abs(p.latitude_deg) <= 90.0) || !(std::abs(p.longitude_deg) <= 360.0)) {
+      throw core::InvalidArgument(component, "expected latitude and longitude in degrees, got ({}, {}); add them to the station's file", p.latitude_deg,
+                                  p.longitude_deg);
+    }
+    x += std::cos(p.latitude_deg * radians) * std::cos(p.longitude_deg * radians);
+    y += std::cos(p.latitude_deg * radians) * std::sin(p.longitude_deg * radians);
+    z += std::sin(p.latitude_deg * radians);
+  }
+  if (points.empty()) throw core::InvalidArgument(component, "expected at least one point to centre the projection on, got none");
+  return {std::atan2(z, std::hypot(x, y)) / radians, std::atan2(y, x) / radians};
+}
+
+}  // namespace
+
+struct Projection::Impl {
+  std::unique_ptr<PJ_CONTEXT, DestroyContext> context;
+  std::unique_ptr<PJ, DestroyTransformation> transformation;
+  std::string definition;
+
+  explicit Impl(std::string text) : context(proj_context_create()), definition(std::move(text)) {
+    proj_log_level(context.get(), PJ_LOG_NONE);
+    proj_context_set_enable_network(context.get(), 0);
+    const std::unique_ptr<PJ, DestroyTransformation> raw(proj_create_crs_to_crs(context.get(), "EPSG:4326", definition.c_str(), nullptr));
+    if (raw) transformation.reset(proj_normalize_for_visualization(context.get(), raw.get()));
+    const bool is_metric = transformation && proj_degree_output(transformation.get(), PJ_FWD) == 0 && proj_angular_output(transformation.get(), PJ_FWD) == 0;
+    if (!is_metric) {
+      throw core::ConfigError(component, "expected a projected coordinate system such as \"EPSG:32733\" or \"+proj=tmerc …\", got \"{}\" ({})", definition,
+                              transformation ? "its coordinates are angles" : proj_context_errno_string(context.get(), proj_context_errno(context.get())));
+    }
+  }
+};
+
+Projection::Projection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Projection::~Projection() = default;
+Projection::Projection(Projection&&) noexcept = default;
+Projection& Projection::operator=(Projection&&) noexcept = default;
+
+Projection::Projection(const std::vector<GeoPoint>& points) {
+  const GeoPoint centre = mean_of(points);
+  impl_ = std::make_unique<Impl>(fmt::format("+proj=tmerc +lat_0={:.6f} +lon_0={:.6f} +k_0=1 +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs +type=crs",
+                                             centre.latitude_deg, centre.longitude_deg));
+}
+
+Projection Projection::utm(const std::vector<GeoPoint>& points) {
+  const GeoPoint centre = mean_of(points);
+  const int zone = static_cast<int>(std::floor((centre.longitude_deg + 180.0) / 6.0)) % 60 + 1;
+  const int first_code = centre.latitude_deg < 0.0 ? 32700 : 32600;
+  return from_definition(fmt::format("EPSG:{}", first_code + zone));
+}
+
+Projection Projection::from_definition(const std::string& definition) { return Projection(std::make_unique<Impl>(definition)); }
+
+std::vector<PlanePoint> Projection::to_plane(const std::vector<GeoPoint>& points) const {
+  std::vector<PlanePoint> out;
+  for (const auto& p : points) {
+    const PJ_COORD image = proj_trans(impl_->transformation.get(), PJ_FWD, proj_coord(p.longitude_deg, p.latitude_deg, 0.0, 0.0));
+    if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
+      throw core::InvalidArgument(component, "the point at latitude {}, longitude {} has no image under {}; check the coordinates", p.latitude_deg,
+                                  p.longitude_deg, impl_->definition);
+    }
+    out.push_back({image.xy.y, image.xy.x});
+  }
+  return out;
+}
+
+std::vector<GeoPoint> Projection::to_geographic(const std::vector<PlanePoint>& points) const {
+  std::vector<GeoPoint> out;
+  for (const auto& p : points) {
+    const PJ_COORD image = proj_trans(impl_->transformation.get(), PJ_INV, proj_coord(p.east_m, p.north_m, 0.0, 0.0));
+    if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
+      throw core::InvalidArgument(component, "the point {} m north, {} m east lies outside {}; check the coordinates", p.north_m, p.east_m, impl_->definition);
+    }
+    out.push_back({image.xy.y, image.xy.x});
+  }
+  return out;
+}
+
+const std::string& Projection::definition() const { return impl_->definition; }
+
+double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b) {
+  constexpr double radius_m = 6371000.0;
+  const double dlat = (b.latitude_deg - a.latitude_deg) * radians, dlon = (b.longitude_deg - a.longitude_deg) * radians;
+  const double s = std::pow(std::sin(0.5 * dlat), 2) + std::cos(a.latitude_deg * radians) * std::cos(b.latitude_deg * radians) * std::pow(std::sin(0.5 * dlon), 2);
+  return 2.0 * radius_m * std::asin(std::min(1.0, std::sqrt(s)));
+}
+
+}  // namespace lodestone::io
