@@ -12,10 +12,12 @@ struct GaussNewtonState;
 /// One row of the iteration table.
 struct IterationRecord {
   int iteration = 0;         ///< 0 = start model
-  double lambda = 0.0, rms = 0.0, roughness = 0.0, step = 0.0;
-  double rms_before_redesign = 0.0;  ///< equals rms of the row before unless the mesh was redesigned
-  int n_forward = 0, n_jacobian = 0;
-  double seconds = 0.0;      ///< wall time of this iteration
+  double lambda = 0.0, rms = 0.0;
+  double roughness = 0.0;    ///< ‖R (m − m_ref)‖²
+  double step = 0.0;         ///< share of the Gauss–Newton step that was taken
+  double rms_at_start = 0.0;  ///< of the model before on this iteration's mesh: the rms of the row before unless the mesh was redesigned
+  int n_forward = 0, n_jacobian = 0;  ///< in this iteration
+  double seconds = 0.0;       ///< wall time of this iteration
 };
 
 /// What directives see after every accepted iteration (and once for the start model).

@@ -28,14 +28,15 @@ struct Objective {
 struct GaussNewtonOptions {
   int max_iterations = 15;
   double target_rms = 1.0;
-  double lambda_start = 0.0;             ///< 0: chosen from the size of J C Jᵀ
-  double lambda_factor = 3.1622776601683795;  ///< bracket step of the λ search
-  double lambda_tolerance = 0.1;         ///< in log10 λ, of the search for the smoothest model at the target
-  int max_lambda_trials = 10;            ///< forward runs per iteration
-  int max_halvings = 5;                  ///< of the step, when no λ lowers the rms
-  double min_rms_drop = 0.01;            ///< relative; below it for `patience` iterations: stagnated
+  double lambda_start = 0.0;                  ///< 0: chosen so that the linearised rms of the first step is half the start's, or the target
+  double lambda_factor = 3.1622776601683795;  ///< first bracket step of the λ search
+  double lambda_tolerance = 0.1;              ///< in log10 λ, of the search for the largest λ at the target
+  int max_lambda_trials = 10;                 ///< forward runs per λ search
+  int max_halvings = 5;                       ///< of the step, when no λ lowers the rms
+  double min_rms_drop = 0.01;                 ///< relative; a smaller one for `patience` iterations in a row: stagnated
   int patience = 2;
-  double max_log_step = 0.0;             ///< largest change of any unknown per iteration; 0: no limit
+  double min_roughness_drop = 0.02;           ///< relative; a smaller one between two models at the target: target_reached
+  double max_log_step = 0.0;                  ///< largest change of any unknown per iteration; 0: no limit
 };
 
 enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
@@ -55,24 +56,30 @@ struct GaussNewtonSummary {
 struct GaussNewtonState {
   int iteration = 0;
   double lambda = 0.0;
-  int n_stagnated = 0;
+  int n_stagnated = 0;           ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
+  int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
+  Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
   std::vector<IterationRecord> history;
 };
 
 /// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit is logged before and after.
+/// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const core::ConstVectorRef& model, int iteration)>;
 
 /// collective over `comm`; every rank holds the same model. source: Constable et al. 1987 (Occam); Siripunvaraporn & Egbert 2000 (data space).
 class GaussNewton {
  public:
+  /// `comm` is not used by a process that never started MPI. errors: InvalidArgument on options without sense.
   explicit GaussNewton(MPI_Comm comm, GaussNewtonOptions options = {});
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
-  /// Asked after every iteration; true stops cleanly with the given reason.
+  /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
   void set_stop(std::function<std::optional<StopReason>()> stop);
 
+  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as an exception: as a trial it is rejected, elsewhere
+  /// the summary says `failed` and keeps the last good model.
   [[nodiscard]] GaussNewtonSummary minimise(Objective objective, Eigen::VectorXd start);
   /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
   [[nodiscard]] GaussNewtonSummary resume(Objective objective, GaussNewtonState state);
@@ -86,7 +93,7 @@ class GaussNewton {
   std::function<std::optional<StopReason>()> stop_;
 };
 
-/// State ↔ named arrays, for checkpoints ("state/…").
+/// State ↔ named arrays, for checkpoints ("state/…"), without loss. errors of read_state: FormatError.
 void write_state(core::ArraySink& sink, const GaussNewtonState& state);
 [[nodiscard]] GaussNewtonState read_state(const core::ArraySource& source);
 

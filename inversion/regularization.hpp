@@ -13,18 +13,19 @@ namespace lodestone::inversion {
 
 /// Roughness of a section in physical distance, so that it approximates an integral and does not depend on the grid.
 struct RoughnessOptions {
-  int order = 1;                      ///< 1: ∫|∇m|², 2: ∫ (∇²m)² ℓ²
-  double horizontal_weight = 1.0;     ///< of the squared horizontal derivative
-  double vertical_weight = 1.0;
-  double depth_weight_exponent = 0.0; ///< the integrand is weighted by ((z + z0)/z_max)^exponent; 0: none
+  int order = 1;                       ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
+  double horizontal_weight = 1.0;      ///< w_h; horizontal correlation lengths grow with √(w_h/w_v)
+  double vertical_weight = 1.0;        ///< w_v
+  double depth_weight_exponent = 0.0;  ///< the integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z + z0)
   double depth_weight_z0_m = 1000.0;
-  double smallness_length_m = 0.0;    ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the grid's width
+  double smallness_length_m = 0.0;     ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the larger of width and depth
 };
 
 /// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorisation. Immutable.
 class Regularization {
  public:
-  /// shapes: operator (n_rows, n), reference (n). errors: ShapeError; SolverError when RᵀR is singular.
+  /// shapes: operator (n_rows, n), reference (n). A square operator is factorised as it is (S = R⁻¹), which keeps the digits that squaring loses.
+  /// errors: ShapeError; SolverError when RᵀR is singular to working precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
   ~Regularization();
 
@@ -36,13 +37,17 @@ class Regularization {
   /// S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;
+  /// Multiplications and additions of one column in either of the two.
+  [[nodiscard]] double flops_per_column() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// The roughness operator of a parameter grid, rows: horizontal, vertical, smallness. shapes: (n_rows, n_cells).
+/// The roughness operator of a parameter grid. No flux crosses the grid's edges (the outermost cells continue without end), so that a constant
+/// model has no roughness but its smallness. shapes: order 1: (n_rows, n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells).
+/// errors: InvalidArgument.
 [[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid, const RoughnessOptions& options);
 
 }  // namespace lodestone::inversion

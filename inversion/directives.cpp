@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/directives.hpp"
+
+#include "engine/core/log.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace lodestone::inversion {
+
+void IterationTable::on_iteration(const IterationView& view) {
+  if (!has_heading_) {
+    core::log::info("{:>4} {:>10} {:>9} {:>11} {:>6} {:>8} {:>9} {:>8}", "iter", "lambda", "rms", "roughness", "step", "forward", "jacobian", "seconds");
+    has_heading_ = true;
+  }
+  const IterationRecord& row = view.record;
+  core::log::info("{:>4} {:>10.3e} {:>9.4f} {:>11.4e} {:>6.3f} {:>8} {:>9} {:>8.1f}", row.iteration, row.lambda, row.rms, row.roughness, row.step,
+                  row.n_forward, row.n_jacobian, row.seconds);
+}
+
+ProgressBar::ProgressBar(int max_iterations) : max_iterations_(std::max(1, max_iterations)) {}
+
+void ProgressBar::on_iteration(const IterationView& view) {
+  iteration_ = view.record.iteration;
+  if (!core::log::is_interactive()) return;
+  std::fputs("\r\033[K", stdout);
+  std::fflush(stdout);
+}
+
+void ProgressBar::on_progress(const std::string& what) {
+  if (!core::log::is_interactive()) return;
+  constexpr int width = 30;
+  const int done = std::min(width, width * iteration_ / max_iterations_);
+  const std::string bar = std::string(static_cast<std::size_t>(done), '=') + std::string(static_cast<std::size_t>(width - done), ' ');
+  fmt::print(stdout, "\r\033[K[{}] iteration {}/{}: {}", bar, iteration_ + 1, max_iterations_, what);
+  std::fflush(stdout);
+}
+
+CheckpointDirective::CheckpointDirective(std::function<void(const GaussNewtonState&)> store) : store_(std::move(store)) {}
+
+void CheckpointDirective::on_iteration(const IterationView& view) { store_(view.state); }
+
+}  // namespace lodestone::inversion

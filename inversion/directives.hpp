@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/directive.hpp"
+
+#include <functional>
+
+namespace lodestone::inversion {
+
+/// Logs one aligned line per iteration, with a heading before the first.
+class IterationTable final : public Directive {
+ public:
+  void on_iteration(const IterationView& view) override;
+
+ private:
+  bool has_heading_ = false;
+};
+
+/// A bar that shows what the running iteration is doing; silent unless stdout is a terminal (`core::log::is_interactive`). Add it on rank 0, before the table.
+class ProgressBar final : public Directive {
+ public:
+  explicit ProgressBar(int max_iterations);
+  void on_iteration(const IterationView& view) override;
+  void on_progress(const std::string& what) override;
+
+ private:
+  int max_iterations_, iteration_ = 0;
+};
+
+/// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback decides which one writes.
+class CheckpointDirective final : public Directive {
+ public:
+  explicit CheckpointDirective(std::function<void(const GaussNewtonState&)> store);
+  void on_iteration(const IterationView& view) override;
+
+ private:
+  std::function<void(const GaussNewtonState&)> store_;
+};
+
+}  // namespace lodestone::inversion

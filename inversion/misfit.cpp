@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/misfit.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace lodestone::inversion {
+namespace {
+
+constexpr const char* component = "inversion::DataMisfit";
+
+/// The angle in (−π, π] that differs by whole turns.
+double wrapped(double angle_rad) {
+  const double inside = std::remainder(angle_rad, 2.0 * std::numbers::pi);
+  return inside <= -std::numbers::pi ? std::numbers::pi : inside;
+}
+
+}  // namespace
+
+DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vector<std::uint8_t> kept, std::vector<std::uint8_t> is_phase)
+    : observed_(std::move(observed)), is_phase_(std::move(is_phase)) {
+  const auto n = static_cast<std::size_t>(observed_.size());
+  if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase_.size() != n)
+    throw core::ShapeError(component, "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}", n, sigma.size(),
+                           kept.size(), is_phase_.size());
+  weights_ = Eigen::VectorXd::Zero(observed_.size());
+  for (Eigen::Index i = 0; i < observed_.size(); ++i) {
+    if (kept[static_cast<std::size_t>(i)] == 0) continue;
+    if (!std::isfinite(observed_[i]) || !std::isfinite(sigma[i]) || !(sigma[i] > 0.0))
+      throw core::InvalidArgument(component, "datum {} is kept, but its value is {} and its sigma {}; mask it or give a finite value and a positive sigma",
+                                  i, observed_[i], sigma[i]);
+    weights_[i] = 1.0 / sigma[i];
+    ++n_kept_;
+  }
+  if (n_kept_ == 0) throw core::InvalidArgument(component, "expected at least one kept datum, got none of {}", n);
+}
+
+Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) const {
+  if (predicted.size() != size()) throw core::ShapeError(component, "expected {} predicted data, got {}", size(), predicted.size());
+  Eigen::VectorXd residual = Eigen::VectorXd::Zero(size());
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    if (weights_[i] == 0.0) continue;
+    const double difference = observed_[i] - predicted[i];
+    residual[i] = weights_[i] * (is_phase_[static_cast<std::size_t>(i)] != 0 ? wrapped(difference) : difference);
+  }
+  return residual;
+}
+
+double DataMisfit::rms(const core::ConstVectorRef& predicted) const {
+  return std::sqrt(residual(predicted).squaredNorm() / static_cast<double>(n_kept_));
+}
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/regularization.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
+
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
+
+#include <cmath>
+#include <utility>
+
+namespace lodestone::inversion {
+namespace {
+
+constexpr const char* component = "inversion::Regularization";
+using SparseMatrix = Eigen::SparseMatrix<double>;
+
+/// S with S Sᵀ = (RᵀR)⁻¹.
+class Root {
+ public:
+  Root() = default;
+  virtual ~Root() = default;
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
+  [[nodiscard]] virtual Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const = 0;
+  [[nodiscard]] virtual Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const = 0;
+  [[nodiscard]] virtual double flops_per_column() const = 0;
+};
+
+/// RᵀR = Pᵀ L Lᵀ P, S = Pᵀ L⁻ᵀ. The triangular solves run over tiles of columns stored side by side, so that one pass over L serves a whole tile.
+class CholeskyRoot final : public Root {
+ public:
+  explicit CholeskyRoot(const SparseMatrix& roughness) {
+    const Eigen::SimplicialLLT<SparseMatrix> cholesky(SparseMatrix(roughness.transpose() * roughness));
+    if (cholesky.info() != Eigen::Success)
+      throw core::SolverError(component, "RᵀR is not positive definite: part of the model has no roughness; add smallness or a reference weight");
+    l_ = cholesky.matrixL().nestedExpression();
+    position_ = cholesky.permutationP().indices();
+    if (position_.size() == 0) position_ = Eigen::VectorXi::LinSpaced(l_.cols(), 0, static_cast<int>(l_.cols()) - 1);
+  }
+
+  Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override {
+    Eigen::MatrixXd result(b.rows(), b.cols());
+    for_each_tile(b.cols(), [&](Eigen::Index first, Eigen::Index count, Tile& tile) {
+      tile.leftCols(count) = b.middleCols(first, count);
+      solve_upper(tile);
+      for (Eigen::Index i = 0; i < b.rows(); ++i) result.row(i).segment(first, count) = tile.row(position_[i]).head(count);
+    });
+    return result;
+  }
+
+  Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const override {
+    Eigen::MatrixXd result(b.rows(), b.cols());
+    for_each_tile(b.cols(), [&](Eigen::Index first, Eigen::Index count, Tile& tile) {
+      for (Eigen::Index i = 0; i < b.rows(); ++i) tile.row(position_[i]).head(count) = b.row(i).segment(first, count);
+      solve_lower(tile);
+      result.middleCols(first, count) = tile.leftCols(count);
+    });
+    return result;
+  }
+
+  double flops_per_column() const override { return 2.0 * static_cast<double>(l_.nonZeros()); }
+
+ private:
+  static constexpr int tile_width = 16;
+  using Tile = Eigen::Matrix<double, Eigen::Dynamic, tile_width, Eigen::RowMajor>;
+
+  template <class Work>
+  void for_each_tile(Eigen::Index n_columns, Work&& work) const {
+    Tile tile(l_.cols(), tile_width);
+    for (Eigen::Index first = 0; first < n_columns; first += tile_width) {
+      tile.setZero();
+      work(first, std::min<Eigen::Index>(tile_width, n_columns - first), tile);
+    }
+  }
+
+  void solve_lower(Tile& x) const {
+    const int* begin = l_.outerIndexPtr();
+    const int* row = l_.innerIndexPtr();
+    const double* value = l_.valuePtr();
+    for (Eigen::Index j = 0; j < l_.cols(); ++j) {
+      x.row(j) /= value[begin[j]];  // the diagonal stands first in its column
+      const Eigen::Matrix<double, 1, tile_width> known = x.row(j);
+      for (int p = begin[j] + 1; p < begin[j + 1]; ++p) x.row(row[p]) -= value[p] * known;
+    }
+  }
+
+  void solve_upper(Tile& x) const {
+    const int* begin = l_.outerIndexPtr();
+    const int* row = l_.innerIndexPtr();
+    const double* value = l_.valuePtr();
+    for (Eigen::Index j = l_.cols(); j-- > 0;) {
+      Eigen::Matrix<double, 1, tile_width> sum = x.row(j);
+      for (int p = begin[j] + 1; p < begin[j + 1]; ++p) sum -= value[p] * x.row(row[p]);
+      x.row(j) = sum / value[begin[j]];
+    }
+  }
+
+  SparseMatrix l_;
+  Eigen::VectorXi position_;  // of each unknown in the order of L
+};
+
+/// A square R: S = R⁻¹ by its own LU factors.
+class SquareRoot final : public Root {
+ public:
+  explicit SquareRoot(const SparseMatrix& roughness) {
+    lu_.compute(roughness);
+    if (lu_.info() != Eigen::Success)
+      throw core::SolverError(component, "the roughness operator is singular: part of the model has no roughness; add smallness");
+  }
+  Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override { return lu_.solve(b.eval()); }
+  Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const override { return transposed_.solve(b.eval()); }
+  double flops_per_column() const override { return 2.0 * static_cast<double>(lu_.nnzL() + lu_.nnzU()); }
+
+ private:
+  Eigen::SparseLU<SparseMatrix> lu_;
+  decltype(std::declval<Eigen::SparseLU<SparseMatrix>&>().transpose()) transposed_ = lu_.transpose();
+};
+
+std::unique_ptr<Root> make_root(const SparseMatrix& roughness) {
+  if (roughness.rows() == roughness.cols()) return std::make_unique<SquareRoot>(roughness);
+  return std::make_unique<CholeskyRoot>(roughness);
+}
+
+/// A constant and a random model must come back from (RᵀR)⁻¹ RᵀR; rounding hides a singular operator from the factorisation itself.
+void check_root(const Root& root, const SparseMatrix& roughness) {
+  const core::Philox random(1);
+  Eigen::MatrixXd probe(roughness.cols(), 2);
+  probe.col(0).setOnes();
+  for (Eigen::Index i = 0; i < probe.rows(); ++i) probe(i, 1) = random.normal(static_cast<std::uint64_t>(i));
+  const Eigen::MatrixXd image = roughness.transpose() * (roughness * probe).eval();
+  const double gap = ((root.apply(root.apply_transposed(image)) - probe).colwise().norm().array() / probe.colwise().norm().array()).maxCoeff();
+  if (!(gap < 1e-2))
+    throw core::SolverError(component, "the roughness operator is singular to working precision (a model comes back with relative error {:.1e}); add smallness",
+                            gap);
+}
+
+}  // namespace
+
+struct Regularization::Impl {
+  SparseMatrix roughness;
+  Eigen::VectorXd reference;
+  std::unique_ptr<Root> root;
+};
+
+Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference) : impl_(std::make_unique<Impl>()) {
+  if (roughness.cols() != reference.size() || reference.size() == 0 || roughness.rows() == 0)
+    throw core::ShapeError(component, "expected an operator with as many columns as the reference model has cells, got ({}, {}) and {}", roughness.rows(),
+                           roughness.cols(), reference.size());
+  if (!reference.allFinite()) throw core::InvalidArgument(component, "expected a finite reference model");
+  roughness.makeCompressed();
+  impl_->root = make_root(roughness);
+  check_root(*impl_->root, roughness);
+  impl_->roughness = std::move(roughness);
+  impl_->reference = std::move(reference);
+}
+
+Regularization::~Regularization() = default;
+
+Eigen::Index Regularization::size() const { return impl_->reference.size(); }
+const SparseMatrix& Regularization::roughness() const { return impl_->roughness; }
+const Eigen::VectorXd& Regularization::reference() const { return impl_->reference; }
+
+double Regularization::cost(const core::ConstVectorRef& model) const {
+  if (model.size() != size()) throw core::ShapeError(component, "expected a model of {} cells, got {}", size(), model.size());
+  return (impl_->roughness * (model - impl_->reference)).squaredNorm();
+}
+
+Eigen::MatrixXd Regularization::apply_root(const core::ConstMatrixRef& b) const {
+  if (b.rows() != size()) throw core::ShapeError(component, "expected {} rows, got {}", size(), b.rows());
+  return impl_->root->apply(b);
+}
+
+Eigen::MatrixXd Regularization::apply_root_transposed(const core::ConstMatrixRef& b) const {
+  if (b.rows() != size()) throw core::ShapeError(component, "expected {} rows, got {}", size(), b.rows());
+  return impl_->root->apply_transposed(b);
+}
+
+double Regularization::flops_per_column() const { return impl_->root->flops_per_column(); }
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/regularization.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::inversion {
+namespace {
+
+using physics::mesh::TensorGrid2D;
+using SparseMatrix = Eigen::SparseMatrix<double>;
+using Triplets = std::vector<Eigen::Triplet<double>>;
+
+void check(const RoughnessOptions& options) {
+  constexpr const char* component = "inversion::roughness_operator";
+  const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
+  if (options.order != 1 && options.order != 2)
+    throw core::InvalidArgument(component, "expected roughness of order 1 or 2, got {}", options.order);
+  if (!positive(options.horizontal_weight) || !positive(options.vertical_weight))
+    throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}", options.horizontal_weight,
+                                options.vertical_weight);
+  if (!std::isfinite(options.depth_weight_exponent) || !positive(options.depth_weight_z0_m))
+    throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m", options.depth_weight_exponent,
+                                options.depth_weight_z0_m);
+  if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
+    throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m", options.smallness_length_m);
+}
+
+/// Distances, areas and weights of one grid.
+class Geometry {
+ public:
+  Geometry(const TensorGrid2D& grid, const RoughnessOptions& options) : grid_(grid), options_(options) {
+    const auto& y = grid.y_edges_m();
+    const auto& z = grid.z_edges_m();
+    depth_ = z.back() - z.front();
+    smallness_length_ = options.smallness_length_m > 0.0 ? options.smallness_length_m : 10.0 * std::max(y.back() - y.front(), depth_);
+  }
+
+  [[nodiscard]] double depth() const { return depth_; }
+  [[nodiscard]] double smallness_length() const { return smallness_length_; }
+  [[nodiscard]] double width(int iy) const { return grid_.y_edges_m()[iy + 1] - grid_.y_edges_m()[iy]; }
+  [[nodiscard]] double height(int iz) const { return grid_.z_edges_m()[iz + 1] - grid_.z_edges_m()[iz]; }
+  /// Of the integrand at a depth below the grid's top.
+  [[nodiscard]] double depth_weight(double z_m) const {
+    const double z0 = options_.depth_weight_z0_m;
+    return std::pow((z_m - grid_.z_edges_m().front() + z0) / (depth_ + z0), options_.depth_weight_exponent);
+  }
+  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face).
+  template <class F>
+  void for_each_horizontal_pair(F&& f) const {
+    for (int iz = 0; iz < grid_.n_z(); ++iz) {
+      for (int iy = 0; iy + 1 < grid_.n_y(); ++iy)
+        f(grid_.index(iz, iy), grid_.index(iz, iy + 1), 2.0 * height(iz) / (width(iy) + width(iy + 1)), grid_.z_centre_m(iz));
+    }
+  }
+  template <class F>
+  void for_each_vertical_pair(F&& f) const {
+    for (int iz = 0; iz + 1 < grid_.n_z(); ++iz) {
+      for (int iy = 0; iy < grid_.n_y(); ++iy)
+        f(grid_.index(iz, iy), grid_.index(iz + 1, iy), 2.0 * width(iy) / (height(iz) + height(iz + 1)), grid_.z_edges_m()[iz + 1]);
+    }
+  }
+  template <class F>
+  void for_each_cell(F&& f) const {
+    for (int iz = 0; iz < grid_.n_z(); ++iz) {
+      for (int iy = 0; iy < grid_.n_y(); ++iy) f(grid_.index(iz, iy), width(iy) * height(iz), grid_.z_centre_m(iz));
+    }
+  }
+
+ private:
+  const TensorGrid2D& grid_;
+  const RoughnessOptions& options_;
+  double depth_ = 0.0, smallness_length_ = 0.0;
+};
+
+SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry, const RoughnessOptions& options) {
+  Triplets entries;
+  int row = 0;
+  const auto difference = [&](double direction_weight) {
+    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
+      const double factor = std::sqrt(direction_weight * face_over_distance * geometry.depth_weight(z_m));
+      entries.emplace_back(row, static_cast<int>(a), -factor);
+      entries.emplace_back(row, static_cast<int>(b), factor);
+      ++row;
+    };
+  };
+  geometry.for_each_horizontal_pair(difference(options.horizontal_weight));
+  geometry.for_each_vertical_pair(difference(options.vertical_weight));
+  geometry.for_each_cell([&](Eigen::Index cell, double area, double) {
+    entries.emplace_back(row++, static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
+  });
+  SparseMatrix roughness(row, grid.n_cells());
+  roughness.setFromTriplets(entries.begin(), entries.end());
+  return roughness;
+}
+
+/// (area)^{-1/2}·√(depth weight)·(ℓ K + area/L): K sums the fluxes out of a cell, K m ≈ −∇²m·area; a constant model costs ∫ m²/L² as in the first order.
+SparseMatrix second_order(const TensorGrid2D& grid, const Geometry& geometry, const RoughnessOptions& options) {
+  std::vector<double> row_scale(static_cast<std::size_t>(grid.n_cells()));
+  Triplets entries;
+  geometry.for_each_cell([&](Eigen::Index cell, double area, double z_m) {
+    row_scale[static_cast<std::size_t>(cell)] = geometry.depth() * std::sqrt(geometry.depth_weight(z_m) / area);
+    entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
+  });
+  const auto flux = [&](double direction_weight) {
+    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double) {
+      for (const auto& [cell, other] : {std::pair{a, b}, std::pair{b, a}}) {
+        const double factor = row_scale[static_cast<std::size_t>(cell)] * direction_weight * face_over_distance;
+        entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), factor);
+        entries.emplace_back(static_cast<int>(cell), static_cast<int>(other), -factor);
+      }
+    };
+  };
+  geometry.for_each_horizontal_pair(flux(options.horizontal_weight));
+  geometry.for_each_vertical_pair(flux(options.vertical_weight));
+  SparseMatrix roughness(grid.n_cells(), grid.n_cells());
+  roughness.setFromTriplets(entries.begin(), entries.end());
+  return roughness;
+}
+
+}  // namespace
+
+SparseMatrix roughness_operator(const TensorGrid2D& grid, const RoughnessOptions& options) {
+  check(options);
+  const Geometry geometry(grid, options);
+  return options.order == 1 ? first_order(grid, geometry, options) : second_order(grid, geometry, options);
+}
+
+}  // namespace lodestone::inversion

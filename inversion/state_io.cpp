@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/gauss_newton.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <array>
+
+namespace lodestone::inversion {
+namespace {
+
+constexpr int n_columns = 9;
+
+Eigen::RowVectorXd row_of(const IterationRecord& r) {
+  return (Eigen::RowVectorXd(n_columns) << r.iteration, r.lambda, r.rms, r.roughness, r.step, r.rms_at_start, r.n_forward, r.n_jacobian, r.seconds)
+      .finished();
+}
+
+IterationRecord record_of(const Eigen::RowVectorXd& row) {
+  return {.iteration = static_cast<int>(row[0]),
+          .lambda = row[1],
+          .rms = row[2],
+          .roughness = row[3],
+          .step = row[4],
+          .rms_at_start = row[5],
+          .n_forward = static_cast<int>(row[6]),
+          .n_jacobian = static_cast<int>(row[7]),
+          .seconds = row[8]};
+}
+
+Eigen::VectorXd vector_of(const core::ArraySource& source, const std::string& name) {
+  const std::vector<double> values = core::read_doubles(source, name);
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
+std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.data(), static_cast<std::size_t>(values.size())}; }
+
+}  // namespace
+
+void write_state(core::ArraySink& sink, const GaussNewtonState& state) {
+  const std::array<std::int64_t, 3> counters{state.iteration, state.n_stagnated, state.design_iteration};
+  core::write_vector(sink, "state/counters", std::span<const std::int64_t>(counters));
+  sink.attribute("state/counters", "meaning", "iteration, iterations in a row without progress, iteration of the last redesign (-1: none)");
+  core::write_vector(sink, "state/lambda", std::span<const double>(&state.lambda, 1));
+  core::write_vector(sink, "state/model", span_of(state.model));
+  if (state.design_model.size() > 0) core::write_vector(sink, "state/design_model", span_of(state.design_model));
+  Eigen::MatrixXd history(static_cast<Eigen::Index>(state.history.size()), n_columns);
+  for (Eigen::Index i = 0; i < history.rows(); ++i) history.row(i) = row_of(state.history[static_cast<std::size_t>(i)]);
+  core::write_matrix(sink, "state/history", history);
+  sink.attribute("state/history", "columns", "iteration, lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
+}
+
+GaussNewtonState read_state(const core::ArraySource& source) {
+  const auto counters = core::read_integers(source, "state/counters");
+  const auto lambda = core::read_doubles(source, "state/lambda");
+  const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
+  if (counters.size() != 3 || lambda.size() != 1 || history.cols() != n_columns || history.rows() == 0)
+    throw core::FormatError("inversion::read_state", "expected 3 counters, 1 lambda and a history of {} columns, got {}, {} and {} x {}; "
+                            "was the checkpoint written by another version?", n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
+  GaussNewtonState state;
+  state.iteration = static_cast<int>(counters[0]);
+  state.n_stagnated = static_cast<int>(counters[1]);
+  state.design_iteration = static_cast<int>(counters[2]);
+  state.lambda = lambda[0];
+  state.model = vector_of(source, "state/model");
+  if (source.contains("state/design_model")) state.design_model = vector_of(source, "state/design_model");
+  for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));
+  return state;
+}
+
+}  // namespace lodestone::inversion
