@@ -1,1 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
+# `cmake --install`: libraries, headers, programs, and the package that find_package(lodestone COMPONENTS …) reads.
+# Each module has an export of its own, so that a component loads only what it stands on.
+include(CMakePackageConfigHelpers)
+set(LODESTONE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/lodestone")
+get_property(LODESTONE_MODULES GLOBAL PROPERTY LODESTONE_MODULES)
+
+foreach(module IN LISTS LODESTONE_MODULES)
+  install(EXPORT lodestone_${module} NAMESPACE lodestone:: FILE lodestone-${module}.cmake DESTINATION "${LODESTONE_CMAKE_DIR}")
+endforeach()
+if(TARGET mt_invert)
+  install(TARGETS mt_invert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/lodestoneConfig.cmake.in" "${PROJECT_BINARY_DIR}/lodestoneConfig.cmake"
+                              INSTALL_DESTINATION "${LODESTONE_CMAKE_DIR}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/lodestoneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/lodestoneConfig.cmake" "${PROJECT_BINARY_DIR}/lodestoneConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindPETSc.cmake"
+        DESTINATION "${LODESTONE_CMAKE_DIR}")
+
+# For those who do not use CMake: core to inversion, which need no file formats.
+file(RELATIVE_PATH LODESTONE_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")  # Debian's libdir is two deep
+list(JOIN PETSC_LDFLAGS " " LODESTONE_PC_PETSC)
+list(JOIN MPI_CXX_LIBRARIES " " LODESTONE_PC_MPI)
+list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE LODESTONE_PC_MPI_INCLUDES)
+list(JOIN LODESTONE_PC_MPI_INCLUDES " " LODESTONE_PC_MPI_INCLUDES)
+list(JOIN BLAS_LIBRARIES " " LODESTONE_PC_BLAS)
+list(REMOVE_DUPLICATES LAPACK_LIBRARIES)
+list(JOIN LAPACK_LIBRARIES " " LODESTONE_PC_LAPACK)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/lodestone.pc.in" "${PROJECT_BINARY_DIR}/lodestone.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/lodestone.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

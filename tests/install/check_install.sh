@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: check_install.sh install|example|components|missing|version|pkgconfig     (see CMakeLists.txt for the environment it needs)
+set -euo pipefail
+prefix=$LODESTONE_WORK/prefix
+here=$PWD/tests/install
+example=$PWD/examples/cmake_project
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# configure NAME SOURCE [-D…]: configures an outside project; its build folder is $LODESTONE_WORK/NAME
+configure() {
+  local name=$1 source=$2
+  shift 2
+  rm -rf "${LODESTONE_WORK:?}/$name"
+  "$CMAKE" -S "$source" -B "$LODESTONE_WORK/$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE="$BUILD_TYPE" \
+    -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_COMPILER_LAUNCHER="$CXX_LAUNCHER" -DCMAKE_CXX_FLAGS="$CXX_FLAGS" "$@"
+}
+
+# refuses TEXT [-D…]: configuring the probe must fail and say TEXT
+refuses() {
+  local text=$1 output
+  shift
+  if output=$(configure probe "$here/probe" "$@" 2>&1); then fail "configuring with $* should have failed"; fi
+  tr -s '\n ' ' ' <<<"$output" | grep -qF -- "$text" || { echo "$output"; fail "expected the text '$text'"; }
+}
+
+case $1 in
+  install)
+    rm -rf "${LODESTONE_WORK:?}"
+    "$CMAKE" --install "$LODESTONE_BUILD" --prefix "$prefix" >"$LODESTONE_BUILD/tests/install/install.log"
+    for file in include/lodestone/engine/core/differentiable_map.hpp include/lodestone/physics/mt/simulation_2d.hpp; do
+      [ -f "$prefix/$file" ] || fail "$file was not installed"
+    done
+    [ -n "$(find "$prefix" -name FindPETSc.cmake)" ] || fail "FindPETSc.cmake was not installed"
+    ! grep -rqF "$LODESTONE_BUILD" "$(dirname "$(find "$prefix" -name lodestoneConfig.cmake)")" || fail "the package names the build folder"
+    ;;
+  example)
+    configure example "$example"
+    "$CMAKE" --build "$LODESTONE_WORK/example" -j 1
+    "$LODESTONE_WORK/example/basin"
+    ;;
+  components)
+    configure probe "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
+    configure probe "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;physics;inversion;io"
+    configure probe "$here/probe" -DEXPECTED="core;mpi;physics;inversion;io"
+    ;;
+  missing) refuses "lodestone has no component 'nonsense'" -DCOMPONENTS=nonsense ;;
+  version) refuses 'compatible with requested version "9.9"' -DVERSION=9.9 ;;
+  pkgconfig)
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name lodestone.pc)")
+    export PKG_CONFIG_PATH
+    mkdir -p "$LODESTONE_WORK/pkgconfig"
+    # shellcheck disable=SC2046,SC2086
+    $CXX_LAUNCHER "$CXX" $CXX_FLAGS -c "$here/pkgconfig/main.cpp" -o "$LODESTONE_WORK/pkgconfig/main.o" $(pkg-config --cflags lodestone)
+    # shellcheck disable=SC2046,SC2086
+    "$CXX" $CXX_FLAGS "$LODESTONE_WORK/pkgconfig/main.o" -o "$LODESTONE_WORK/pkgconfig/main" $(pkg-config --libs lodestone)
+    "$LODESTONE_WORK/pkgconfig/main"
+    ;;
+  *) fail "unknown step '$1'" ;;
+esac
