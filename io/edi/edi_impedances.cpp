@@ -177,6 +177,27 @@ std::vector<double> frames(Columns& columns, const EdiBlock* block, const std::v
   return angles;
 }
 
+/// True when HEAD says that the tensor is in geographic axes; rotation angles then tell what was done to it, not where it stands.
+bool is_stated_geographic(const EdiFile& file) {
+  const EdiBlock* head = file.find("HEAD");
+  if (!head) return false;
+  const auto entries = head->entries();
+  const auto system = entries.find("COORDINATE_SYSTEM");
+  return system != entries.end() && lower(system->second).substr(0, 10) == "geographic";
+}
+
+/// Angles of an already rotated tensor, set to 0 with a warning.
+void clear_frames(EdiFile& file, std::vector<EdiRow>& rows) {
+  double angle = 0.0;
+  for (auto& r : rows) {
+    if (r.impedance_frame_deg != 0.0) angle = r.impedance_frame_deg;
+    r.impedance_frame_deg = r.tipper_frame_deg = 0.0;
+  }
+  if (angle != 0.0) {
+    file.warn(1, fmt::format("COORDINATE_SYSTEM says geographic: rotation angles ({} degrees) were taken as already applied, not as the frame", angle));
+  }
+}
+
 /// Laid-out channels that point elsewhere, while no block says in which frame the tensor stands.
 void warn_about_unstated_frame(EdiFile& file) {
   if (file.find_any({"ZROT", "RHOROT", "TROT", "TROT.EXP"})) return;
@@ -208,6 +229,7 @@ std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty) {
     rows[i].impedance_frame_deg = tensor_frames[i];
     rows[i].tipper_frame_deg = tipper_frames[i];
   }
+  if (is_stated_geographic(file)) clear_frames(file, rows);
   warn_about_unstated_frame(file);
   return rows;
 }

@@ -3,21 +3,24 @@
 
 #include "engine/core/error.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace lodestone::io {
 
+inline constexpr double not_stated = std::numeric_limits<double>::quiet_NaN();
+
 /// What one site of a data file offers. NaN = the file does not say.
 struct SiteInfo {
   std::string name;
-  double latitude_deg, longitude_deg, elevation_m;
+  double latitude_deg = not_stated, longitude_deg = not_stated, elevation_m = not_stated;
   int n_periods = 0;
-  double period_min_s, period_max_s;
+  double period_min_s = not_stated, period_max_s = not_stated;
   std::vector<std::string> components;  ///< "zxx" "zxy" … "tx" "ty"; "rho_yx" "phase_yx" where only these are given
   int n_masked = 0;                     ///< periods at which one of these components is missing
   std::string sign, units;              ///< as in the file: "+" or "-"; "mV/km/nT", "V/m/T", "ohm"
-  double frame_deg;                     ///< azimuth of x in the file, clockwise from geographic north; NaN: varies with frequency, or profile data
+  double frame_deg = not_stated;        ///< azimuth of x in the file, clockwise from geographic north; NaN: varies with frequency, or profile data
 };
 
 /// What a file is, and what is in it.

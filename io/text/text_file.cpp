@@ -4,6 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,35 +19,39 @@ struct CloseFile {
 };
 using FilePointer = std::unique_ptr<std::FILE, CloseFile>;
 
-constexpr std::uintmax_t largest_text_file = std::uintmax_t{1} << 31;
+constexpr std::size_t largest_text_file = std::size_t{1} << 31;
 
-void check_readable(const std::string& path) {
+void check_is_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw core::FileError("io", "{}: expected a file, but there is none; check the path", path);
   if (std::filesystem::is_directory(status)) throw core::FileError("io", "{}: expected a file, got a folder; name a file inside it", path);
-  if (!std::filesystem::is_regular_file(status)) return;
-  const auto size = std::filesystem::file_size(path, error);
-  if (!error && size > largest_text_file) {
-    throw core::FileError("io", "{}: expected a file of less than 2 GiB, got {} bytes; is it the right one?", path, size);
+}
+
+std::string read_at_most(const std::string& path, std::size_t limit) {
+  check_is_file(path);
+  const FilePointer file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path, std::strerror(errno));
+  std::string bytes;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  while (bytes.size() < limit) {
+    const std::size_t n = std::fread(buffer.data(), 1, std::min(buffer.size(), limit - bytes.size()), file.get());
+    if (n == 0) break;
+    bytes.append(buffer, 0, n);
   }
+  if (std::ferror(file.get()) != 0) throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
+  return bytes;
 }
 
 }  // namespace
 
 std::string read_bytes(const std::string& path) {
-  check_readable(path);
-  const FilePointer file(std::fopen(path.c_str(), "rb"));
-  if (!file) throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path, std::strerror(errno));
-  std::string bytes;
-  std::string buffer(std::size_t{1} << 16, '\0');
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    bytes.append(buffer, 0, n);
-    if (bytes.size() > largest_text_file) throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
-  }
-  if (std::ferror(file.get()) != 0) throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
+  std::string bytes = read_at_most(path, largest_text_file + 1);
+  if (bytes.size() > largest_text_file) throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
   return bytes;
 }
+
+std::string read_bytes_up_to(const std::string& path, std::size_t n) { return read_at_most(path, n); }
 
 void write_bytes_atomically(const std::string& path, std::string_view bytes) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

@@ -9,6 +9,8 @@ namespace lodestone::io {
 
 /// The whole file as bytes. errors: FileError (missing, a folder, unreadable, larger than 2 GiB).
 [[nodiscard]] std::string read_bytes(const std::string& path);
+/// At most the first n bytes. errors: as above, but any size.
+[[nodiscard]] std::string read_bytes_up_to(const std::string& path, std::size_t n);
 
 /// Writes to a temporary name in the same folder, flushes, then renames: readers see the old file or the whole new one. Makes missing parent folders.
 /// errors: FileError (full disk, no permission); the temporary file is removed.

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/info/file_info.hpp"
+
+#include "io/csv/csv.hpp"
+#include "io/edi/edi_reader.hpp"
+#include "io/model/file_kind.hpp"
+#include "io/modem/modem_2d.hpp"
+#include "io/modem/modem_text.hpp"
+#include "io/result/result.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "io/toml/model_toml.hpp"
+#include "io/toml/options_toml.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace lodestone::io {
+namespace {
+
+using physics::mt::Estimate;
+using physics::mt::MaskReason;
+using physics::mt::ObservedData;
+using physics::mt::Quantity;
+using physics::mt::TransferFunctionRow;
+using physics::mt::TransferFunctions;
+
+constexpr std::array<const char*, 6> edi_components{"zxx", "zxy", "zyx", "zyy", "tx", "ty"};
+
+const Estimate& element(const TransferFunctionRow& row, std::size_t k) { return k < 4 ? row.impedance[k] : row.tipper[k - 4]; }
+
+void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
+  site.n_periods = static_cast<int>(frequencies_hz.size());
+  if (frequencies_hz.empty()) return;
+  const auto [low, high] = std::minmax_element(frequencies_hz.begin(), frequencies_hz.end());
+  site.period_min_s = 1.0 / *high;
+  site.period_max_s = 1.0 / *low;
+}
+
+SiteInfo site_of(const TransferFunctions& station) {
+  SiteInfo site;
+  site.name = station.name;
+  site.latitude_deg = station.latitude_deg;
+  site.longitude_deg = station.longitude_deg;
+  site.elevation_m = station.elevation_m;
+  std::vector<double> frequencies;
+  std::vector<std::size_t> present;
+  for (std::size_t k = 0; k < edi_components.size(); ++k) {
+    const auto given = [k](const TransferFunctionRow& row) { return !element(row, k).is_missing(); };
+    if (!std::any_of(station.rows.begin(), station.rows.end(), given)) continue;
+    present.push_back(k);
+    site.components.emplace_back(edi_components[k]);
+  }
+  for (const auto& row : station.rows) {
+    frequencies.push_back(row.frequency_hz);
+    if (std::any_of(present.begin(), present.end(), [&](std::size_t k) { return element(row, k).is_missing(); })) ++site.n_masked;
+  }
+  set_periods(site, frequencies);
+  site.sign = station.sign_in_file;
+  site.units = station.units_in_file;
+  site.frame_deg = station.frame_in_file_deg;
+  return site;
+}
+
+/// "zxy_re" and "zxy_im" are one component, "zxy".
+std::string component_of(Quantity quantity) {
+  const std::string name(name_of(quantity));
+  const auto tail = name.size() > 3 ? name.substr(name.size() - 3) : std::string();
+  return tail == "_re" || tail == "_im" ? name.substr(0, name.size() - 3) : name;
+}
+
+/// Sites of profile data; masked periods are those where a value that the site has elsewhere is not usable.
+std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign, const std::string& units) {
+  const std::size_t n = data.survey.stations.size();
+  std::vector<std::set<int>> present(n), masked(n);
+  std::vector<std::set<Quantity>> quantities(n);
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& key = data.survey.keys[i];
+    const auto s = static_cast<std::size_t>(key.station);
+    if (data.mask[i] == MaskReason::missing) continue;
+    present[s].insert(key.frequency);
+    quantities[s].insert(key.quantity);
+  }
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& key = data.survey.keys[i];
+    const auto s = static_cast<std::size_t>(key.station);
+    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 && quantities[s].count(key.quantity) > 0) masked[s].insert(key.frequency);
+  }
+  std::vector<SiteInfo> sites(n);
+  for (std::size_t s = 0; s < n; ++s) {
+    const auto& station = data.survey.stations[s];
+    sites[s].name = station.name;
+    sites[s].latitude_deg = station.latitude_deg;
+    sites[s].longitude_deg = station.longitude_deg;
+    sites[s].elevation_m = station.elevation_m;
+    std::vector<double> frequencies;
+    for (const int f : present[s]) frequencies.push_back(data.survey.frequencies_hz[static_cast<std::size_t>(f)]);
+    set_periods(sites[s], frequencies);
+    for (const Quantity q : quantities[s]) {
+      if (sites[s].components.empty() || sites[s].components.back() != component_of(q)) sites[s].components.push_back(component_of(q));
+    }
+    sites[s].n_masked = static_cast<int>(masked[s].size());
+    sites[s].sign = sign;
+    sites[s].units = units;
+  }
+  return sites;
+}
+
+std::string units_word(const std::string& units) {
+  const auto known = modem_units(units);
+  if (!known) return units;
+  constexpr std::array<const char*, 3> words{"V/m/T", "mV/km/nT", "ohm"};
+  return words.at(static_cast<std::size_t>(*known));
+}
+
+void describe_edi(FileInfo& info) {
+  const TransferFunctions station = read_edi(info.path);
+  info.warnings = station.warnings;
+  info.sites = {site_of(station)};
+}
+
+void describe_modem_data(FileInfo& info) {
+  const auto head = modem_data_head(read_bytes_up_to(info.path, 8192));
+  const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
+  const ObservedData data = read_modem_data_2d(info.path);
+  info.sites = sites_of(data, sign, units_word(head->units));
+  const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
+  if (no_error > 0) info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
+}
+
+void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
+  const auto& y = section.grid.y_edges_m();
+  const auto& z = section.grid.z_edges_m();
+  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(), section.grid.n_z(), y.front(), y.back(), z.front(), z.back()));
+  info.facts.push_back(fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(), section.resistivity_ohm_m.maxCoeff()));
+}
+
+void describe_hdf5(FileInfo& info) {
+  add_section_facts(info, read_section_hdf5(info.path));
+  try {
+    const InversionResult result = read_result(info.path);
+    info.format = "HDF5 result";
+    info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", result.rms, result.stop_message));
+    info.sites = sites_of(result.data, "+", "ohm");
+  } catch (const core::FormatError&) {
+    info.format = "HDF5 model";
+  }
+}
+
+void describe_toml(FileInfo& info) {
+  if (!read_options_toml(info.path).has("background")) return;
+  info.format = "TOML model";
+  add_section_facts(info, read_model_toml(info.path));
+}
+
+void describe_sites(FileInfo& info) {
+  for (const auto& site : read_sites_csv(info.path)) {
+    info.sites.emplace_back().name = site.name;
+    info.facts.push_back(fmt::format("{}: y = {} m", site.name, site.y_m));
+  }
+}
+
+void describe(FileInfo& info) {
+  const FileKind kind = kind_of_file(info.path);
+  info.format = std::string(name_of(kind));
+  switch (kind) {
+    case FileKind::edi: return describe_edi(info);
+    case FileKind::modem_data_2d: return describe_modem_data(info);
+    case FileKind::modem_data_3d: (void)read_modem_data_2d(info.path); return;  // says what is wrong with it
+    case FileKind::modem_model_2d:
+    case FileKind::modem_model_3d: return add_section_facts(info, read_modem_model_2d(info.path));
+    case FileKind::hdf5: return describe_hdf5(info);
+    case FileKind::toml: return describe_toml(info);
+    case FileKind::csv_sites: return describe_sites(info);
+    case FileKind::csv_responses: info.facts.push_back(fmt::format("{} responses", read_responses_csv(info.path).size())); return;
+    case FileKind::unknown: break;
+  }
+  if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
+  throw core::FormatError("io::describe_file", "{}:1: expected EDI, ModEM, TOML, HDF5 or CSV, got a file of unknown format", info.path);
+}
+
+}  // namespace
+
+FileInfo describe_file(const std::string& path) {
+  FileInfo info;
+  info.path = path;
+  info.format = "unknown";
+  info.status = "ok";
+  try {
+    describe(info);
+  } catch (const core::Error& error) {
+    info.status = error.what();
+    info.code = error.exit_code();
+  }
+  return info;
+}
+
+}  // namespace lodestone::io

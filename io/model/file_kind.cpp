@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/model/file_kind.hpp"
+
+#include "io/modem/modem_text.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lodestone::io {
+namespace {
+
+constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+constexpr std::size_t looked_at = 16384;
+
+bool is_edi(const std::vector<std::string_view>& lines) {
+  const auto starts = [](std::string_view line, std::string_view name) { return equals_ignoring_case(trimmed(line).substr(0, name.size()), name); };
+  return std::any_of(lines.begin(), lines.end(), [&](std::string_view line) { return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS"); });
+}
+
+/// Some line that is a table header or a key with a value, and no line that is something else.
+bool is_toml(const std::vector<std::string_view>& lines) {
+  for (const auto line : lines) {
+    const auto text = trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (text.front() == '[') return true;
+    const auto key = trimmed(text.substr(0, text.find('=')));
+    const auto is_key_char = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '"'; };
+    return text.find('=') != std::string_view::npos && !key.empty() && std::all_of(key.begin(), key.end(), is_key_char);
+  }
+  return false;
+}
+
+FileKind csv_kind(const std::vector<std::string_view>& lines) {
+  for (const auto line : lines) {
+    const auto text = trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (text.substr(0, 8) == "site,y_m") return FileKind::csv_sites;
+    if (text.substr(0, 19) == "site,mode,period_s,") return FileKind::csv_responses;
+    break;
+  }
+  return FileKind::unknown;
+}
+
+}  // namespace
+
+std::string_view name_of(FileKind kind) {
+  constexpr std::array<std::string_view, 10> names{"EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model",
+                                                   "TOML", "HDF5",           "CSV sites",      "CSV responses",   "unknown"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+FileKind kind_of_file(const std::string& path) {
+  const std::string bytes = read_bytes_up_to(path, looked_at);
+  if (std::string_view(bytes).substr(0, hdf5_signature.size()) == hdf5_signature) return FileKind::hdf5;
+  if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
+  const auto lines = split_lines(bytes);
+  if (is_edi(lines)) return FileKind::edi;
+  if (const auto head = modem_data_head(bytes)) return modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
+  if (const auto head = modem_model_head(bytes)) return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
+  if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;
+  return is_toml(lines) ? FileKind::toml : FileKind::unknown;
+}
+
+}  // namespace lodestone::io

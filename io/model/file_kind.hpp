@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lodestone::io {
+
+/// What a file is by its content.
+enum class FileKind { edi, modem_data_2d, modem_data_3d, modem_model_2d, modem_model_3d, toml, hdf5, csv_sites, csv_responses, unknown };
+
+/// "EDI", "ModEM 2-D data" …
+[[nodiscard]] std::string_view name_of(FileKind kind);
+
+/// Looks at the first bytes only. errors: FileError.
+[[nodiscard]] FileKind kind_of_file(const std::string& path);
+
+}  // namespace lodestone::io
