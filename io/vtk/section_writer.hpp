@@ -47,7 +47,7 @@ struct SeriesEntry {
 /// Writes the .pvd that lists a series. errors: FileError.
 void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>& entries);
 
-/// The model of every iteration: `<stem>_0000.vtu` … and `<stem>.pvd`, valid after every `add`.
+/// The model of every iteration: `<stem>_0000.vtu` … and `<stem>.pvd`, which lists the iterations up to the last added one after every `add`.
 class SectionSeries {
  public:
   /// errors: FileError when the folder cannot be made.
@@ -62,7 +62,6 @@ class SectionSeries {
   physics::mesh::TensorGrid2D grid_;
   physics::mesh::Surface2D surface_;
   VtkFrame frame_;
-  std::vector<SeriesEntry> entries_;
 };
 
 /// Stations on the surface as points (.vtp). shapes: names (n), y (n), z (n, down), arrays (n each).

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/vtk/result_writer.hpp"
+
+#include "io/result/residuals.hpp"
+
+#include <array>
+#include <map>
+
+namespace lodestone::io {
+
+namespace mt = physics::mt;
+
+namespace {
+
+struct StationResiduals {
+  RmsSum all;
+  std::array<RmsSum, mt::n_quantities> by_quantity;
+};
+
+std::vector<StationResiduals> station_residuals(const InversionResult& result) {
+  const Eigen::VectorXd residual = normalised_residuals(result.data, result.predicted);
+  std::vector<StationResiduals> sums(result.data.survey.stations.size());
+  for (Eigen::Index k = 0; k < residual.size(); ++k) {
+    const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
+    StationResiduals& at = sums[static_cast<std::size_t>(key.station)];
+    at.all.add(residual[k]);
+    at.by_quantity[static_cast<std::size_t>(key.quantity)].add(residual[k]);
+  }
+  return sums;
+}
+
+template <class Get>
+NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums, Get get) {
+  Eigen::VectorXd values(static_cast<Eigen::Index>(sums.size()));
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    values[static_cast<Eigen::Index>(k)] = static_cast<double>(get(sums[k]));
+  }
+  return {std::move(name), std::move(values)};
+}
+
+}  // namespace
+
+StationPoints station_points(const InversionResult& result) {
+  StationPoints points;
+  for (const mt::Station& station : result.data.survey.stations) {
+    points.names.push_back(station.name);
+    points.y_m.push_back(station.y_m);
+    points.z_m.push_back(result.surface.z_at(station.y_m));
+  }
+  const std::vector<StationResiduals> sums = station_residuals(result);
+  points.arrays.push_back(array_of("rms", sums, [](const StationResiduals& s) { return s.all.rms(); }));
+  points.arrays.push_back(array_of("n_data", sums, [](const StationResiduals& s) { return s.all.count(); }));
+  std::array<bool, mt::n_quantities> present{};
+  for (const mt::DatumKey& key : result.data.survey.keys) {
+    present[static_cast<std::size_t>(key.quantity)] = true;
+  }
+  for (std::size_t q = 0; q < present.size(); ++q) {
+    if (present[q]) {
+      points.arrays.push_back(array_of("rms_" + std::string(mt::name_of(static_cast<mt::Quantity>(q))), sums,
+                                       [q](const StationResiduals& s) { return s.by_quantity[q].rms(); }));
+    }
+  }
+  return points;
+}
+
+VtkFrame world_frame(const InversionResult& result, double datum_elevation_m) {
+  const ProfileGeometry& profile = result.profile;
+  if (profile.distance == "running_sum" && profile.stations.size() >= 2) {
+    std::map<double, mt::PlanePoint> along;
+    for (std::size_t k = 0; k < profile.stations.size(); ++k) {
+      along[result.data.survey.stations[k].y_m] = profile.stations[k];
+    }
+    std::vector<double> y_m;
+    std::vector<mt::PlanePoint> points;
+    for (const auto& [y, point] : along) {
+      y_m.push_back(y);
+      points.push_back(point);
+    }
+    return polyline_frame(std::move(y_m), std::move(points), datum_elevation_m);
+  }
+  return straight_frame(profile.origin, profile.azimuth_deg, datum_elevation_m);
+}
+
+std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder, const InversionResult& result, double datum_elevation_m) {
+  std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
+  const physics::mesh::Section2D section = result.section();
+  const StationPoints stations = station_points(result);
+  const std::vector<NamedArray> extra{{"start_log10_resistivity", result.start_log10_resistivity}};
+  write_section_vtu(written[0], section, profile_frame(), extra);
+  write_stations_vtp(written[1], stations, profile_frame());
+  if (!result.profile.projection.empty()) {
+    const VtkFrame frame = world_frame(result, datum_elevation_m);
+    written.push_back(folder / "section_world.vtu");
+    write_section_vtu(written.back(), section, frame, extra);
+    written.push_back(folder / "stations_world.vtp");
+    write_stations_vtp(written.back(), stations, frame);
+  }
+  return written;
+}
+
+}  // namespace lodestone::io

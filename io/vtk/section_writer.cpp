@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/vtk/section_writer.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/vtk/vtk_file.hpp"
+
+#include <vtkCellData.h>
+#include <vtkNew.h>
+#include <vtkPoints.h>
+#include <vtkUnstructuredGrid.h>
+#include <vtkXMLUnstructuredGridWriter.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace lodestone::io {
+
+namespace mesh = physics::mesh;
+
+namespace {
+
+/// Depth of the grid's edge `iz` at profile distance y, in the frame of the section.
+double edge_depth(const mesh::Section2D& section, int iz, double y_m) {
+  const double surface = section.surface.z_at(y_m);
+  const double edge = section.grid.z_edges_m()[static_cast<std::size_t>(iz)];
+  if (section.grid.reference() == mesh::DepthReference::surface) {
+    return surface + edge;
+  }
+  return iz == 0 ? surface : std::max(edge, surface);
+}
+
+void check_size(const std::string& what, Eigen::Index got, Eigen::Index expected) {
+  if (got != expected) {
+    throw core::ShapeError("io::write_section_vtu", "expected {} values of {}, got {}", expected, what, got);
+  }
+}
+
+/// Inserts points and cells; returns the section's cell of each quadrilateral.
+std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const VtkFrame& frame, vtkUnstructuredGrid& to) {
+  const mesh::TensorGrid2D& grid = section.grid;
+  const vtkNew<vtkPoints> points;
+  points->SetDataTypeToDouble();
+  for (int iy = 0; iy <= grid.n_y(); ++iy) {
+    const double y = grid.y_edges_m()[static_cast<std::size_t>(iy)];
+    for (int iz = 0; iz <= grid.n_z(); ++iz) {
+      vtk::insert_point(*points, frame, y, edge_depth(section, iz, y));
+    }
+  }
+  to.SetPoints(points);
+  std::vector<Eigen::Index> cells;
+  const auto node = [&](int iz, int iy) { return static_cast<vtkIdType>(iy) * (grid.n_z() + 1) + iz; };
+  const auto has_thickness = [&](int iz, int iy) {
+    const double y = grid.y_edges_m()[static_cast<std::size_t>(iy)];
+    return edge_depth(section, iz + 1, y) > edge_depth(section, iz, y);
+  };
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      if (has_thickness(iz, iy) || has_thickness(iz, iy + 1)) {
+        const std::array<vtkIdType, 4> corners{node(iz, iy), node(iz + 1, iy), node(iz + 1, iy + 1), node(iz, iy + 1)};
+        to.InsertNextCell(VTK_QUAD, 4, corners.data());
+        cells.push_back(grid.index(iz, iy));
+      }
+    }
+  }
+  return cells;
+}
+
+void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const std::vector<Eigen::Index>& cells, const Eigen::VectorXd& values) {
+  std::vector<double> picked(cells.size());
+  std::transform(cells.begin(), cells.end(), picked.begin(), [&](Eigen::Index cell) { return values[cell]; });
+  vtk::add_array(*to.GetCellData(), name, picked);
+}
+
+}  // namespace
+
+void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D& section, const VtkFrame& frame, const std::vector<NamedArray>& extra) {
+  check_size("resistivity", section.resistivity_ohm_m.size(), section.grid.n_cells());
+  for (const NamedArray& array : extra) {
+    check_size(array.name, array.values.size(), section.grid.n_cells());
+  }
+  const vtkNew<vtkUnstructuredGrid> grid;
+  const std::vector<Eigen::Index> cells = insert_cells(section, frame, *grid);
+  add_cell_array(*grid, "log10_resistivity", cells, section.resistivity_ohm_m.array().log10().matrix());
+  add_cell_array(*grid, "resistivity_ohm_m", cells, section.resistivity_ohm_m);
+  for (const NamedArray& array : extra) {
+    add_cell_array(*grid, array.name, cells, array.values);
+  }
+  const std::vector<double> index(cells.begin(), cells.end());
+  vtk::add_array(*grid->GetCellData(), "cell_index", index);
+  grid->GetCellData()->SetActiveScalars("log10_resistivity");
+  const vtkNew<vtkXMLUnstructuredGridWriter> writer;
+  writer->SetInputData(grid);
+  vtk::write(path, *writer);
+}
+
+}  // namespace lodestone::io

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/vtk/vtk_file.hpp"
+
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+
+#include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
+#include <vtkNew.h>
+#include <vtkPoints.h>
+#include <vtkXMLWriter.h>
+
+#include <algorithm>
+
+namespace lodestone::io::vtk {
+
+void insert_point(vtkPoints& points, const VtkFrame& frame, double y_m, double z_m) {
+  if (!frame.plane) {
+    points.InsertNextPoint(y_m, 0.0, frame.datum_elevation_m - z_m);
+    return;
+  }
+  const physics::mt::PlanePoint at = frame.plane(y_m);
+  points.InsertNextPoint(at.east_m, at.north_m, frame.datum_elevation_m - z_m);
+}
+
+void add_array(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values) {
+  const vtkNew<vtkDoubleArray> array;
+  array->SetName(name.c_str());
+  array->SetNumberOfTuples(static_cast<vtkIdType>(values.size()));
+  std::copy(values.begin(), values.end(), array->GetPointer(0));
+  to.AddArray(array);
+}
+
+void write(const std::filesystem::path& path, vtkXMLWriter& writer) {
+  writer.SetWriteToOutputString(1);  // VTK's own file output cannot rename and prints when the disk is full
+  writer.SetDataModeToAppended();
+  writer.EncodeAppendedDataOff();
+  if (writer.Write() != 1) {
+    throw core::FileError("io::vtk", "{}: VTK could not render the file (error {})", path.string(), writer.GetErrorCode());
+  }
+  core::write_file(path.string(), writer.GetOutputString());
+}
+
+}  // namespace lodestone::io::vtk

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/vtk/result_writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/io/output_support.hpp"
+
+#include <vtkCellData.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+#include <vtkStringArray.h>
+#include <vtkUnstructuredGrid.h>
+#include <vtkXMLPolyDataReader.h>
+#include <vtkXMLUnstructuredGridReader.h>
+
+#include <cmath>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using test::OutputFolder;
+namespace mesh = physics::mesh;
+
+namespace {
+
+vtkSmartPointer<vtkUnstructuredGrid> read_vtu(const std::filesystem::path& path) {
+  const vtkNew<vtkXMLUnstructuredGridReader> reader;
+  reader->SetFileName(path.c_str());
+  reader->Update();
+  return reader->GetOutput();
+}
+
+vtkSmartPointer<vtkPolyData> read_vtp(const std::filesystem::path& path) {
+  const vtkNew<vtkXMLPolyDataReader> reader;
+  reader->SetFileName(path.c_str());
+  reader->Update();
+  return reader->GetOutput();
+}
+
+double value(vtkDataSetAttributes* data, const char* name, vtkIdType at) {
+  REQUIRE(data->GetArray(name) != nullptr);
+  return data->GetArray(name)->GetTuple1(at);
+}
+
+mesh::Section2D draped_section() {
+  Eigen::VectorXd resistivity(6);
+  resistivity << 1, 10, 100, 1000, 10000, 100000;
+  return {mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}), resistivity, mesh::Surface2D({0, 100, 200, 300}, {0, -50, -50, 0})};
+}
+
+}  // namespace
+
+TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values") {
+  const OutputFolder folder;
+  io::write_section_vtu(folder / "s.vtu", draped_section(), io::profile_frame(), {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
+  const auto grid = read_vtu(folder / "s.vtu");
+  REQUIRE(grid->GetNumberOfCells() == 6);
+  CHECK(value(grid->GetCellData(), "resistivity_ohm_m", 4) == 10000.0);
+  CHECK(value(grid->GetCellData(), "log10_resistivity", 4) == Approx(4.0));
+  CHECK(value(grid->GetCellData(), "twice", 5) == 200000.0);
+  CHECK(value(grid->GetCellData(), "cell_index", 5) == 5.0);
+  const double* bounds = grid->GetBounds();
+  CHECK(bounds[0] == 0.0);
+  CHECK(bounds[1] == 300.0);
+  CHECK(bounds[2] == 0.0);
+  CHECK(bounds[3] == 0.0);
+  CHECK(bounds[4] == -30.0);
+  CHECK(bounds[5] == 50.0);
+  double cell[6];
+  grid->GetCellBounds(1, cell);
+  CHECK(cell[4] == 40.0);
+  CHECK(cell[5] == 50.0);
+}
+
+TEST_CASE("vtk: a section measured from the datum is cut at the surface and reaches up to it") {
+  const OutputFolder folder;
+  mesh::Section2D section = draped_section();
+  section.grid = mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
+  section.surface = mesh::Surface2D({0, 100, 200, 300}, {-20, -20, 15, 15});
+  io::write_section_vtu(folder / "s.vtu", section);
+  const auto grid = read_vtu(folder / "s.vtu");
+  REQUIRE(grid->GetNumberOfCells() == 5);  // the top cell of the last column is air
+  CHECK(grid->GetBounds()[5] == 20.0);
+  double cell[6];
+  grid->GetCellBounds(4, cell);
+  CHECK(value(grid->GetCellData(), "cell_index", 4) == 5.0);
+  CHECK(cell[5] == -15.0);
+  CHECK(cell[4] == -30.0);
+}
+
+TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of the datum") {
+  const OutputFolder folder;
+  io::write_section_vtu(folder / "s.vtu", draped_section(), io::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
+  const auto grid = read_vtu(folder / "s.vtu");
+  const double* bounds = grid->GetBounds();
+  CHECK(bounds[0] == Approx(500.0));
+  CHECK(bounds[1] == Approx(800.0));
+  CHECK(bounds[2] == Approx(1000.0));
+  CHECK(bounds[5] == Approx(1250.0));
+}
+
+TEST_CASE("vtk: a polyline frame passes through its points and goes on straight beyond") {
+  const io::VtkFrame frame = io::polyline_frame({0.0, 10.0, 20.0}, {{0.0, 0.0}, {10.0, 0.0}, {10.0, 10.0}});
+  CHECK(frame.plane(5.0).north_m == Approx(5.0));
+  CHECK(frame.plane(15.0).east_m == Approx(5.0));
+  CHECK(frame.plane(-10.0).north_m == Approx(-10.0));
+  CHECK(frame.plane(30.0).east_m == Approx(20.0));
+  CHECK_THROWS_AS(io::polyline_frame({0.0, 0.0}, {{}, {}}), core::InvalidArgument);
+  CHECK_THROWS_AS(io::polyline_frame({0.0, 1.0}, {{}}), core::ShapeError);
+}
+
+TEST_CASE("vtk: a series lists the iterations up to the last, also after a resume") {
+  const OutputFolder folder;
+  const mesh::Section2D section = draped_section();
+  const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10();
+  for (const auto& iterations : {std::vector<int>{0, 1, 2}, std::vector<int>{1}}) {
+    io::SectionSeries series(folder / "vtk", "model", section.grid, section.surface);
+    for (const int iteration : iterations) {
+      series.add(iteration, model.array() + iteration);
+    }
+  }
+  const std::string pvd = test::slurp(folder / "vtk" / "model.pvd");
+  CHECK_THAT(pvd, Contains("timestep=\"1\"") && Contains("model_0000.vtu") && !Contains("model_0002.vtu"));
+  const auto grid = read_vtu(folder / "vtk" / "model_0001.vtu");
+  CHECK(value(grid->GetCellData(), "log10_resistivity", 2) == Approx(3.0));
+}
+
+TEST_CASE("vtk: stations stand on the surface with their residuals") {
+  const OutputFolder folder;
+  io::InversionResult result = test::synthetic_result({.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
+  for (const auto& path : io::write_result_vtk(folder.path(), result, 100.0)) {
+    CHECK(std::filesystem::exists(path));
+  }
+  const auto stations = read_vtp(folder / "stations.vtp");
+  REQUIRE(stations->GetNumberOfPoints() == 3);
+  CHECK(stations->GetPoint(1)[0] == Approx(result.data.survey.stations[1].y_m));
+  CHECK(stations->GetPoint(1)[2] == Approx(-result.surface.z_at(result.data.survey.stations[1].y_m)));
+  CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) == "kim440");
+  CHECK(value(stations->GetPointData(), "rms", 0) > 0.3);
+  CHECK(value(stations->GetPointData(), "rms", 0) < 3.0);
+  CHECK(value(stations->GetPointData(), "n_data", 0) <= 16.0);
+  CHECK(value(stations->GetPointData(), "rms_phase_xy", 1) > 0.0);
+  const auto world = read_vtp(folder / "stations_world.vtp");
+  CHECK(world->GetPoint(2)[0] == Approx(result.profile.stations[2].east_m));
+  CHECK(world->GetPoint(2)[1] == Approx(result.profile.stations[2].north_m));
+}
+
+TEST_CASE("vtk: a full disk is a file error and leaves nothing") {
+  const OutputFolder folder;
+  const test::FullDisk full(100);
+  CHECK_THROWS_AS(io::write_section_vtu(folder / "s.vtu", draped_section()), core::FileError);
+  CHECK(folder.n_entries() == 0);
+}
+
+TEST_CASE("vtk: wrong sizes and missing folders are told") {
+  const OutputFolder folder;
+  mesh::Section2D section = draped_section();
+  CHECK_THROWS_WITH(io::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}), Contains("expected 6 values of extra, got 2"));
+  CHECK_THROWS_AS(io::write_section_vtu(folder / "none" / "s.vtu", section), core::FileError);
+  CHECK_THROWS_AS(io::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
+}
