@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/analytic.hpp"
 #include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>

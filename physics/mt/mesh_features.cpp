@@ -56,12 +56,23 @@ class FeatureFinder {
     if (grid_.reference() == mesh::DepthReference::surface) return z - grid_.z_edges_m().front();
     return z - *std::max_element(section_.surface.z_m().begin(), section_.surface.z_m().end());
   }
-  [[nodiscard]] double distance_to_station(double y_low, double y_high, double depth) const {
-    double lateral = 1e300;
-    const auto next = std::lower_bound(stations_.begin(), stations_.end(), y_low);
-    if (next != stations_.end()) lateral = std::min(lateral, std::max(0.0, *next - y_high));
-    if (next != stations_.begin()) lateral = std::min(lateral, y_low - *(next - 1));
-    return std::hypot(lateral, std::max(depth, 0.0));
+  /// How far the nearest station is from something between y_low and y_high at a depth, and how much coarser that makes its cells: a field passes it
+  /// and comes back damped by about exp(−2 r/D), errors fall with the square of the cell size; 0.7 instead of 1 keeps a margin.
+  struct Hearing {
+    double r, coarser;
+  };
+  [[nodiscard]] Hearing hearing(double y_low, double y_high, double depth, int column) const {
+    double lateral = 1e300, penetration = penetration_[column];
+    const auto consider = [&](std::size_t station, double distance) {
+      if (distance >= lateral) return;
+      lateral = distance;
+      penetration = std::max(penetration_[column], penetration_[grid_.column_of(stations_[station])]);
+    };
+    const auto next = static_cast<std::size_t>(std::lower_bound(stations_.begin(), stations_.end(), y_low) - stations_.begin());
+    if (next < stations_.size()) consider(next, std::max(0.0, stations_[next] - y_high));
+    if (next > 0) consider(next - 1, y_low - stations_[next - 1]);
+    const double r = std::hypot(lateral, std::max(depth, 0.0));
+    return {r, std::exp(std::min(0.7 * r / penetration, 50.0))};
   }
 
   /// Depth at which ∫dz/δ under y reaches `amount`; the perfect conductor ends it.
@@ -83,6 +94,7 @@ class FeatureFinder {
     const auto bottom = section_.resistivity_ohm_m.tail(grid_.n_y());
     result_.perfect_conductor_below = rows_ > 1 && (bottom.array() <= perfect_conductor_ohm_m).all();
     if (result_.perfect_conductor_below) --rows_;
+    for (int iy = 0; iy < grid_.n_y(); ++iy) penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
     for (const double y : stations_) {
       const int column = grid_.column_of(y);
       result_.penetration_m = std::max(result_.penetration_m, depth_reaching(1.0, column, band_.min_frequency_hz));
@@ -96,24 +108,24 @@ class FeatureFinder {
     const double delta = skin_depth(resistivity, band_.max_frequency_hz);
     return c_ * std::sqrt(delta * std::max(delta, r));
   }
-  [[nodiscard]] bool is_heard(double r) const { return r < 5.0 * result_.penetration_m; }
+  [[nodiscard]] static bool is_heard(const Hearing& hearing) { return hearing.coarser < 100.0; }
 
   /// A vertical contact between columns iy − 1 and iy in row iz.
   void add_contact(int iz, int iy) {
     const double a = rho(iz, iy - 1), b = rho(iz, iy), contrast = std::abs(std::log10(a / b));
     const double y = grid_.y_edges_m()[iy], depth = std::max(0.0, depth_of_edge(iz));
-    const double r = distance_to_station(y, y, depth);
-    if (contrast < least_contrast || !is_heard(r)) return;
-    add_lateral(y, depth, conductor_size(std::min(a, b), r), strength(contrast));
+    const Hearing heard = hearing(y, y, depth, iy);
+    if (contrast < least_contrast || !is_heard(heard)) return;
+    add_lateral(y, depth, conductor_size(std::min(a, b), heard.r), strength(contrast), heard);
   }
 
   /// Stations closer to a contact than this are not resolved further: the cells would be smaller than any instrument's spread.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, 0.01 * result_.penetration_m); }
 
   /// A contact (or kink) at y whose top lies at `depth`, scattering with `weight` ≤ 1.
-  void add_lateral(double y, double depth, double most, double weight) {
-    const double r = std::max(distance_to_station(y, y, depth), least_distance(depth));
-    const double size = std::min(most, kappa_ * r / weight);
+  void add_lateral(double y, double depth, double most, double weight, const Hearing& heard) {
+    const double r = std::max(heard.r, least_distance(depth));
+    const double size = heard.coarser * std::min(most, kappa_ * r / weight);
     result_.y.push_back({y, size});
     result_.y_anchors.push_back(y);
     result_.first_y_m = std::min(result_.first_y_m, y);
@@ -130,9 +142,9 @@ class FeatureFinder {
     const double a = rho(iz - 1, iy), b = rho(iz, iy), depth = depth_of_edge(iz);
     const auto& y = grid_.y_edges_m();
     const double left = iy == 0 ? -1e300 : y[iy], right = iy + 1 == grid_.n_y() ? 1e300 : y[iy + 1];
-    const double r = distance_to_station(left, right, depth);
-    if (depth <= 0.0 || std::abs(std::log10(a / b)) < least_contrast || !is_heard(r)) return;
-    result_.z.push_back({depth, conductor_size(std::min(a, b), r)});
+    const Hearing heard = hearing(left, right, depth, iy);
+    if (depth <= 0.0 || std::abs(std::log10(a / b)) < least_contrast || !is_heard(heard)) return;
+    result_.z.push_back({depth, heard.coarser * conductor_size(std::min(a, b), heard.r)});
     result_.z_anchors.push_back(depth);
   }
 
@@ -140,15 +152,15 @@ class FeatureFinder {
     const auto& y = section_.surface.y_m();
     for (std::size_t i = 0; i < y.size(); ++i) {
       const double before = i == 0 ? 0.0 : section_.surface.slope_at(0.5 * (y[i - 1] + y[i])), after = section_.surface.slope_at(y[i]);
-      const double change = std::abs(after - before), r = distance_to_station(y[i], y[i], 0.0);
-      if (change < 1e-3 || !is_heard(r)) continue;
-      add_lateral(y[i], 0.0, 1e300, std::min(0.2, 0.4 * change));  // a slope of 27° counts like half a decade of resistivity
+      const double change = std::abs(after - before);
+      const Hearing heard = hearing(y[i], y[i], 0.0, grid_.column_of(y[i]));
+      if (change < 1e-3 || !is_heard(heard)) continue;
+      add_lateral(y[i], 0.0, 1e300, std::min(0.2, 0.4 * change), heard);  // a slope of 27° counts like half a decade of resistivity
     }
   }
 
   void add_station(std::size_t i) {
-    const int column = grid_.column_of(stations_[i]);
-    const double penetration = depth_reaching(1.0, column, band_.max_frequency_hz);
+    const double penetration = penetration_[grid_.column_of(stations_[i])];
     result_.z.push_back({0.0, c_ * penetration});
     result_.y.push_back({stations_[i], std::min(0.5 * options_.coarsen * penetration, kappa_ * nearest_[i])});
   }
@@ -160,6 +172,7 @@ class FeatureFinder {
   double c_, kappa_;
   int rows_ = 0;
   std::vector<double> stations_, nearest_;  ///< nearest_: distance of the nearest contact, weighted by its contrast
+  std::vector<double> penetration_;         ///< per column, at the band's highest frequency
   MeshFeatures result_;
 };
 

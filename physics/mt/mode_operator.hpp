@@ -27,6 +27,8 @@ class ModeOperator {
   [[nodiscard]] Mode mode() const { return mode_; }
   [[nodiscard]] int n_properties() const { return mode_ == Mode::te ? 1 : 2; }
   [[nodiscard]] int n_unknowns() const { return n_free_; }
+  /// Unknowns on each mesh line; they are numbered line by line.
+  [[nodiscard]] int line_size() const { return n_free_ / (n_columns_ + 1); }
   [[nodiscard]] int n_nodes() const { return static_cast<int>(free_.size()); }
   [[nodiscard]] int n_cells() const { return n_rows_ * n_columns_; }
   [[nodiscard]] const linalg::SparsityPattern& pattern() const { return pattern_; }

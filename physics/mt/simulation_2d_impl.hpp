@@ -9,7 +9,7 @@
 #include "physics/mt/simulation_2d.hpp"
 
 #include <map>
-#include <optional>
+#include <memory>
 
 namespace lodestone::physics::mt {
 
@@ -17,7 +17,7 @@ namespace lodestone::physics::mt {
 struct ModeProblem {
   ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey);
   ModeOperator problem;
-  linalg::SymmetricSolver solver;
+  std::unique_ptr<linalg::SymmetricSolver> solver;
   std::vector<Receiver> receivers;  ///< per station
 };
 
@@ -34,7 +34,7 @@ struct Job {
 struct SolvedJob {
   const Job* job = nullptr;
   Eigen::MatrixXd properties;
-  std::optional<linalg::Factorisation> factors;
+  std::unique_ptr<linalg::Factorisation> factors;
   Eigen::VectorXcd field;
   std::vector<TransferDerivative> transfers;
 };
