@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/benchmark_models.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+using physics::mesh::DepthReference;
+using physics::mesh::Section2D;
+using physics::mesh::TensorGrid2D;
+
+/// A section from edges and resistivities written row by row.
+Section2D section_of(std::vector<double> y_edges_m, std::vector<double> z_edges_m, const std::vector<double>& resistivity_ohm_m) {
+  TensorGrid2D grid(std::move(y_edges_m), std::move(z_edges_m), DepthReference::datum);
+  Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(resistivity_ohm_m.data(), grid.n_cells());
+  return {std::move(grid), std::move(values), physics::mesh::Surface2D()};
+}
+
+constexpr double conductor = 1e-6;  // below the limit that makes a bottom row a perfect conductor
+
+}  // namespace
+
+bool BenchmarkModel::is_at_contact(double y_m) const {
+  return std::ranges::any_of(contacts_m, [&](double contact) { return std::abs(y_m - contact) <= 0.02 * body_width_m; });
+}
+
+BenchmarkModel benchmark_model(const std::string& name) {
+  if (name == "commemi2d0") {
+    return {section_of({-100e3, -10e3, 10e3, 100e3}, {0.0, 50e3, 60e3}, {10, 1, 2, conductor, conductor, conductor}), {-10e3, 10e3}, 20e3};
+  }
+  if (name == "commemi2d1") {
+    return {section_of({-2000, -500, 500, 2000}, {0.0, 250, 2250, 5000}, {100, 100, 100, 100, 0.5, 100, 100, 100, 100}), {-500, 500}, 1000};
+  }
+  if (name == "commemi2d2") {
+    const double b = 0.1, h = 100;
+    return {section_of({-60e3, -22e3, -4e3, 10e3, 22e3, 60e3}, {0.0, 7e3, 9e3, 75e3, 100e3},
+                       {h, h, h, h, h, h, b, h, b, h, h, h, h, h, h, 10, 10, 10, 10, 10}),
+            {-22e3, -4e3, 10e3, 22e3},
+            12e3};
+  }
+  throw core::InvalidArgument("mt_invert", "no benchmark model is called \"{}\"", name);
+}
+
+}  // namespace lodestone::mt_invert

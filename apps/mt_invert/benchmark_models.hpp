@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::mt_invert {
+
+/// A published 2-D model and where its vertical contacts are.
+struct BenchmarkModel {
+  physics::mesh::Section2D section;
+  std::vector<double> contacts_m;
+  double body_width_m = 0.0;  ///< of the narrowest body
+  /// Closer to a contact than 2 % of the body's width: TM is discontinuous there and no code should be judged by it.
+  [[nodiscard]] bool is_at_contact(double y_m) const;
+};
+
+/// COMMEMI 2D-0, 2D-1 or 2D-2 by name; geometry: data/benchmarks/README.md. source: Zhdanov et al. 1997, doi:10.1016/S0926-9851(97)00013-X
+[[nodiscard]] BenchmarkModel benchmark_model(const std::string& name);
+
+}  // namespace lodestone::mt_invert

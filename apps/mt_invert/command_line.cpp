@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/command_line.hpp"
+
+#include "engine/core/build_info.hpp"
+#include "engine/core/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <set>
+
+namespace lodestone::mt_invert {
+namespace {
+
+constexpr const char* component = "command line";
+
+constexpr const char* exit_codes = R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
+10 not converged, 11 interrupted and resumable, 12 selftest failed. Any command may be run as `mpirun -n N mt_invert ...`.)";
+
+constexpr const char* invert_examples = R"(Examples:
+  mt_invert invert survey.toml                            run; results in out/survey
+  mt_invert invert survey.toml --dry-run                  unknowns, data, meshes, memory and time, no inversion
+  mt_invert invert survey.toml --set inversion.target_rms=1.5 -o out/second
+  mpirun -n 4 mt_invert invert survey.toml -o out/run --time-limit 55
+  mpirun -n 4 mt_invert invert survey.toml -o out/run --resume)";
+
+constexpr const char* forward_examples = R"(Examples:
+  mt_invert forward --model section.toml --sites sites.csv --periods 0.1,1,10 -o responses.csv
+  mt_invert forward --model model.mod --sites data.dat -o predicted.dat
+  mt_invert forward --model out/demo/result.h5 --sites sites.csv --periods 10 --mesh-report)";
+
+constexpr const char* report_examples = R"(Examples:
+  mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5)";
+
+constexpr const char* info_examples = R"(Examples:
+  mt_invert info station.edi model.mod data.dat
+  mt_invert info --json edi_folder)";
+
+constexpr const char* selftest_examples = R"(Examples:
+  mt_invert selftest --list
+  mt_invert selftest layered1d commemi2d1)";
+
+/// What CLI11 fills in.
+struct Parsed {
+  CommandLine line;
+  InvertArguments invert;
+  ForwardArguments forward;
+  ReportArguments report;
+  InfoArguments info;
+  SelftestArguments selftest;
+  std::string log = "human", accuracy = "default";
+  double time_limit_min = 0.0;
+  bool version = false;
+};
+
+void add_invert(CLI::App& app, Parsed& parsed) {
+  CLI::App* command = app.add_subcommand("invert", "Invert measured data for a resistivity section.")->footer(invert_examples);
+  InvertArguments& to = parsed.invert;
+  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys in docs/configuration.md)")->required();
+  command->add_option("--set", to.assignments, "key=value, stronger than the file (repeatable)")->allow_extra_args(false);
+  command->add_option("-o,--output", to.output_folder, "folder for the results (default: out/<name of CONFIG>)");
+  command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
+  command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
+  command->add_option("--time-limit", parsed.time_limit_min, "stop cleanly before this many minutes have passed (exit code 11)");
+}
+
+void add_forward(CLI::App& app, Parsed& parsed) {
+  CLI::App* command = app.add_subcommand("forward", "Responses of a resistivity section.")->footer(forward_examples);
+  ForwardArguments& to = parsed.forward;
+  command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
+  command->add_option("--sites", to.sites_path, "ModEM 2-D data file, or CSV site,y_m[,z_m]")->required();
+  command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")->delimiter(',')->allow_extra_args(false);
+  command->add_option("--accuracy", parsed.accuracy, "default (0.5 %, 0.2 degrees) or fine")->check(CLI::IsMember({"default", "fine"}));
+  command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
+  command->add_option("-o,--output", to.output_path, "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
+}
+
+void add_others(CLI::App& app, Parsed& parsed) {
+  CLI::App* report = app.add_subcommand("report", "Write the report of a finished run again.")->footer(report_examples);
+  report->add_option("RUN_DIR", parsed.report.run_folder, "folder with result.h5")->required();
+  CLI::App* info = app.add_subcommand("info", "Say what files are and what is in them.")->footer(info_examples);
+  info->add_option("FILE", parsed.info.paths, "files, or folders of EDI files")->required();
+  info->add_flag("--json", parsed.info.json, "machine-readable: an array with one object per file");
+  CLI::App* selftest = app.add_subcommand("selftest", "Compare with the bundled benchmarks.")->footer(selftest_examples);
+  selftest->add_option("NAME", parsed.selftest.names, "benchmarks to run (default: all)");
+  selftest->add_flag("--list", parsed.selftest.list, "list the benchmarks");
+}
+
+/// Options and commands of the whole program.
+void describe(CLI::App& app, Parsed& parsed) {
+  app.footer(exit_codes);
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  app.add_flag("--version", parsed.version, "print the version and the facts of the build");
+  app.add_option("--log", parsed.log, "human or json (one object per line)")->check(CLI::IsMember({"human", "json"}));
+  app.add_option("--trace", parsed.line.trace_path, "write a Chrome trace of the run to this file");
+  add_invert(app, parsed);
+  add_forward(app, parsed);
+  add_others(app, parsed);
+}
+
+void check_forward(const ForwardArguments& arguments) {
+  std::set<double> seen;
+  for (const double period : arguments.periods_s) {
+    if (!(period > 0.0) || !std::isfinite(period)) throw core::ConfigError(component, "--periods expects positive numbers of seconds, got {}", period);
+    if (!seen.insert(period).second) throw core::ConfigError(component, "--periods lists {} s twice; give each period once", period);
+  }
+  const std::string& path = arguments.output_path;
+  const bool known = path.empty() || path.ends_with(".csv") || path.ends_with(".h5") || path.ends_with(".dat");
+  if (!known) throw core::ConfigError(component, "-o expects a name that ends in .csv, .h5 or .dat, got {}", path);
+}
+
+/// Moves the chosen command's arguments into the result.
+void choose(const CLI::App& app, Parsed& parsed) {
+  auto& command = parsed.line.command;
+  if (parsed.version) {
+    command = ShowText{version_text()};
+  } else if (app.got_subcommand("invert")) {
+    if (app.get_subcommand("invert")->count("--time-limit") > 0) {
+      if (!(parsed.time_limit_min > 0.0)) throw core::ConfigError(component, "--time-limit expects a positive number of minutes");
+      parsed.invert.time_limit_min = parsed.time_limit_min;
+    }
+    if (parsed.invert.dry_run && parsed.invert.resume) throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
+    command = parsed.invert;
+  } else if (app.got_subcommand("forward")) {
+    check_forward(parsed.forward);
+    parsed.forward.accuracy = parsed.accuracy == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
+    command = parsed.forward;
+  } else if (app.got_subcommand("report")) {
+    command = parsed.report;
+  } else if (app.got_subcommand("info")) {
+    command = parsed.info;
+  } else if (app.got_subcommand("selftest")) {
+    command = parsed.selftest;
+  } else {
+    throw core::ConfigError(component, "expected a command: invert, forward, report, info or selftest; see mt_invert --help");
+  }
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("mt_invert: a resistivity section from magnetotelluric soundings.", "mt_invert");
+  Parsed parsed;
+  describe(app, parsed);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    parsed.line.command = ShowText{chosen.empty() ? app.help() : chosen.front()->help("mt_invert")};
+    return parsed.line;
+  } catch (const CLI::ParseError& error) {
+    throw core::ConfigError(component, "{}; see mt_invert --help", error.what());
+  }
+  choose(app, parsed);
+  for (int i = 0; i < argc; ++i) parsed.line.as_typed += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "mt_invert");
+  parsed.line.log_as_json = parsed.log == "json";
+  return parsed.line;
+}
+
+std::string version_text() {
+  std::string text = fmt::format("mt_invert {}\n", core::version());
+  for (const auto& [name, fact] : core::build_info()) text += fmt::format("{:<16} {}\n", name, fact);
+  return text;
+}
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/mesh_design.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lodestone::mt_invert {
+
+/// Text asked for by --help or --version.
+struct ShowText {
+  std::string text;
+};
+
+struct InvertArguments {
+  std::string config_path;
+  std::vector<std::string> assignments;  ///< "key=value", stronger than the file
+  std::string output_folder;             ///< empty: out/<name of the configuration file>
+  bool resume = false, dry_run = false;
+  std::optional<double> time_limit_min;
+};
+
+struct ForwardArguments {
+  std::string model_path, sites_path;
+  std::vector<double> periods_s;
+  physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;
+  bool mesh_report = false;
+  std::string output_path;  ///< empty: CSV on standard output
+};
+
+struct ReportArguments {
+  std::string run_folder;
+};
+
+struct InfoArguments {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+struct SelftestArguments {
+  std::vector<std::string> names;  ///< empty: all
+  bool list = false;
+};
+
+/// One checked command line.
+struct CommandLine {
+  std::variant<ShowText, InvertArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
+  std::string as_typed;         ///< for the provenance of results
+  bool log_as_json = false;
+  std::string trace_path;       ///< Chrome trace of this run; empty: none
+};
+
+/// errors: ConfigError on wrong usage.
+[[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
+
+/// "mt_invert 0.1.0" and one line per fact of the build.
+[[nodiscard]] std::string version_text();
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands.hpp"
+
+#include "apps/mt_invert/rank_zero.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/timer.hpp"
+
+#include <csignal>
+
+namespace lodestone::mt_invert {
+namespace {
+
+/// Calls the function of the chosen command.
+struct Dispatch {
+  MPI_Comm comm;
+  const CommandLine& line;
+  int operator()(const ShowText& show) const {
+    on_rank_zero(comm, [&] { print_out(show.text); });
+    return 0;
+  }
+  int operator()(const InvertArguments& arguments) const { return run_invert(comm, arguments, line); }
+  int operator()(const ForwardArguments& arguments) const { return run_forward(comm, arguments); }
+  int operator()(const ReportArguments& arguments) const { return run_report(comm, arguments); }
+  int operator()(const InfoArguments& arguments) const { return run_info(comm, arguments); }
+  int operator()(const SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
+};
+
+/// Rank 0 writes to the path itself, rank r to the path with ".r" added.
+void write_trace(MPI_Comm comm, const std::string& path) {
+  const int rank = core::rank_of(comm);
+  core::Trace::global().write_chrome_trace(rank == 0 ? path : fmt::format("{}.{}", path, rank), rank);
+}
+
+}  // namespace
+
+int run(MPI_Comm comm, const CommandLine& line) {
+  // A file beyond the size limit must come back as an error of `write`, not end the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human});
+  core::Trace::global().record_events(!line.trace_path.empty());
+  const int code = std::visit(Dispatch{comm, line}, line.command);
+  if (!line.trace_path.empty()) write_trace(comm, line.trace_path);
+  return code;
+}
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/config.hpp"
+
+#include "apps/mt_invert/config_data.hpp"
+#include "apps/mt_invert/config_table.hpp"
+#include "io/toml/options_toml.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+namespace lodestone::mt_invert {
+namespace {
+
+ProfileConfig read_profile(ConfigTable table, bool from_modem) {
+  ProfileConfig profile;
+  if (from_modem) {
+    for (const char* key : {"azimuth_deg", "origin_station", "distance", "projection"}) {
+      if (table.has(key)) table.refuse(key, "the stations of a ModEM 2-D file lie on a profile already; remove this key");
+    }
+  } else {
+    profile.options.azimuth_deg = table.optional_real("azimuth_deg");
+    profile.options.origin_station = table.text("origin_station", "");
+    const std::string distance = table.choice("distance", {"projected", "running_sum"}, "projected");
+    profile.options.distance = distance == "running_sum" ? physics::mt::Distance::running_sum : physics::mt::Distance::projected;
+    profile.projection = table.text("projection", profile.projection);
+  }
+  const std::string elevation = table.choice("elevation", {"flat_mean", "stations", "file"}, "flat_mean");
+  if (elevation == "stations" && from_modem) table.refuse("elevation", "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
+  profile.elevation = elevation == "stations" ? Elevation::stations : elevation == "file" ? Elevation::file : Elevation::flat_mean;
+  profile.surface_file = table.path("surface_file");
+  if ((profile.elevation == Elevation::file) != !profile.surface_file.empty()) {
+    table.refuse("surface_file", "goes together with elevation = \"file\"; give both or neither");
+  }
+  return profile;
+}
+
+GridConfig read_grid(ConfigTable table) {
+  GridConfig grid;
+  grid.from_model = table.flag("from_start_model", false);
+  if (grid.from_model) {
+    for (const char* key : {"n_columns", "margin", "n_layers", "first_layer_m", "layer_factor"}) {
+      if (table.has(key)) table.refuse(key, "excludes from_start_model = true; keep one of them");
+    }
+    return grid;
+  }
+  grid.n_columns = table.integer("n_columns", grid.n_columns, 0);
+  grid.margin = table.not_negative("margin", grid.margin);
+  grid.n_layers = table.integer("n_layers", grid.n_layers, 0);
+  grid.first_layer_m = table.not_negative("first_layer_m", grid.first_layer_m);
+  grid.layer_factor = table.real("layer_factor", grid.layer_factor);
+  if (!(grid.layer_factor >= 1.0)) table.refuse("layer_factor", fmt::format("expected at least 1, got {}", grid.layer_factor));
+  return grid;
+}
+
+ModelConfig read_model_config(ConfigTable table, const ModelConfig& fallback) {
+  table.allow_one_of({"resistivity_ohm_m", "model_file"});
+  ModelConfig model;
+  model.file = table.path("model_file");
+  if (!model.file.empty()) return model;
+  if (!table.has("resistivity_ohm_m") && !fallback.file.empty()) return fallback;
+  model.resistivity_ohm_m = table.positive("resistivity_ohm_m", fallback.resistivity_ohm_m);
+  return model;
+}
+
+std::optional<BoundsConfig> read_bounds(ConfigTable table) {
+  if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
+  const double lower = table.positive("resistivity_min_ohm_m");
+  const double upper = table.positive("resistivity_max_ohm_m");
+  if (!(lower < upper)) table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
+  return BoundsConfig{std::log10(lower), std::log10(upper)};
+}
+
+inversion::RoughnessOptions read_roughness(ConfigTable table) {
+  inversion::RoughnessOptions options;
+  options.order = table.integer("order", options.order, 1);
+  if (options.order > 2) table.refuse("order", fmt::format("expected 1 or 2, got {}", options.order));
+  options.horizontal_weight = table.positive("horizontal_weight", options.horizontal_weight);
+  options.vertical_weight = table.positive("vertical_weight", options.vertical_weight);
+  options.depth_weight_exponent = table.real("depth_weight_exponent", options.depth_weight_exponent);
+  options.depth_weight_z0_m = table.positive("depth_weight_z0_m", options.depth_weight_z0_m);
+  options.smallness_length_m = table.not_negative("smallness_length_m", options.smallness_length_m);
+  return options;
+}
+
+inversion::GaussNewtonOptions read_optimiser(ConfigTable table) {
+  inversion::GaussNewtonOptions options;
+  options.max_iterations = table.integer("max_iterations", options.max_iterations, 0);
+  options.target_rms = table.positive("target_rms", options.target_rms);
+  options.lambda_start = table.not_negative("lambda_start", options.lambda_start);
+  options.lambda_factor = table.real("lambda_factor", options.lambda_factor);
+  if (!(options.lambda_factor > 1.0)) table.refuse("lambda_factor", fmt::format("expected more than 1, got {}", options.lambda_factor));
+  options.lambda_tolerance = table.positive("lambda_tolerance_log10", options.lambda_tolerance);
+  options.max_lambda_trials = table.integer("max_lambda_trials", options.max_lambda_trials, 1);
+  options.max_halvings = table.integer("max_halvings", options.max_halvings, 0);
+  options.min_rms_drop = table.not_negative("min_rms_drop", options.min_rms_drop);
+  options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
+  options.patience = table.integer("patience", options.patience, 1);
+  options.max_log_step = table.not_negative("max_log_step", options.max_log_step);
+  return options;
+}
+
+physics::mt::Accuracy read_accuracy(ConfigTable& table, std::string_view key, const std::string& fallback) {
+  const std::string word = table.choice(key, {"iteration", "standard", "fine"}, fallback);
+  return word == "iteration" ? physics::mt::Accuracy::iteration : word == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
+}
+
+ForwardConfig read_forward(ConfigTable table) {
+  ForwardConfig forward;
+  forward.iteration = read_accuracy(table, "iteration_accuracy", "iteration");
+  forward.final_accuracy = read_accuracy(table, "final_accuracy", "standard");
+  forward.redesign = table.choice("redesign", {"each_iteration", "never"}, "each_iteration") == "never" ? Redesigning::never : Redesigning::each_iteration;
+  const std::string certificate = table.choice("certificate", {"none", "iteration", "final", "both"}, "both");
+  forward.certificate = certificate == "none"        ? CertificateOf::none
+                        : certificate == "iteration" ? CertificateOf::iteration
+                        : certificate == "final"     ? CertificateOf::final_meshes
+                                                     : CertificateOf::both;
+  return forward;
+}
+
+OutputConfig read_output(ConfigTable table) {
+  OutputConfig output;
+  output.vtk = table.flag("vtk", output.vtk);
+  output.report = table.flag("report", output.report);
+  output.checkpoint = table.flag("checkpoint", output.checkpoint);
+  return output;
+}
+
+}  // namespace
+
+Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
+  core::Options given = io::read_options_toml(path);
+  for (const std::string& assignment : assignments) io::set_option(given, assignment);
+  const ConfigTable table(given, std::filesystem::path(path).parent_path().string());
+
+  Config config;
+  config.title = table.table("run").text("title", std::filesystem::path(path).stem().string());
+  config.data = read_data_config(table.table("data"));
+  config.profile = read_profile(table.table("profile"), !config.data.modem_file.empty());
+  config.grid = read_grid(table.table("grid"));
+  config.start = read_model_config(table.table("start"), {});
+  config.reference = read_model_config(table.table("reference"), config.start);
+  config.bounds = read_bounds(table.table("bounds"));
+  config.roughness = read_roughness(table.table("regularization"));
+  config.optimiser = read_optimiser(table.table("inversion"));
+  config.forward = read_forward(table.table("forward"));
+  config.output = read_output(table.table("output"));
+  if (config.grid.from_model && config.start.file.empty()) {
+    table.table("grid").refuse("from_start_model", "needs start.model_file, which is not given");
+  }
+  given.require_all_used();
+  config.toml = table.effective_toml();
+  return config;
+}
+
+}  // namespace lodestone::mt_invert

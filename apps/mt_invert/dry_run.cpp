@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/dry_run.hpp"
+
+#include "apps/mt_invert/rank_zero.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/timer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+
+constexpr double cost_exponent = 1.25;  // of factorisation and solves in the number of nodes, measured between 1e4 and 1e5
+constexpr double usual_trials = 4.0;    // forward runs of a λ search
+
+/// The mesh and keys of one frequency alone.
+mt::MeshSet2D meshes_of(const mt::MeshSet2D& all, int frequency) {
+  for (const auto& band : all.bands) {
+    if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) {
+      mt::BandMesh one{{0}, band.mesh, band.perfect_conductor_below};
+      return {{std::move(one)}};
+    }
+  }
+  return {};
+}
+
+mt::Survey2D survey_of(const mt::Survey2D& all, int frequency) {
+  mt::Survey2D one{all.stations, {all.frequencies_hz[static_cast<std::size_t>(frequency)]}, {}};
+  for (const auto& key : all.keys) {
+    if (key.frequency == frequency) one.keys.push_back({key.quantity, 0, key.station});
+  }
+  return one;
+}
+
+/// Σ over frequencies of nodes^exponent, in units of one frequency's.
+double relative_work(const mt::MeshSet2D& meshes, int frequency) {
+  double all = 0.0, one = 1.0;
+  for (const auto& band : meshes.bands) {
+    const double work = std::pow(band.mesh.n_nodes(), cost_exponent);
+    all += work * static_cast<double>(band.frequencies.size());
+    if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) one = work;
+  }
+  return all / one;
+}
+
+struct TimeEstimate {
+  double forward_s = 0.0, jacobian_s = 0.0;
+  [[nodiscard]] double iteration_s() const { return jacobian_s + usual_trials * forward_s; }
+};
+
+/// Times the frequency in the middle of the list on this machine and scales to all of them. Local: every rank times the same frequency.
+TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes) {
+  const int frequency = static_cast<int>(physics.survey().frequencies_hz.size() / 2);
+  mt::Survey2D survey = survey_of(physics.survey(), frequency);
+  if (survey.keys.empty()) return {};
+  const mt::Simulation2D simulation(MPI_COMM_SELF, earth.grid, earth.surface, std::move(survey), meshes_of(meshes, frequency));
+  const auto map = physics.space().behind(std::shared_ptr<const core::DifferentiableMap>(&simulation, [](const auto*) {}));
+  const Eigen::VectorXd model = physics.space().from_log10(earth.start_log10);
+  TimeEstimate time;
+  const double share = relative_work(meshes, frequency) / core::size_of(physics.comm());
+  {
+    const core::ScopedTimer timer("dry run/forward");
+    static_cast<void>(map->value(model));
+    time.forward_s = share * timer.seconds();
+  }
+  const core::ScopedTimer timer("dry run/jacobian");
+  static_cast<void>(map->linearize(model)->jacobian());
+  time.jacobian_s = share * timer.seconds();
+  return time;
+}
+
+}  // namespace
+
+int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth& earth, const Observations& observations) {
+  const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
+  const TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
+  const double n = static_cast<double>(earth.grid.n_cells()), n_data = static_cast<double>(observations.data.n_kept());
+  const double bytes = simulation->estimated_bytes() + 8.0 * (2.0 * n * n_data + 2.0 * n_data * n_data);
+  on_rank_zero(physics.comm(), [&] {
+    print_out(fmt::format("unknowns:             {} × {} = {}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells()));
+    print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
+    print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
+    print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
+    print_out(fmt::format("time per iteration:   about {:.1f} s on {} rank(s) (Jacobian {:.1f} s, forward run {:.1f} s)\n", time.iteration_s(),
+                          core::size_of(physics.comm()), time.jacobian_s, time.forward_s));
+    print_out(fmt::format("at most {} iterations: about {:.1f} min\n", config.optimiser.max_iterations,
+                          config.optimiser.max_iterations * time.iteration_s() / 60.0));
+  });
+  return 0;
+}
+
+}  // namespace lodestone::mt_invert

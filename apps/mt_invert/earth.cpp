@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/earth.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/model/model_file.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+using physics::mesh::TensorGrid2D;
+
+constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
+
+/// Median of log10 ρₐ of the kept data.
+double median_log10_rho(const mt::ObservedData& data) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const mt::Quantity quantity = data.survey.keys[i].quantity;
+    const bool is_rho = quantity == mt::Quantity::log10_rho_xy || quantity == mt::Quantity::log10_rho_yx;
+    if (is_rho && data.mask[i] == mt::MaskReason::kept) values.push_back(data.value[static_cast<Eigen::Index>(i)]);
+  }
+  if (values.empty()) return std::log10(default_resistivity_ohm_m);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double skin_depth_m(double resistivity_ohm_m, double frequency_hz) {
+  return std::sqrt(2.0 * resistivity_ohm_m / (mt::omega(frequency_hz) * mt::mu0));
+}
+
+/// Two columns per station gap, between 20 and 200.
+int default_columns(const mt::ObservedData& data) { return std::clamp(2 * static_cast<int>(data.survey.stations.size()), 20, 200); }
+
+std::vector<double> layer_edges_m(const GridConfig& config, const mt::ObservedData& data) {
+  const auto [lowest, highest] = std::ranges::minmax(data.survey.frequencies_hz);
+  const double resistivity = std::pow(10.0, median_log10_rho(data));
+  const double first_m = config.first_layer_m > 0.0 ? config.first_layer_m : 0.05 * skin_depth_m(resistivity, highest);
+  int n = config.n_layers;
+  if (n == 0) {
+    const double bottom_m = 1.5 * skin_depth_m(resistivity, lowest);
+    double depth = first_m, thickness = first_m;
+    for (n = 1; depth < bottom_m && n < 200; ++n) depth += (thickness *= config.layer_factor);
+  }
+  return physics::mesh::geometric_edges_m(first_m, config.layer_factor, n);
+}
+
+Eigen::VectorXd make_model(const ModelConfig& config, const TensorGrid2D& grid) {
+  if (config.file.empty()) return Eigen::VectorXd::Constant(grid.n_cells(), std::log10(config.resistivity_ohm_m));
+  return sampled_log10(io::read_model(config.file), grid);
+}
+
+}  // namespace
+
+TensorGrid2D make_grid(const GridConfig& config, const mt::ObservedData& data) {
+  const auto& stations = data.survey.stations;
+  const auto [first, last] = std::ranges::minmax(stations, {}, &mt::Station::y_m);
+  const double bottom_m = skin_depth_m(std::pow(10.0, median_log10_rho(data)), std::ranges::min(data.survey.frequencies_hz));
+  const double length_m = last.y_m > first.y_m ? last.y_m - first.y_m : 2.0 * bottom_m;  // a lone station sees as far as it sees down
+  const double overhang_m = last.y_m > first.y_m ? config.margin * length_m : 0.5 * length_m;
+  const int n = config.n_columns > 0 ? config.n_columns : default_columns(data);
+  std::vector<double> y_edges(static_cast<std::size_t>(n) + 1);
+  const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
+  for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
+  return {std::move(y_edges), layer_edges_m(config, data), physics::mesh::DepthReference::surface};
+}
+
+Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const TensorGrid2D& grid) {
+  Eigen::VectorXd result(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      const double depth_m = grid.z_centre_m(iz), y_m = grid.y_centre_m(iy);
+      const double z_m = section.grid.reference() == grid.reference() ? depth_m : depth_m + section.surface.z_at(y_m);
+      const Eigen::Index cell = section.grid.index(section.grid.row_of(z_m), section.grid.column_of(y_m));
+      result[grid.index(iz, iy)] = std::log10(section.resistivity_ohm_m[cell]);
+    }
+  }
+  return result;
+}
+
+Earth make_earth(const Config& config, const Observations& observations) {
+  TensorGrid2D grid = config.grid.from_model ? io::read_model(config.start.file).grid : make_grid(config.grid, observations.data);
+  Eigen::VectorXd start = make_model(config.start, grid), reference = make_model(config.reference, grid);
+  core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km", grid.n_y(), grid.n_z(),
+                  grid.y_edges_m().front() / 1e3, (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
+  return {std::move(grid), observations.surface, std::move(start), std::move(reference)};
+}
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/info_text.hpp"
+
+#include "engine/core/json_text.hpp"
+#include "io/text/scan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+std::string number_or_null(double value) { return std::isfinite(value) ? io::shortest(value) : "null"; }
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(core::json_quoted(text));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+std::string json_of(const io::SiteInfo& site) {
+  return fmt::format(
+    R"({{"name": {}, "latitude_deg": {}, "longitude_deg": {}, "elevation_m": {}, "n_periods": {}, "period_min_s": {}, "period_max_s": {}, )"
+    R"("components": {}, "n_masked": {}, "sign": {}, "units": {}, "frame_deg": {}}})",
+    core::json_quoted(site.name), number_or_null(site.latitude_deg), number_or_null(site.longitude_deg), number_or_null(site.elevation_m), site.n_periods,
+    number_or_null(site.period_min_s), number_or_null(site.period_max_s), json_list(site.components), site.n_masked, core::json_quoted(site.sign),
+    core::json_quoted(site.units), number_or_null(site.frame_deg));
+}
+
+std::string json_of(const io::FileInfo& file) {
+  std::vector<std::string> sites;
+  for (const auto& site : file.sites) sites.push_back("\n      " + json_of(site));
+  return fmt::format("  {{\n    \"path\": {},\n    \"format\": {},\n    \"status\": {},\n    \"warnings\": {},\n    \"sites\": [{}]\n  }}",
+                     core::json_quoted(file.path), core::json_quoted(file.format), core::json_quoted(file.status), json_list(file.warnings),
+                     fmt::join(sites, ","));
+}
+
+std::string text_of(const io::SiteInfo& site) {
+  std::string text = fmt::format("  {:<12} {} periods {:g} … {:g} s, {}", site.name, site.n_periods, site.period_min_s, site.period_max_s,
+                                 fmt::join(site.components, " "));
+  if (site.n_masked > 0) text += fmt::format(", {} periods with missing parts", site.n_masked);
+  if (std::isfinite(site.latitude_deg)) text += fmt::format(", at {:.4f}°, {:.4f}°, {:g} m", site.latitude_deg, site.longitude_deg, site.elevation_m);
+  text += fmt::format("; e^{{{}iωt}}, {}", site.sign, site.units);
+  if (std::isfinite(site.frame_deg)) text += fmt::format(", x along {:g}°", site.frame_deg);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string info_json(const std::vector<io::FileInfo>& files) {
+  std::vector<std::string> objects;
+  for (const auto& file : files) objects.push_back(json_of(file));
+  return fmt::format("[\n{}\n]\n", fmt::join(objects, ",\n"));
+}
+
+std::string info_text(const std::vector<io::FileInfo>& files) {
+  std::string text;
+  for (const auto& file : files) {
+    text += fmt::format("{}: {}, {}\n", file.path, file.format, file.status);
+    for (const auto& fact : file.facts) text += fmt::format("  {}\n", fact);
+    for (const auto& site : file.sites) text += text_of(site);
+    for (const auto& warning : file.warnings) text += fmt::format("  warning: {}\n", warning);
+  }
+  return text;
+}
+
+}  // namespace lodestone::mt_invert

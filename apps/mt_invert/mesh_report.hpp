@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/certificate.hpp"
+#include "physics/mt/mesh_design.hpp"
+
+#include <mpi.h>
+
+namespace lodestone::mt_invert {
+
+/// What a level of accuracy promises.
+[[nodiscard]] physics::mt::ResponseError tolerance_of(physics::mt::Accuracy accuracy);
+
+/// Prints mesh sizes and the certificate of the meshes; a warning when it fails. collective.
+void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section, const physics::mt::Survey2D& survey,
+                       const physics::mt::MeshSet2D& meshes, physics::mt::Accuracy accuracy);
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/observations.hpp"
+
+#include "apps/mt_invert/surface_file.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/geodesy/projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+using physics::mesh::Surface2D;
+using Stations = std::vector<mt::TransferFunctions>;
+
+Stations read_stations(const DataConfig& config) {
+  const io::EdiFolder read = config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi) : io::read_edi_folder(config.edi_folder, config.edi);
+  core::log::info("{} stations read, {} files skipped", read.stations.size(), read.skipped.size());
+  return read.stations;
+}
+
+std::vector<io::GeoPoint> places_of(const Stations& stations) {
+  std::vector<io::GeoPoint> points;
+  for (const auto& station : stations) {
+    if (!std::isfinite(station.latitude_deg) || !std::isfinite(station.longitude_deg)) {
+      throw core::FormatError("mt_invert", "{}: expected latitude and longitude of station {}, got none; add them to the file or leave it out of the list",
+                              station.path, station.name);
+    }
+    points.push_back({station.latitude_deg, station.longitude_deg});
+  }
+  return points;
+}
+
+io::Projection projection_of(const ProfileConfig& config, const std::vector<io::GeoPoint>& points) {
+  if (config.projection == "local") return io::Projection(points);
+  return config.projection == "utm" ? io::Projection::utm(points) : io::Projection::from_definition(config.projection);
+}
+
+void keep_periods(mt::TransferFunctions& station, const DataConfig& config) {
+  std::erase_if(station.rows, [&](const mt::TransferFunctionRow& row) {
+    const double period_s = 1.0 / row.frequency_hz;
+    return period_s < config.period_min_s * (1.0 - mt::same_frequency) || period_s > config.period_max_s * (1.0 + mt::same_frequency);
+  });
+}
+
+/// Elevation of z = 0: the mean of the stations that know theirs.
+double mean_elevation_m(const Stations& stations) {
+  double sum = 0.0;
+  int n = 0;
+  for (const auto& station : stations) {
+    if (!std::isfinite(station.elevation_m)) continue;
+    sum += station.elevation_m;
+    ++n;
+  }
+  return n > 0 ? sum / n : 0.0;
+}
+
+/// The surface through the stations, in order along the profile.
+Surface2D surface_through(const Stations& stations, const mt::Profile& profile, double datum_elevation_m) {
+  std::vector<std::size_t> order(stations.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return profile.y_m[i]; });
+  std::vector<double> y_m, z_m;
+  for (const std::size_t i : order) {
+    if (!std::isfinite(stations[i].elevation_m)) {
+      throw core::FormatError("mt_invert", "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none", stations[i].path,
+                              stations[i].name);
+    }
+    y_m.push_back(profile.y_m[i]);
+    z_m.push_back(datum_elevation_m - stations[i].elevation_m);
+  }
+  return {std::move(y_m), std::move(z_m)};
+}
+
+io::ProfileGeometry geometry_of(const ProfileConfig& config, const mt::Profile& profile, const io::Projection& projection,
+                                const std::vector<mt::PlanePoint>& points) {
+  io::ProfileGeometry geometry;
+  geometry.azimuth_deg = profile.azimuth_deg;
+  geometry.origin = profile.origin;
+  const io::GeoPoint origin = projection.to_geographic({profile.origin}).front();
+  geometry.origin_latitude_deg = origin.latitude_deg;
+  geometry.origin_longitude_deg = origin.longitude_deg;
+  geometry.projection = projection.definition();
+  geometry.distance = config.options.distance == mt::Distance::running_sum ? "running_sum" : "projected";
+  geometry.stations = points;
+  geometry.offset_m = profile.offset_m;
+  return geometry;
+}
+
+void log_profile(const mt::Profile& profile) {
+  const auto [least, most] = std::ranges::minmax(profile.y_m);
+  double farthest = 0.0;
+  for (const double offset : profile.offset_m) farthest = std::max(farthest, std::abs(offset));
+  core::log::info("profile: y along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; stations up to {:.1f} km off the line", profile.azimuth_deg,
+                  least / 1e3, most / 1e3, farthest / 1e3);
+}
+
+/// More masked data than this is a fault of data or configuration rather than of single points.
+constexpr double suspicious_share = 0.12;
+
+void log_data(const mt::ObservedData& data) {
+  const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
+  core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(), data.survey.frequencies_hz.size(),
+                  data.value.size(), data.n_kept(), interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "", mt::mask_table(data));
+  const double masked = 1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.value.size());
+  if (masked > suspicious_share) core::log::warning("{:.1f} % of the data are masked; check rotation, sign and the mask rules", 100.0 * masked);
+}
+
+Observations from_stations(const DataConfig& config, const ProfileConfig& profile_config) {
+  Stations stations = read_stations(config);
+  const auto places = places_of(stations);
+  const io::Projection projection = projection_of(profile_config, places);
+  const auto points = projection.to_plane(places);
+  std::vector<std::string> names;
+  for (const auto& station : stations) names.push_back(station.name);
+  const mt::Profile profile = mt::make_profile(names, points, profile_config.options);
+  log_profile(profile);
+
+  for (auto& station : stations) {
+    station = mt::rotated_to(station, profile.azimuth_deg - 90.0);
+    keep_periods(station, config);
+  }
+  Observations result;
+  result.data = mt::make_observed_data(stations, profile, config.selection);
+  result.geometry = geometry_of(profile_config, profile, projection, points);
+  result.datum_elevation_m = mean_elevation_m(stations);
+  if (profile_config.elevation == Elevation::stations) result.surface = surface_through(stations, profile, result.datum_elevation_m);
+  return result;
+}
+
+}  // namespace
+
+Observations load_observations(const DataConfig& data, const ProfileConfig& profile) {
+  Observations result;
+  if (data.modem_file.empty()) {
+    result = from_stations(data, profile);
+  } else {
+    result.data = load_modem_data(data);
+    result.geometry.azimuth_deg = 90.0;
+  }
+  if (profile.elevation == Elevation::file) {
+    result.surface = read_surface_csv(profile.surface_file);
+    result.datum_elevation_m = 0.0;
+  }
+  log_data(result.data);
+  if (result.surface.is_flat()) core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
+  return result;
+}
+
+}  // namespace lodestone::mt_invert

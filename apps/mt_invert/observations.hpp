@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/config.hpp"
+#include "io/result/result.hpp"
+#include "physics/mesh/surface.hpp"
+#include "physics/mt/survey.hpp"
+
+namespace lodestone::mt_invert {
+
+/// What was measured, and where on the earth.
+struct Observations {
+  physics::mt::ObservedData data;  ///< all keys, also the masked ones
+  io::ProfileGeometry geometry;
+  physics::mesh::Surface2D surface;
+  double datum_elevation_m = 0.0;  ///< of z = 0
+};
+
+/// Reads, rotates, projects, selects and masks; logs what was done.
+/// errors: those of the readers; InvalidArgument when no datum is usable, FormatError when a station has no coordinates.
+[[nodiscard]] Observations load_observations(const DataConfig& data, const ProfileConfig& profile);
+
+/// Observations of a ModEM 2-D file, with quantities, periods, floors and masks of the configuration.
+[[nodiscard]] physics::mt::ObservedData load_modem_data(const DataConfig& config);
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/physics_setup.hpp"
+
+#include "apps/mt_invert/mesh_report.hpp"
+
+#include <string>
+
+namespace lodestone::mt_invert {
+
+namespace mt = physics::mt;
+
+PhysicsSetup::PhysicsSetup(MPI_Comm comm, const Earth& earth, mt::Survey2D survey, ModelSpace space, const ForwardConfig& config)
+    : comm_(comm), grid_(earth.grid), surface_(earth.surface), survey_(std::move(survey)), space_(std::move(space)), config_(config) {}
+
+physics::mesh::Section2D PhysicsSetup::section(const Eigen::VectorXd& log10_resistivity) const {
+  return {grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_};
+}
+
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
+                                                                    mt::Accuracy accuracy) const {
+  auto meshes = mt::design_meshes(section(log10_resistivity), survey, mt::design_options(accuracy));
+  return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey, std::move(meshes));
+}
+
+core::MapPtr PhysicsSetup::forward_for(const Eigen::VectorXd& log10_resistivity) const {
+  return space_.behind(simulation_for(log10_resistivity, survey_, config_.iteration));
+}
+
+mt::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivity) const {
+  mt::Certificate all;
+  all.passed = true;
+  const auto add = [&](const char* meshes, mt::Accuracy accuracy) {
+    const auto one = mt::certify(comm_, section(log10_resistivity), survey_, mt::design_options(accuracy), tolerance_of(accuracy));
+    for (mt::CertificateRow row : one.rows) {
+      row.check = std::string(meshes) + ": " + row.check;
+      all.rows.push_back(std::move(row));
+    }
+    all.tolerance = one.tolerance;
+    all.passed = all.passed && one.passed;
+  };
+  using enum CertificateOf;
+  if (config_.certificate == iteration || config_.certificate == both) add("iteration meshes", config_.iteration);
+  if (config_.certificate == final_meshes || config_.certificate == both) add("final meshes", config_.final_accuracy);
+  return all;
+}
+
+}  // namespace lodestone::mt_invert

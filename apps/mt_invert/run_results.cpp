@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/run_results.hpp"
+
+#include "apps/mt_invert/rank_zero.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/timer.hpp"
+#include "io/csv/csv.hpp"
+#include "io/report/report.hpp"
+#include "io/vtk/result_writer.hpp"
+
+#include <limits>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+using inversion::StopReason;
+
+std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationRecord>& history) {
+  std::vector<io::IterationRow> rows;
+  for (const auto& record : history) {
+    rows.push_back({.iteration = record.iteration,
+                    .lambda = record.lambda,
+                    .rms = record.rms,
+                    .roughness = record.roughness,
+                    .step = record.step,
+                    .rms_before_redesign = record.rms_at_start,
+                    .n_forward = record.n_forward,
+                    .n_jacobian = record.n_jacobian,
+                    .seconds = record.seconds});
+  }
+  return rows;
+}
+
+/// What is known without another forward run.
+io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& log10_resistivity) {
+  io::InversionResult result;
+  result.title = run.config.title;
+  result.configuration_toml = run.config.toml;
+  result.provenance = run.provenance;
+  result.data = run.observations.data;
+  result.floors = run.config.data.selection.floors;
+  result.grid = run.earth.grid;
+  result.surface = run.earth.surface;
+  result.start_log10_resistivity = run.earth.start_log10;
+  result.log10_resistivity = log10_resistivity;
+  result.profile = run.observations.geometry;
+  result.history = rows_of(run.summary.history);
+  result.stop_reason = std::string(inversion::describe(run.summary.reason));
+  result.stop_message = run.summary.message;
+  result.target_rms = run.config.optimiser.target_rms;
+  return result;
+}
+
+/// Predictions of all keys from those of the kept ones; NaN elsewhere.
+Eigen::VectorXd spread(const Eigen::VectorXd& of_kept, const mt::ObservedData& data) {
+  Eigen::VectorXd all = Eigen::VectorXd::Constant(data.value.size(), std::numeric_limits<double>::quiet_NaN());
+  Eigen::Index next = 0;
+  for (std::size_t i = 0; i < data.mask.size(); ++i) {
+    if (data.mask[i] == mt::MaskReason::kept) all[static_cast<Eigen::Index>(i)] = of_kept[next++];
+  }
+  return all;
+}
+
+/// Responses of the final model at the final accuracy, also at masked data, and the certificate.
+void add_final_responses(const FinishedRun& run, io::InversionResult& result) {
+  const core::ScopedTimer timer("run/final responses");
+  const auto simulation = run.physics.simulation_for(result.log10_resistivity, result.data.survey, run.config.forward.final_accuracy);
+  result.predicted = simulation->value(result.section().resistivity_ohm_m);
+  result.meshes = simulation->meshes();
+}
+
+void add_certificate(const FinishedRun& run, io::InversionResult& result) {
+  if (run.config.forward.certificate == CertificateOf::none) return;
+  const core::ScopedTimer timer("run/certificate");
+  result.certificate = run.physics.certify(result.log10_resistivity);
+  core::log::info("{}", result.certificate.table());
+  if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
+}
+
+void write_files(const FinishedRun& run, const io::InversionResult& result) {
+  const core::ScopedTimer timer("run/write results");
+  io::write_result(run.folder.result(), result);
+  io::write_section_csv(run.folder.section_csv(), result.section());
+  if (run.config.output.vtk) io::write_result_vtk(run.folder.vtk(), result, run.observations.datum_elevation_m);
+  if (run.config.output.report) write_report_of(run.folder.path(), result);
+  core::log::info("results:    {}", run.folder.result());
+  if (run.config.output.vtk) core::log::info("ParaView:   {}", run.folder.vtk());
+}
+
+/// Exit code of the contract, and the last line of a run.
+int conclude(const FinishedRun& run, double rms) {
+  const auto& summary = run.summary;
+  const double target = run.config.optimiser.target_rms;
+  switch (summary.reason) {
+    case StopReason::target_reached:
+      core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration, summary.message);
+      return static_cast<int>(core::ExitCode::ok);
+    case StopReason::failed:
+      throw core::SolverError("mt_invert", "the inversion stopped: {}; the last good model (iteration {}) is in {}", summary.message,
+                              summary.history.back().iteration, run.folder.result());
+    default:
+      core::log::warning("not converged: rms {:.4f} is above the target {:g} ({}); the results are those of the last iteration", rms, target,
+                         summary.message);
+      return static_cast<int>(core::ExitCode::not_converged);
+  }
+}
+
+}  // namespace
+
+inversion::DataMisfit misfit_of(const mt::ObservedData& data) {
+  std::vector<std::uint8_t> kept, phase;
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    kept.push_back(data.mask[i] == mt::MaskReason::kept ? 1 : 0);
+    phase.push_back(mt::is_phase(data.survey.keys[i].quantity) ? 1 : 0);
+  }
+  return {data.value, data.sigma, std::move(kept), std::move(phase)};
+}
+
+void write_report_of(const std::filesystem::path& folder, const io::InversionResult& result) {
+  core::log::info("report:     {}", io::write_report(folder, result).string());
+}
+
+int finish_run(FinishedRun run) {
+  const Eigen::VectorXd log10_resistivity = run.physics.space().to_log10(run.summary.model);
+  io::InversionResult result = describe_run(run, log10_resistivity);
+  if (run.summary.reason == StopReason::failed) {
+    result.predicted = spread(run.summary.predicted, result.data);
+  } else {
+    add_final_responses(run, result);
+    add_certificate(run, result);
+  }
+  result.rms = misfit_of(result.data).rms(result.predicted);
+  core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy", run.summary.rms, result.rms);
+  result.provenance.finished_utc = io::utc_now();
+  on_rank_zero(run.physics.comm(), [&] { write_files(run, result); });
+  return conclude(run, result.rms);
+}
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/checkpoint.hpp"
+#include "apps/mt_invert/physics_setup.hpp"
+#include "apps/mt_invert/run_folder.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "io/result/result.hpp"
+
+namespace lodestone::mt_invert {
+
+/// Everything a finished run knows; turned into files by `finish_run`.
+struct FinishedRun {
+  const Config& config;
+  const Observations& observations;
+  const Earth& earth;
+  const PhysicsSetup& physics;
+  const RunFolder& folder;
+  const inversion::GaussNewtonSummary& summary;
+  io::Provenance provenance;
+};
+
+/// Misfit of observed data on all their keys.
+[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data);
+
+/// Recomputes responses at the final accuracy, writes results and report, and returns the exit code. collective.
+[[nodiscard]] int finish_run(FinishedRun run);
+
+/// Writes report.html and pictures of a result (and says where). Call on one rank.
+void write_report_of(const std::filesystem::path& folder, const io::InversionResult& result);
+
+}  // namespace lodestone::mt_invert

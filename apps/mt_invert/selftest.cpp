@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/selftest.hpp"
+
+#include "apps/mt_invert/commands.hpp"
+#include "apps/mt_invert/rank_zero.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+std::string table_of(const Selftest& test, const SelftestReport& report) {
+  std::string text = fmt::format("{}: {}\n", test.name, test.description);
+  text += fmt::format("  {:<42} {:>14} {:>14} {:>12} {:>10}\n", "", "reference", "ours", "difference", "limit");
+  for (const auto& row : report.rows) {
+    text += fmt::format("  {:<42} {:>14.7g} {:>14.7g} {:>10.2e}{:>2} {:>8.2g}{:>2}  {}\n", row.what, row.reference, row.ours, row.difference,
+                        row.difference_units, row.limit, row.difference_units, !row.judged ? "not judged" : row.passed() ? "pass" : "FAIL");
+  }
+  if (!report.note.empty()) text += fmt::format("  {}\n", report.note);
+  const auto judged = std::ranges::count_if(report.rows, &SelftestRow::judged);
+  const auto failed = std::ranges::count_if(report.rows, [](const auto& row) { return row.judged && !row.passed(); });
+  return text + fmt::format("  {}: {} of {} comparisons pass\n\n", report.passed() ? "pass" : "FAIL", judged - failed, judged);
+}
+
+std::vector<Selftest> chosen(const std::vector<std::string>& names) {
+  if (names.empty()) return selftests();
+  std::vector<std::string> known;
+  for (const auto& test : selftests()) known.push_back(test.name);
+  std::vector<Selftest> result;
+  for (const auto& name : names) {
+    const auto found = std::ranges::find(known, name);
+    if (found == known.end()) {
+      const auto near = core::nearest_word(name, known);
+      throw core::ConfigError("mt_invert", "no selftest is called \"{}\"; {}", name,
+                              near ? fmt::format("did you mean \"{}\"?", *near) : std::string("see mt_invert selftest --list"));
+    }
+    result.push_back(selftests()[static_cast<std::size_t>(found - known.begin())]);
+  }
+  return result;
+}
+
+}  // namespace
+
+bool SelftestRow::passed() const { return std::abs(difference) <= limit; }
+bool SelftestReport::passed() const {
+  return !rows.empty() && std::ranges::all_of(rows, [](const auto& row) { return !row.judged || row.passed(); });
+}
+
+const std::vector<Selftest>& selftests() {
+  static const std::vector<Selftest> all{
+    {"layered1d", "four layered earths against the closed form", selftest_layered},
+    {"commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d0"); }},
+    {"commemi2d1", "COMMEMI 2D-1: a conductive block", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d1"); }},
+    {"commemi2d2", "COMMEMI 2D-2: two deep conductive bodies", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d2"); }},
+    {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
+    {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included", selftest_derivatives},
+  };
+  return all;
+}
+
+int run_selftest(MPI_Comm comm, const SelftestArguments& arguments) {
+  const auto tests = chosen(arguments.names);
+  if (arguments.list) {
+    on_rank_zero(comm, [&] {
+      for (const auto& test : tests) print_out(fmt::format("{:<14} {}\n", test.name, test.description));
+    });
+    return 0;
+  }
+  int failed = 0;
+  for (const auto& test : tests) {
+    const SelftestReport report = test.run(comm);
+    failed += report.passed() ? 0 : 1;
+    on_rank_zero(comm, [&] { print_out(table_of(test, report)); });
+  }
+  on_rank_zero(comm, [&] { print_out(fmt::format("selftest: {} of {} pass\n", static_cast<int>(tests.size()) - failed, tests.size())); });
+  return static_cast<int>(failed == 0 ? core::ExitCode::ok : core::ExitCode::selftest_failed);
+}
+
+}  // namespace lodestone::mt_invert

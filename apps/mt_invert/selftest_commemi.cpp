@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/benchmark_data.hpp"
+#include "apps/mt_invert/benchmark_models.hpp"
+#include "apps/mt_invert/selftest.hpp"
+#include "engine/core/error.hpp"
+#include "physics/mt/responses.hpp"
+#include "physics/mt/simulation_2d.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+constexpr double rho_limit_percent = 0.5, phase_limit_deg = 0.2;
+
+/// Sites and frequencies of the table.
+mt::Survey2D survey_of(const BenchmarkTable& table) {
+  std::set<double> y_m, periods_s;
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    y_m.insert(table.number(i, "y_m"));
+    periods_s.insert(table.number(i, "period_s"));
+  }
+  std::vector<mt::Station> stations;
+  for (const double y : y_m) {
+    mt::Station station;
+    station.name = fmt::format("y{:g}", y);
+    station.y_m = y;
+    stations.push_back(station);
+  }
+  std::vector<double> frequencies_hz;
+  for (const double period : periods_s) frequencies_hz.push_back(1.0 / period);
+  return mt::response_survey(std::move(stations), std::move(frequencies_hz));
+}
+
+std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey) {
+  const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(mt::Accuracy::standard));
+  const mt::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
+  return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m), std::vector<double>(survey.stations.size(), 0.0));
+}
+
+const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mode, double period_s, double y_m) {
+  const auto found = std::ranges::find_if(responses, [&](const mt::Response& r) {
+    return r.mode == mode && std::abs(r.frequency_hz * period_s - 1.0) < mt::same_frequency && r.y_m == y_m;
+  });
+  if (found == responses.end()) throw core::ShapeError("mt_invert", "no response at {} s, y = {} m", period_s, y_m);
+  return *found;
+}
+
+}  // namespace
+
+SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name) {
+  const BenchmarkModel model = benchmark_model(name);
+  const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
+  const auto responses = respond(comm, model, survey_of(table));
+  SelftestReport report;
+  report.note = "not judged: sites within 2 % of a body's width from a contact, where TM jumps";
+  for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    const double period_s = table.number(i, "period_s"), y_m = table.number(i, "y_m");
+    const std::string& mode = table.text(i, "mode");
+    const mt::Response& ours = find(responses, mode == "TE" ? mt::Mode::te : mt::Mode::tm, period_s, y_m);
+    const std::string what = fmt::format("{} {:g} s y = {:g} m ", mode, period_s, y_m);
+    const mt::Complex reference(table.number(i, "Z_re_ohm"), table.number(i, "Z_im_ohm"));
+    const double rho_reference = table.number(i, "rho_a_ohm_m"), rho = mt::apparent_resistivity_ohm_m(ours.impedance_ohm, ours.frequency_hz);
+    const bool judged = !model.is_at_contact(y_m);
+    report.rows.push_back({what + "rho_a", "ohm m", rho_reference, rho, rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
+    const double turn_deg = mt::phase_deg(ours.impedance_ohm / reference);
+    report.rows.push_back({what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), phase_limit_deg, turn_deg, "°", judged});
+  }
+  return report;
+}
+
+}  // namespace lodestone::mt_invert
