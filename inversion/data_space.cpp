@@ -2,7 +2,6 @@
 // Symbols as in data_space.hpp.
 #include "inversion/data_space.hpp"
 
-#include "engine/core/error.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/lapack.hpp"
 
@@ -66,17 +65,13 @@ void DataSpaceSystem::build_root(const Eigen::MatrixXd& jacobian, const DataMisf
   const core::ScopedTimer timer("inversion/root");
   b_.resize(jacobian.cols(), static_cast<Eigen::Index>(kept_.size()));
   const auto blocks = blocks_of(b_.cols(), team_.size());
-  bool finite = true;
   for (const Block& block : blocks) {
     if (block.owner != team_.rank()) continue;
     const Eigen::MatrixXd rows = weighted_transpose(jacobian, misfit.weights(), kept_.data() + block.first, block.size);
-    finite = finite && rows.allFinite();
-    if (!finite) break;
     b_.middleCols(block.first, block.size) = regularization_.apply_root_transposed(rows);
     const auto width = static_cast<double>(block.size);
     core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(), 24.0 * width * static_cast<double>(b_.rows()));
   }
-  if (team_.any(!finite)) throw core::SolverError("inversion::GaussNewton", "expected a finite Jacobian, got NaN or infinity in a kept datum");
   for (const Block& block : blocks) team_.broadcast(b_.middleCols(block.first, block.size), block.owner);
 }
 

@@ -17,7 +17,7 @@ namespace lodestone::inversion {
 /// collective: every member. cost: n_model·n_kept² flops once, n_kept³/3 per λ.
 class DataSpaceSystem {
  public:
-  /// errors: SolverError, on every rank, when J is not finite.
+  /// errors: what `linearization.jacobian()` throws.
   DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit, const Regularization& regularization,
                   const Eigen::VectorXd& model);
 

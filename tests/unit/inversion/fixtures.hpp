@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/map_algebra.hpp"
+#include "engine/core/random.hpp"
+#include "inversion/gauss_newton.hpp"
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+/// Small problems shared by the inversion tests.
+namespace lodestone::tests {
+
+inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
+  const core::Philox random(seed);
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&](Eigen::Index i, Eigen::Index j) {
+    return random.normal(static_cast<std::uint64_t>(j * rows + i));
+  });
+}
+
+/// First differences and a small smallness on a line of n cells.
+inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::Index n, double reference = 0.0) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int i = 0; i + 1 < n; ++i) {
+    entries.emplace_back(i, i, -1.0);
+    entries.emplace_back(i, i + 1, 1.0);
+  }
+  for (int i = 0; i < n; ++i) entries.emplace_back(static_cast<int>(n) - 1 + i, i, 0.05);
+  Eigen::SparseMatrix<double> roughness(2 * n - 1, n);
+  roughness.setFromTriplets(entries.begin(), entries.end());
+  return std::make_shared<inversion::Regularization>(roughness, Eigen::VectorXd::Constant(n, reference));
+}
+
+inline inversion::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {
+  const auto n = static_cast<std::size_t>(observed.size());
+  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 0)};
+}
+
+/// A map whose calls are counted and whose behaviour can be spoilt.
+class FakeMap final : public core::DifferentiableMap {
+ public:
+  explicit FakeMap(core::MapPtr inner) : inner_(std::move(inner)) {}
+  [[nodiscard]] Eigen::Index size_in() const override { return inner_->size_in(); }
+  [[nodiscard]] Eigen::Index size_out() const override { return inner_->size_out(); }
+  [[nodiscard]] std::string name() const override { return "tests::FakeMap"; }
+
+  mutable int n_value = 0, n_linearize = 0;
+  std::function<void(Eigen::VectorXd& value, int call)> spoil_value;  ///< may throw
+  std::function<void(int call)> before_linearize;                     ///< may throw
+
+ private:
+  Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override {
+    Eigen::VectorXd value = inner_->value(x);
+    ++n_value;
+    if (spoil_value) spoil_value(value, n_value);
+    return value;
+  }
+  std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override {
+    ++n_linearize;
+    if (before_linearize) before_linearize(n_linearize);
+    return inner_->linearize(x);
+  }
+  core::MapPtr inner_;
+};
+
+/// d_i = Σ_j A_ij·(m_j + ½ sin m_j), a mild nonlinear problem with noisy data of a smooth model.
+struct CurvedProblem {
+  static constexpr Eigen::Index n = 30, n_data = 40;
+  Eigen::VectorXd truth = Eigen::VectorXd::NullaryExpr(n, [](Eigen::Index i) { return 1.0 + std::sin(0.2 * static_cast<double>(i)); });
+  core::MapPtr map = core::compose(core::affine(random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
+                                   core::pointwise("bend", n, [](double v) { return v + 0.5 * std::sin(v); },
+                                                   [](double v) { return 1.0 + 0.5 * std::cos(v); }));
+  double sigma = 0.3;
+  Eigen::VectorXd observed = map->value(truth) + sigma * random_matrix(n_data, 1, 2).col(0);
+
+  [[nodiscard]] inversion::Objective objective(core::MapPtr forward = nullptr) const {
+    return {forward ? std::move(forward) : map, plain_misfit(observed, sigma), line_roughness(n)};
+  }
+};
+
+}  // namespace lodestone::tests

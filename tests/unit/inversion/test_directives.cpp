@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/directives.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <sstream>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+
+namespace {
+
+inversion::GaussNewtonSummary run_with(std::shared_ptr<inversion::Directive> directive) {
+  const tests::CurvedProblem problem;
+  inversion::GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1});
+  gauss_newton.add(std::move(directive));
+  return gauss_newton.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+}
+
+}  // namespace
+
+TEST_CASE("directives: the table has one heading and one aligned line per iteration") {
+  tests::Capture out(STDOUT_FILENO);
+  const auto summary = run_with(std::make_shared<inversion::IterationTable>());
+  std::istringstream lines(out.text());
+  std::vector<std::string> table;
+  for (std::string line; std::getline(lines, line);) table.push_back(line);
+  REQUIRE(table.size() == summary.history.size() + 1);
+  CHECK_THAT(table[0], Contains("iter") && Contains("rms") && Contains("roughness"));
+  for (const std::string& line : table) CHECK(line.size() == table[0].size());
+  CHECK_THAT(table.back(), Contains(fmt::format("{:.4f}", summary.rms)));
+}
+
+TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
+  tests::Capture out(STDOUT_FILENO);
+  (void)run_with(std::make_shared<inversion::ProgressBar>(2));
+  CHECK(out.text().empty());
+}
+
+TEST_CASE("directives: the checkpoint hands over every state, the start's included") {
+  std::vector<int> iterations;
+  const auto summary =
+      run_with(std::make_shared<inversion::CheckpointDirective>([&](const inversion::GaussNewtonState& state) { iterations.push_back(state.iteration); }));
+  CHECK(iterations == std::vector<int>{0, 1, 2});
+  CHECK(summary.history.size() == 3);
+}

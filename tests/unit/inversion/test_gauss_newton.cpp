@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+#include <Eigen/Dense>
+
+using namespace lodestone;
+using inversion::GaussNewton;
+using inversion::GaussNewtonOptions;
+using inversion::StopReason;
+
+namespace {
+
+/// Counts what a run reports.
+struct Witness final : inversion::Directive {
+  int n_iterations = 0, n_progress = 0;
+  std::vector<inversion::GaussNewtonState> states;
+  void on_iteration(const inversion::IterationView& view) override {
+    ++n_iterations;
+    states.push_back(view.state);
+  }
+  void on_progress(const std::string&) override { ++n_progress; }
+};
+
+bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
+
+}  // namespace
+
+TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its lambda, the largest one at the target") {
+  const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
+  const Eigen::VectorXd truth = Eigen::VectorXd::LinSpaced(30, 0.0, 2.0);
+  const Eigen::VectorXd observed = a * truth + 0.5 * tests::random_matrix(40, 1, 2).col(0);
+  const auto regularization = tests::line_roughness(30);
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda_tolerance = 0.02});
+  const auto summary = gauss_newton.minimise({core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization},
+                                             Eigen::VectorXd::Zero(30));
+  REQUIRE(summary.usable());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.rms <= 1.0);
+  CHECK(summary.rms > 0.98);
+  const auto tikhonov = [&](double lambda) -> Eigen::VectorXd {
+    const Eigen::MatrixXd r(regularization->roughness());
+    return (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
+  };
+  CHECK((summary.model - tikhonov(summary.lambda)).norm() < 1e-9 * summary.model.norm());
+  CHECK((a * tikhonov(1.3 * summary.lambda) - observed).norm() / 0.5 / std::sqrt(40.0) > 1.0);
+  CHECK(summary.roughness == Approx(regularization->cost(summary.model)));
+  CHECK((summary.predicted - a * summary.model).norm() < 1e-10 * summary.predicted.norm());
+  CHECK(summary.history.back().iteration <= 3);
+}
+
+TEST_CASE("Gauss-Newton: the step does not depend on the model it is linearised at when the problem is linear") {
+  const Eigen::MatrixXd a = tests::random_matrix(20, 10, 1);
+  const Eigen::VectorXd observed = tests::random_matrix(20, 1, 2).col(0);
+  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)), tests::plain_misfit(observed, 0.01), tests::line_roughness(10, 1.0)};
+  const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 2.0, .max_lambda_trials = 1};
+  const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Zero(10));
+  const auto from_far = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(10, 50.0));
+  CHECK((from_zero.model - from_far.model).norm() < 1e-9 * from_zero.model.norm());
+}
+
+TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as long as that pays") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  const auto witness = std::make_shared<Witness>();
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = 1.0});
+  gauss_newton.add(witness);
+  const auto summary = gauss_newton.minimise(problem.objective(fake), Eigen::VectorXd::Zero(problem.n));
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.rms <= 1.0);
+  int n_forward = 0, n_jacobian = 0;
+  for (std::size_t i = 0; i < summary.history.size(); ++i) {
+    const auto& row = summary.history[i];
+    n_forward += row.n_forward;
+    n_jacobian += row.n_jacobian;
+    CHECK(row.iteration == static_cast<int>(i));
+    if (i == 0) continue;
+    CHECK(row.rms_at_start == Approx(summary.history[i - 1].rms));
+    if (summary.history[i - 1].rms > 1.0) CHECK(row.rms < summary.history[i - 1].rms);
+    if (summary.history[i - 1].rms <= 1.0) CHECK(row.roughness < summary.history[i - 1].roughness);
+  }
+  CHECK(witness->n_iterations == static_cast<int>(summary.history.size()));
+  CHECK(witness->n_progress > 0);
+  CHECK(fake->n_value >= n_forward);
+  CHECK(fake->n_linearize >= n_jacobian);
+  // The truth fits as well, so the smoothest model at the target cannot be rougher.
+  const auto objective = problem.objective();
+  if (objective.misfit.rms(problem.observed - problem.map->value(problem.truth) + problem.observed) > 0.0)
+    CHECK(summary.roughness < 1.2 * objective.regularization->cost(problem.truth));
+}
+
+TEST_CASE("Gauss-Newton: forward runs per iteration stay few") {
+  const tests::CurvedProblem problem;
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05}).minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  int n_forward = 0;
+  for (const auto& row : summary.history) n_forward += row.n_forward;
+  CHECK(n_forward <= 6 * static_cast<int>(summary.history.size()));
+}
+
+TEST_CASE("Gauss-Newton: masked data do not move the result") {
+  const tests::CurvedProblem problem;
+  const auto run = [&](double nonsense) {
+    Eigen::VectorXd observed = problem.observed;
+    std::vector<std::uint8_t> kept(static_cast<std::size_t>(problem.n_data), 1);
+    for (const int i : {0, 7, 39}) {
+      kept[static_cast<std::size_t>(i)] = 0;
+      observed[i] = nonsense;
+    }
+    const inversion::DataMisfit misfit(observed, Eigen::VectorXd::Constant(problem.n_data, problem.sigma), kept,
+                                       std::vector<std::uint8_t>(kept.size(), 0));
+    return GaussNewton(MPI_COMM_SELF).minimise({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
+  };
+  const auto clean = run(0.0), wild = run(1e30);
+  CHECK(same_bits(clean.model, wild.model));
+  CHECK(clean.rms == wild.rms);
+}
+
+TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bit") {
+  const tests::CurvedProblem problem;
+  const GaussNewtonOptions options{.max_iterations = 8, .target_rms = 0.6};
+  const auto witness = std::make_shared<Witness>();
+  GaussNewton whole(MPI_COMM_SELF, options);
+  whole.add(witness);
+  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  REQUIRE(witness->states.size() >= 3);
+  for (const auto& state : witness->states) {
+    const auto resumed = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), state);
+    CHECK(same_bits(resumed.model, expected.model));
+    CHECK(same_bits(resumed.predicted, expected.predicted));
+    CHECK(resumed.reason == expected.reason);
+    CHECK(resumed.lambda == expected.lambda);
+    REQUIRE(resumed.history.size() == expected.history.size());
+    for (std::size_t i = 0; i < expected.history.size(); ++i) {
+      CHECK(resumed.history[i].rms == expected.history[i].rms);
+      CHECK(resumed.history[i].n_forward == expected.history[i].n_forward);
+    }
+  }
+}
+
+TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored by resume") {
+  const tests::CurvedProblem problem;
+  const auto shifted = core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
+                                                  Eigen::VectorXd::Constant(problem.n_data, 0.05)), problem.map);
+  const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
+  const auto redesign = [&](const core::ConstVectorRef&, int iteration) -> core::MapPtr { return iteration == 2 ? shifted : nullptr; };
+  const auto witness = std::make_shared<Witness>();
+  GaussNewton whole(MPI_COMM_SELF, options);
+  whole.add(witness);
+  whole.set_redesign(redesign);
+  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  REQUIRE(expected.history.size() >= 4);
+  CHECK(expected.history[1].rms_at_start == Approx(expected.history[0].rms));
+  CHECK(expected.history[2].rms_at_start != Approx(expected.history[1].rms).epsilon(1e-6));
+  CHECK((expected.predicted - shifted->value(expected.model)).norm() == 0.0);
+  GaussNewton later(MPI_COMM_SELF, options);
+  later.set_redesign(redesign);
+  const auto resumed = later.resume(problem.objective(), witness->states[3]);
+  CHECK(same_bits(resumed.model, expected.model));
+  CHECK(same_bits(resumed.predicted, expected.predicted));
+}
+
+TEST_CASE("Gauss-Newton: no unknown moves farther than max_log_step in one iteration") {
+  const tests::CurvedProblem problem;
+  const auto witness = std::make_shared<Witness>();
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 3, .max_log_step = 0.2});
+  gauss_newton.add(witness);
+  (void)gauss_newton.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  REQUIRE(witness->states.size() >= 3);
+  for (std::size_t i = 1; i < witness->states.size(); ++i)
+    CHECK((witness->states[i].model - witness->states[i - 1].model).lpNorm<Eigen::Infinity>() <= 0.2 * (1.0 + 1e-12));
+}

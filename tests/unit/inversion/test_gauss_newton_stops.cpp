@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a run ends, and what is left when it ends badly.
+#include "engine/core/error.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+#include <limits>
+
+using namespace lodestone;
+using inversion::GaussNewton;
+using inversion::GaussNewtonOptions;
+using inversion::StopReason;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem::n); }
+
+}  // namespace
+
+TEST_CASE("stop: iterations ran out above the target") {
+  const tests::CurvedProblem problem;
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .target_rms = 0.01, .max_lambda_trials = 1}).minimise(problem.objective(), zero_start());
+  CHECK(summary.reason == StopReason::max_iterations);
+  CHECK(summary.history.size() == 2);
+  CHECK_THAT(summary.brief(), Contains("iterations ran out after 1 iterations") && Contains("1 Jacobians"));
+}
+
+TEST_CASE("stop: stagnated when the rms no longer falls") {
+  const tests::CurvedProblem problem;
+  Eigen::VectorXd observed = problem.observed;
+  observed += 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);  // more data than unknowns: cannot be fitted
+  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01), tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40}).minimise(objective, zero_start());
+  CHECK(summary.reason == StopReason::stagnated);
+  CHECK(summary.history.size() < 30);
+  CHECK(summary.usable());
+}
+
+TEST_CASE("stop: a reference model at the target needs no iteration") {
+  const tests::CurvedProblem problem;
+  const inversion::Objective objective{problem.map, tests::plain_misfit(problem.map->value(zero_start()), 0.1), tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.history.size() == 1);
+}
+
+TEST_CASE("stop: asked from outside, it ends after the iteration with the given reason") {
+  const tests::CurvedProblem problem;
+  int n_asked = 0;
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = 0.01});
+  gauss_newton.set_stop([&]() -> std::optional<StopReason> {
+    if (++n_asked < 3) return std::nullopt;
+    return StopReason::time_limit;
+  });
+  const auto summary = gauss_newton.minimise(problem.objective(), zero_start());
+  CHECK(summary.reason == StopReason::time_limit);
+  CHECK(summary.history.size() == 3);
+  CHECK_THAT(summary.message, Contains("time limit"));
+}
+
+TEST_CASE("stop: a failed linearisation ends the run and keeps the last good model") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  fake->before_linearize = [](int call) {
+    if (call == 3) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
+  };
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.target_rms = 0.1}).minimise(problem.objective(fake), zero_start());
+  CHECK(summary.reason == StopReason::failed);
+  CHECK_THAT(summary.message, Contains("zero pivot in row 17"));
+  REQUIRE(summary.history.size() == 3);
+  const auto two = GaussNewton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1}).minimise(problem.objective(), zero_start());
+  CHECK((summary.model - two.model).norm() == 0.0);
+  CHECK((summary.predicted - two.predicted).norm() == 0.0);
+}
+
+TEST_CASE("stop: failed or NaN trials are rejected and the search goes on") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  fake->spoil_value = [](Eigen::VectorXd& value, int call) {
+    if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
+    if (call == 4) value[0] = std::numeric_limits<double>::quiet_NaN();
+    if (call == 6) throw core::InvalidArgument("tests::FakeMap", "resistivity overflows");
+  };
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(problem.objective(fake), zero_start());
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(fake->n_value > 6);
+}
+
+TEST_CASE("stop: when every trial fails the summary says why and keeps the model") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  fake->spoil_value = [](Eigen::VectorXd& value, int call) {
+    if (call > 1) value.setConstant(std::numeric_limits<double>::quiet_NaN());
+  };
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 4}).minimise(problem.objective(fake), zero_start());
+  CHECK(summary.reason == StopReason::failed);
+  CHECK_THAT(summary.message, Contains("every trial failed") && Contains("finite outputs"));
+  CHECK(summary.usable());
+  CHECK(summary.model == zero_start());
+}
+
+TEST_CASE("stop: a start model without responses gives a summary that is not usable") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  fake->spoil_value = [](Eigen::VectorXd&, int) { throw core::SolverError("tests::FakeMap", "out of memory"); };
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(problem.objective(fake), zero_start());
+  CHECK(summary.reason == StopReason::failed);
+  CHECK_FALSE(summary.usable());
+  CHECK_THAT(summary.brief(), Contains("start model") && Contains("out of memory"));
+}
+
+TEST_CASE("stop: when no lambda lowers the rms, shorter steps are tried") {
+  // A narrow valley: full steps of this steep map overshoot at every λ the search may try.
+  const auto steep = core::pointwise("atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
+  const inversion::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3), tests::line_roughness(1, 0.0)};
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1, .max_halvings = 6})
+                           .minimise(objective, Eigen::VectorXd::Constant(1, 3.0));
+  REQUIRE(summary.history.size() == 2);
+  CHECK(summary.history[1].step < 1.0);
+  CHECK(summary.history[1].rms < summary.history[0].rms);
+}
+
+TEST_CASE("stop: broken input is an exception, not a summary") {
+  const tests::CurvedProblem problem;
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), Eigen::VectorXd::Zero(3)), Contains("start model of 30") && Contains("got 3"));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.target_rms = 0.0}), Contains("target_rms > 0"));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0}), Contains("max_lambda_trials"));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.min_rms_drop = -1.0}), Contains("min_rms_drop"));
+  inversion::Objective objective = problem.objective();
+  objective.forward = core::affine(Eigen::MatrixXd::Zero(3, problem.n), Eigen::VectorXd::Zero(3));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()), Contains("gives 3 data, the misfit holds 40"));
+  objective.forward = nullptr;
+  CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()), core::InvalidArgument);
+  inversion::GaussNewtonState without_history;
+  without_history.model = zero_start();
+  CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).resume(problem.objective(), without_history), core::InvalidArgument);
+}

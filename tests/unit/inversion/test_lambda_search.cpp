@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/lambda_search.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <limits>
+
+using namespace lodestone;
+using inversion::search_lambda;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("lambda search: above the target it finds the smallest rms in a few runs, from either side") {
+  const auto valley = [](double lambda) { return 2.0 + 0.4 * std::pow(std::log10(lambda) - 1.3, 2); };
+  for (const double start : {1e3, 10.0, 0.1}) {
+    const auto result = search_lambda(valley, start, {.current_rms = 5.0});
+    CHECK_FALSE(result.target_reached);
+    CHECK(result.trials[result.best].rms < 2.05);
+    CHECK(result.trials.size() <= 7);
+  }
+}
+
+TEST_CASE("lambda search: when the target can be reached, the largest lambda that does is taken") {
+  // Two branches at the target: below λ = 1 the rms grows again.
+  const auto valley = [](double lambda) { return 0.8 + 0.2 * std::pow(std::log10(lambda), 2); };
+  for (const double start : {300.0, 1.0, 0.3, 1e-2}) {
+    const auto result = search_lambda(valley, start, {.current_rms = 3.0});
+    REQUIRE(result.target_reached);
+    const double rms = result.trials[result.best].rms;
+    CHECK(rms <= 1.0);
+    CHECK(std::log10(result.trials[result.best].lambda) == Approx(1.0).margin(0.1));
+    CHECK(result.trials.size() <= 9);
+  }
+}
+
+TEST_CASE("lambda search: a first trial just below the target is enough") {
+  const auto result = search_lambda([](double) { return 0.995; }, 7.0, {.current_rms = 0.999});
+  CHECK(result.trials.size() == 1);
+  CHECK(result.trials[result.best].lambda == Approx(7.0));
+}
+
+TEST_CASE("lambda search: rejected trials send it to larger lambda") {
+  const auto cliff = [](double lambda) { return lambda < 50.0 ? infinity : 1.5 + 0.1 * std::log10(lambda / 50.0); };
+  const auto result = search_lambda(cliff, 1.0, {.current_rms = 4.0});
+  CHECK(result.trials[result.best].rms < 1.7);
+  const auto hopeless = search_lambda([](double) { return std::nan(""); }, 1.0, {.current_rms = 4.0, .max_trials = 6});
+  CHECK(hopeless.trials.size() == 6);
+  CHECK_FALSE(std::isfinite(hopeless.trials[hopeless.best].rms));
+}
+
+TEST_CASE("lambda search: it never runs more trials than allowed, and a flat curve ends it at once") {
+  int n = 0;
+  const auto falling = [&](double lambda) {
+    ++n;
+    return 2.0 + lambda;
+  };
+  (void)search_lambda(falling, 1e8, {.current_rms = 1e9, .max_trials = 4});
+  CHECK(n == 4);
+  CHECK(search_lambda([](double) { return 2.0; }, 1.0, {.current_rms = 3.0}).trials.size() <= 3);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/misfit.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+using namespace lodestone;
+using inversion::DataMisfit;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("misfit: residuals are divided by sigma and rms counts kept data only") {
+  const DataMisfit misfit(Eigen::Vector4d(1.0, 2.0, not_a_number, 5.0), Eigen::Vector4d(0.5, 1.0, not_a_number, 1.0), {1, 1, 0, 0}, {0, 0, 0, 0});
+  const Eigen::Vector4d predicted(0.0, 1.0, 7.0, not_a_number);
+  CHECK(misfit.n_kept() == 2);
+  CHECK(misfit.residual(predicted).isApprox(Eigen::Vector4d(2.0, 1.0, 0.0, 0.0)));
+  CHECK(misfit.weights().isApprox(Eigen::Vector4d(2.0, 1.0, 0.0, 0.0)));
+  CHECK(misfit.rms(predicted) == Approx(std::sqrt(2.5)));
+}
+
+TEST_CASE("misfit: phase residuals are wrapped to (-pi, pi], others are not") {
+  constexpr double pi = std::numbers::pi;
+  const DataMisfit misfit(Eigen::Vector4d(3.0, -3.0, pi, 3.0), Eigen::Vector4d::Ones(), {1, 1, 1, 1}, {1, 1, 1, 0});
+  const Eigen::VectorXd residual = misfit.residual(Eigen::Vector4d(-3.0, 3.0, 0.0, -3.0));
+  CHECK(residual[0] == Approx(6.0 - 2.0 * pi));
+  CHECK(residual[1] == Approx(2.0 * pi - 6.0));
+  CHECK(residual[2] == Approx(pi));
+  CHECK(residual[3] == Approx(6.0));
+  CHECK(misfit.residual(Eigen::Vector4d(0.0, 0.0, 2.0 * pi, 0.0))[2] == Approx(pi));  // −π is written as +π
+}
+
+TEST_CASE("misfit: a kept datum that is not finite makes rms not finite") {
+  const DataMisfit misfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {1, 1}, {0, 0});
+  CHECK(std::isnan(misfit.rms(Eigen::Vector2d(not_a_number, 2.0))));
+}
+
+TEST_CASE("misfit: unusable data are refused") {
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, not_a_number), Eigen::Vector2d::Ones(), {1, 1}, {0, 0}), Contains("datum 1 is kept") && Contains("mask it"));
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(1.0, 0.0), {1, 1}, {0, 0}), Contains("sigma 0"));
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {0, 0}, {0, 0}), Contains("none of 2"));
+  CHECK_THROWS_AS(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::VectorXd::Ones(3), {1, 1}, {0, 0}), core::ShapeError);
+  const DataMisfit misfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {1, 1}, {0, 0});
+  CHECK_THROWS_WITH(misfit.residual(Eigen::Vector3d::Zero()), Contains("expected 2 predicted data, got 3"));
+}

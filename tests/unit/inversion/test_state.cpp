@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/memory_arrays.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+using namespace lodestone;
+using inversion::GaussNewtonState;
+
+namespace {
+
+GaussNewtonState some_state() {
+  GaussNewtonState state;
+  state.iteration = 1;
+  state.lambda = 0.1 + 1e-17;
+  state.n_stagnated = 1;
+  state.model = tests::random_matrix(7, 1, 4).col(0);
+  state.history = {{.rms = 9.0, .n_forward = 1}, {.iteration = 1, .lambda = 0.1, .rms = 3.1, .roughness = 2.0, .step = 0.5, .rms_at_start = 9.0, .n_forward = 4,
+                                                  .n_jacobian = 1, .seconds = 1.5}};
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("state: written and read back, every bit is there") {
+  GaussNewtonState state = some_state();
+  for (const bool redesigned : {false, true}) {
+    if (redesigned) {
+      state.design_iteration = 1;
+      state.design_model = tests::random_matrix(7, 1, 5).col(0);
+    }
+    tests::MemoryArrays arrays;
+    inversion::write_state(arrays, state);
+    const GaussNewtonState back = inversion::read_state(arrays);
+    CHECK(back.iteration == 1);
+    CHECK(back.lambda == state.lambda);
+    CHECK(back.n_stagnated == 1);
+    CHECK((back.model.array() == state.model.array()).all());
+    CHECK(back.design_iteration == state.design_iteration);
+    CHECK(back.design_model.size() == state.design_model.size());
+    REQUIRE(back.history.size() == 2);
+    CHECK(back.history[1].iteration == 1);
+    CHECK(back.history[1].lambda == 0.1);
+    CHECK(back.history[1].rms == 3.1);
+    CHECK(back.history[1].roughness == 2.0);
+    CHECK(back.history[1].step == 0.5);
+    CHECK(back.history[1].rms_at_start == 9.0);
+    CHECK(back.history[1].n_forward == 4);
+    CHECK(back.history[1].n_jacobian == 1);
+    CHECK(back.history[1].seconds == 1.5);
+  }
+}
+
+TEST_CASE("state: a checkpoint of another layout is refused") {
+  tests::MemoryArrays arrays;
+  CHECK_THROWS_AS(inversion::read_state(arrays), core::FormatError);
+  inversion::write_state(arrays, some_state());
+  core::write_matrix(arrays, "state/history", Eigen::MatrixXd::Zero(2, 4));
+  CHECK_THROWS_WITH(inversion::read_state(arrays), Catch::Matchers::Contains("another version"));
+}
