@@ -3,6 +3,7 @@
 # usage: check_install.sh install|example|components|missing|version|pkgconfig     (see CMakeLists.txt for the environment it needs)
 set -euo pipefail
 prefix=$LODESTONE_WORK/prefix
+step=$1
 here=$PWD/tests/install
 example=$PWD/examples/cmake_project
 
@@ -21,11 +22,11 @@ configure() {
 refuses() {
   local text=$1 output
   shift
-  if output=$(configure probe "$here/probe" "$@" 2>&1); then fail "configuring with $* should have failed"; fi
+  if output=$(configure "probe_$step" "$here/probe" "$@" 2>&1); then fail "configuring with $* should have failed"; fi
   tr -s '\n ' ' ' <<<"$output" | grep -qF -- "$text" || { echo "$output"; fail "expected the text '$text'"; }
 }
 
-case $1 in
+case $step in
   install)
     rm -rf "${LODESTONE_WORK:?}"
     "$CMAKE" --install "$LODESTONE_BUILD" --prefix "$prefix" >"$LODESTONE_BUILD/tests/install/install.log"
@@ -41,9 +42,9 @@ case $1 in
     "$LODESTONE_WORK/example/basin"
     ;;
   components)
-    configure probe "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
-    configure probe "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;physics;inversion;io"
-    configure probe "$here/probe" -DEXPECTED="core;mpi;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
+    configure "probe_$step" "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;physics;inversion;io"
     ;;
   missing) refuses "lodestone has no component 'nonsense'" -DCOMPONENTS=nonsense ;;
   version) refuses 'compatible with requested version "9.9"' -DVERSION=9.9 ;;
@@ -57,5 +58,5 @@ case $1 in
     "$CXX" $CXX_FLAGS "$LODESTONE_WORK/pkgconfig/main.o" -o "$LODESTONE_WORK/pkgconfig/main" $(pkg-config --libs lodestone)
     "$LODESTONE_WORK/pkgconfig/main"
     ;;
-  *) fail "unknown step '$1'" ;;
+  *) fail "unknown step '$step'" ;;
 esac
