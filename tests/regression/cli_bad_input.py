@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: one paragraph that says where and what to do, the exit code of its class, nothing half-written."""
+import os
+import resource
+import shutil
+import subprocess
+
+from support import EDI, PROGRAM, Folder, check, expect, finish, synthetic
+
+STATIONS = ["kim438", "kim439", "kim440", "kim441"]
+
+
+def edi_folder(folder, name, stations=STATIONS):
+    os.makedirs(folder / name, exist_ok=True)
+    for station in stations:
+        shutil.copy(os.path.join(EDI, f"SAMTEX.{station}.2004.edi"), folder / name)
+    return name
+
+
+def config(folder, name, data, rest=""):
+    return folder.write(name, "[data]\n" + data + "\n" + rest)
+
+
+def dry(code, words, path, *more):
+    return expect(code, words, "invert", path, "--dry-run", *more)
+
+
+with Folder() as folder:
+    edi_folder(folder, "edi")
+    good = 'edi_folder = "edi"'
+
+    # Configuration
+    dry(3, ["missing.toml"], folder / "missing.toml")
+    dry(2, ["syntax.toml:2"], folder.write("syntax.toml", "[data]\nedi_folder = \n"))
+    dry(2, ["typo.toml:4", "target_rms"], config(folder, "typo.toml", good, "[inversion]\ntargetrms = 1.0\n"))
+    dry(2, ["table.toml", "inversion"], config(folder, "table.toml", good, "[inversions]\ntarget_rms = 1.0\n"))
+    dry(2, ["type.toml:4", "number", "target_rms"], config(folder, "type.toml", good, '[inversion]\ntarget_rms = "small"\n'))
+    dry(2, ["positive"], config(folder, "sign.toml", good, "[inversion]\ntarget_rms = -1\n"))
+    dry(2, ["edi_folder", "modem_file"], config(folder, "both.toml", good + '\nmodem_file = "a.dat"'))
+    dry(2, ["frequencies_hz", "period_min_s"], config(folder, "periods.toml", good + "\nfrequencies_hz = [1.0]\nperiod_min_s = 1.0"))
+    dry(2, ["resistivity_min_ohm_m"], config(folder, "bounds.toml", good, "[bounds]\nresistivity_min_ohm_m = 10\nresistivity_max_ohm_m = 1\n"))
+    dry(2, ["from_start_model"], config(folder, "grid.toml", good, "[grid]\nfrom_start_model = true\n"))
+    dry(2, ["edi_folder"], config(folder, "nothing.toml", ""))
+    dry(2, ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
+
+    # Data
+    os.makedirs(folder / "empty")
+    dry(3, ["nowhere"], config(folder, "folder.toml", 'edi_folder = "nowhere"'))
+    dry(3, ["*.edi"], config(folder, "empty.toml", 'edi_folder = "empty"'))
+    folder.write("binary/a.edi", bytes(range(256)) * 40)
+    dry(3, ["none of 1"], config(folder, "binary.toml", 'edi_folder = "binary"'))
+    dry(4, ["a.edi"], config(folder, "modem.toml", 'modem_file = "binary/a.edi"'))
+    dry(5, [], config(folder, "band.toml", good + "\nperiod_min_s = 1e8"))
+    edi_folder(folder, "twins")
+    text = open(folder / "twins/SAMTEX.kim438.2004.edi").read().replace("kim438", "copy")
+    folder.write("twins/SAMTEX.copy.2004.edi", text)
+    dry(5, ["copy", "kim438"], config(folder, "twins.toml", 'edi_folder = "twins"'))
+    dry(2, ["kim439", "did you mean"], config(folder, "order.toml", good + '\nstation_order = ["kim438", "kim4399"]'))
+
+    # One bad file among many: reported and skipped.
+    edi_folder(folder, "mixed")
+    whole = open(os.path.join(EDI, "SAMTEX.kim442.2004.edi"), "rb").read()
+    folder.write("mixed/SAMTEX.kim442.2004.edi", whole[: len(whole) // 3])
+    dry(0, ["skipped", "kim442", "4 stations"], config(folder, "mixed.toml", 'edi_folder = "mixed"\nfrequencies_hz = [1.41, 0.176]'))
+
+    # Output
+    path = synthetic(folder)
+    folder.write("taken", "a file")
+    expect(3, ["taken"], "invert", path, "-o", folder / "taken")
+    folder.write("full/notes.txt", "mine")
+    expect(2, ["empty folder"], "invert", path, "-o", folder / "full")
+    check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")
+    expect(3, ["checkpoint"], "invert", path, "-o", folder / "new", "--resume")
+
+    # A disk that is full: an error of its class, and no file cut short under its final name.
+    limit = 20000
+    run = subprocess.run([PROGRAM, "invert", path, "-o", folder / "limited"], capture_output=True, text=True, timeout=100,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    check(run.returncode == 3, f"a full disk is a file error, got {run.returncode}: {run.stderr[-600:]}")
+    left = [f for _, _, files in os.walk(folder / "limited") for f in files]
+    check(not any(f.startswith(".") for f in left), f"no temporary file is left: {left}")
+    for name in ("result.h5", "report.html"):
+        check(name not in left, f"no {name} of a failed run")
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([PROGRAM, "info", os.path.join(EDI, "SAMTEX.kim438.2004.edi")], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    check(run.returncode == 3 and "standard output" in run.stderr, "a full standard output is a file error")
+finish()

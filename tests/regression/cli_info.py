@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""info: what files are, as JSON and for people."""
+import json
+import os
+
+from support import BLOCK, EDI, SOURCE, Folder, check, expect, finish
+
+SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "sign",
+             "units", "frame_deg"}
+
+with Folder() as folder:
+    station = os.path.join(EDI, "SAMTEX.kim438.2004.edi")
+    model = folder.write("block.toml", BLOCK)
+    result = expect(0, [], "info", "--json", station, model)
+    files = json.loads(result.stdout)
+    check([set(f) for f in files] == [{"path", "format", "status", "warnings", "sites"}] * 2, "one object per file with the five keys")
+    site = files[0]["sites"][0]
+    check(set(site) == SITE_KEYS, "each site has its twelve keys")
+    check(site["name"] == "kim438" and site["n_periods"] == 80 and abs(site["latitude_deg"] + 23.236867) < 1e-5, "what the file says")
+    check({"zxx", "zxy", "zyx", "zyy"} <= set(site["components"]) and site["sign"] == "+" and site["units"] == "mV/km/nT", "components, sign, units")
+    check(files[0]["status"] == "ok" and files[1]["sites"] == [], "a model has no sites")
+
+    bad = folder.write("bad.edi", open(station, "rb").read()[:4000])
+    result = expect(4, [], "info", "--json", bad, station)
+    files = json.loads(result.stdout)
+    check(len(files) == 2 and files[0]["status"] != "ok" and files[1]["status"] == "ok", "a bad file is reported, the next one still read")
+    expect(3, ["missing.edi"], "info", folder / "missing.edi")
+    expect(0, ["kim438", "EDI"], "info", station)
+    check(len(json.loads(expect(0, [], "info", "--json", EDI).stdout)) == 36, "a folder stands for its EDI files")
+finish()

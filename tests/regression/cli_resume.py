@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""invert: results, stopping and going on to the identical result."""
+import csv
+import os
+import signal
+import subprocess
+import time
+
+from support import PROGRAM, Folder, check, expect, finish, synthetic
+
+
+def history(folder, run):
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(open(folder / f"{run}/iterations.csv"))]
+
+
+def section(folder, run):
+    return open(folder / f"{run}/section.csv").read()
+
+
+def start(*arguments):
+    return subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def wait_for(path, seconds=60):
+    end = time.time() + seconds
+    while not os.path.exists(path) and time.time() < end:
+        time.sleep(0.02)
+    return os.path.exists(path)
+
+
+with Folder() as folder:
+    path = synthetic(folder, iterations=4, target=0.01)  # a target out of reach: every run ends with "not converged"
+
+    expect(0, ["unknowns", "data", "memory per rank", "time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run")
+    check(not os.path.exists(folder / "dry"), "a dry run writes nothing")
+
+    expect(10, ["not converged"], "invert", path, "-o", folder / "whole")
+    for name in ("config.toml", "checkpoint.h5", "iterations.csv", "result.h5", "section.csv", "log.jsonl", "vtk/model.pvd", "vtk/section.vtu"):
+        check(os.path.exists(folder / f"whole/{name}"), f"{name} is written")
+    expect(2, ["--resume"], "invert", path, "-o", folder / "whole")
+
+    # Stopped after every iteration by a time limit, then gone on.
+    code, runs = 11, 0
+    arguments = ["invert", path, "-o", folder / "pieces", "--time-limit", "1e-6"]
+    while code == 11 and runs < 8:
+        run = subprocess.run([PROGRAM, *arguments, *(["--resume"] if runs else [])], capture_output=True, text=True, timeout=100)
+        code, runs = run.returncode, runs + 1
+    check(code == 10 and runs > 2, f"a time limit stops with code 11 until the last iteration is done (code {code} after {runs} runs)")
+    check(section(folder, "pieces") == section(folder, "whole"), "resumed: the same section, digit by digit")
+    check(history(folder, "pieces") == history(folder, "whole"), "resumed: the same history")
+
+    # SIGTERM in mid-run.
+    process = start("invert", path, "-o", folder / "stopped")
+    check(wait_for(folder / "stopped/checkpoint.h5"), "a checkpoint appears")
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=100)
+    if process.returncode != 10:  # else it had ended already
+        check(process.returncode == 11 and "--resume" in said, "SIGTERM: code 11, and how to go on")
+        check(not os.path.exists(folder / "stopped/result.h5"), "SIGTERM: no result yet")
+        expect(10, [], "invert", path, "-o", folder / "stopped", "--resume")
+    check(section(folder, "stopped") == section(folder, "whole"), "SIGTERM and resume: the same section")
+
+    # Changed input is refused, more iterations are not.
+    expect(2, ["inversion.target_rms", "0.01", "0.5"], "invert", path, "-o", folder / "whole", "--resume", "--set", "inversion.target_rms=0.5")
+    expect(2, ["mask"], "invert", path, "-o", folder / "whole", "--resume", "--set", "data.tipper=true")
+    data = open(folder / "data.dat").read().splitlines()
+    os.rename(folder / "data.dat", folder / "old.dat")
+    row = next(i for i, line in enumerate(data) if not line.startswith(("#", ">")) and len(line.split()) > 8)
+    words = data[row].split()
+    words[-2] = repr(float(words[-2]) * 1.01)
+    folder.write("data.dat", "\n".join([*data[:row], " ".join(words), *data[row + 1:]]) + "\n")
+    expect(2, ["data"], "invert", path, "-o", folder / "whole", "--resume")
+    os.replace(folder / "old.dat", folder / "data.dat")
+    expect(10, ["5"], "invert", path, "-o", folder / "whole", "--resume", "--set", "inversion.max_iterations=5")
+    check(len(history(folder, "whole")) >= len(history(folder, "pieces")), "more iterations go on from the last")
+
+    # A target within reach, and a bounded model.
+    expect(0, ["done: rms"], "invert", path, "-o", folder / "easy", "--set", "inversion.target_rms=3.0")
+    expect(0, ["report.html"], "report", folder / "easy")
+    check(os.path.getsize(folder / "easy/report.html") > 10000, "the report is there")
+    expect(0, ["done: rms"], "invert", path, "-o", folder / "bounded", "--set", "inversion.target_rms=3.0", "--set", "bounds.resistivity_min_ohm_m=1.0",
+           "--set", "bounds.resistivity_max_ohm_m=1000.0")
+    values = [float(r["resistivity_ohm_m"]) for r in csv.DictReader(open(folder / "bounded/section.csv"))]
+    check(1.0 < min(values) and max(values) < 1000.0, "bounds hold")
+finish()

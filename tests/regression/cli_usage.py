@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: help, version and wrong usage."""
+from support import Folder, check, expect, finish, run
+
+help_text = expect(0, ["invert", "forward", "report", "info", "selftest", "Exit codes"], "--help").stdout
+check("3 file" in help_text and "11 interrupted" in help_text, "exit codes are listed")
+for command in ("invert", "forward", "report", "info", "selftest"):
+    expect(0, ["Examples:", f"mt_invert {command}"], command, "--help")
+expect(0, ["mt_invert ", "compiler", "commit"], "--version")
+for flag in ("--set", "--output", "--resume", "--dry-run", "--time-limit"):
+    check(flag in run("invert", "--help").stdout, f"invert knows {flag}")
+
+expect(2, ["expected a command"])
+expect(2, ["--help"], "invrt")
+expect(2, ["CONFIG"], "invert")
+expect(2, ["--sites"], "forward", "--model", "m.toml")
+expect(2, ["accuracy"], "forward", "--model", "m", "--sites", "s", "--accuracy", "best")
+expect(2, ["positive"], "forward", "--model", "m", "--sites", "s", "--periods", "1,-2")
+expect(2, ["twice"], "forward", "--model", "m", "--sites", "s", "--periods", "1,1")
+expect(2, [".csv, .h5 or .dat"], "forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "out.txt")
+expect(2, ["--dry-run and --resume"], "invert", "c.toml", "--dry-run", "--resume")
+expect(2, ["time-limit"], "invert", "c.toml", "--time-limit", "0")
+expect(2, ["did you mean \"commemi2d1\""], "selftest", "commemi2d")
+expect(0, ["layered1d", "commemi2d0", "sensitivity2d"], "selftest", "--list")
+expect(3, ["result.h5"], "report", "nowhere")
+
+with Folder() as folder:
+    trace = folder / "trace.json"
+    expect(0, ["layered1d"], "selftest", "--list", "--log", "json", "--trace", trace)
+    check(open(trace).read().lstrip()[:1] in "[{", "the trace is JSON")
+finish()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/command_line.hpp"
+#include "engine/core/error.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+
+namespace {
+
+CommandLine parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "mt_invert");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+std::string refusal(std::vector<const char*> words) {
+  return tests::message_of<core::ConfigError>([&] { static_cast<void>(parse(words)); });
+}
+
+}  // namespace
+
+TEST_CASE("command line: invert takes repeated assignments, a folder and a time limit", "[apps]") {
+  const auto line = parse({"invert", "a.toml", "--set", "x.y=1", "--set", "x.z=[1, 2]", "-o", "out/a", "--time-limit", "2.5", "--resume"});
+  const auto& invert = std::get<InvertArguments>(line.command);
+  CHECK(invert.config_path == "a.toml");
+  CHECK(invert.assignments == std::vector<std::string>{"x.y=1", "x.z=[1, 2]"});
+  CHECK(invert.output_folder == "out/a");
+  CHECK(invert.time_limit_min == 2.5);
+  CHECK(invert.resume);
+  CHECK_FALSE(invert.dry_run);
+  CHECK(line.as_typed == "mt_invert invert a.toml --set x.y=1 --set x.z=[1, 2] -o out/a --time-limit 2.5 --resume");
+}
+
+TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
+  const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy", "fine", "--log", "json"});
+  const auto& forward = std::get<ForwardArguments>(line.command);
+  CHECK(forward.periods_s == std::vector<double>{0.1, 1.0, 10.0});
+  CHECK(forward.accuracy == physics::mt::Accuracy::fine);
+  CHECK(line.log_as_json);
+}
+
+TEST_CASE("command line: wrong usage is a configuration error that says what is wrong", "[apps]") {
+  CHECK_THAT(refusal({}), Catch::Contains("expected a command"));
+  CHECK_THAT(refusal({"invert"}), Catch::Contains("CONFIG"));
+  CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), Catch::Contains("--nonsense"));
+  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), Catch::Contains("positive number of minutes"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}), Catch::Contains("periods"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}), Catch::Contains("positive numbers of seconds"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}), Catch::Contains("a.png"));
+}
+
+TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
+  for (const char* command : {"invert", "forward", "report", "info", "selftest"}) {
+    const auto line = parse({command, "--help"});
+    CHECK_THAT(std::get<ShowText>(line.command).text, Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
+  }
+  CHECK_THAT(std::get<ShowText>(parse({"--version"}).command).text, Catch::Contains("compiler"));
+}

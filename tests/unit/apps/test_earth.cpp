@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/benchmark_models.hpp"
+#include "apps/mt_invert/earth.hpp"
+#include "apps/mt_invert/surface_file.hpp"
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+namespace mt = physics::mt;
+
+namespace {
+
+mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
+  std::vector<mt::Station> stations(y_m.size());
+  for (std::size_t i = 0; i < y_m.size(); ++i) {
+    stations[i].name = std::to_string(i);
+    stations[i].y_m = y_m[i];
+  }
+  mt::ObservedData data;
+  data.survey = mt::full_survey(std::move(stations), {100.0, 0.01}, {mt::Quantity::log10_rho_xy});
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value = Eigen::VectorXd::Constant(n, log10_rho);
+  data.sigma = Eigen::VectorXd::Ones(n);
+  data.mask.assign(static_cast<std::size_t>(n), mt::MaskReason::kept);
+  data.interpolated.assign(static_cast<std::size_t>(n), 0);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("grid: the columns and layers asked for, with a margin in shares of the profile", "[apps]") {
+  GridConfig config;
+  config.n_columns = 100;
+  config.n_layers = 64;
+  config.first_layer_m = 2.0;
+  config.layer_factor = 1.146;
+  const auto grid = make_grid(config, data_at({0.0, 300e3, 719e3}, 2.0));
+  CHECK(grid.n_y() == 100);
+  CHECK(grid.n_z() == 64);
+  CHECK(grid.y_edges_m().front() == Approx(-35.95e3));
+  CHECK(grid.y_edges_m().back() == Approx(754.95e3));
+  CHECK(grid.z_edges_m().back() == Approx(84.03e3).epsilon(1e-3));
+}
+
+TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps]") {
+  const auto grid = make_grid({}, data_at({0.0, 1e3, 2e3}, 2.0));
+  CHECK(grid.n_y() == 20);
+  CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));           // 100 ohm m at 100 Hz: 503 m
+  CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                            // and 50.3 km at 0.01 Hz
+  CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
+  const auto lone = make_grid({}, data_at({5.0}, 2.0));
+  CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
+}
+
+TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres", "[apps]") {
+  const auto block = benchmark_model("commemi2d1").section;
+  CHECK((Eigen::pow(10.0, sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m).norm() < 1e-9);
+  const physics::mesh::TensorGrid2D other({-100, 100, 800}, {0, 100, 600, 4000});
+  const Eigen::VectorXd values = sampled_log10(block, other);
+  CHECK(values[other.index(1, 0)] == Approx(std::log10(0.5)));
+  CHECK(values[other.index(0, 0)] == Approx(2.0));
+  CHECK(values[other.index(1, 1)] == Approx(std::log10(0.5)));  // centre at 450 m, in the block
+}
+
+TEST_CASE("benchmark models: sites within 2 % of a body's width from a contact are not judged", "[apps]") {
+  const auto block = benchmark_model("commemi2d1");
+  CHECK(block.is_at_contact(500.0));
+  CHECK(block.is_at_contact(-519.0));
+  CHECK_FALSE(block.is_at_contact(525.0));
+  CHECK_THROWS_AS(benchmark_model("commemi9"), core::InvalidArgument);
+}
+
+TEST_CASE("surface file: y_m,z_m lines in order, errors with their line", "[apps]") {
+  const tests::TemporaryFolder folder;
+  const auto refusal = [&](const std::string& text) {
+    core::write_file(folder / "s.csv", text);
+    return tests::message_of<core::FormatError>([&] { static_cast<void>(read_surface_csv(folder / "s.csv")); });
+  };
+  core::write_file(folder / "hill.csv", "y_m,z_m\n-100,0\n0,-50\n\n100,0\n");
+  CHECK(read_surface_csv(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
+  CHECK_THAT(refusal("y,z\n0,0\n"), Catch::Contains("s.csv:1"));
+  CHECK_THAT(refusal("y_m,z_m\n0,0\n0,1\n"), Catch::Contains("s.csv:3") && Catch::Contains("sort"));
+  CHECK_THAT(refusal("y_m,z_m\n0,high\n"), Catch::Contains("s.csv:2"));
+  CHECK_THAT(refusal("y_m,z_m\n"), Catch::Contains("got none"));
+}
