@@ -101,7 +101,7 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
   return sites;
 }
 
-void write_responses_csv(const std::string& path, const std::vector<Response>& responses) {
+std::string responses_csv_text(const std::vector<Response>& responses) {
   std::string text(responses_header);
   text += '\n';
   for (const Response& r : responses) {
@@ -112,7 +112,11 @@ void write_responses_csv(const std::string& path, const std::vector<Response>& r
                    shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""), shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""),
                    shortest(r.impedance_ohm.real(), ""), shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""));
   }
-  write_bytes_atomically(path, text);
+  return text;
+}
+
+void write_responses_csv(const std::string& path, const std::vector<Response>& responses) {
+  write_bytes_atomically(path, responses_csv_text(responses));
 }
 
 std::vector<Response> read_responses_csv(const std::string& path) {

@@ -21,6 +21,8 @@ struct CsvSite {
 
 /// One row per response: `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im`; empty field = no value. errors: FileError.
 void write_responses_csv(const std::string& path, const std::vector<physics::mt::Response>& responses);
+/// The same table as text.
+[[nodiscard]] std::string responses_csv_text(const std::vector<physics::mt::Response>& responses);
 /// The rows of such a file. errors: FileError, FormatError with file:line.
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
 

@@ -23,11 +23,13 @@ constexpr std::array<const char*, 4> tensor_names{"XX", "XY", "YX", "YY"};
 /// Blocks of one value per frequency.
 class Columns {
  public:
-  Columns(EdiFile& file, const EdiEmpty& empty) : file_(file), empty_(empty) { read_frequencies(); }
+  Columns(EdiFile& file, const EdiEmpty& empty, double part_of_root) : file_(file), empty_(empty), part_of_root_(part_of_root) { read_frequencies(); }
 
   [[nodiscard]] std::size_t size() const { return frequencies_.size(); }
   [[nodiscard]] const std::vector<double>& frequencies() const { return frequencies_; }
   [[nodiscard]] EdiFile& file() { return file_; }
+  /// σ of each part of a complex number; a variance that is missing, zero or negative tells nothing.
+  [[nodiscard]] double deviation(double variance) const { return variance > 0.0 ? part_of_root_ * std::sqrt(variance) : not_given; }
 
   /// Values of the first block that has one of the names, NaN where EMPTY; an empty vector when there is no such block.
   [[nodiscard]] std::vector<double> values(const std::vector<std::string>& names) {
@@ -67,20 +69,18 @@ class Columns {
 
   EdiFile& file_;
   const EdiEmpty& empty_;
+  double part_of_root_;
   std::vector<double> frequencies_;
 };
 
 double at(const std::vector<double>& column, std::size_t i) { return column.empty() ? not_given : column[i]; }
 
-/// √VAR; a variance that is missing, zero or negative tells nothing.
-double root_of_variance(double variance) { return variance > 0.0 ? std::sqrt(variance) : not_given; }
-
 bool is_zero(const Estimate& e) { return e.value == Complex(0.0, 0.0); }
 
-/// Standard deviations of a complex number out of a .VAR block, or else a .ERR block.
+/// σ of each part of a complex number out of a .VAR block, or else a .ERR block (a standard error).
 std::vector<double> deviations(Columns& columns, const std::vector<std::string>& variance_names, const std::vector<std::string>& error_names) {
   std::vector<double> out = columns.values(variance_names);
-  for (double& v : out) v = root_of_variance(v);
+  for (double& v : out) v = columns.deviation(v);
   if (!out.empty()) return out;
   out = columns.values(error_names);
   for (double& v : out) v = v > 0.0 ? v : not_given;
@@ -213,8 +213,8 @@ void warn_about_unstated_frame(EdiFile& file) {
 
 }  // namespace
 
-std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty) {
-  Columns columns(file, empty);
+std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, double part_of_root) {
+  Columns columns(file, empty, part_of_root);
   std::vector<EdiRow> rows(columns.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.frequency_hz = columns.frequencies()[i];
   const bool has_impedance = file.find_any({"ZXYR", "ZYXR", "ZXXR", "ZYYR"}) != nullptr;

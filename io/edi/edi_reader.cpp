@@ -102,13 +102,6 @@ void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>&
   remove_repeated_frequencies(file, rows);
 }
 
-void scale_deviations(TransferFunctions& station, double factor) {
-  for (auto& row : station.rows) {
-    for (auto& e : row.impedance) e.sigma *= factor;
-    for (auto& e : row.tipper) e.sigma *= factor;
-  }
-}
-
 /// What the text of the file says about the time factor.
 std::optional<EdiSign> stated_sign(const EdiFile& file) {
   for (const auto& block : file.blocks) {
@@ -215,8 +208,8 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   check_blocks_once(file);
   check_ending(file);
   const EdiHead head = read_edi_head(file);
-  const bool is_spectra = file.find("SPECTRA") != nullptr;
-  const auto rows = is_spectra ? read_edi_spectra(file, head.empty) : read_edi_impedances(file, head.empty);
+  const double part_of_root = options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
+  const auto rows = file.find("SPECTRA") ? read_edi_spectra(file, head.empty) : read_edi_impedances(file, head.empty, part_of_root);
   TransferFunctions station;
   station.name = head.name;
   station.path = path;
@@ -230,9 +223,6 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
     throw core::FormatError("io::read_edi", "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with values, got none at {} frequencies",
                             path, station.rows.size());
   }
-  // A spectra section gives the deviation of the complex number itself, whatever writers mean by .VAR.
-  const bool of_complex = is_spectra || options.variance == EdiVariance::of_complex_element;
-  scale_deviations(station, of_complex ? 1.0 / std::numbers::sqrt2 : 1.0);
   convert_sign(file, station, options.sign);
   convert_units(file, station, options.units);
   station.warnings = std::move(file.warnings);

@@ -36,10 +36,10 @@ struct EdiHead {
 /// Name and place out of HEAD, with DEFINEMEAS, the section and the file name as fall-backs.
 [[nodiscard]] EdiHead read_edi_head(EdiFile& file);
 
-/// Rows of an impedance (or ρₐ/phase) section in the order of the file. σ holds √VAR here. errors: FormatError with file:line.
-[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty);
+/// Rows of an impedance (or ρₐ/phase) section in the order of the file; σ of each part is `part_of_root`·√VAR. errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, double part_of_root);
 
-/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. σ holds the standard deviation of the complex element. errors: FormatError with file:line.
+/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. errors: FormatError with file:line.
 [[nodiscard]] std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiEmpty& empty);
 
 }  // namespace lodestone::io

@@ -111,7 +111,7 @@ MatrixXcd block_of(const MatrixXcd& s, const std::vector<int>& rows, const std::
 
 struct Transfer {
   MatrixXcd value;           ///< (outputs, 2)
-  Eigen::MatrixXd deviation;  ///< of the complex elements; NaN where the averages are not stated
+  Eigen::MatrixXd deviation;  ///< of each part; NaN where the averages are not stated
 };
 
 /// Transfer functions of some output channels with their standard deviations from residual and signal power.
@@ -134,7 +134,7 @@ Transfer transfer(const MatrixXcd& s, const Channels& c, const std::vector<int>&
     const double noise = std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) + std::real((z * hh * z.adjoint())(0));
     for (Eigen::Index j = 0; j < 2; ++j) {
       const double variance = noise * std::real(signal(j, j)) / averages;
-      if (variance > 0.0) out.deviation(i, j) = std::sqrt(variance);
+      if (variance > 0.0) out.deviation(i, j) = std::sqrt(0.5 * variance);  // half of a complex variance falls on each part
     }
   }
   return out;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/csv/csv.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using physics::mt::Mode;
+using physics::mt::Response;
+
+namespace {
+
+std::string sites_message(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "s.csv", text);
+  return message_of<core::FormatError>([&] { (void)read_sites_csv(path); });
+}
+
+}  // namespace
+
+TEST_CASE("sites CSV: names and positions are read, a missing depth means the surface", "[csv]") {
+  const TemporaryFolder folder;
+  const auto sites = read_sites_csv(write_text(folder, "s.csv", "site,y_m,z_m\r\n# a comment\r\n\"a, b\",-100.5,\r\nc, 2e3 ,-12\r\n"));
+  REQUIRE(sites.size() == 2);
+  CHECK(sites[0].name == "a, b");
+  CHECK(sites[0].y_m == -100.5);
+  CHECK_FALSE(sites[0].z_m.has_value());
+  CHECK(sites[1].z_m == -12.0);
+  CHECK(read_sites_csv(write_text(folder, "t.csv", "site,y_m\nx,1")).size() == 1);
+}
+
+TEST_CASE("sites CSV: another header, a bad number, a doubled or nameless site and no site are format errors with file and line", "[csv]") {
+  CHECK_THAT(sites_message("name,y\nx,1\n"), Catch::Contains("s.csv:1: expected the header line `site,y_m`"));
+  CHECK_THAT(sites_message("site,y_m\nx,far\n"), Catch::Contains("s.csv:2: expected a number in column y_m, got \"far\""));
+  CHECK_THAT(sites_message("site,y_m\nx,1\nx,2\n"), Catch::Contains("s.csv:3: site x stands twice"));
+  CHECK_THAT(sites_message("site,y_m\nx,1,5\n"), Catch::Contains("s.csv:2: expected 2 fields as in the header line, got 3"));
+  CHECK_THAT(sites_message("site,y_m\n,1\n"), Catch::Contains("expected a site name"));
+  CHECK_THAT(sites_message("site,y_m\n"), Catch::Contains("at least one site"));
+  CHECK_THROWS_AS(read_sites_csv("/none/s.csv"), core::FileError);
+}
+
+TEST_CASE("responses CSV: the header is the contract's, values come back to the last bit, no value is an empty field", "[csv]") {
+  const TemporaryFolder folder;
+  Response te{"a", Mode::te, 0.3, 100.0, -5.0, {0.001, 0.002}, {0.1, -0.2}};
+  Response tm{"a", Mode::tm, 0.3, 100.0, -5.0, {-0.001, -0.003}, {}};
+  tm.tipper = {physics::mt::not_given, physics::mt::not_given};
+  write_responses_csv(folder / "r.csv", {te, tm});
+  const std::string text = text_of_file(folder / "r.csv");
+  CHECK(text.substr(0, text.find('\n')) == "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im");
+  CHECK(text.substr(text.size() - 3) == ",,\n");
+  const auto back = read_responses_csv(folder / "r.csv");
+  REQUIRE(back.size() == 2);
+  CHECK(back[0].impedance_ohm == te.impedance_ohm);
+  CHECK(back[0].tipper == te.tipper);
+  CHECK(back[1].mode == Mode::tm);
+  CHECK(std::isnan(back[1].tipper.real()));
+  CHECK(back[1].frequency_hz == Approx(0.3));
+  CHECK_THAT(text, Catch::Contains(fmt::format("{}", physics::mt::phase_deg(tm.impedance_ohm))));  // not folded: third quadrant
+}
+
+TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]") {
+  const TemporaryFolder folder;
+  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}), Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::Surface2D(-100.0)};
+  write_section_csv(folder / "s.csv", section);
+  CHECK(text_of_file(folder / "s.csv") ==
+        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-95,2.5,2\n0,10,-95,-85,10,3\n10,20,-95,-85,10,4\n");
+  CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/edi/edi_reader.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using physics::mt::Complex;
+using physics::mt::TransferFunctions;
+
+namespace {
+
+constexpr double field = physics::mt::ohm_per_field_unit;
+
+/// Two frequencies, Zxy in the first and Zyx in the third quadrant, with everything a good file has.
+const std::string good = R"(>HEAD
+DATAID="site 1"
+LAT=-23:30:36.0
+LONG=17:45:00
+ELEV=1400
+EMPTY=1.0E+32
+
+>INFO
+MAXINFO=10
+
+>=DEFINEMEAS
+REFLAT=0:0:0
+>HMEAS ID=1.001 CHTYPE=HX X=0.0 Y=0.0 AZM=0.0
+
+>=MTSECT
+NFREQ=2
+>!****FREQUENCIES****!
+>FREQ //2
+  1.0E+01  1.0E+02
+>ZROT //2
+  0.0 0.0
+>ZXXR ROT=ZROT //2
+  0.5 1.0
+>ZXXI ROT=ZROT //2
+  0.25 0.5
+>ZXX.VAR ROT=ZROT //2
+  0.02 0.08
+>ZXYR ROT=ZROT //2
+  10.0 30.0
+>ZXYI ROT=ZROT //2
+  11.0 31.0
+>ZXY.VAR ROT=ZROT //2
+  0.02 0.08
+>ZYXR ROT=ZROT //2
+  -12.0 -32.0
+>ZYXI ROT=ZROT //2
+  -13.0 -33.0
+>ZYX.VAR ROT=ZROT //2
+  0.02 0.08
+>ZYYR ROT=ZROT //2
+  -0.5 -1.0
+>ZYYI ROT=ZROT //2
+  -0.25 -0.5
+>ZYY.VAR ROT=ZROT //2
+  0.02 0.08
+>TXR.EXP //2
+  0.1 0.2
+>TXI.EXP //2
+  0.01 0.02
+>TXVAR.EXP //2
+  0.0002 0.0002
+>TYR.EXP //2
+  0.3 0.4
+>TYI.EXP //2
+  0.03 0.04
+>TYVAR.EXP //2
+  0.0002 0.0002
+>END
+)";
+
+TransferFunctions parse(const std::string& text, const EdiOptions& options = {}) { return parse_edi(text, "test.edi", options); }
+
+bool warns(const TransferFunctions& station, const std::string& text) {
+  return std::any_of(station.warnings.begin(), station.warnings.end(), [&](const std::string& w) { return w.find(text) != std::string::npos; });
+}
+
+bool equal_values(const TransferFunctions& a, const TransferFunctions& b) {
+  if (a.rows.size() != b.rows.size()) return false;
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value || a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma) return false;
+    }
+    if (a.rows[i].tipper[1].value != b.rows[i].tipper[1].value) return false;
+  }
+  return true;
+}
+
+std::string message(const std::string& text) {
+  return message_of<core::FormatError>([&] { (void)parse(text); });
+}
+
+}  // namespace
+
+TEST_CASE("EDI: a good file gives name, place, values in ohm and errors of each part, highest frequency first", "[edi]") {
+  const auto s = parse(good);
+  CHECK(s.name == "site 1");
+  CHECK(s.latitude_deg == Approx(-23.51));
+  CHECK(s.longitude_deg == Approx(17.75));
+  CHECK(s.elevation_m == 1400.0);
+  CHECK(s.format == "EDI");
+  CHECK(s.sign_in_file == "+");
+  CHECK(s.units_in_file == "mV/km/nT");
+  CHECK(s.warnings.empty());
+  REQUIRE(s.rows.size() == 2);
+  CHECK(s.rows[0].frequency_hz == 100.0);
+  CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(30, 31)) < 1e-15);
+  CHECK(std::abs(s.rows[1].impedance[2].value - field * Complex(-12, -13)) < 1e-15);
+  CHECK(s.rows[0].impedance[1].sigma == Approx(field * 0.2));   // √(0.08/2)
+  CHECK(s.rows[1].tipper[1].value == Complex(0.3, 0.03));
+  CHECK(s.rows[1].tipper[1].sigma == Approx(0.01));
+}
+
+TEST_CASE("EDI: the meaning of .VAR is an option", "[edi]") {
+  EdiOptions options;
+  options.variance = EdiVariance::of_each_part;
+  CHECK(parse(good, options).rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.08)));
+}
+
+TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts written in any way change nothing", "[edi]") {
+  const auto reference = parse(good);
+  CHECK(equal_values(reference, parse(replaced(good, "\n", "\r\n"))));
+  CHECK(equal_values(reference, parse(replaced(good, "\n", "\r"))));
+  CHECK(equal_values(reference, parse(replaced(good, "\n>", "\n  >"))));
+  CHECK(equal_values(reference, parse("\xEF\xBB\xBF" + good)));
+  CHECK(equal_values(reference, parse(replaced(replaced(good, "1.0E+01", "1.0D+01"), "1.0E+02", "1.0+002"))));
+  CHECK(equal_values(reference, parse(replaced(good, "//2", "// 2"))));
+  CHECK(equal_values(reference, parse(replaced(good, "ROT=ZROT", "rot = zrot"))));
+  CHECK(equal_values(reference, parse(replaced(good, ">ZXYR", ">zxyr"))));
+  CHECK(equal_values(reference, parse(replaced(good, "  10.0 30.0", "\t10.0\n\n 30.0   "))));
+  const auto stars = parse(replaced(replaced(good, "//2", "//**"), "NFREQ=2", "NFREQ=**"));
+  CHECK(equal_values(reference, stars));
+  CHECK(warns(stars, "test.edi:19: the count of frequencies is written \"**\""));
+}
+
+TEST_CASE("EDI: EMPTY in any spelling is missing, never 0", "[edi]") {
+  for (const char* empty : {"1.0E+32", "1.000000e+032", "-1.0E+32", "NaN", "Inf", "******", "1.#IND", "1e31"}) {
+    INFO(empty);
+    const auto s = parse(replaced(good, "  10.0 30.0", std::string("  ") + empty + " 30.0"));
+    CHECK(s.rows[1].impedance[1].is_missing());
+    CHECK_FALSE(s.rows[0].impedance[1].is_missing());
+  }
+  const auto own = parse(replaced(replaced(good, "EMPTY=1.0E+32", "EMPTY=-999"), "  10.0 30.0", "  -999. 30.0"));
+  CHECK(own.rows[1].impedance[1].is_missing());
+  const auto zeros = parse(replaced(replaced(good, "  10.0 30.0", "  0.0 30.0"), "  11.0 31.0", "  0.0 31.0"));
+  CHECK(zeros.rows[1].impedance[1].is_missing());
+}
+
+TEST_CASE("EDI: missing or senseless variances leave the error open; missing blocks leave their elements missing", "[edi]") {
+  const auto negative = parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
+  CHECK(std::isnan(negative.rows[0].impedance[1].sigma));
+  CHECK(std::isnan(negative.rows[1].impedance[1].sigma));
+  const auto none = parse(replaced(good, ">ZXY.VAR", ">OTHER"));
+  CHECK(std::isnan(none.rows[0].impedance[1].sigma));
+  const auto half = parse(replaced(good, ">ZXXI", ">OTHER"));
+  CHECK(half.rows[0].impedance[0].is_missing());
+  CHECK(warns(half, "only one of the blocks >ZXXR and >ZXXI"));
+}
+
+TEST_CASE("EDI: a tipper of zeros is none", "[edi]") {
+  auto text = good;
+  for (const char* values : {"0.1 0.2", "0.01 0.02", "0.3 0.4", "0.03 0.04"}) text = replaced(text, values, "0.0 0.0");
+  for (const auto& row : parse(text).rows) CHECK((row.tipper[0].is_missing() && row.tipper[1].is_missing()));
+}
+
+TEST_CASE("EDI: rotation angles turn the tensor to geographic north, each frequency by its own", "[edi]") {
+  // A frame at 90 degrees has x east: Zxy' = -Zyx of the north frame.
+  const auto turned = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"));
+  CHECK(turned.frame_deg == 0.0);
+  CHECK(std::isnan(turned.frame_in_file_deg));
+  CHECK(std::abs(turned.rows[1].impedance[2].value - field * Complex(-10, -11)) < 1e-14);
+  CHECK(std::abs(turned.rows[0].impedance[2].value - field * Complex(-32, -33)) < 1e-14);
+  CHECK(turned.rows[1].tipper[0].value.real() == Approx(-0.3));  // without TROT the tipper follows ZROT
+  const auto own = parse(replaced(good, ">TXR.EXP //2", ">TROT //2\n 0.0 0.0\n>TXR.EXP ROT=TROT //2"));
+  CHECK(own.rows[1].tipper[0].value.real() == Approx(0.1));
+  const auto constant = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"));
+  CHECK(constant.frame_in_file_deg == -20.0);
+  CHECK(warns(constant, "turned from the frame"));
+  const auto none = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
+  CHECK(std::abs(none.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
+  const auto geographic = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"), "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
+  CHECK(std::abs(geographic.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
+  CHECK(warns(geographic, "taken as already applied"));
+}
+
+TEST_CASE("EDI: the time factor is voted on by quadrants unless the file states it, the units by the size of the impedance", "[edi]") {
+  std::string frequencies, positive, negative;
+  for (int i = 1; i <= 6; ++i) {
+    frequencies += std::to_string(i) + " ";
+    positive += std::to_string(10 + i) + " ";
+    negative += std::to_string(-10 - i) + " ";
+  }
+  const auto file = [&](const std::string& info, const std::string& xy_imaginary, const std::string& yx_imaginary) {
+    return ">HEAD\nDATAID=a\n>INFO\n" + info + "\n>FREQ //6\n" + frequencies + "\n>ZXYR //6\n" + positive + "\n>ZXYI //6\n" + xy_imaginary + "\n>ZYXR //6\n" +
+           negative + "\n>ZYXI //6\n" + yx_imaginary + "\n>END\n";
+  };
+  const auto voted = parse(file("", negative, positive));
+  CHECK(voted.sign_in_file == "-");
+  CHECK(voted.rows[0].impedance[1].value.imag() > 0.0);
+  CHECK(warns(voted, "exp(-i omega t)"));
+  CHECK(parse(file("", positive, negative)).sign_in_file == "+");
+  CHECK(parse(file("SIGNCONVENTION=exp(- i\\omega t)", positive, negative)).sign_in_file == "-");
+  const auto contradicted = parse(file("SIGNCONVENTION=exp(+ i\\omega t)", negative, positive));
+  CHECK(contradicted.sign_in_file == "+");
+  CHECK(warns(contradicted, "contradict"));
+  EdiOptions options;
+  options.sign = EdiSign::plus;
+  CHECK(parse(file("", negative, positive), options).rows[0].impedance[1].value.imag() < 0.0);
+  auto ohm = replaced(replaced(good, " 10.0 30.0", " 0.010 0.030"), " 11.0 31.0", " 0.011 0.031");
+  ohm = replaced(replaced(ohm, "-12.0 -32.0", "-0.012 -0.032"), "-13.0 -33.0", "-0.013 -0.033");
+  const auto in_ohm = parse(ohm);
+  CHECK(in_ohm.units_in_file == "ohm");
+  CHECK(in_ohm.rows[0].impedance[1].value == Complex(0.030, 0.031));
+}
+
+TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded phases of Zyx are unfolded", "[edi]") {
+  const std::string text = ">HEAD\nDATAID=a\n>FREQ //1\n10\n>RHOXY //1\n100\n>RHOXY.ERR //1\n10\n>PHSXY //1\n45\n>RHOYX //1\n400\n>PHSYX //1\n30\n>END\n";
+  const auto s = parse(text);
+  const auto& row = s.rows.at(0);
+  CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[1].value, 10.0) == Approx(100.0));
+  CHECK(physics::mt::phase_deg(row.impedance[1].value) == Approx(45.0));
+  CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[2].value, 10.0) == Approx(400.0));
+  CHECK(physics::mt::phase_deg(row.impedance[2].value) == Approx(-150.0));
+  CHECK(row.impedance[1].sigma / std::abs(row.impedance[1].value) == Approx(0.05));
+  CHECK(row.impedance[0].is_missing());
+  CHECK(warns(s, "made from apparent resistivity and phase"));
+}
+
+TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
+  const auto latitude = [](const std::string& text) { return parse(replaced(good, "LAT=-23:30:36.0", "LAT=" + text)).latitude_deg; };
+  CHECK(latitude("-0:30:00") == Approx(-0.5));
+  CHECK(latitude("+12:30") == Approx(12.5));
+  CHECK(latitude("22:49.423 S") == Approx(-22.82371667));
+  CHECK(latitude("00:00: 0.00") == 0.0);
+  CHECK(latitude("-23.51") == Approx(-23.51));
+  CHECK(latitude("10:59:60.0") == Approx(11.0));
+  CHECK(std::isnan(latitude("N/A")));
+  CHECK(latitude("") == 0.0);  // falls back to REFLAT
+  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=342:15:00")).longitude_deg == Approx(-17.75));
+  CHECK(parse(replaced(good, "ELEV=1400", "ELEV=1000\nUNITS=FT")).elevation_m == Approx(304.8));
+  CHECK(parse(replaced(good, "DATAID=\"site 1\"", "X=1")).name == "test");
+}
+
+TEST_CASE("EDI: files that are cut off, binary or hold no transfer function are format errors with file and line", "[edi]") {
+  CHECK_THAT(message(good.substr(0, good.find(">ZYXI") + 25)), Catch::Contains("test.edi:37: expected 2 numbers in block >ZYXI, got 0; is the file cut off?"));
+  CHECK_THAT(message(good.substr(0, good.find(">FREQ"))), Catch::Contains("expected a block >FREQ"));
+  CHECK_THAT(message(good.substr(0, good.find(">FREQ") + 18)), Catch::Contains("test.edi:19: expected 2 frequencies"));
+  CHECK_THAT(message(std::string("\x7f""ELF\0\1\2", 7)), Catch::Contains("test.edi:1: expected an EDI file"));
+  CHECK_THAT(message(""), Catch::Contains("an empty file"));
+  CHECK_THAT(message(replaced(good, "10.0 30.0", "10.0 what")), Catch::Contains("test.edi:26: expected a number in block >ZXYR, got \"what\""));
+  CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"), Catch::Contains("with values, got none at 1 frequencies"));
+  CHECK(warns(parse(replaced(good, ">END\n", "")), "no >END"));
+}
+
+TEST_CASE("EDI: repeated blocks, filler and repeated frequencies are left out with a warning", "[edi]") {
+  const auto twice = parse(replaced(good, ">END", ">ZXYR //2\n 1.0 1.0\n>END"));
+  CHECK(equal_values(parse(good), twice));
+  CHECK(warns(twice, "block >ZXYR stands twice"));
+  const auto same = parse(replaced(good, "1.0E+01  1.0E+02", "1.0E+01  1.0E+01"));
+  CHECK(same.rows.size() == 1);
+  CHECK(warns(same, "frequency 10 Hz stands 2 times"));
+  const auto filler = parse(">HEAD\n>FREQ //3\n10 999. 999.\n>RHOXY //3\n100 1E32 1E32\n>PHSXY //3\n45 1E32 1E32\n>END\n");
+  CHECK(filler.rows.size() == 1);
+  CHECK(warns(filler, "is a filler"));
+}
+
+TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair where there is one", "[edi]") {
+  // Channels hx hy hz ex ey from independent unit sources and Z = [[0, 2+1i], [-3-2i, 0]], T = (0.1, 0.2i).
+  const Complex z[2][2] = {{0.0, Complex(2, 1)}, {Complex(-3, -2), 0.0}}, t[2] = {0.1, Complex(0, 0.2)};
+  Complex c[5][2] = {{1, 0}, {0, 1}, {t[0], t[1]}, {z[0][0], z[0][1]}, {z[1][0], z[1][1]}};
+  std::string numbers;
+  for (int i = 0; i < 5; ++i) {
+    for (int j = 0; j < 5; ++j) {
+      const int low = std::max(i, j), high = std::min(i, j);
+      const Complex s = c[low][0] * std::conj(c[high][0]) + c[low][1] * std::conj(c[high][1]);
+      numbers += std::to_string(i >= j ? s.real() : s.imag()) + (j == 4 ? "\n" : " ");
+    }
+  }
+  std::string text = ">HEAD\nDATAID=a\n>=DEFINEMEAS\n";
+  const char* types[5] = {"HX", "HY", "HZ", "EX", "EY"};
+  for (int i = 0; i < 5; ++i) text += std::string(i < 3 ? ">HMEAS" : ">EMEAS") + " ID=" + std::to_string(i + 1) + ".001 CHTYPE=" + types[i] + "\n";
+  text += ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 AVGT=100 // 25\n" + numbers + ">END\n";
+  EdiOptions options;
+  options.units = EdiUnits::field;
+  const auto s = parse(text, options);
+  REQUIRE(s.rows.size() == 1);
+  CHECK(s.rows[0].frequency_hz == 2.0);
+  CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(2, 1)) < 1e-9);
+  CHECK(std::abs(s.rows[0].impedance[2].value - field * Complex(-3, -2)) < 1e-9);
+  CHECK(std::abs(s.rows[0].tipper[1].value - Complex(0, 0.2)) < 1e-6);
+  CHECK_THAT(message(text.substr(0, text.size() - 20)), Catch::Contains("expected 25 numbers in block >SPECTRA"));
+}
+
+TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
+  const auto kim = read_edi(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  CHECK(kim.name == "kim438");
+  CHECK(kim.latitude_deg == Approx(-23.236867));
+  CHECK(kim.rows.size() == 80);
+  CHECK(std::abs(kim.rows[0].impedance[1].value - field * Complex(566.451, 166.966)) < 1e-9);
+  CHECK(kim.rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.00186171 / 2.0)));
+  const auto many = read_edi(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
+  CHECK(many.rows.size() > 99);
+  CHECK(warns(many, "\"**\""));
+  const auto gabbs = read_edi(source_path("tests/data/edi/gv100.edi"));
+  CHECK(gabbs.latitude_deg == Approx(38.611381).epsilon(1e-7));
+  CHECK(gabbs.rows.size() == 48);
+  const auto row = std::find_if(gabbs.rows.begin(), gabbs.rows.end(), [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
+  REQUIRE(row != gabbs.rows.end());
+  CHECK(std::abs(row->impedance[1].value - field * Complex(6.40479, 6.51993)) < 1e-7);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/info/file_info.hpp"
+#include "io/model/file_kind.hpp"
+#include "io/model/model_file.hpp"
+#include "io/result/result.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+
+TEST_CASE("info: an EDI file shows its site with components, periods, sign, units and frame", "[info]") {
+  const auto info = describe_file(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  CHECK(info.format == "EDI");
+  CHECK(info.status == "ok");
+  REQUIRE(info.sites.size() == 1);
+  const auto& site = info.sites[0];
+  CHECK(site.name == "kim438");
+  CHECK(site.latitude_deg == Approx(-23.236867));
+  CHECK(site.elevation_m == 1397.0);
+  CHECK(site.n_periods == 80);
+  CHECK(site.period_min_s == Approx(1.0 / 320.0));
+  CHECK(site.period_max_s == Approx(1.0 / 0.00034).epsilon(1e-5));
+  CHECK(site.components == std::vector<std::string>{"zxx", "zxy", "zyx", "zyy"});
+  CHECK(site.n_masked == 0);
+  CHECK(site.sign == "+");
+  CHECK(site.units == "mV/km/nT");
+  CHECK(site.frame_deg == 0.0);
+  CHECK(describe_file(source_path("tests/data/edi/gv100.edi")).sites[0].components.size() == 6);
+}
+
+TEST_CASE("info: ModEM data and models are told apart and described", "[info]") {
+  const auto data = describe_file(source_path("data/modem_block2_2d/d0_JT.dat"));
+  CHECK(data.format == "ModEM 2-D data");
+  CHECK(data.sites.size() == 40);
+  CHECK(data.sites[0].components == std::vector<std::string>{"zxy", "zyx"});
+  CHECK(data.sites[0].sign == "-");
+  CHECK(data.sites[0].units == "V/m/T");
+  CHECK(data.sites[0].n_masked == 12);
+  CHECK(data.warnings.size() == 1);
+  const auto model = describe_file(source_path("data/modem_block2_2d/m0.rho"));
+  CHECK(model.format == "ModEM 2-D model");
+  CHECK_THAT(model.facts.at(0), Catch::Contains("100 columns x 31 rows"));
+}
+
+TEST_CASE("info: what cannot be read has its error text and the exit code of its class, and nothing is thrown", "[info]") {
+  const TemporaryFolder folder;
+  const auto missing = describe_file(folder / "none");
+  CHECK(missing.code == core::ExitCode::file);
+  CHECK_THAT(missing.status, Catch::Contains("there is none"));
+  const auto binary = describe_file(write_text(folder, "b.edi", std::string("\x01\0\x02", 3)));
+  CHECK(binary.code == core::ExitCode::format);
+  CHECK_THAT(binary.status, Catch::Contains("expected an EDI file"));
+  const auto other = describe_file(write_text(folder, "b.txt", "Dear all,\n"));
+  CHECK(other.format == "unknown");
+  CHECK(other.code == core::ExitCode::format);
+  CHECK(describe_file(folder.path().string()).code == core::ExitCode::file);
+  const auto three_d = describe_file(write_text(folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
+  CHECK(three_d.format == "ModEM 3-D data");
+  CHECK(three_d.code == core::ExitCode::format);
+}
+
+TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognised by content", "[info]") {
+  const TemporaryFolder folder;
+  CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format == "TOML model");
+  CHECK(describe_file(write_text(folder, "y", "# run\ntitle = \"t\"\n[data]\n")).format == "TOML");
+  CHECK(describe_file(write_text(folder, "z", "site,y_m\na,1\n")).sites.at(0).name == "a");
+  const auto section = read_model(source_path("data/modem_block2_2d/m0.rho"));
+  write_section_hdf5(folder / "m.h5", section);
+  CHECK(describe_file(folder / "m.h5").format == "HDF5 model");
+  CHECK(kind_of_file(folder / "m.h5") == FileKind::hdf5);
+}
+
+TEST_CASE("model files: HDF5, ModEM and TOML are read whatever their names, others are refused by what they are", "[model]") {
+  const TemporaryFolder folder;
+  const auto modem = read_model(source_path("data/modem_block2_2d/m0.rho"));
+  CHECK(modem.grid.n_y() == 100);
+  write_section_hdf5(folder / "m.dat", modem);
+  CHECK(read_model(folder / "m.dat").resistivity_ohm_m == modem.resistivity_ohm_m);
+  CHECK(read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n")).resistivity_ohm_m[0] == 5.0);
+  CHECK_THAT(message_of<core::FormatError>([] { (void)read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }), Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(write_text(folder, "t", "hello world")); }), Catch::Contains("a file of unknown format"));
+  CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/modem/modem_2d.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using physics::mt::MaskReason;
+using physics::mt::ObservedData;
+using physics::mt::Quantity;
+
+namespace {
+
+const std::string block2_model = source_path("data/modem_block2_2d/m0.rho");
+const std::string block2_data = source_path("data/modem_block2_2d/d0_JT.dat");
+
+std::string header(const std::string& type, const std::string& sign, const std::string& units) {
+  return "# comment\n# columns\n> " + type + "\n> exp(" + sign + "i\\omega t)\n> " + units + "\n> 0.00\n> 0.000 0.000\n> 2 2\n";
+}
+
+template <class E = core::FormatError>
+std::string data_message(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "d.dat", text);
+  return message_of<E>([&] { (void)read_modem_data_2d(path); });
+}
+
+std::string model_message(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "m.rho", text);
+  return message_of<core::FormatError>([&] { (void)read_modem_model_2d(path); });
+}
+
+ObservedData read_text(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_modem_data_2d(write_text(folder, "d.dat", text));
+}
+
+double value_at(const ObservedData& data, Quantity quantity, int frequency, int station) {
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& k = data.survey.keys[i];
+    if (k.quantity == quantity && k.frequency == frequency && k.station == station) return data.value[static_cast<Eigen::Index>(i)];
+  }
+  return physics::mt::not_given;
+}
+
+/// The same kept data, bit for bit.
+void check_same(const ObservedData& a, const ObservedData& b) {
+  const auto x = a.kept(), y = b.kept();
+  REQUIRE(x.survey.keys.size() == y.survey.keys.size());
+  CHECK(x.survey.frequencies_hz == y.survey.frequencies_hz);
+  bool same = true;
+  for (std::size_t i = 0; i < x.survey.keys.size(); ++i) {
+    const auto e = static_cast<Eigen::Index>(i);
+    same = same && x.survey.keys[i].quantity == y.survey.keys[i].quantity && x.survey.keys[i].station == y.survey.keys[i].station && x.value[e] == y.value[e] && x.sigma[e] == y.sigma[e];
+  }
+  CHECK(same);
+}
+
+}  // namespace
+
+TEST_CASE("ModEM 2-D model: the BLOCK2 example has its grid and its three resistivities", "[modem]") {
+  const auto section = read_modem_model_2d(block2_model);
+  CHECK(section.grid.n_y() == 100);
+  CHECK(section.grid.n_z() == 31);
+  CHECK(section.grid.y_edges_m().front() == 0.0);
+  CHECK(section.grid.y_edges_m()[1] == 8e4);
+  CHECK(section.grid.z_edges_m()[1] == 10.0);
+  CHECK(section.resistivity_ohm_m.minCoeff() == Approx(10.0).epsilon(1e-4));
+  CHECK(section.resistivity_ohm_m.maxCoeff() == Approx(1000.0).epsilon(1e-4));
+  CHECK(section.resistivity_ohm_m[0] == Approx(100.0).epsilon(1e-4));
+  CHECK(section.surface.is_flat());
+}
+
+TEST_CASE("ModEM 2-D model: writing and reading back gives the same section on every scale", "[modem]") {
+  const TemporaryFolder folder;
+  const auto section = read_modem_model_2d(block2_model);
+  for (const auto scale : {ModemScale::linear, ModemScale::loge, ModemScale::log10}) {
+    write_modem_model_2d(folder / "m.rho", section, scale);
+    const auto back = read_modem_model_2d(folder / "m.rho");
+    CHECK(back.grid.y_edges_m() == section.grid.y_edges_m());
+    CHECK(back.grid.z_edges_m() == section.grid.z_edges_m());
+    const double difference = (back.resistivity_ohm_m.array() / section.resistivity_ohm_m.array() - 1.0).abs().maxCoeff();
+    CHECK(difference <= (scale == ModemScale::linear ? 0.0 : 1e-14));
+  }
+}
+
+TEST_CASE("ModEM 2-D model: columns run with y and rows with depth", "[modem]") {
+  const TemporaryFolder folder;
+  const auto section = read_modem_model_2d(write_text(folder, "m.rho", "2 3\n10 20\n1 2 3\n1\n1 2\n3 4\n5 6\n"));
+  CHECK(section.resistivity_ohm_m[section.grid.index(0, 1)] == 2.0);
+  CHECK(section.resistivity_ohm_m[section.grid.index(2, 0)] == 5.0);
+  CHECK(section.grid.y_edges_m() == std::vector<double>{0, 10, 30});
+  CHECK(section.grid.z_edges_m() == std::vector<double>{0, 1, 3, 6});
+}
+
+TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors with file and line", "[modem]") {
+  CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"), Catch::Contains("m.rho:7: expected a resistivity, got the end of the file"));
+  CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), Catch::Contains("m.rho:6: expected the end of the file"));
+  CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), Catch::Contains("m.rho:2: expected a column width in m above 0, got -20"));
+  CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 -2\n"), Catch::Contains("LOGE or LOG10 missing"));
+  CHECK_THAT(model_message("2 1 LOGX\n10 20\n1\n0\n1 2\n"), Catch::Contains("expected LOGE, LOG10 or LINEAR"));
+  CHECK_THAT(model_message("2 1\n10 x\n1\n0\n1 2\n"), Catch::Contains("got \"x\""));
+  CHECK_THAT(model_message("# comment\n 2 3 4 0 LOGE\n1 1\n"), Catch::Contains("got a 3-D model of 2 x 3 x 4 cells"));
+  CHECK_THAT(model_message("1000000 1000000\n"), Catch::Contains("is it cut off?"));
+  CHECK_THAT(model_message(""), Catch::Contains("an empty file"));
+  const TemporaryFolder folder;
+  auto hill = read_modem_model_2d(block2_model);
+  hill.surface = physics::mesh::Surface2D({0.0, 1.0}, {0.0, -1.0});
+  CHECK_THROWS_AS(write_modem_model_2d(folder / "h.rho", hill), core::InvalidArgument);
+}
+
+TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t); its placeholder errors are masked", "[modem]") {
+  const auto data = read_modem_data_2d(block2_data);
+  CHECK(data.survey.stations.size() == 40);
+  CHECK(data.survey.frequencies_hz.size() == 12);
+  CHECK(data.survey.keys.size() == 4U * 12 * 40);
+  CHECK(data.n_kept() == 0);
+  CHECK(data.mask[0] == MaskReason::bad_error);
+  CHECK(data.survey.stations[0].y_m == 302500.0);
+  CHECK(value_at(data, Quantity::zxy_re, 0, 0) == Approx(2.877713e4 * physics::mt::ohm_per_modem_si));
+  CHECK(value_at(data, Quantity::zxy_im, 0, 0) == Approx(2.847907e4 * physics::mt::ohm_per_modem_si));
+  CHECK(value_at(data, Quantity::zyx_re, 0, 0) < 0.0);
+  CHECK(value_at(data, Quantity::zyx_im, 0, 0) < 0.0);
+}
+
+TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]") {
+  const auto data = read_text(header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n10.0 a 0 0 0 100 0 TE 3.0 4.0 0.1\n" +
+                              header("Tzy_Impedance", "-", "[]") + "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
+                              "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
+  CHECK(value_at(data, Quantity::zxy_im, 1, 0) == Approx(4.0 * physics::mt::ohm_per_field_unit));
+  CHECK(std::isnan(value_at(data, Quantity::zxy_im, 1, 1)));
+  CHECK(value_at(data, Quantity::tzy_im, 0, 1) == -0.2);
+  CHECK(value_at(data, Quantity::log10_rho_yx, 0, 0) == Approx(2.0));
+  CHECK(value_at(data, Quantity::phase_yx, 0, 0) == Approx(-130.0 / physics::mt::deg_per_rad));
+  CHECK(data.survey.stations[1].latitude_deg == -20.5);
+  CHECK(std::isnan(data.survey.stations[0].latitude_deg));
+  CHECK(data.n_kept() == 2 * 2 + 2 + 2);
+}
+
+TEST_CASE("ModEM 2-D data: reading back what was written gives the same numbers, in either sign and any units", "[modem]") {
+  const TemporaryFolder folder;
+  const auto data = read_text(replaced(text_of_file(block2_data), "2.000000E+15", "1.234567E+02"));
+  REQUIRE(data.n_kept() == 1920);
+  for (const auto units : {ModemUnits::volt_per_metre_per_tesla, ModemUnits::ohm}) {
+    for (const auto sign : {ModemSign::plus, ModemSign::minus}) {
+      write_modem_data_2d(folder / "first.dat", data, {.sign = sign, .units = units});
+      const auto first = read_modem_data_2d(folder / "first.dat");
+      check_same(data, first);
+      write_modem_data_2d(folder / "second.dat", first, {.sign = sign, .units = units});
+      CHECK(text_of_file(folder / "first.dat") == text_of_file(folder / "second.dat"));
+    }
+  }
+  write_modem_data_2d(folder / "shifted.dat", data, {.left_edge_m = -1000.0});
+  CHECK(read_modem_data_2d(folder / "shifted.dat").survey.stations[0].y_m == 303500.0);
+}
+
+TEST_CASE("ModEM 2-D data: apparent resistivity and phase survive a round trip, data without error are masked", "[modem]") {
+  const TemporaryFolder folder;
+  auto data = read_text(header("Rho_Phs_TM", "-", "[]") + "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
+  write_modem_data_2d(folder / "d.dat", data);
+  const auto back = read_modem_data_2d(folder / "d.dat");
+  CHECK((back.value - data.value).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((back.sigma - data.sigma).cwiseAbs().maxCoeff() < 1e-14);
+  data.sigma.setConstant(physics::mt::not_given);
+  write_modem_data_2d(folder / "d.dat", data);
+  CHECK(read_modem_data_2d(folder / "d.dat").mask[0] == MaskReason::bad_error);
+}
+
+TEST_CASE("ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors with file and line", "[modem]") {
+  const std::string te = header("TE_Impedance", "+", "Ohm");
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0\n"), Catch::Contains("d.dat:9: expected 11 columns in a row of TE_Impedance, got 10"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 x 0.1\n"), Catch::Contains("d.dat:9: expected an imaginary part in column 10, got \"x\""));
+  CHECK_THAT(data_message(te + "-1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n"), Catch::Contains("a period above 0"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n1.0 a 0 0 0 200 0 TE 1.0 2.0 0.1\n"), Catch::Contains("site a stands at y = 200"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 a 0 0 0 100 0 TE 1 2 0.1\n"), Catch::Contains("got a second zxy_re of site a"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 b 0 0 0 100 0 TE 1 2 0.1\n"), Catch::Contains("both stand at y = 100"));
+  CHECK_THAT(data_message(header("Full_Impedance", "+", "Ohm")), Catch::Contains("d.dat:3: expected a 2-D block") && Catch::Contains("Full_Impedance of a 3-D data file"));
+  CHECK_THAT(data_message(header("TE_Impedanze", "+", "Ohm")), Catch::Contains("got \"TE_Impedanze\""));
+  CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")), Catch::Contains("d.dat:5: expected units"));
+  CHECK_THAT(data_message(te), Catch::Contains("expected rows of data, got none"));
+  CHECK_THAT(data_message("# a\n> TE_Impedance\n"), Catch::Contains("expected a header line"));
+  CHECK_THROWS_AS(read_modem_data_2d("/none/d.dat"), core::FileError);
+}
+
+TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing", "[modem]") {
+  const TemporaryFolder folder;
+  auto data = read_text(header("TE_Impedance", "+", "Ohm") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n");
+  auto half = data;
+  half.mask[1] = MaskReason::listed;
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { write_modem_data_2d(folder / "d.dat", half); }), Catch::Contains("expected both parts of TE_Impedance at station a"));
+  half.mask[0] = MaskReason::listed;
+  CHECK_THROWS_AS(write_modem_data_2d(folder / "d.dat", half), core::InvalidArgument);
+  data.survey.keys[0].quantity = Quantity::log10_rho_xy;
+  CHECK_THROWS_AS(write_modem_data_2d(folder / "d.dat", data), core::InvalidArgument);
+  CHECK_FALSE(std::filesystem::exists(folder / "d.dat"));
+}
