@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/result/result.hpp"
+
+#include <string>
+
+namespace lodestone::io::report {
+
+// Parts of the page as HTML tables.
+[[nodiscard]] std::string summary_table(const InversionResult& result);
+[[nodiscard]] std::string data_table(const InversionResult& result);         ///< counts by type of datum and reason of masking
+[[nodiscard]] std::string certificate_table(const InversionResult& result);  ///< empty when none was made
+[[nodiscard]] std::string history_table(const InversionResult& result);
+[[nodiscard]] std::string provenance_table(const InversionResult& result);
+
+}  // namespace lodestone::io::report
