@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rank also inverts alone (MPI_COMM_SELF): the shared run must give the numbers of the lonely one.
+#include "engine/core/error.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "inversion/data_space.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+using namespace lodestone;
+using inversion::GaussNewton;
+using inversion::StopReason;
+
+namespace {
+
+/// Three and a half blocks of data over a bent map.
+struct WideProblem {
+  static constexpr Eigen::Index n = 60, n_data = 900;
+  core::MapPtr map = core::compose(core::affine(tests::random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
+                                   core::pointwise("bend", n, [](double v) { return v + 0.3 * std::sin(v); },
+                                                   [](double v) { return 1.0 + 0.3 * std::cos(v); }));
+  Eigen::VectorXd observed =
+      map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
+  inversion::Objective objective{map, tests::plain_misfit(observed, 0.45), tests::line_roughness(n)};
+};
+
+double distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }
+
+}  // namespace
+
+TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank") {
+  const WideProblem problem;
+  const inversion::GaussNewtonOptions options{.max_iterations = 6};
+  const auto shared = GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  const auto alone = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  CHECK(distance(shared.model, alone.model) < 1e-12);
+  CHECK(shared.rms == Approx(alone.rms).epsilon(1e-12));
+  CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-12));
+  CHECK(shared.reason == alone.reason);
+  REQUIRE(shared.history.size() == alone.history.size());
+  CHECK(shared.history.size() > 2);
+}
+
+TEST_CASE("data space: the model of a lambda has the same bits on every rank") {
+  const WideProblem problem;
+  const Eigen::VectorXd m = Eigen::VectorXd::Constant(problem.n, 0.5);
+  const auto linearization = problem.map->linearize(m);
+  const inversion::Team team(MPI_COMM_WORLD);
+  const inversion::DataSpaceSystem system(team, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
+  const auto model = system.model(3.0);
+  REQUIRE(model);
+  Eigen::MatrixXd of_root = *model;
+  team.broadcast(of_root);
+  CHECK((of_root.array() == model->array()).all());
+  const inversion::Team self(MPI_COMM_SELF);
+  const inversion::DataSpaceSystem alone(self, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
+  CHECK(distance(*model, *alone.model(3.0)) < 1e-13);
+  CHECK(system.linear_rms(3.0) == Approx(alone.linear_rms(3.0)).epsilon(1e-12));
+}
+
+TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of them") {
+  const WideProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
+  fake->spoil_value = [last](Eigen::VectorXd&, int call) {
+    if (last && call == 2) throw core::SolverError("tests::FakeMap", "no memory on the last rank");
+  };
+  inversion::Objective objective = problem.objective;
+  objective.forward = fake;
+  const auto summary = GaussNewton(MPI_COMM_WORLD, {.max_iterations = 3}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  CHECK(summary.history.size() > 1);
+  CHECK(summary.reason != StopReason::failed);
+  Eigen::MatrixXd of_root = summary.model;
+  inversion::Team(MPI_COMM_WORLD).broadcast(of_root);
+  CHECK((of_root.array() == summary.model.array()).all());
+}
+
+TEST_CASE("Gauss-Newton: a linearisation that fails on one rank ends the run on all of them") {
+  const WideProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
+  fake->before_linearize = [last](int call) {
+    if (last && call == 2) throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
+  };
+  inversion::Objective objective = problem.objective;
+  objective.forward = fake;
+  const auto summary = GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  CHECK(summary.reason == StopReason::failed);
+  CHECK(summary.history.size() == 2);
+}
+
+TEST_CASE("Gauss-Newton: a stop asked on one rank stops all of them after the same iteration") {
+  const WideProblem problem;
+  const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
+  int n_asked = 0;
+  GaussNewton gauss_newton(MPI_COMM_WORLD, {.target_rms = 0.1});
+  gauss_newton.set_stop([&]() -> std::optional<StopReason> {
+    ++n_asked;
+    return last && n_asked == 2 ? std::optional(StopReason::interrupted) : std::nullopt;
+  });
+  const auto summary = gauss_newton.minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  CHECK(summary.reason == StopReason::interrupted);
+  CHECK(summary.history.size() == 2);
+}
