@@ -40,7 +40,8 @@ std::vector<Tick> linear_ticks(const Axis& axis) {
   }
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double mantissa = rough / power;
-  const double step = power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
+  const double round_step = power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
+  const double step = axis.step > 0.0 ? axis.step : round_step;
   std::vector<Tick> result;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) {
     result.push_back({k * step, tick_label(k == 0.0 ? 0.0 : k * step)});
@@ -72,6 +73,9 @@ std::vector<Tick> log_ticks(const Axis& axis) {
 }  // namespace
 
 std::string tick_label(double value) {
+  if (value < 0.0) {
+    return "−" + tick_label(-value);
+  }
   const double size = std::abs(value);
   if (size == 0.0 || (size >= 0.9e-3 && size < 0.9e6)) {
     return fmt::format("{:.6g}", value);
@@ -175,6 +179,9 @@ void draw_stations(Canvas& canvas, const StationLabels& stations) {
   double last_label = -1e9;
   for (const std::size_t k : order) {
     const double x = stations.x[k], tip = stations.surface_y[k];
+    if (tip - triangle_height > stations.top + 8.0) {
+      canvas.line({x, stations.top + 3.0}, {x, tip - triangle_height}, {{0.7, 0.7, 0.7}, 0.6, {}});
+    }
     canvas.polygon({{x, tip}, {x - 4.0, tip - triangle_height + 1.0}, {x + 4.0, tip - triangle_height + 1.0}}, {ink, {}});
     if (x - last_label >= station_text_size + 0.5) {
       canvas.text({x, stations.top}, stations.names[k],

@@ -24,7 +24,8 @@ struct Axis {
   Scale scale = Scale::linear;
   std::string label;
   TickLabels tick_labels = TickLabels::shown;
-  int n_ticks = 6;  ///< wanted on a linear axis, about
+  int n_ticks = 6;    ///< wanted on a linear axis, about
+  double step = 0.0;  ///< between the ticks of a linear axis; 0: a round number
 };
 
 struct Tick {
@@ -33,7 +34,7 @@ struct Tick {
 };
 /// Round numbers on a linear axis; decades with minor ticks on a logarithmic one.
 [[nodiscard]] std::vector<Tick> ticks(const Axis& axis);
-/// Plain digits for ordinary sizes, powers of ten with superscripts beyond.
+/// Plain digits for ordinary sizes, powers of ten with superscripts beyond; a true minus sign.
 [[nodiscard]] std::string tick_label(double value);
 
 /// A rectangle of the picture with its data coordinates.
@@ -78,7 +79,7 @@ struct StationLabels {
   std::vector<std::string> names;
   std::vector<double> x;          ///< picture coordinates
   std::vector<double> surface_y;  ///< of the triangle's tip
-  double top = 0.0;               ///< where the names stand
+  double top = 0.0;               ///< where the names stand; a thin line leads to a triangle further down
 };
 void draw_stations(Canvas& canvas, const StationLabels& stations);
 /// Height the names need above the triangles.

@@ -18,6 +18,7 @@ namespace {
 constexpr double width = 1000.0, left_margin = 66.0, right_margin = 92.0, bottom_margin = 48.0;
 constexpr double panel_height = 132.0, panel_gap = 30.0, title_height = 26.0;
 constexpr double residual_limit = 4.0;
+constexpr Color no_datum{0.80, 0.80, 0.80};
 
 /// Boundaries half-way between neighbours, as far outside at the ends.
 std::vector<double> boundaries(const std::vector<double>& centres, double lone_half_width) {
@@ -98,7 +99,7 @@ Axis value_axis(Shown shown, const Range& range) {
   if (is_rho(shown)) {
     return {std::pow(10.0, range.high), std::pow(10.0, range.low), Scale::log10, "Ω m"};
   }
-  return {range.high, range.low, Scale::linear, is_phase(shown) ? "degrees" : "", TickLabels::shown, 4};
+  return {range.high, range.low, Scale::linear, is_phase(shown) ? "degrees" : "", TickLabels::shown, 4, is_phase(shown) ? 30.0 : 0.0};
 }
 
 std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
@@ -112,7 +113,7 @@ std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
 }
 
 void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data, Shown shown, const Panel& panel) {
-  canvas.rectangle(frame.box(), {Color{0.93, 0.93, 0.93}, {}});
+  canvas.rectangle(frame.box(), {no_datum, {}});
   for (std::size_t kf = 0; kf < layout.frequencies.size(); ++kf) {
     const double top = frame.y(std::pow(10.0, layout.log_period_edges[kf])), bottom = frame.y(std::pow(10.0, layout.log_period_edges[kf + 1]));
     for (std::size_t ks = 0; ks < layout.stations.size(); ++ks) {

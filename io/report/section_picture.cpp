@@ -15,6 +15,7 @@ namespace {
 
 constexpr double left_margin = 66.0, right_margin = 92.0, bottom_margin = 46.0, panel_gap = 14.0, title_height = 26.0;
 constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
+constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
 
 /// What all panels share.
 struct Scales {
@@ -83,6 +84,9 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
   scales.y_max = scales.z_bottom = -1e300;
   for (const SectionPanel& panel : panels) {
     extend_over(scales, panel.section, options.max_depth_m);
+  }
+  if (!std::all_of(panels.begin(), panels.end(), [](const SectionPanel& panel) { return panel.section.surface.is_flat(); })) {
+    scales.z_top -= headroom * (scales.z_bottom - scales.z_top);
   }
   if (options.y_max_m > options.y_min_m) {
     scales.y_min = options.y_min_m;

@@ -15,7 +15,7 @@ namespace mt = physics::mt;
 
 namespace {
 
-constexpr double site_width = 262.0, left_margin = 58.0, right_margin = 10.0, title_height = 22.0, bottom_margin = 44.0, gap = 8.0;
+constexpr double site_width = 265.0, left_margin = 58.0, right_margin = 16.0, title_height = 22.0, bottom_margin = 44.0, gap = 9.0;
 constexpr double rho_height = 142.0, phase_height = 92.0, tipper_height = 80.0;
 constexpr double least_sigma_drawn = 1e-9;
 
@@ -68,10 +68,11 @@ Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int sta
   if (is_phase(kind)) {
     const double low = extent.empty() ? 0.0 : std::max(-180.0, std::min(0.0, std::floor(extent.low / 45.0) * 45.0));
     const double high = extent.empty() ? 90.0 : std::min(180.0, std::max(90.0, std::ceil(extent.high / 45.0) * 45.0));
-    return {high, low, Scale::linear, "Phase (°)", TickLabels::shown, high - low > 135.0 ? 4 : 3};
+    return {high, low, Scale::linear, "Phase (°)", TickLabels::shown, 4, high - low > 135.0 ? 90.0 : 30.0};
   }
   const double size = extent.empty() ? 0.5 : std::max({0.2, std::abs(extent.low), std::abs(extent.high)});
-  return {std::ceil(10.0 * size) / 10.0, -std::ceil(10.0 * size) / 10.0, Scale::linear, "Tipper", TickLabels::shown, 4};
+  const double limit = 1.12 * size;
+  return {limit, -limit, Scale::linear, "Tipper", TickLabels::shown, 3};
 }
 
 Axis period_axis(const ShownData& data, TickLabels labels) {
@@ -113,7 +114,7 @@ void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data
     if (!datum.kept) {  // hollow and paler
       color = {0.5 + 0.5 * color.red, 0.5 + 0.5 * color.green, 0.5 + 0.5 * color.blue};
     }
-    draw_marker(canvas, at, {curve.marker, color, !datum.kept, 2.3});
+    draw_marker(canvas, at, {curve.marker, color, !datum.kept, 2.0});
   }
 }
 
