@@ -13,9 +13,9 @@ namespace lodestone::physics::mt {
 /// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest frequency, the penetration depth is where
 /// ∫dz/δ = 1 under a station at the band's lowest, r the distance of a contact (or interface, or kink of the surface) from the nearest station.
 struct MeshDesignOptions {
-  double cells_per_skin_depth = 10.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
+  double cells_per_skin_depth = 14.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
   double contact_fraction = 0.015;     ///< cells of this times r at a contact of two decades and at the station near it; larger at weaker contacts
-  double growth = 1.2;                 ///< ratio of neighbouring cell sizes away from stations and contacts
+  double growth = 1.16;                ///< ratio of neighbouring cell sizes away from stations and contacts
   double far_growth = 1.6;             ///< the same beyond three penetration depths, where the station hears little
   double side_padding = 30.0;          ///< penetration depths beyond the outermost station or contact
   double air_height = 30.0;            ///< penetration depths of air above the surface (TE)

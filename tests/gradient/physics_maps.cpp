@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/map_algebra.hpp"
+#include "physics/mt/simulation_1d.hpp"
+#include "tests/gradient/map_case.hpp"
+#include "tests/support/small_section.hpp"
+
+namespace lodestone::tests {
+
+namespace {
+
+using namespace physics::mt;
+
+/// Resistivity enters as its logarithm: the step of the check is then the same for every cell.
+core::MapPtr in_log_resistivity(core::MapPtr simulation) {
+  const auto exponential = [](double x) { return std::exp(x); };
+  const Eigen::Index size = simulation->size_in();
+  return core::compose(std::move(simulation), core::pointwise("exp", size, exponential, exponential));
+}
+
+MapCase section_case(const std::string& name, bool with_hill) {
+  return {name, [with_hill] { return in_log_resistivity(small_simulation(MPI_COMM_WORLD, with_hill)); },
+          [with_hill] { return Eigen::VectorXd(small_section(with_hill).resistivity_ohm_m.array().log()); }};
+}
+
+/// A perfect conductor at 2 km, below every free cell.
+MapCase perfect_conductor_case() {
+  const auto section = [] {
+    auto result = small_section(false);
+    result.resistivity_ohm_m.tail(result.grid.n_y()).setConstant(1e-6);
+    return result;
+  };
+  const auto make = [section]() -> core::MapPtr {
+    const auto model = section();
+    auto meshes = design_meshes(model, small_survey(), design_options(Accuracy::iteration));
+    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, small_survey(), std::move(meshes)));
+  };
+  return {"mt::Simulation2D over a perfect conductor", make, [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+}
+
+MapCase sounding_case() {
+  const auto make = []() -> core::MapPtr {
+    return std::make_shared<Simulation1D>(std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
+                                          std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
+                                          Simulation1D::Thickness::free);
+  };
+  return {"mt::Simulation1D with free thickness", make, [] { return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}}; }};
+}
+
+}  // namespace
+
+std::vector<MapCase> physics_maps() {
+  return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(), sounding_case()};
+}
+
+}  // namespace lodestone::tests

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/mpi/communicator.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/small_section.hpp"
+
+using namespace lodestone;
+
+namespace {
+
+double gap(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) { return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff(); }
+
+}  // namespace
+
+TEST_CASE("2-D simulation: values and derivatives do not depend on the number of ranks", "[physics][mt]") {
+  const auto together = tests::small_simulation(MPI_COMM_WORLD, true), alone = tests::small_simulation(MPI_COMM_SELF, true);
+  const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
+  CHECK(gap(together->value(resistivity), alone->value(resistivity)) < 1e-9);
+  const auto ours = together->linearize(resistivity), reference = alone->linearize(resistivity);
+  CHECK(gap(ours->jacobian(), reference->jacobian()) < 1e-9);
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Constant(together->size_in(), 2, 0.3), w = Eigen::MatrixXd::Constant(together->size_out(), 3, 0.7);
+  CHECK(gap(ours->jvp(v), reference->jvp(v)) < 1e-9);
+  CHECK(gap(ours->vjp(w), reference->vjp(w)) < 1e-9);
+}
+
+TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[physics][mt]") {
+  // One frequency, one mode: one job for any number of ranks.
+  const auto section = tests::small_section(false);
+  const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
+  const auto meshes = physics::mt::design_meshes(section, survey, physics::mt::design_options(physics::mt::Accuracy::iteration));
+  const physics::mt::Simulation2D together(MPI_COMM_WORLD, section.grid, section.surface, survey, meshes);
+  const physics::mt::Simulation2D alone(MPI_COMM_SELF, section.grid, section.surface, survey, meshes);
+  CHECK(together.value(section.resistivity_ohm_m) == alone.value(section.resistivity_ohm_m));
+}
+
+TEST_CASE("2-D simulation: an error on every rank is the same error on every rank", "[physics][mt]") {
+  const auto together = tests::small_simulation(MPI_COMM_WORLD, false);
+  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  resistivity[0] = 0.0;
+  CHECK_THROWS(together->value(resistivity));
+  CHECK(core::size_of(MPI_COMM_WORLD) >= 1);
+}

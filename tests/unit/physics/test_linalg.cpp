@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
+#include "physics/linalg/symmetric_solver.hpp"
+#include "tests/support/catch.hpp"
+
+#include <Eigen/Dense>
+
+using namespace lodestone;
+using namespace lodestone::physics::linalg;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Problem {
+  SparsityPattern pattern;
+  std::vector<Complex> values;
+  Eigen::MatrixXcd dense;
+};
+
+/// K + iM of a mesh of `lines` lines with `size` nodes: nine-point, complex symmetric, diagonally heavy enough to be definite.
+Problem mesh_problem(int lines, int size) {
+  Problem problem;
+  const core::Philox random(7);
+  const int n = lines * size;
+  problem.dense = Eigen::MatrixXcd::Zero(n, n);
+  problem.pattern.row_start.push_back(0);
+  for (int row = 0; row < n; ++row) {
+    for (int line = std::max(0, row / size - 1); line <= std::min(lines - 1, row / size + 1); ++line) {
+      for (int k = std::max(0, row % size - 1); k <= std::min(size - 1, row % size + 1); ++k) {
+        const int column = line * size + k;
+        const auto low = static_cast<std::uint64_t>(std::min(row, column)), high = static_cast<std::uint64_t>(std::max(row, column));
+        const Complex value = row == column ? Complex(9.0, 2.0) : Complex(-random.uniform(1000 * low + high), 0.2 * random.uniform(77 + 1000 * low + high));
+        problem.pattern.column.push_back(column);
+        problem.values.push_back(value);
+        problem.dense(row, column) = value;
+      }
+    }
+    problem.pattern.row_start.push_back(static_cast<int>(problem.pattern.column.size()));
+  }
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding", "[physics][linalg]") {
+  const auto problem = mesh_problem(11, 7);
+  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(77, 5), exact = problem.dense.partialPivLu().solve(rhs);
+  const auto by_lines = make_line_solver(problem.pattern, 7)->factorise(problem.values);
+  const auto by_petsc = make_petsc_solver(problem.pattern)->factorise(problem.values);
+  CHECK((by_lines->solve(rhs) - exact).norm() < 1e-12 * exact.norm());
+  CHECK((by_petsc->solve(rhs) - exact).norm() < 1e-12 * exact.norm());
+  CHECK(by_lines->entries() == 11 * 49);
+  CHECK(by_petsc->entries() > 77);
+}
+
+TEST_CASE("line solver: a single line and single unknowns per line are not special", "[physics][linalg]") {
+  for (const auto& [lines, size] : {std::pair{1, 6}, std::pair{6, 1}}) {
+    const auto problem = mesh_problem(lines, size);
+    const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(6, 2);
+    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorise(problem.values)->solve(rhs);
+    CHECK((problem.dense * x - rhs).norm() < 1e-12);
+  }
+}
+
+TEST_CASE("solvers: a singular matrix is a SolverError, wrong shapes are named", "[physics][linalg]") {
+  auto problem = mesh_problem(3, 2);
+  std::fill(problem.values.begin(), problem.values.end(), Complex(0.0));
+  CHECK_THROWS_AS(make_line_solver(problem.pattern, 2)->factorise(problem.values), core::SolverError);
+  CHECK_THROWS_AS(make_petsc_solver(problem.pattern)->factorise(problem.values), core::SolverError);
+  const auto solver = make_line_solver(mesh_problem(3, 2).pattern, 2);
+  CHECK_THROWS_WITH(solver->factorise(std::vector<Complex>(3)), Contains("got 3"));
+  CHECK_THROWS_WITH(solver->factorise(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)), Contains("expected right-hand sides with 6 rows"));
+  CHECK_THROWS_WITH(make_line_solver(mesh_problem(5, 2).pattern, 1), Contains("not neighbours"));
+}

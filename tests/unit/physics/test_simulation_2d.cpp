@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/analytic.hpp"
+#include "physics/mt/certificate.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/small_section.hpp"
+
+#include <numbers>
+
+using namespace lodestone;
+using namespace lodestone::physics;
+using namespace lodestone::physics::mt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+
+Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options = {}) {
+  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, design_meshes(section, survey, options)).value(section.resistivity_ohm_m);
+}
+
+/// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
+ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours, const LayeredEarth& earth) {
+  ResponseError worst;
+  for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+    const auto& key = survey.keys[i];
+    const double frequency = survey.frequencies_hz[key.frequency], value = ours[static_cast<Eigen::Index>(i)];
+    const auto z = mode_of(key.quantity) == Mode::te ? layered_impedance(earth, frequency) : -layered_impedance(earth, frequency);
+    if (is_phase(key.quantity)) {
+      worst.phase_deg = std::max(worst.phase_deg, deg_per_rad * std::abs(value - std::arg(z)));
+    } else {
+      worst.rho_a_percent = std::max(worst.rho_a_percent, 100.0 * std::abs(std::pow(10.0, value) / apparent_resistivity_ohm_m(z, frequency) - 1.0));
+    }
+  }
+  return worst;
+}
+
+mesh::Section2D layers(std::vector<double> edges, const std::vector<double>& resistivity, mesh::Surface2D surface = mesh::Surface2D(0.0)) {
+  mesh::TensorGrid2D grid({-1000.0, 0.0, 1000.0}, std::move(edges));
+  Eigen::VectorXd cells(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) cells.segment(grid.index(iz, 0), grid.n_y()).setConstant(resistivity[iz]);
+  return {std::move(grid), std::move(cells), std::move(surface)};
+}
+
+}  // namespace
+
+TEST_CASE("half-space: apparent resistivity equals resistivity at every frequency and station", "[physics][mt]") {
+  const auto survey = full_survey({{"a", -4321.0}, {"b", 12.3}}, {100.0, 1.0, 0.01}, responses);
+  const auto worst = against_layers(survey, predict(layers({0.0, 1000.0}, {100.0}), survey), {{100.0}, {}});
+  CHECK(worst.rho_a_percent < 0.2);
+  CHECK(worst.phase_deg < 0.1);
+}
+
+TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
+  const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
+  const auto worst = against_layers(survey, predict(layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0}), survey), {{100.0, 5.0, 1000.0}, {500.0, 2000.0}});
+  CHECK(worst.rho_a_percent < 0.3);
+  CHECK(worst.phase_deg < 0.15);
+}
+
+TEST_CASE("perfect conductor: a bottom row of 1e-5 ohm m is a boundary, not meshed", "[physics][mt]") {
+  const auto survey = full_survey({{"a", 0.0}}, {1.0, 0.01}, responses);
+  const auto section = layers({0.0, 5000.0, 6000.0}, {10.0, 1e-5});
+  const auto meshes = design_meshes(section, survey);
+  for (const auto& band : meshes.bands) {
+    CHECK(band.perfect_conductor_below);
+    CHECK(band.mesh.z(band.mesh.n_z(), 0) == Approx(5000.0));
+  }
+  const auto worst = against_layers(survey, predict(section, survey), {{10.0, 1e-5}, {5000.0}});
+  CHECK(worst.rho_a_percent < 0.3);
+  CHECK(worst.phase_deg < 0.15);
+}
+
+TEST_CASE("thin layers: the mesh need not follow them", "[physics][mt]") {
+  // Forty layers of 25 m, alternately 10 and 1000 ohm m: far thinner than a cell at 0.1 Hz.
+  std::vector<double> edges{0.0}, resistivity, thickness;
+  for (int i = 0; i < 40; ++i) {
+    edges.push_back(edges.back() + 25.0);
+    resistivity.push_back(i % 2 == 0 ? 10.0 : 1000.0);
+    thickness.push_back(25.0);
+  }
+  edges.push_back(5000.0);
+  resistivity.push_back(100.0);
+  const auto survey = full_survey({{"a", 0.0}}, {0.1, 0.001}, responses);
+  const auto worst = against_layers(survey, predict(layers(edges, resistivity), survey), {resistivity, thickness});
+  CHECK(worst.rho_a_percent < 0.3);
+  CHECK(worst.phase_deg < 0.15);
+}
+
+TEST_CASE("topography: a level surface at another height changes nothing", "[physics][mt]") {
+  const auto survey = full_survey({{"a", 300.0}}, {1.0}, responses);
+  const auto low = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}), survey);
+  const auto high = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}, mesh::Surface2D(-1234.0)), survey);
+  CHECK((low - high).cwiseAbs().maxCoeff() < 1e-9);
+}
+
+TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper of opposite sign", "[physics][mt]") {
+  const auto section = [](double left, double right) {
+    mesh::TensorGrid2D grid({-3000.0, -400.0, 400.0, 3000.0}, {0.0, 800.0, 2000.0});
+    Eigen::VectorXd cells(6);
+    cells << left, 100.0, right, 100.0, 100.0, 100.0;
+    return mesh::Section2D{grid, cells, mesh::Surface2D(0.0)};
+  };
+  const auto survey = full_survey({{"a", -900.0}, {"b", 900.0}}, {1.0}, {Quantity::zxy_re, Quantity::zyx_im, Quantity::tzy_re});
+  const auto one = predict(section(3.0, 300.0), survey), other = predict(section(300.0, 3.0), survey);
+  for (int quantity = 0; quantity < 3; ++quantity) {  // the graded lines are not mirrored exactly, hence 1e-3
+    const double sign = quantity == 2 ? -1.0 : 1.0;
+    CHECK(one[2 * quantity] == Approx(sign * other[2 * quantity + 1]).epsilon(1e-3));
+  }
+  CHECK(std::abs(one[4]) > 0.01);
+}
+
+TEST_CASE("linearization: k directions cost one factorisation per frequency and mode and one call with k right-hand sides", "[physics][mt]") {
+  const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
+  const auto section = tests::small_section(false);
+  const auto jobs = 4;  // two frequencies, two modes
+  const auto linearization = simulation->linearize(section.resistivity_ohm_m);
+  const auto after_field = simulation->counts();
+  CHECK(after_field.factorisations == jobs);
+  CHECK(after_field.solve_calls == jobs);
+  CHECK(after_field.right_hand_sides == jobs);
+  const int k = 5;
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Random(simulation->size_in(), k), w = Eigen::MatrixXd::Random(simulation->size_out(), k);
+  (void)linearization->jvp(v);
+  (void)linearization->vjp(w);
+  const auto after_products = simulation->counts();
+  CHECK(after_products.factorisations == jobs);
+  CHECK(after_products.solve_calls == 3 * jobs);
+  CHECK(after_products.right_hand_sides == jobs + 2 * k * jobs);
+  (void)linearization->jacobian();
+  const auto after_jacobian = simulation->counts();
+  CHECK(after_jacobian.factorisations == jobs);
+  CHECK(after_jacobian.solve_calls == 4 * jobs);
+  // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance, tipper, TM impedance) × 2 frequencies.
+  CHECK(after_jacobian.right_hand_sides - after_products.right_hand_sides == 18);
+}
+
+TEST_CASE("certificate: passes on the default meshes and fails on coarse ones without padding", "[physics][mt]") {
+  const auto section = tests::small_section(false);
+  const auto survey = full_survey({{"a", -1800.0}, {"b", 600.0}}, {10.0, 1.0}, responses);
+  const auto good = certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
+  INFO(good.table());
+  CHECK(good.passed);
+  REQUIRE(good.rows.size() == 4);
+
+  MeshDesignOptions coarse;
+  coarse.coarsen = 4.0;
+  coarse.side_padding = 0.01;
+  coarse.air_height = 0.01;
+  const auto bad = certify(MPI_COMM_SELF, section, survey, coarse, {0.5, 0.2});
+  INFO(bad.table());
+  CHECK_FALSE(bad.passed);
+  CHECK_FALSE(bad.rows[2].passed);
+  CHECK_FALSE(bad.rows[3].passed);
+  CHECK_THAT(bad.table(), Contains("FAILED"));
+}
+
+TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what was expected", "[physics][mt]") {
+  const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
+  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  CHECK_THROWS_WITH(simulation->value(resistivity.head(5)), Contains("mt::Simulation2D") && Contains("12") && Contains("5"));
+  resistivity[6] = -1.0;
+  CHECK_THROWS_WITH(simulation->value(resistivity), Contains("row 1, column 2"));
+  const auto section = tests::small_section(false);
+  auto survey = tests::small_survey();
+  survey.stations[1].y_m = survey.stations[0].y_m;
+  CHECK_THROWS_AS(design_meshes(section, survey), core::InvalidArgument);
+  auto meshes = design_meshes(section, tests::small_survey());
+  meshes.bands.pop_back();
+  CHECK_THROWS_WITH(Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes), Contains("no mesh for 1 Hz"));
+}
