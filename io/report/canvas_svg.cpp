@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -14,7 +15,7 @@ namespace {
 
 /// At most two decimals, no trailing zeros.
 std::string number(double value) {
-  std::string text = fmt::format("{:.2f}", value);
+  std::string text = fmt::format("{:.2f}", std::round(100.0 * value) / 100.0);
   while (text.back() == '0') {
     text.pop_back();
   }
@@ -23,6 +24,8 @@ std::string number(double value) {
   }
   return text == "-0" ? "0" : text;
 }
+
+double rounded(double value) { return std::round(100.0 * value) / 100.0; }
 
 std::string hex(const Color& color) {
   const auto byte = [](double part) { return static_cast<int>(std::lround(255.0 * std::min(1.0, std::max(0.0, part)))); };
@@ -87,8 +90,9 @@ class SvgRenderer {
   void operator()(const Canvas::Cell& cell) {
     const auto& c = cell.corners;
     const bool upright = c.size() == 4 && c[0].y == c[1].y && c[1].x == c[2].x && c[2].y == c[3].y && c[3].x == c[0].x;
-    cells_[hex(cell.fill)] += upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y), number(c[1].x - c[0].x), number(c[2].y - c[1].y),
-                                                    number(c[0].x - c[1].x))
+    // Sizes are differences of rounded corners: neighbours share their edges to the last digit.
+    cells_[hex(cell.fill)] += upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y), number(rounded(c[1].x) - rounded(c[0].x)),
+                                                    number(rounded(c[2].y) - rounded(c[1].y)), number(rounded(c[0].x) - rounded(c[1].x)))
                                       : path(c, "z");
   }
   void operator()(const Canvas::BeginClip& clip) {
