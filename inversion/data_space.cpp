@@ -28,7 +28,8 @@ std::vector<Block> blocks_of(Eigen::Index n_kept, int n_ranks) {
 }
 
 /// Jᵀ W of some data, copied eight data at a time so that whole cache lines of J are used.
-Eigen::MatrixXd weighted_transpose(const Eigen::MatrixXd& jacobian, const Eigen::VectorXd& weights, const Eigen::Index* data, Eigen::Index n_data) {
+Eigen::MatrixXd weighted_transpose(const Eigen::MatrixXd& jacobian, const Eigen::VectorXd& weights, const Eigen::Index* data,
+                                   Eigen::Index n_data) {
   Eigen::MatrixXd result(jacobian.cols(), n_data);
   constexpr Eigen::Index group = 8;
   for (Eigen::Index begin = 0; begin < n_data; begin += group) {
@@ -70,7 +71,8 @@ void DataSpaceSystem::build_root(const Eigen::MatrixXd& jacobian, const DataMisf
     const Eigen::MatrixXd rows = weighted_transpose(jacobian, misfit.weights(), kept_.data() + block.first, block.size);
     b_.middleCols(block.first, block.size) = regularization_.apply_root_transposed(rows);
     const auto width = static_cast<double>(block.size);
-    core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(), 24.0 * width * static_cast<double>(b_.rows()));
+    core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(),
+                                   24.0 * width * static_cast<double>(b_.rows()));
   }
   for (const Block& block : blocks) team_.broadcast(b_.middleCols(block.first, block.size), block.owner);
 }

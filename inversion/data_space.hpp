@@ -18,8 +18,8 @@ namespace lodestone::inversion {
 class DataSpaceSystem {
  public:
   /// errors: what `linearization.jacobian()` throws.
-  DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit, const Regularization& regularization,
-                  const Eigen::VectorXd& model);
+  DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
+                  const Regularization& regularization, const Eigen::VectorXd& model);
 
   /// m(λ), the same bits on every rank; nothing when G + λ I is not positive definite.
   [[nodiscard]] std::optional<Eigen::VectorXd> model(double lambda) const;

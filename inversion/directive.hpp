@@ -11,13 +11,13 @@ struct GaussNewtonState;
 
 /// One row of the iteration table.
 struct IterationRecord {
-  int iteration = 0;         ///< 0 = start model
+  int iteration = 0;  ///< 0 = start model
   double lambda = 0.0, rms = 0.0;
-  double roughness = 0.0;    ///< ‖R (m − m_ref)‖²
-  double step = 0.0;         ///< share of the Gauss–Newton step that was taken
+  double roughness = 0.0;     ///< ‖R (m − m_ref)‖²
+  double step = 0.0;          ///< share of the Gauss–Newton step that was taken
   double rms_at_start = 0.0;  ///< of the model before on this iteration's mesh: the rms of the row before unless the mesh was redesigned
   int n_forward = 0, n_jacobian = 0;  ///< in this iteration
-  double seconds = 0.0;       ///< wall time of this iteration
+  double seconds = 0.0;               ///< wall time of this iteration
 };
 
 /// What directives see after every accepted iteration (and once for the start model).

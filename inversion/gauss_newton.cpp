@@ -40,25 +40,29 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 void check(const GaussNewtonOptions& o) {
   const auto finite_and = [](double value, bool condition) { return std::isfinite(value) && condition; };
   if (o.max_iterations < 0 || o.max_lambda_trials < 1 || o.max_halvings < 0 || o.patience < 1)
-    throw core::InvalidArgument(component, "expected max_iterations ≥ 0, max_lambda_trials ≥ 1, max_halvings ≥ 0 and patience ≥ 1, got {}, {}, {} and {}",
-                                o.max_iterations, o.max_lambda_trials, o.max_halvings, o.patience);
+    throw core::InvalidArgument(
+        component, "expected max_iterations ≥ 0, max_lambda_trials ≥ 1, max_halvings ≥ 0 and patience ≥ 1, got {}, {}, {} and {}",
+        o.max_iterations, o.max_lambda_trials, o.max_halvings, o.patience);
   if (!finite_and(o.target_rms, o.target_rms > 0.0) || !finite_and(o.lambda_start, o.lambda_start >= 0.0) ||
       !finite_and(o.lambda_factor, o.lambda_factor > 1.0) || !finite_and(o.lambda_tolerance, o.lambda_tolerance > 0.0))
-    throw core::InvalidArgument(component, "expected target_rms > 0, lambda_start ≥ 0, lambda_factor > 1 and lambda_tolerance > 0, got {}, {}, {} and {}",
-                                o.target_rms, o.lambda_start, o.lambda_factor, o.lambda_tolerance);
+    throw core::InvalidArgument(
+        component, "expected target_rms > 0, lambda_start ≥ 0, lambda_factor > 1 and lambda_tolerance > 0, got {}, {}, {} and {}",
+        o.target_rms, o.lambda_start, o.lambda_factor, o.lambda_tolerance);
   if (!finite_and(o.min_rms_drop, o.min_rms_drop >= 0.0) || !finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0) ||
       !finite_and(o.max_log_step, o.max_log_step >= 0.0))
-    throw core::InvalidArgument(component, "expected min_rms_drop, min_roughness_drop and max_log_step of 0 or more, got {}, {} and {}", o.min_rms_drop,
-                                o.min_roughness_drop, o.max_log_step);
+    throw core::InvalidArgument(component, "expected min_rms_drop, min_roughness_drop and max_log_step of 0 or more, got {}, {} and {}",
+                                o.min_rms_drop, o.min_roughness_drop, o.max_log_step);
 }
 
 void check(const Objective& objective, const Eigen::VectorXd& model) {
-  if (!objective.forward || !objective.regularization) throw core::InvalidArgument(component, "the objective needs a forward map and a regularization");
+  if (!objective.forward || !objective.regularization)
+    throw core::InvalidArgument(component, "the objective needs a forward map and a regularization");
   if (objective.forward->size_in() != model.size() || objective.regularization->size() != model.size())
-    throw core::ShapeError(component, "expected a start model of {} unknowns (forward map) and {} (regularization), got {}", objective.forward->size_in(),
-                           objective.regularization->size(), model.size());
+    throw core::ShapeError(component, "expected a start model of {} unknowns (forward map) and {} (regularization), got {}",
+                           objective.forward->size_in(), objective.regularization->size(), model.size());
   if (objective.forward->size_out() != objective.misfit.size())
-    throw core::ShapeError(component, "the forward map gives {} data, the misfit holds {}", objective.forward->size_out(), objective.misfit.size());
+    throw core::ShapeError(component, "the forward map gives {} data, the misfit holds {}", objective.forward->size_out(),
+                           objective.misfit.size());
   if (!model.allFinite()) throw core::InvalidArgument(component, "expected a finite start model");
 }
 
@@ -119,11 +123,13 @@ struct GaussNewton::Impl {
       }
     }
     if (state_.n_stagnated >= options_.patience)
-      return Stop{StopReason::stagnated, fmt::format("the rms fell by less than {:g} % in {} iterations in a row", 100.0 * options_.min_rms_drop,
-                                                     state_.n_stagnated)};
+      return Stop{StopReason::stagnated, fmt::format("the rms fell by less than {:g} % in {} iterations in a row",
+                                                     100.0 * options_.min_rms_drop, state_.n_stagnated)};
     if (state_.iteration < options_.max_iterations) return std::nullopt;
-    if (at_target(last.rms)) return Stop{StopReason::target_reached, "at the target when the iterations ran out; a smoother model may exist"};
-    return Stop{StopReason::max_iterations, fmt::format("the rms is above the target {:g} after {} iterations", options_.target_rms, state_.iteration)};
+    if (at_target(last.rms))
+      return Stop{StopReason::target_reached, "at the target when the iterations ran out; a smoother model may exist"};
+    return Stop{StopReason::max_iterations,
+                fmt::format("the rms is above the target {:g} after {} iterations", options_.target_rms, state_.iteration)};
   }
 
   bool asked_to_stop() {
@@ -145,7 +151,8 @@ struct GaussNewton::Impl {
     Candidate same{.model = state_.model};
     evaluate(same);
     if (!same.failure.empty()) return Stop{StopReason::failed, "the redesigned forward map has no responses: " + same.failure};
-    core::log::info("iteration {}: forward map redesigned, rms {:.4f} before, {:.4f} after", state_.iteration + 1, state_.history.back().rms, same.rms);
+    core::log::info("iteration {}: forward map redesigned, rms {:.4f} before, {:.4f} after", state_.iteration + 1,
+                    state_.history.back().rms, same.rms);
     predicted_ = std::move(same.predicted);
     state_.design_iteration = state_.iteration + 1;
     state_.design_model = state_.model;
@@ -268,7 +275,8 @@ struct GaussNewton::Impl {
       if (is_better(candidate)) return accept(candidate);
     }
     if (at_target(rms_at_start_)) return Stop{StopReason::target_reached, "no smoother model at the target was found"};
-    if (!std::isfinite(full.rms) && !std::isfinite(candidate.rms)) return Stop{StopReason::failed, "every trial failed; the last one: " + full.failure};
+    if (!std::isfinite(full.rms) && !std::isfinite(candidate.rms))
+      return Stop{StopReason::failed, "every trial failed; the last one: " + full.failure};
     return Stop{StopReason::stagnated, "no lambda and no shorter step lowers the rms"};
   }
 
@@ -304,7 +312,8 @@ struct GaussNewton::Impl {
   }
 
   [[nodiscard]] GaussNewtonSummary summary(const Stop& stop) const {
-    GaussNewtonSummary summary{.reason = stop.reason, .message = stop.message, .model = state_.model, .predicted = predicted_, .history = state_.history};
+    GaussNewtonSummary summary{
+        .reason = stop.reason, .message = stop.message, .model = state_.model, .predicted = predicted_, .history = state_.history};
     if (state_.history.empty()) return summary;
     summary.rms = state_.history.back().rms;
     summary.roughness = state_.history.back().roughness;
@@ -343,12 +352,18 @@ GaussNewtonSummary GaussNewton::resume(Objective objective, GaussNewtonState sta
 
 std::string_view describe(StopReason reason) {
   switch (reason) {
-    case StopReason::target_reached: return "target reached";
-    case StopReason::stagnated: return "stagnated";
-    case StopReason::max_iterations: return "iterations ran out";
-    case StopReason::interrupted: return "interrupted";
-    case StopReason::time_limit: return "time limit";
-    case StopReason::failed: return "failed";
+    case StopReason::target_reached:
+      return "target reached";
+    case StopReason::stagnated:
+      return "stagnated";
+    case StopReason::max_iterations:
+      return "iterations ran out";
+    case StopReason::interrupted:
+      return "interrupted";
+    case StopReason::time_limit:
+      return "time limit";
+    case StopReason::failed:
+      return "failed";
   }
   return "unknown";
 }
@@ -362,8 +377,8 @@ std::string GaussNewtonSummary::brief() const {
     seconds += row.seconds;
   }
   if (history.empty()) return fmt::format("{}: {}", describe(reason), message);
-  return fmt::format("{} after {} iterations ({}): rms {:.4f}, roughness {:.4e}, lambda {:.3e}; {} forward runs, {} Jacobians, {:.1f} s", describe(reason),
-                     history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian, seconds);
+  return fmt::format("{} after {} iterations ({}): rms {:.4f}, roughness {:.4e}, lambda {:.3e}; {} forward runs, {} Jacobians, {:.1f} s",
+                     describe(reason), history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian, seconds);
 }
 
 }  // namespace lodestone::inversion

@@ -19,7 +19,7 @@ namespace lodestone::inversion {
 
 /// What is minimised: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖².
 struct Objective {
-  core::MapPtr forward;                                 ///< unknowns m → data
+  core::MapPtr forward;  ///< unknowns m → data
   DataMisfit misfit;
   std::shared_ptr<const Regularization> regularization;
 };
@@ -35,8 +35,8 @@ struct GaussNewtonOptions {
   int max_halvings = 5;                       ///< of the step, when no λ lowers the rms
   double min_rms_drop = 0.01;                 ///< relative; a smaller one for `patience` iterations in a row: stagnated
   int patience = 2;
-  double min_roughness_drop = 0.02;           ///< relative; a smaller one between two models at the target: target_reached
-  double max_log_step = 0.0;                  ///< largest change of any unknown per iteration; 0: no limit
+  double min_roughness_drop = 0.02;  ///< relative; a smaller one between two models at the target: target_reached
+  double max_log_step = 0.0;         ///< largest change of any unknown per iteration; 0: no limit
 };
 
 enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
@@ -44,8 +44,8 @@ enum class StopReason { target_reached, stagnated, max_iterations, interrupted, 
 
 struct GaussNewtonSummary {
   StopReason reason = StopReason::failed;
-  std::string message;                    ///< one sentence, with the cause of a failure
-  Eigen::VectorXd model, predicted;       ///< the last good iterate
+  std::string message;               ///< one sentence, with the cause of a failure
+  Eigen::VectorXd model, predicted;  ///< the last good iterate
   double rms = 0.0, roughness = 0.0, lambda = 0.0;
   std::vector<IterationRecord> history;
   [[nodiscard]] bool usable() const { return !history.empty() && model.size() > 0; }
@@ -56,7 +56,7 @@ struct GaussNewtonSummary {
 struct GaussNewtonState {
   int iteration = 0;
   double lambda = 0.0;
-  int n_stagnated = 0;           ///< iterations in a row whose rms fell by less than min_rms_drop
+  int n_stagnated = 0;  ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
   int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
   Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one

@@ -114,7 +114,8 @@ class Search {
   }
 
   /// Where ln rms, taken as linear between two trials, falls just below the target; the middle where that cannot be told.
-  [[nodiscard]] double between(std::map<double, std::size_t>::const_iterator low, std::map<double, std::size_t>::const_iterator high) const {
+  [[nodiscard]] double between(std::map<double, std::size_t>::const_iterator low,
+                               std::map<double, std::size_t>::const_iterator high) const {
     double share = 0.5;
     if (std::isfinite(rms_at(high)) && rms_at(low) > 0.0) {
       const double aim = 0.5 * (1.0 + close_to_target) * options_.target_rms;

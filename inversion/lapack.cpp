@@ -3,10 +3,10 @@
 
 // Fortran interfaces, so that any BLAS and LAPACK will do.
 extern "C" {
-void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
-            const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
-void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda, const double* beta,
-            double* c, const int* ldc);
+void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha, const double* a,
+            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
+void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
+            const double* beta, double* c, const int* ldc);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, const int* lda, double* b, const int* ldb, int* info);
 }

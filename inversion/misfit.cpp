@@ -30,8 +30,9 @@ DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vec
   for (Eigen::Index i = 0; i < observed_.size(); ++i) {
     if (kept[static_cast<std::size_t>(i)] == 0) continue;
     if (!std::isfinite(observed_[i]) || !std::isfinite(sigma[i]) || !(sigma[i] > 0.0))
-      throw core::InvalidArgument(component, "datum {} is kept, but its value is {} and its sigma {}; mask it or give a finite value and a positive sigma",
-                                  i, observed_[i], sigma[i]);
+      throw core::InvalidArgument(
+          component, "datum {} is kept, but its value is {} and its sigma {}; mask it or give a finite value and a positive sigma", i,
+          observed_[i], sigma[i]);
     weights_[i] = 1.0 / sigma[i];
     ++n_kept_;
   }

@@ -12,8 +12,8 @@ namespace {
 
 void check_bounds(double lower_log10, double upper_log10) {
   if (!(std::isfinite(lower_log10) && std::isfinite(upper_log10) && lower_log10 < upper_log10))
-    throw core::InvalidArgument("inversion::bounds_map", "expected finite bounds with lower < upper in log10(ohm m), got {} and {}", lower_log10,
-                                upper_log10);
+    throw core::InvalidArgument("inversion::bounds_map", "expected finite bounds with lower < upper in log10(ohm m), got {} and {}",
+                                lower_log10, upper_log10);
 }
 
 /// 1/(1 + e^{−x}), without overflow for any x.

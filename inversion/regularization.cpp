@@ -34,7 +34,8 @@ class CholeskyRoot final : public Root {
   explicit CholeskyRoot(const SparseMatrix& roughness) {
     const Eigen::SimplicialLLT<SparseMatrix> cholesky(SparseMatrix(roughness.transpose() * roughness));
     if (cholesky.info() != Eigen::Success)
-      throw core::SolverError(component, "RᵀR is not positive definite: part of the model has no roughness; add smallness or a reference weight");
+      throw core::SolverError(component,
+                              "RᵀR is not positive definite: part of the model has no roughness; add smallness or a reference weight");
     l_ = cholesky.matrixL().nestedExpression();
     position_ = cholesky.permutationP().indices();
     if (position_.size() == 0) position_ = Eigen::VectorXi::LinSpaced(l_.cols(), 0, static_cast<int>(l_.cols()) - 1);
@@ -131,7 +132,8 @@ void check_root(const Root& root, const SparseMatrix& roughness) {
   const Eigen::VectorXd image = roughness * root.apply(signs).col(0);
   const double gap = (root.apply_transposed(roughness.transpose() * image).col(0) - signs).lpNorm<Eigen::Infinity>();
   if (!(gap < 0.01))
-    throw core::SolverError(component, "the roughness operator is singular to working precision (its root is wrong by {:.1e}); add smallness", gap);
+    throw core::SolverError(component,
+                            "the roughness operator is singular to working precision (its root is wrong by {:.1e}); add smallness", gap);
 }
 
 }  // namespace
@@ -144,8 +146,8 @@ struct Regularization::Impl {
 
 Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference) : impl_(std::make_unique<Impl>()) {
   if (roughness.cols() != reference.size() || reference.size() == 0 || roughness.rows() == 0)
-    throw core::ShapeError(component, "expected an operator with as many columns as the reference model has cells, got ({}, {}) and {}", roughness.rows(),
-                           roughness.cols(), reference.size());
+    throw core::ShapeError(component, "expected an operator with as many columns as the reference model has cells, got ({}, {}) and {}",
+                           roughness.rows(), roughness.cols(), reference.size());
   if (!reference.allFinite()) throw core::InvalidArgument(component, "expected a finite reference model");
   roughness.makeCompressed();
   impl_->root = make_root(roughness);

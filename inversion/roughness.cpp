@@ -22,8 +22,8 @@ void check(const RoughnessOptions& options) {
     throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}", options.horizontal_weight,
                                 options.vertical_weight);
   if (!std::isfinite(options.depth_weight_exponent) || !positive(options.depth_weight_z0_m))
-    throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m", options.depth_weight_exponent,
-                                options.depth_weight_z0_m);
+    throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m",
+                                options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
     throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m", options.smallness_length_m);
 }

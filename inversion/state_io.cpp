@@ -11,7 +11,8 @@ namespace {
 constexpr int n_columns = 9;
 
 Eigen::RowVectorXd row_of(const IterationRecord& r) {
-  return (Eigen::RowVectorXd(n_columns) << r.iteration, r.lambda, r.rms, r.roughness, r.step, r.rms_at_start, r.n_forward, r.n_jacobian, r.seconds)
+  return (Eigen::RowVectorXd(n_columns) << r.iteration, r.lambda, r.rms, r.roughness, r.step, r.rms_at_start, r.n_forward, r.n_jacobian,
+          r.seconds)
       .finished();
 }
 
@@ -54,8 +55,10 @@ GaussNewtonState read_state(const core::ArraySource& source) {
   const auto lambda = core::read_doubles(source, "state/lambda");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
   if (counters.size() != 3 || lambda.size() != 1 || history.cols() != n_columns || history.rows() == 0)
-    throw core::FormatError("inversion::read_state", "expected 3 counters, 1 lambda and a history of {} columns, got {}, {} and {} x {}; "
-                            "was the checkpoint written by another version?", n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
+    throw core::FormatError("inversion::read_state",
+                            "expected 3 counters, 1 lambda and a history of {} columns, got {}, {} and {} x {}; "
+                            "was the checkpoint written by another version?",
+                            n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
   GaussNewtonState state;
   state.iteration = static_cast<int>(counters[0]);
   state.n_stagnated = static_cast<int>(counters[1]);

@@ -20,7 +20,8 @@ void check(const LayeredEarth& earth, double frequency_hz) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
   for (std::size_t i = 0; i < earth.resistivity_ohm_m.size(); ++i) {
     if (!positive(earth.resistivity_ohm_m[i]))
-      throw core::InvalidArgument(component, "expected positive resistivities, got {} ohm m in layer {}", earth.resistivity_ohm_m[i], i + 1);
+      throw core::InvalidArgument(component, "expected positive resistivities, got {} ohm m in layer {}", earth.resistivity_ohm_m[i],
+                                  i + 1);
   }
   for (std::size_t i = 0; i < earth.thickness_m.size(); ++i) {
     if (!positive(earth.thickness_m[i]))

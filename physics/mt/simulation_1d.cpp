@@ -29,25 +29,38 @@ class SoundingLinearization final : public core::Linearization {
 
 double number_of(Quantity quantity, Complex zxy, double frequency_hz) {
   switch (quantity) {
-    case Quantity::zxy_re: return zxy.real();
-    case Quantity::zxy_im: return zxy.imag();
-    case Quantity::zyx_re: return -zxy.real();
-    case Quantity::zyx_im: return -zxy.imag();
-    case Quantity::phase_xy: return std::arg(zxy);
-    case Quantity::phase_yx: return std::arg(-zxy);
-    default: return std::log10(std::norm(zxy) / (omega(frequency_hz) * mu0));
+    case Quantity::zxy_re:
+      return zxy.real();
+    case Quantity::zxy_im:
+      return zxy.imag();
+    case Quantity::zyx_re:
+      return -zxy.real();
+    case Quantity::zyx_im:
+      return -zxy.imag();
+    case Quantity::phase_xy:
+      return std::arg(zxy);
+    case Quantity::phase_yx:
+      return std::arg(-zxy);
+    default:
+      return std::log10(std::norm(zxy) / (omega(frequency_hz) * mu0));
   }
 }
 
 double derivative_of(Quantity quantity, Complex zxy, Complex d_zxy) {
   switch (quantity) {
-    case Quantity::zxy_re: return d_zxy.real();
-    case Quantity::zxy_im: return d_zxy.imag();
-    case Quantity::zyx_re: return -d_zxy.real();
-    case Quantity::zyx_im: return -d_zxy.imag();
+    case Quantity::zxy_re:
+      return d_zxy.real();
+    case Quantity::zxy_im:
+      return d_zxy.imag();
+    case Quantity::zyx_re:
+      return -d_zxy.real();
+    case Quantity::zyx_im:
+      return -d_zxy.imag();
     case Quantity::phase_xy:
-    case Quantity::phase_yx: return (d_zxy / zxy).imag();
-    default: return 2.0 * (d_zxy / zxy).real() / ln10;
+    case Quantity::phase_yx:
+      return (d_zxy / zxy).imag();
+    default:
+      return 2.0 * (d_zxy / zxy).real() / ln10;
   }
 }
 
@@ -62,7 +75,10 @@ bool all_positive(const std::vector<double>& values) {
 
 Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz, std::vector<Quantity> quantities,
                            Thickness thickness)
-    : thickness_m_(std::move(thickness_m)), frequencies_hz_(std::move(frequencies_hz)), quantities_(std::move(quantities)), mode_(thickness) {
+    : thickness_m_(std::move(thickness_m)),
+      frequencies_hz_(std::move(frequencies_hz)),
+      quantities_(std::move(quantities)),
+      mode_(thickness) {
   if (frequencies_hz_.empty() || quantities_.empty())
     throw core::InvalidArgument(component, "expected at least one frequency and one quantity, got {} and {}", frequencies_hz_.size(),
                                 quantities_.size());
@@ -70,7 +86,8 @@ Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> 
   if (!all_positive(frequencies_hz_)) throw core::InvalidArgument(component, "expected positive frequencies in Hz");
   for (const Quantity quantity : quantities_) {
     if (quantity == Quantity::tzy_re || quantity == Quantity::tzy_im)
-      throw core::InvalidArgument(component, "expected impedances, apparent resistivities or phases, got a tipper: it is zero over a layered earth");
+      throw core::InvalidArgument(component,
+                                  "expected impedances, apparent resistivities or phases, got a tipper: it is zero over a layered earth");
   }
 }
 

@@ -16,11 +16,11 @@ namespace {
 /// Three and a half blocks of data over a bent map.
 struct WideProblem {
   static constexpr Eigen::Index n = 60, n_data = 900;
-  core::MapPtr map = core::compose(core::affine(tests::random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
-                                   core::pointwise("bend", n, [](double v) { return v + 0.3 * std::sin(v); },
-                                                   [](double v) { return 1.0 + 0.3 * std::cos(v); }));
-  Eigen::VectorXd observed =
-      map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
+  core::MapPtr map =
+      core::compose(core::affine(tests::random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
+                    core::pointwise(
+                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); }, [](double v) { return 1.0 + 0.3 * std::cos(v); }));
+  Eigen::VectorXd observed = map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
   inversion::Objective objective{map, tests::plain_misfit(observed, 0.45), tests::line_roughness(n)};
 };
 

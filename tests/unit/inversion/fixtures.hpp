@@ -16,9 +16,8 @@ namespace lodestone::tests {
 
 inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
   const core::Philox random(seed);
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&](Eigen::Index i, Eigen::Index j) {
-    return random.normal(static_cast<std::uint64_t>(j * rows + i));
-  });
+  return Eigen::MatrixXd::NullaryExpr(
+      rows, cols, [&](Eigen::Index i, Eigen::Index j) { return random.normal(static_cast<std::uint64_t>(j * rows + i)); });
 }
 
 /// First differences and a small smallness on a line of n cells.
@@ -70,9 +69,10 @@ class FakeMap final : public core::DifferentiableMap {
 struct CurvedProblem {
   static constexpr Eigen::Index n = 30, n_data = 40;
   Eigen::VectorXd truth = Eigen::VectorXd::NullaryExpr(n, [](Eigen::Index i) { return 1.0 + std::sin(0.2 * static_cast<double>(i)); });
-  core::MapPtr map = core::compose(core::affine(random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
-                                   core::pointwise("bend", n, [](double v) { return v + 0.5 * std::sin(v); },
-                                                   [](double v) { return 1.0 + 0.5 * std::cos(v); }));
+  core::MapPtr map =
+      core::compose(core::affine(random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
+                    core::pointwise(
+                        "bend", n, [](double v) { return v + 0.5 * std::sin(v); }, [](double v) { return 1.0 + 0.5 * std::cos(v); }));
   double sigma = 0.3;
   Eigen::VectorXd observed = map->value(truth) + sigma * random_matrix(n_data, 1, 2).col(0);
 

@@ -17,7 +17,8 @@ constexpr Eigen::Index n_model = 50, n_data = 600;  // three blocks of data
 /// J as given, F = 0.
 class FixedJacobian final : public core::Linearization {
  public:
-  explicit FixedJacobian(Eigen::MatrixXd jacobian) : Linearization(jacobian.cols(), Eigen::VectorXd::Zero(jacobian.rows())), jacobian_(std::move(jacobian)) {}
+  explicit FixedJacobian(Eigen::MatrixXd jacobian)
+      : Linearization(jacobian.cols(), Eigen::VectorXd::Zero(jacobian.rows())), jacobian_(std::move(jacobian)) {}
 
  private:
   Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return jacobian_ * directions; }
@@ -37,12 +38,13 @@ TEST_CASE("data space: the step is the solution of the normal equations in model
   const Eigen::VectorXd m = tests::random_matrix(n_model, 1, 3).col(0);
   const inversion::Team team(MPI_COMM_SELF);
   const inversion::DataSpaceSystem system(team, *map->linearize(m), misfit, *regularization, m);
-  const Eigen::MatrixXd inverse_covariance = Eigen::MatrixXd(regularization->roughness()).transpose() * Eigen::MatrixXd(regularization->roughness());
+  const Eigen::MatrixXd inverse_covariance =
+      Eigen::MatrixXd(regularization->roughness()).transpose() * Eigen::MatrixXd(regularization->roughness());
   for (const double lambda : {1e-1, 10.0, 1e4}) {
-    const Eigen::VectorXd expected =
-        (a.transpose() * a / 0.01 + lambda * inverse_covariance)
-            .ldlt()
-            .solve(a.transpose() * (observed - Eigen::VectorXd::Ones(n_data)) / 0.01 + lambda * inverse_covariance * regularization->reference());
+    const Eigen::VectorXd expected = (a.transpose() * a / 0.01 + lambda * inverse_covariance)
+                                         .ldlt()
+                                         .solve(a.transpose() * (observed - Eigen::VectorXd::Ones(n_data)) / 0.01 +
+                                                lambda * inverse_covariance * regularization->reference());
     const auto model = system.model(lambda);
     REQUIRE(model);
     CHECK((*model - expected).norm() < 1e-7 * expected.norm());

@@ -45,8 +45,8 @@ TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
 
 TEST_CASE("directives: the checkpoint hands over every state, the start's included") {
   std::vector<int> iterations;
-  const auto summary =
-      run_with(std::make_shared<inversion::CheckpointDirective>([&](const inversion::GaussNewtonState& state) { iterations.push_back(state.iteration); }));
+  const auto summary = run_with(std::make_shared<inversion::CheckpointDirective>(
+      [&](const inversion::GaussNewtonState& state) { iterations.push_back(state.iteration); }));
   CHECK(iterations == std::vector<int>{0, 1, 2});
   CHECK(summary.history.size() == 3);
 }

@@ -34,8 +34,8 @@ TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its l
   const Eigen::VectorXd observed = a * truth + 0.5 * tests::random_matrix(40, 1, 2).col(0);
   const auto regularization = tests::line_roughness(30);
   GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda_tolerance = 0.02});
-  const auto summary = gauss_newton.minimise({core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization},
-                                             Eigen::VectorXd::Zero(30));
+  const auto summary = gauss_newton.minimise(
+      {core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization}, Eigen::VectorXd::Zero(30));
   REQUIRE(summary.usable());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -54,7 +54,8 @@ TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its l
 TEST_CASE("Gauss-Newton: the step does not depend on the model it is linearised at when the problem is linear") {
   const Eigen::MatrixXd a = tests::random_matrix(20, 10, 1);
   const Eigen::VectorXd observed = tests::random_matrix(20, 1, 2).col(0);
-  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)), tests::plain_misfit(observed, 0.01), tests::line_roughness(10, 1.0)};
+  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)), tests::plain_misfit(observed, 0.01),
+                                       tests::line_roughness(10, 1.0)};
   const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 2.0, .max_lambda_trials = 1};
   const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Zero(10));
   const auto from_far = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(10, 50.0));
@@ -65,12 +66,14 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
   const tests::CurvedProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const auto witness = std::make_shared<Witness>();
-  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = 1.0});
+  const auto objective = problem.objective(fake);
+  const double target = objective.misfit.rms(problem.map->value(problem.truth));
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = target});
   gauss_newton.add(witness);
-  const auto summary = gauss_newton.minimise(problem.objective(fake), Eigen::VectorXd::Zero(problem.n));
+  const auto summary = gauss_newton.minimise(objective, Eigen::VectorXd::Zero(problem.n));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
-  CHECK(summary.rms <= 1.0);
+  CHECK(summary.rms <= target);
   int n_forward = 0, n_jacobian = 0;
   for (std::size_t i = 0; i < summary.history.size(); ++i) {
     const auto& row = summary.history[i];
@@ -79,22 +82,21 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
     CHECK(row.iteration == static_cast<int>(i));
     if (i == 0) continue;
     CHECK(row.rms_at_start == Approx(summary.history[i - 1].rms));
-    if (summary.history[i - 1].rms > 1.0) CHECK(row.rms < summary.history[i - 1].rms);
-    if (summary.history[i - 1].rms <= 1.0) CHECK(row.roughness < summary.history[i - 1].roughness);
+    if (summary.history[i - 1].rms > target) CHECK(row.rms < summary.history[i - 1].rms);
+    if (summary.history[i - 1].rms <= target) CHECK(row.roughness < summary.history[i - 1].roughness);
   }
   CHECK(witness->n_iterations == static_cast<int>(summary.history.size()));
   CHECK(witness->n_progress > 0);
-  CHECK(fake->n_value >= n_forward);
   CHECK(fake->n_linearize >= n_jacobian);
-  // The truth fits as well, so the smoothest model at the target cannot be rougher.
-  const auto objective = problem.objective();
-  if (objective.misfit.rms(problem.observed - problem.map->value(problem.truth) + problem.observed) > 0.0)
-    CHECK(summary.roughness < 1.2 * objective.regularization->cost(problem.truth));
+  CHECK(fake->n_value >= n_forward);  // a last search that finds nothing smoother has no row
+  // The truth is one of the models at the target.
+  CHECK(summary.roughness < objective.regularization->cost(problem.truth));
 }
 
 TEST_CASE("Gauss-Newton: forward runs per iteration stay few") {
   const tests::CurvedProblem problem;
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05}).minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05}).minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   int n_forward = 0;
   for (const auto& row : summary.history) n_forward += row.n_forward;
   CHECK(n_forward <= 6 * static_cast<int>(summary.history.size()));
@@ -142,8 +144,9 @@ TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bi
 
 TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored by resume") {
   const tests::CurvedProblem problem;
-  const auto shifted = core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
-                                                  Eigen::VectorXd::Constant(problem.n_data, 0.05)), problem.map);
+  const auto shifted = core::compose(
+      core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), Eigen::VectorXd::Constant(problem.n_data, 0.05)),
+      problem.map);
   const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
   const auto redesign = [&](const core::ConstVectorRef&, int iteration) -> core::MapPtr { return iteration == 2 ? shifted : nullptr; };
   const auto witness = std::make_shared<Witness>();

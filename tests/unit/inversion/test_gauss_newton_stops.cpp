@@ -8,10 +8,10 @@
 #include <limits>
 
 using namespace lodestone;
+using Catch::Matchers::Contains;
 using inversion::GaussNewton;
 using inversion::GaussNewtonOptions;
 using inversion::StopReason;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -21,7 +21,8 @@ Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem
 
 TEST_CASE("stop: iterations ran out above the target") {
   const tests::CurvedProblem problem;
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .target_rms = 0.01, .max_lambda_trials = 1}).minimise(problem.objective(), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .target_rms = 0.01, .max_lambda_trials = 1})
+                           .minimise(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::max_iterations);
   CHECK(summary.history.size() == 2);
   CHECK_THAT(summary.brief(), Contains("iterations ran out after 1 iterations") && Contains("1 Jacobians"));
@@ -40,7 +41,8 @@ TEST_CASE("stop: stagnated when the rms no longer falls") {
 
 TEST_CASE("stop: a reference model at the target needs no iteration") {
   const tests::CurvedProblem problem;
-  const inversion::Objective objective{problem.map, tests::plain_misfit(problem.map->value(zero_start()), 0.1), tests::line_roughness(problem.n)};
+  const inversion::Objective objective{problem.map, tests::plain_misfit(problem.map->value(zero_start()), 0.1),
+                                       tests::line_roughness(problem.n)};
   const auto summary = GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.history.size() == 1);
@@ -114,7 +116,8 @@ TEST_CASE("stop: a start model without responses gives a summary that is not usa
 
 TEST_CASE("stop: when no lambda lowers the rms, shorter steps are tried") {
   // A narrow valley: full steps of this steep map overshoot at every λ the search may try.
-  const auto steep = core::pointwise("atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
+  const auto steep = core::pointwise(
+      "atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
   const inversion::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3), tests::line_roughness(1, 0.0)};
   const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1, .max_halvings = 6})
                            .minimise(objective, Eigen::VectorXd::Constant(1, 3.0));
@@ -125,7 +128,8 @@ TEST_CASE("stop: when no lambda lowers the rms, shorter steps are tried") {
 
 TEST_CASE("stop: broken input is an exception, not a summary") {
   const tests::CurvedProblem problem;
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), Eigen::VectorXd::Zero(3)), Contains("start model of 30") && Contains("got 3"));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), Eigen::VectorXd::Zero(3)),
+                    Contains("start model of 30") && Contains("got 3"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.target_rms = 0.0}), Contains("target_rms > 0"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0}), Contains("max_lambda_trials"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.min_rms_drop = -1.0}), Contains("min_rms_drop"));

@@ -46,7 +46,8 @@ struct Sounding {
     z.push_back(edges.back() + 1.2 * (edges.back() - edges[edges.size() - 2]));
     const mesh::TensorGrid2D column({0.0, 1000.0}, z);
     return std::make_shared<inversion::Regularization>(
-        inversion::roughness_operator(column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}), Eigen::VectorXd::Constant(n_cells, reference));
+        inversion::roughness_operator(column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
+        Eigen::VectorXd::Constant(n_cells, reference));
   }
 };
 

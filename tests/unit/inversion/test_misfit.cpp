@@ -8,8 +8,8 @@
 #include <numbers>
 
 using namespace lodestone;
-using inversion::DataMisfit;
 using Catch::Matchers::Contains;
+using inversion::DataMisfit;
 
 namespace {
 
@@ -18,7 +18,8 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("misfit: residuals are divided by sigma and rms counts kept data only") {
-  const DataMisfit misfit(Eigen::Vector4d(1.0, 2.0, not_a_number, 5.0), Eigen::Vector4d(0.5, 1.0, not_a_number, 1.0), {1, 1, 0, 0}, {0, 0, 0, 0});
+  const DataMisfit misfit(Eigen::Vector4d(1.0, 2.0, not_a_number, 5.0), Eigen::Vector4d(0.5, 1.0, not_a_number, 1.0), {1, 1, 0, 0},
+                          {0, 0, 0, 0});
   const Eigen::Vector4d predicted(0.0, 1.0, 7.0, not_a_number);
   CHECK(misfit.n_kept() == 2);
   CHECK(misfit.residual(predicted).isApprox(Eigen::Vector4d(2.0, 1.0, 0.0, 0.0)));
@@ -43,7 +44,8 @@ TEST_CASE("misfit: a kept datum that is not finite makes rms not finite") {
 }
 
 TEST_CASE("misfit: unusable data are refused") {
-  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, not_a_number), Eigen::Vector2d::Ones(), {1, 1}, {0, 0}), Contains("datum 1 is kept") && Contains("mask it"));
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, not_a_number), Eigen::Vector2d::Ones(), {1, 1}, {0, 0}),
+                    Contains("datum 1 is kept") && Contains("mask it"));
   CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(1.0, 0.0), {1, 1}, {0, 0}), Contains("sigma 0"));
   CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {0, 0}, {0, 0}), Contains("none of 2"));
   CHECK_THROWS_AS(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::VectorXd::Ones(3), {1, 1}, {0, 0}), core::ShapeError);

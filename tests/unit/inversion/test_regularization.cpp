@@ -8,12 +8,12 @@
 #include <numbers>
 
 using namespace lodestone;
+using Catch::Matchers::Contains;
 using inversion::Regularization;
-using inversion::RoughnessOptions;
 using inversion::roughness_operator;
+using inversion::RoughnessOptions;
 using physics::mesh::geometric_edges_m;
 using physics::mesh::TensorGrid2D;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -30,12 +30,15 @@ Eigen::VectorXd wave(const TensorGrid2D& grid) {
   Eigen::VectorXd m(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
-      m[grid.index(iz, iy)] = std::cos(std::numbers::pi * grid.y_centre_m(iy) / width) * std::cos(std::numbers::pi * grid.z_centre_m(iz) / depth);
+      m[grid.index(iz, iy)] =
+          std::cos(std::numbers::pi * grid.y_centre_m(iy) / width) * std::cos(std::numbers::pi * grid.z_centre_m(iz) / depth);
   }
   return m;
 }
 
-double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, RoughnessOptions options) { return (roughness_operator(grid, options) * m).squaredNorm(); }
+double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, RoughnessOptions options) {
+  return (roughness_operator(grid, options) * m).squaredNorm();
+}
 
 /// The grid of a regional section: cells of kilometres over 2 m … 10 km.
 TensorGrid2D regional_grid(int n_columns) { return {uniform_edges(790e3, n_columns), geometric_edges_m(2.0, 1.146, 64)}; }
@@ -56,7 +59,8 @@ TEST_CASE("roughness, first order: a grid that grows with depth gives the same i
   const double factor = 1.1;
   const int n = 40;
   const double first = depth * (factor - 1.0) / (std::pow(factor, n) - 1.0);
-  const TensorGrid2D graded(uniform_edges(width, 80), geometric_edges_m(first, factor, n)), uniform(uniform_edges(width, 80), uniform_edges(depth, 100));
+  const TensorGrid2D graded(uniform_edges(width, 80), geometric_edges_m(first, factor, n)),
+      uniform(uniform_edges(width, 80), uniform_edges(depth, 100));
   CHECK(cost(graded, wave(graded), {}) == Approx(cost(uniform, wave(uniform), {})).epsilon(0.03));
 }
 
@@ -64,7 +68,8 @@ TEST_CASE("roughness, second order: it is the integral of the squared Laplacian 
   const double k2 = std::pow(std::numbers::pi / width, 2) + std::pow(std::numbers::pi / depth, 2);
   for (const int n : {20, 60}) {
     const TensorGrid2D grid(uniform_edges(width, 2 * n), uniform_edges(depth, n));
-    CHECK(cost(grid, wave(grid), {.order = 2, .smallness_length_m = 1e12}) == Approx(0.25 * width * depth * k2 * k2 * depth * depth).epsilon(0.02));
+    CHECK(cost(grid, wave(grid), {.order = 2, .smallness_length_m = 1e12}) ==
+          Approx(0.25 * width * depth * k2 * k2 * depth * depth).epsilon(0.02));
   }
 }
 
@@ -73,7 +78,8 @@ TEST_CASE("roughness: a constant model costs its smallness alone, in both orders
   const double area = 790e3 * grid.z_edges_m().back();
   for (const int order : {1, 2}) {
     for (const double exponent : {0.0, 1.5}) {
-      const RoughnessOptions options{.order = order, .horizontal_weight = 4.0, .depth_weight_exponent = exponent, .smallness_length_m = 5e6};
+      const RoughnessOptions options{
+          .order = order, .horizontal_weight = 4.0, .depth_weight_exponent = exponent, .smallness_length_m = 5e6};
       CHECK(cost(grid, Eigen::VectorXd::Constant(grid.n_cells(), 3.0), options) == Approx(9.0 * area / 25e12).epsilon(1e-6));
     }
   }

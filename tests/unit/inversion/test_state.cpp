@@ -16,8 +16,16 @@ GaussNewtonState some_state() {
   state.lambda = 0.1 + 1e-17;
   state.n_stagnated = 1;
   state.model = tests::random_matrix(7, 1, 4).col(0);
-  state.history = {{.rms = 9.0, .n_forward = 1}, {.iteration = 1, .lambda = 0.1, .rms = 3.1, .roughness = 2.0, .step = 0.5, .rms_at_start = 9.0, .n_forward = 4,
-                                                  .n_jacobian = 1, .seconds = 1.5}};
+  state.history = {{.rms = 9.0, .n_forward = 1},
+                   {.iteration = 1,
+                    .lambda = 0.1,
+                    .rms = 3.1,
+                    .roughness = 2.0,
+                    .step = 0.5,
+                    .rms_at_start = 9.0,
+                    .n_forward = 4,
+                    .n_jacobian = 1,
+                    .seconds = 1.5}};
   return state;
 }
 

@@ -13,7 +13,7 @@ using mt::Quantity;
 
 namespace {
 
-const std::vector<Quantity> all{Quantity::zxy_re, Quantity::zxy_im,   Quantity::zyx_re,       Quantity::zyx_im,
+const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,   Quantity::zyx_re,       Quantity::zyx_im,
                                 Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
 
 }  // namespace
