@@ -5,10 +5,6 @@ include(GNUInstallDirs)
 function(lodestone_add_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target lodestone_${name})
-  if(NOT arg_SOURCES)  # scaffolding while a layer is empty
-    file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp" "")
-    set(arg_SOURCES "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp")
-  endif()
   add_library(${target} STATIC)
   add_library(lodestone::${name} ALIAS ${target})
   target_sources(${target} PRIVATE ${arg_SOURCES}
