@@ -44,7 +44,8 @@ std::string data_file(const std::string& name) {
     if (fs::exists(path)) return path.string();
     tried += (tried.empty() ? "" : ", ") + path.string();
   }
-  throw core::FileError(component, "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it", name, tried);
+  throw core::FileError(component, "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it", name,
+                        tried);
 }
 
 BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
@@ -82,7 +83,8 @@ std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& 
 
 double BenchmarkTable::number(std::size_t row, const std::string& column) const {
   const auto values = numbers(row, column);
-  if (values.size() != 1) throw core::FormatError(component, "{}: expected one number in column {}, got \"{}\"", path_, column, text(row, column));
+  if (values.size() != 1)
+    throw core::FormatError(component, "{}: expected one number in column {}, got \"{}\"", path_, column, text(row, column));
   return values.front();
 }
 

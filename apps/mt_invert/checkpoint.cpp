@@ -119,14 +119,15 @@ inversion::GaussNewtonState read_checkpoint(const std::string& path, const RunIn
     throw core::FormatError("mt_invert", "{}: expected a checkpoint, got another HDF5 file; give the folder of a run", path);
   }
   if (const auto version = source.attribute("", "version"); version != format_version) {
-    throw core::FormatError("mt_invert", "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it", path, format_version,
-                            version);
+    throw core::FormatError("mt_invert", "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it", path,
+                            format_version, version);
   }
   std::string difference = config_difference(source.attribute("", "configuration"), inputs.config_toml);
   if (difference.empty()) difference = data_difference(source, inputs.data);
   if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start))) difference = "the start model";
   if (!difference.empty()) {
-    throw core::ConfigError("mt_invert", "{}: the run was started with something else: {}; restore it, or start a new run with -o", path, difference);
+    throw core::ConfigError("mt_invert", "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
+                            difference);
   }
   return inversion::read_state(source);
 }

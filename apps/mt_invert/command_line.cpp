@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* component = "command line";
 
-constexpr const char* exit_codes = R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
+constexpr const char* exit_codes =
+    R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
 10 not converged, 11 interrupted and resumable, 12 selftest failed. Any command may be run as `mpirun -n N mt_invert ...`.)";
 
 constexpr const char* invert_examples = R"(Examples:
@@ -69,7 +70,9 @@ void add_forward(CLI::App& app, Parsed& parsed) {
   ForwardArguments& to = parsed.forward;
   command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
   command->add_option("--sites", to.sites_path, "ModEM 2-D data file, or CSV site,y_m[,z_m]")->required();
-  command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")->delimiter(',')->allow_extra_args(false);
+  command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--accuracy", parsed.accuracy, "default (0.5 %, 0.2 degrees) or fine")->check(CLI::IsMember({"default", "fine"}));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path, "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
@@ -102,7 +105,8 @@ void describe(CLI::App& app, Parsed& parsed) {
 void check_forward(const ForwardArguments& arguments) {
   std::set<double> seen;
   for (const double period : arguments.periods_s) {
-    if (!(period > 0.0) || !std::isfinite(period)) throw core::ConfigError(component, "--periods expects positive numbers of seconds, got {}", period);
+    if (!(period > 0.0) || !std::isfinite(period))
+      throw core::ConfigError(component, "--periods expects positive numbers of seconds, got {}", period);
     if (!seen.insert(period).second) throw core::ConfigError(component, "--periods lists {} s twice; give each period once", period);
   }
   const std::string& path = arguments.output_path;
@@ -120,7 +124,8 @@ void choose(const CLI::App& app, Parsed& parsed) {
       if (!(parsed.time_limit_min > 0.0)) throw core::ConfigError(component, "--time-limit expects a positive number of minutes");
       parsed.invert.time_limit_min = parsed.time_limit_min;
     }
-    if (parsed.invert.dry_run && parsed.invert.resume) throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
+    if (parsed.invert.dry_run && parsed.invert.resume)
+      throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
     command = parsed.invert;
   } else if (app.got_subcommand("forward")) {
     check_forward(parsed.forward);

@@ -48,9 +48,9 @@ struct SelftestArguments {
 /// One checked command line.
 struct CommandLine {
   std::variant<ShowText, InvertArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
-  std::string as_typed;         ///< for the provenance of results
+  std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
-  std::string trace_path;       ///< Chrome trace of this run; empty: none
+  std::string trace_path;  ///< Chrome trace of this run; empty: none
 };
 
 /// errors: ConfigError on wrong usage.

@@ -66,7 +66,8 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
   const double lower = table.positive("resistivity_min_ohm_m");
   const double upper = table.positive("resistivity_max_ohm_m");
-  if (!(lower < upper)) table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
+  if (!(lower < upper))
+    table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
   return BoundsConfig{std::log10(lower), std::log10(upper)};
 }
 
@@ -77,6 +78,7 @@ inversion::RoughnessOptions read_roughness(ConfigTable table) {
   options.horizontal_weight = table.positive("horizontal_weight", options.horizontal_weight);
   options.vertical_weight = table.positive("vertical_weight", options.vertical_weight);
   options.depth_weight_exponent = table.real("depth_weight_exponent", options.depth_weight_exponent);
+  if (table.has("horizontal_depth_exponent")) options.horizontal_depth_exponent = table.real("horizontal_depth_exponent", 0.0);
   options.depth_weight_z0_m = table.positive("depth_weight_z0_m", options.depth_weight_z0_m);
   options.smallness_length_m = table.not_negative("smallness_length_m", options.smallness_length_m);
   return options;
@@ -101,14 +103,17 @@ inversion::GaussNewtonOptions read_optimiser(ConfigTable table) {
 
 physics::mt::Accuracy read_accuracy(ConfigTable& table, std::string_view key, const std::string& fallback) {
   const std::string word = table.choice(key, {"iteration", "standard", "fine"}, fallback);
-  return word == "iteration" ? physics::mt::Accuracy::iteration : word == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
+  return word == "iteration" ? physics::mt::Accuracy::iteration
+         : word == "fine"    ? physics::mt::Accuracy::fine
+                             : physics::mt::Accuracy::standard;
 }
 
 ForwardConfig read_forward(ConfigTable table) {
   ForwardConfig forward;
   forward.iteration = read_accuracy(table, "iteration_accuracy", "iteration");
   forward.final_accuracy = read_accuracy(table, "final_accuracy", "standard");
-  forward.redesign = table.choice("redesign", {"each_iteration", "never"}, "each_iteration") == "never" ? Redesigning::never : Redesigning::each_iteration;
+  forward.redesign =
+      table.choice("redesign", {"each_iteration", "never"}, "each_iteration") == "never" ? Redesigning::never : Redesigning::each_iteration;
   const std::string certificate = table.choice("certificate", {"none", "iteration", "final", "both"}, "both");
   forward.certificate = certificate == "none"        ? CertificateOf::none
                         : certificate == "iteration" ? CertificateOf::iteration

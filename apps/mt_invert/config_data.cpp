@@ -70,7 +70,8 @@ physics::mt::MaskRule read_mask(ConfigTable table) {
   if (const auto least = table.optional_real("frequency_min_hz")) rule.min_frequency_hz = *least;
   if (const auto most = table.optional_real("frequency_max_hz")) rule.max_frequency_hz = *most;
   if (rule.min_frequency_hz > rule.max_frequency_hz) {
-    table.refuse("frequency_min_hz", fmt::format("expected at most frequency_max_hz = {}, got {}", rule.max_frequency_hz, rule.min_frequency_hz));
+    table.refuse("frequency_min_hz",
+                 fmt::format("expected at most frequency_max_hz = {}, got {}", rule.max_frequency_hz, rule.min_frequency_hz));
   }
   return rule;
 }

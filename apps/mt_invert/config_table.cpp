@@ -22,7 +22,8 @@ bool ConfigTable::flag(std::string_view key, std::optional<bool> fallback) { ret
 
 int ConfigTable::integer(std::string_view key, int fallback, int least) {
   const std::int64_t value = given_.integer(key, fallback);
-  if (value < least || value > std::numeric_limits<int>::max()) refuse(key, fmt::format("expected an integer of at least {}, got {}", least, value));
+  if (value < least || value > std::numeric_limits<int>::max())
+    refuse(key, fmt::format("expected an integer of at least {}, got {}", least, value));
   return static_cast<int>(keep(key, value));
 }
 
@@ -53,7 +54,9 @@ std::string ConfigTable::choice(std::string_view key, const std::vector<std::str
   return keep(key, given_.choice(key, allowed, std::move(fallback)));
 }
 
-std::vector<double> ConfigTable::reals(std::string_view key) { return given_.has(key) ? keep(key, given_.reals(key)) : std::vector<double>(); }
+std::vector<double> ConfigTable::reals(std::string_view key) {
+  return given_.has(key) ? keep(key, given_.reals(key)) : std::vector<double>();
+}
 
 std::vector<std::string> ConfigTable::texts(std::string_view key) {
   return given_.has(key) ? keep(key, given_.texts(key)) : std::vector<std::string>();

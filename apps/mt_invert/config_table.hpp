@@ -25,7 +25,7 @@ class ConfigTable {
   [[nodiscard]] std::optional<double> optional_real(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {});
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {});
-  [[nodiscard]] std::vector<double> reals(std::string_view key);      ///< empty where absent
+  [[nodiscard]] std::vector<double> reals(std::string_view key);       ///< empty where absent
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);  ///< empty where absent
   /// A path as the program opens it; empty where absent.
   [[nodiscard]] std::string path(std::string_view key);

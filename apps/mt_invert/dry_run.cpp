@@ -85,8 +85,8 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
-    print_out(fmt::format("time per iteration:   about {:.1f} s on {} rank(s) (Jacobian {:.1f} s, forward run {:.1f} s)\n", time.iteration_s(),
-                          core::size_of(physics.comm()), time.jacobian_s, time.forward_s));
+    print_out(fmt::format("time per iteration:   about {:.1f} s on {} rank(s) (Jacobian {:.1f} s, forward run {:.1f} s)\n",
+                          time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, time.forward_s));
     print_out(fmt::format("at most {} iterations: about {:.1f} min\n", config.optimiser.max_iterations,
                           config.optimiser.max_iterations * time.iteration_s() / 60.0));
   });

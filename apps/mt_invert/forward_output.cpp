@@ -39,11 +39,14 @@ class ResponseTable {
   [[nodiscard]] double operator()(const mt::DatumKey& key, double frequency_hz) const {
     using mt::Quantity;
     switch (key.quantity) {
-      case Quantity::log10_rho_xy: case Quantity::log10_rho_yx:
+      case Quantity::log10_rho_xy:
+      case Quantity::log10_rho_yx:
         return std::log10(mt::apparent_resistivity_ohm_m(impedance(mt::mode_of(key.quantity), key.frequency, key.station), frequency_hz));
-      case Quantity::phase_xy: case Quantity::phase_yx:
+      case Quantity::phase_xy:
+      case Quantity::phase_yx:
         return std::arg(impedance(mt::mode_of(key.quantity), key.frequency, key.station));
-      default: return values_.at({key.quantity, key.frequency, key.station});
+      default:
+        return values_.at({key.quantity, key.frequency, key.station});
     }
   }
 
@@ -51,7 +54,7 @@ class ResponseTable {
   std::map<std::tuple<mt::Quantity, int, int>, double> values_;
 };
 
-constexpr double relative_error = 0.05;      // of |Z|, written where there was no data file to take errors from
+constexpr double relative_error = 0.05;  // of |Z|, written where there was no data file to take errors from
 constexpr double tipper_error = 0.02;
 
 double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {

@@ -32,8 +32,8 @@ std::vector<mt::Station> stations_of(const std::vector<io::CsvSite>& sites, cons
   for (const auto& site : sites) {
     const double surface_m = section.surface.z_at(site.y_m);
     if (site.z_m && std::abs(*site.z_m - surface_m) > on_surface_m) {
-      core::log::warning("site {}: z_m = {} m is not on the surface, which is at {} m; responses are computed on the surface", site.name, *site.z_m,
-                         surface_m);
+      core::log::warning("site {}: z_m = {} m is not on the surface, which is at {} m; responses are computed on the surface", site.name,
+                         *site.z_m, surface_m);
     }
     mt::Station station;
     station.name = site.name;
@@ -51,7 +51,8 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
   std::vector<mt::Station> stations;
   std::vector<double> frequencies_hz;
   if (is_csv(path)) {
-    if (periods_s.empty()) throw core::ConfigError("mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
+    if (periods_s.empty())
+      throw core::ConfigError("mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
     stations = stations_of(io::read_sites_csv(path), section);
     for (const double period : periods_s) frequencies_hz.push_back(1.0 / period);
   } else {

@@ -12,14 +12,15 @@ namespace lodestone::mt_invert {
 
 /// Where and when `forward` computes responses.
 struct ForwardSites {
-  physics::mt::Survey2D survey;  ///< both impedances and the tipper everywhere
-  std::vector<double> z_m;       ///< of the stations, on the surface
+  physics::mt::Survey2D survey;                    ///< both impedances and the tipper everywhere
+  std::vector<double> z_m;                         ///< of the stations, on the surface
   std::optional<physics::mt::ObservedData> modem;  ///< the data file the sites came from
   std::string path;
 };
 
 /// Sites from a ModEM 2-D data file (with its periods) or from a CSV file with `periods_s`.
 /// errors: those of the readers; ConfigError when periods are missing or given twice.
-[[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s, const physics::mesh::Section2D& section);
+[[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
+                                              const physics::mesh::Section2D& section);
 
 }  // namespace lodestone::mt_invert

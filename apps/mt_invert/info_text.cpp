@@ -22,11 +22,11 @@ std::string json_list(const std::vector<std::string>& texts) {
 
 std::string json_of(const io::SiteInfo& site) {
   return fmt::format(
-    R"({{"name": {}, "latitude_deg": {}, "longitude_deg": {}, "elevation_m": {}, "n_periods": {}, "period_min_s": {}, "period_max_s": {}, )"
-    R"("components": {}, "n_masked": {}, "sign": {}, "units": {}, "frame_deg": {}}})",
-    core::json_quoted(site.name), number_or_null(site.latitude_deg), number_or_null(site.longitude_deg), number_or_null(site.elevation_m), site.n_periods,
-    number_or_null(site.period_min_s), number_or_null(site.period_max_s), json_list(site.components), site.n_masked, core::json_quoted(site.sign),
-    core::json_quoted(site.units), number_or_null(site.frame_deg));
+      R"({{"name": {}, "latitude_deg": {}, "longitude_deg": {}, "elevation_m": {}, "n_periods": {}, "period_min_s": {}, "period_max_s": {}, )"
+      R"("components": {}, "n_masked": {}, "sign": {}, "units": {}, "frame_deg": {}}})",
+      core::json_quoted(site.name), number_or_null(site.latitude_deg), number_or_null(site.longitude_deg), number_or_null(site.elevation_m),
+      site.n_periods, number_or_null(site.period_min_s), number_or_null(site.period_max_s), json_list(site.components), site.n_masked,
+      core::json_quoted(site.sign), core::json_quoted(site.units), number_or_null(site.frame_deg));
 }
 
 std::string json_of(const io::FileInfo& file) {
@@ -41,7 +41,8 @@ std::string text_of(const io::SiteInfo& site) {
   std::string text = fmt::format("  {:<12} {} periods {:g} … {:g} s, {}", site.name, site.n_periods, site.period_min_s, site.period_max_s,
                                  fmt::join(site.components, " "));
   if (site.n_masked > 0) text += fmt::format(", {} periods with missing parts", site.n_masked);
-  if (std::isfinite(site.latitude_deg)) text += fmt::format(", at {:.4f}°, {:.4f}°, {:g} m", site.latitude_deg, site.longitude_deg, site.elevation_m);
+  if (std::isfinite(site.latitude_deg))
+    text += fmt::format(", at {:.4f}°, {:.4f}°, {:g} m", site.latitude_deg, site.longitude_deg, site.elevation_m);
   text += fmt::format("; e^{{{}iωt}}, {}", site.sign, site.units);
   if (std::isfinite(site.frame_deg)) text += fmt::format(", x along {:g}°", site.frame_deg);
   return text + "\n";

@@ -76,10 +76,10 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
 
   // 3. What a good section is: it fits the data and is smooth
   const inversion::Objective objective{
-    .forward = physics.forward_for(earth.start_log10),
-    .misfit = misfit_of(data),
-    .regularization = std::make_shared<inversion::Regularization>(inversion::roughness_operator(earth.grid, config.roughness),
-                                                                  physics.space().from_log10(earth.reference_log10))};
+      .forward = physics.forward_for(earth.start_log10),
+      .misfit = misfit_of(data),
+      .regularization = std::make_shared<inversion::Regularization>(inversion::roughness_operator(earth.grid, config.roughness),
+                                                                    physics.space().from_log10(earth.reference_log10))};
 
   // 4. Gauss–Newton steps until the data are fitted
   const RunInputs inputs{config.toml, data, start};
@@ -96,7 +96,8 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
 
   // 5. Results for ParaView, for people and for the next run
   if (summary.reason == inversion::StopReason::interrupted || summary.reason == inversion::StopReason::time_limit) {
-    core::log::warning("{}; go on with: mt_invert invert {} -o {} --resume", summary.message, arguments.config_path, folder.path().string());
+    core::log::warning("{}; go on with: mt_invert invert {} -o {} --resume", summary.message, arguments.config_path,
+                       folder.path().string());
     return static_cast<int>(core::ExitCode::interrupted);
   }
   const int code = finish_run({config, observations, earth, physics, folder, summary, std::move(provenance)});

@@ -35,10 +35,20 @@ class ImpedanceSizes {
 double floor_of(const mt::DatumKey& key, const mt::ErrorFloors& floors, const ImpedanceSizes& sizes) {
   using mt::Quantity;
   switch (key.quantity) {
-    case Quantity::zxy_re: case Quantity::zxy_im: case Quantity::zyx_re: case Quantity::zyx_im: return floors.impedance_relative * sizes(key);
-    case Quantity::tzy_re: case Quantity::tzy_im: return floors.tipper_absolute;
-    case Quantity::log10_rho_xy: case Quantity::log10_rho_yx: return floors.log10_rho;
-    case Quantity::phase_xy: case Quantity::phase_yx: return floors.phase_deg / mt::deg_per_rad;
+    case Quantity::zxy_re:
+    case Quantity::zxy_im:
+    case Quantity::zyx_re:
+    case Quantity::zyx_im:
+      return floors.impedance_relative * sizes(key);
+    case Quantity::tzy_re:
+    case Quantity::tzy_im:
+      return floors.tipper_absolute;
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx:
+      return floors.log10_rho;
+    case Quantity::phase_xy:
+    case Quantity::phase_yx:
+      return floors.phase_deg / mt::deg_per_rad;
   }
   return 0.0;
 }
@@ -114,11 +124,13 @@ mt::ObservedData load_modem_data(const DataConfig& config) {
   check_rules(config.selection.masks, data.survey);
   apply_floors(data, config.selection.floors);
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const bool listed = std::ranges::any_of(config.selection.masks, [&](const auto& rule) { return applies(rule, data.survey.keys[i], data.survey); });
+    const bool listed =
+        std::ranges::any_of(config.selection.masks, [&](const auto& rule) { return applies(rule, data.survey.keys[i], data.survey); });
     if (listed && data.mask[i] == mt::MaskReason::kept) data.mask[i] = mt::MaskReason::listed;
   }
   if (data.value.size() == 0 || data.n_kept() == 0) {
-    throw core::InvalidArgument("mt_invert", "{}: no datum is left; data.modes, data.kind, data.tipper and the periods must match what the file holds",
+    throw core::InvalidArgument("mt_invert",
+                                "{}: no datum is left; data.modes, data.kind, data.tipper and the periods must match what the file holds",
                                 config.modem_file);
   }
   data.survey.validate();

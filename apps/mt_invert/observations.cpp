@@ -18,7 +18,8 @@ using physics::mesh::Surface2D;
 using Stations = std::vector<mt::TransferFunctions>;
 
 Stations read_stations(const DataConfig& config) {
-  const io::EdiFolder read = config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi) : io::read_edi_folder(config.edi_folder, config.edi);
+  const io::EdiFolder read =
+      config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi) : io::read_edi_folder(config.edi_folder, config.edi);
   core::log::info("{} stations read, {} files skipped", read.stations.size(), read.skipped.size());
   return read.stations;
 }
@@ -27,8 +28,9 @@ std::vector<io::GeoPoint> places_of(const Stations& stations) {
   std::vector<io::GeoPoint> points;
   for (const auto& station : stations) {
     if (!std::isfinite(station.latitude_deg) || !std::isfinite(station.longitude_deg)) {
-      throw core::FormatError("mt_invert", "{}: expected latitude and longitude of station {}, got none; add them to the file or leave it out of the list",
-                              station.path, station.name);
+      throw core::FormatError(
+          "mt_invert", "{}: expected latitude and longitude of station {}, got none; add them to the file or leave it out of the list",
+          station.path, station.name);
     }
     points.push_back({station.latitude_deg, station.longitude_deg});
   }
@@ -67,8 +69,8 @@ Surface2D surface_through(const Stations& stations, const mt::Profile& profile, 
   std::vector<double> y_m, z_m;
   for (const std::size_t i : order) {
     if (!std::isfinite(stations[i].elevation_m)) {
-      throw core::FormatError("mt_invert", "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none", stations[i].path,
-                              stations[i].name);
+      throw core::FormatError("mt_invert", "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none",
+                              stations[i].path, stations[i].name);
     }
     y_m.push_back(profile.y_m[i]);
     z_m.push_back(datum_elevation_m - stations[i].elevation_m);
@@ -104,10 +106,12 @@ constexpr double suspicious_share = 0.12;
 
 void log_data(const mt::ObservedData& data) {
   const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
-  core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(), data.survey.frequencies_hz.size(),
-                  data.value.size(), data.n_kept(), interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "", mt::mask_table(data));
+  core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
+                  data.survey.frequencies_hz.size(), data.value.size(), data.n_kept(),
+                  interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "", mt::mask_table(data));
   const double masked = 1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.value.size());
-  if (masked > suspicious_share) core::log::warning("{:.1f} % of the data are masked; check rotation, sign and the mask rules", 100.0 * masked);
+  if (masked > suspicious_share)
+    core::log::warning("{:.1f} % of the data are masked; check rotation, sign and the mask rules", 100.0 * masked);
 }
 
 Observations from_stations(const DataConfig& config, const ProfileConfig& profile_config) {

@@ -17,7 +17,7 @@ physics::mesh::Section2D PhysicsSetup::section(const Eigen::VectorXd& log10_resi
 }
 
 std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
-                                                                    mt::Accuracy accuracy) const {
+                                                                     mt::Accuracy accuracy) const {
   auto meshes = mt::design_meshes(section(log10_resistivity), survey, mt::design_options(accuracy));
   return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey, std::move(meshes));
 }

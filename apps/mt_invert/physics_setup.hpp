@@ -21,7 +21,8 @@ class PhysicsSetup {
   /// On meshes designed for this model (log10 resistivity) at the accuracy of iterations.
   [[nodiscard]] core::MapPtr forward_for(const Eigen::VectorXd& log10_resistivity) const;
   /// The simulation alone, of any survey and accuracy.
-  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_for(const Eigen::VectorXd& log10_resistivity, const physics::mt::Survey2D& survey,
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_for(const Eigen::VectorXd& log10_resistivity,
+                                                                                const physics::mt::Survey2D& survey,
                                                                                 physics::mt::Accuracy accuracy) const;
   [[nodiscard]] physics::mesh::Section2D section(const Eigen::VectorXd& log10_resistivity) const;
   /// Certificates asked for in the configuration, of the final model, in one table. collective.

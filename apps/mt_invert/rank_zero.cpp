@@ -24,7 +24,8 @@ std::optional<core::Error> error_of(const std::function<void()>& action) {
   } catch (const std::filesystem::filesystem_error& error) {
     return core::FileError("mt_invert", "{}", error.what());
   } catch (const std::exception& error) {
-    return core::Error(core::ExitCode::unexpected, fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+    return core::Error(core::ExitCode::unexpected,
+                       fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
   }
 }
 

@@ -95,14 +95,15 @@ int conclude(const FinishedRun& run, double rms) {
   const double target = run.config.optimiser.target_rms;
   switch (summary.reason) {
     case StopReason::target_reached:
-      core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration, summary.message);
+      core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration,
+                      summary.message);
       return static_cast<int>(core::ExitCode::ok);
     case StopReason::failed:
       throw core::SolverError("mt_invert", "the inversion stopped: {}; the last good model (iteration {}) is in {}", summary.message,
                               summary.history.back().iteration, run.folder.result());
     default:
-      core::log::warning("not converged: rms {:.4f} is above the target {:g} ({}); the results are those of the last iteration", rms, target,
-                         summary.message);
+      core::log::warning("not converged: rms {:.4f} is above the target {:g} ({}); the results are those of the last iteration", rms,
+                         target, summary.message);
       return static_cast<int>(core::ExitCode::not_converged);
   }
 }

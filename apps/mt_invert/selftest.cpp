@@ -17,8 +17,11 @@ std::string table_of(const Selftest& test, const SelftestReport& report) {
   std::string text = fmt::format("{}: {}\n", test.name, test.description);
   text += fmt::format("  {:<42} {:>14} {:>14} {:>12} {:>10}\n", "", "reference", "ours", "difference", "limit");
   for (const auto& row : report.rows) {
-    text += fmt::format("  {:<42} {:>14.7g} {:>14.7g} {:>10.2e}{:>2} {:>8.2g}{:>2}  {}\n", row.what, row.reference, row.ours, row.difference,
-                        row.difference_units, row.limit, row.difference_units, !row.judged ? "not judged" : row.passed() ? "pass" : "FAIL");
+    text += fmt::format("  {:<42} {:>14.7g} {:>14.7g} {:>10.2e}{:>2} {:>8.2g}{:>2}  {}\n", row.what, row.reference, row.ours,
+                        row.difference, row.difference_units, row.limit, row.difference_units,
+                        !row.judged    ? "not judged"
+                        : row.passed() ? "pass"
+                                       : "FAIL");
   }
   if (!report.note.empty()) text += fmt::format("  {}\n", report.note);
   const auto judged = std::ranges::count_if(report.rows, &SelftestRow::judged);
@@ -52,12 +55,13 @@ bool SelftestReport::passed() const {
 
 const std::vector<Selftest>& selftests() {
   static const std::vector<Selftest> all{
-    {"layered1d", "four layered earths against the closed form", selftest_layered},
-    {"commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d0"); }},
-    {"commemi2d1", "COMMEMI 2D-1: a conductive block", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d1"); }},
-    {"commemi2d2", "COMMEMI 2D-2: two deep conductive bodies", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d2"); }},
-    {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
-    {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included", selftest_derivatives},
+      {"layered1d", "four layered earths against the closed form", selftest_layered},
+      {"commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor",
+       [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d0"); }},
+      {"commemi2d1", "COMMEMI 2D-1: a conductive block", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d1"); }},
+      {"commemi2d2", "COMMEMI 2D-2: two deep conductive bodies", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d2"); }},
+      {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
+      {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included", selftest_derivatives},
   };
   return all;
 }

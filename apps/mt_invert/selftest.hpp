@@ -12,19 +12,19 @@ namespace lodestone::mt_invert {
 
 /// One number compared with its reference.
 struct SelftestRow {
-  std::string what;         ///< "TE 0.1 s y = 250 m ρₐ"
+  std::string what;  ///< "TE 0.1 s y = 250 m ρₐ"
   std::string units;
   double reference = 0.0, ours = 0.0;
-  double limit = 0.0;       ///< of the difference, in `difference_units`
+  double limit = 0.0;  ///< of the difference, in `difference_units`
   double difference = 0.0;
   std::string difference_units;
-  bool judged = true;       ///< false: shown only (a site next to a contact)
+  bool judged = true;  ///< false: shown only (a site next to a contact)
   [[nodiscard]] bool passed() const;
 };
 
 struct SelftestReport {
   std::vector<SelftestRow> rows;
-  std::string note;         ///< what is left out, and why
+  std::string note;  ///< what is left out, and why
   [[nodiscard]] bool passed() const;
 };
 

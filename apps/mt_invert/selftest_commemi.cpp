@@ -63,11 +63,14 @@ SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name) {
     const mt::Response& ours = find(responses, mode == "TE" ? mt::Mode::te : mt::Mode::tm, period_s, y_m);
     const std::string what = fmt::format("{} {:g} s y = {:g} m ", mode, period_s, y_m);
     const mt::Complex reference(table.number(i, "Z_re_ohm"), table.number(i, "Z_im_ohm"));
-    const double rho_reference = table.number(i, "rho_a_ohm_m"), rho = mt::apparent_resistivity_ohm_m(ours.impedance_ohm, ours.frequency_hz);
+    const double rho_reference = table.number(i, "rho_a_ohm_m"),
+                 rho = mt::apparent_resistivity_ohm_m(ours.impedance_ohm, ours.frequency_hz);
     const bool judged = !model.is_at_contact(y_m);
-    report.rows.push_back({what + "rho_a", "ohm m", rho_reference, rho, rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
+    report.rows.push_back(
+        {what + "rho_a", "ohm m", rho_reference, rho, rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
     const double turn_deg = mt::phase_deg(ours.impedance_ohm / reference);
-    report.rows.push_back({what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), phase_limit_deg, turn_deg, "°", judged});
+    report.rows.push_back(
+        {what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), phase_limit_deg, turn_deg, "°", judged});
   }
   return report;
 }

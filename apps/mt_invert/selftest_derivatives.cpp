@@ -33,7 +33,8 @@ mt::Survey2D small_survey() {
     stations.push_back(station);
   }
   using enum mt::Quantity;
-  return mt::full_survey(std::move(stations), {10.0, 1.0}, {zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
+  return mt::full_survey(std::move(stations), {10.0, 1.0},
+                         {zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
 }
 
 }  // namespace
@@ -49,10 +50,20 @@ SelftestReport selftest_derivatives(MPI_Comm comm) {
   const auto adjoint = core::check_adjoint(*map, model, {.max_adjoint_gap = max_adjoint_gap});
 
   SelftestReport report;
-  report.rows.push_back({.what = "Taylor order (missing to 2)", .units = {}, .reference = 2.0, .ours = taylor.figure, .limit = 2.0 - min_taylor_order,
-                         .difference = std::max(0.0, 2.0 - taylor.figure), .difference_units = {}});
-  report.rows.push_back({.what = "adjoint gap", .units = {}, .reference = 0.0, .ours = adjoint.figure, .limit = max_adjoint_gap,
-                         .difference = adjoint.figure, .difference_units = {}});
+  report.rows.push_back({.what = "Taylor order (missing to 2)",
+                         .units = {},
+                         .reference = 2.0,
+                         .ours = taylor.figure,
+                         .limit = 2.0 - min_taylor_order,
+                         .difference = std::max(0.0, 2.0 - taylor.figure),
+                         .difference_units = {}});
+  report.rows.push_back({.what = "adjoint gap",
+                         .units = {},
+                         .reference = 0.0,
+                         .ours = adjoint.figure,
+                         .limit = max_adjoint_gap,
+                         .difference = adjoint.figure,
+                         .difference_units = {}});
   return report;
 }
 

@@ -29,14 +29,16 @@ physics::mesh::Surface2D read_surface_csv(const std::string& path) {
   const std::string bytes = io::read_bytes(path);
   const auto lines = io::split_lines(bytes);
   if (lines.empty() || io::trimmed(lines.front()) != "y_m,z_m") {
-    throw core::FormatError(component, "{}:1: expected the header y_m,z_m, got \"{}\"", path, lines.empty() ? "" : io::printable(lines.front()));
+    throw core::FormatError(component, "{}:1: expected the header y_m,z_m, got \"{}\"", path,
+                            lines.empty() ? "" : io::printable(lines.front()));
   }
   std::vector<double> y_m, z_m;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (io::trimmed(lines[i]).empty()) continue;
     const std::string place = fmt::format("{}:{}", path, i + 1);
     const auto [y, z] = pair_of(lines[i], place);
-    if (!y_m.empty() && y <= y_m.back()) throw core::FormatError(component, "{}: expected y_m above {}, got {}; sort the lines", place, y_m.back(), y);
+    if (!y_m.empty() && y <= y_m.back())
+      throw core::FormatError(component, "{}: expected y_m above {}, got {}; sort the lines", place, y_m.back(), y);
     y_m.push_back(y);
     z_m.push_back(z);
   }

@@ -53,10 +53,10 @@ with Folder() as folder:
     expect(0, ["wrote"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "-o", hdf5)
     check(open(hdf5, "rb").read(8) == b"\x89HDF\r\n\x1a\n", "HDF5 output is HDF5")
 
-    expect(0, ["half-space", "refinement", "padding"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--mesh-report")
+    expect(0, ["half-space", "layered", "refinement", "tolerance"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--mesh-report")
     expect(2, ["--periods"], "forward", "--model", block, "--sites", sites)
     expect(0, ["not on the surface"], "forward", "--model", half, "--sites", folder.write("deep.csv", "site,y_m,z_m\na,0,100\n"), "--periods", "1")
-    expect(5, ["position"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
+    expect(5, ["different places"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
     expect(4, ["bad.csv:2"], "forward", "--model", half, "--sites", folder.write("bad.csv", "site,y_m\na,zero\n"), "--periods", "1")
     expect(3, ["missing.toml"], "forward", "--model", folder / "missing.toml", "--sites", sites, "--periods", "1")
     expect(3, ["nowhere"], "forward", "--model", half, "--sites", sites, "--periods", "1", "-o", folder / "nowhere/out.csv")

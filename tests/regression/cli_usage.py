@@ -20,7 +20,7 @@ expect(2, ["twice"], "forward", "--model", "m", "--sites", "s", "--periods", "1,
 expect(2, [".csv, .h5 or .dat"], "forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "out.txt")
 expect(2, ["--dry-run and --resume"], "invert", "c.toml", "--dry-run", "--resume")
 expect(2, ["time-limit"], "invert", "c.toml", "--time-limit", "0")
-expect(2, ["did you mean \"commemi2d1\""], "selftest", "commemi2d")
+expect(2, ["did you mean \"commemi2d1\""], "selftest", "comemi2d1")
 expect(0, ["layered1d", "commemi2d0", "sensitivity2d"], "selftest", "--list")
 expect(3, ["result.h5"], "report", "nowhere")
 

@@ -68,7 +68,8 @@ TEST_CASE("checkpoint: other data or another start model are refused", "[apps]")
 
 TEST_CASE("checkpoint: differences of configurations are named by key, also in arrays of tables", "[apps]") {
   const std::string before = "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"b\"\n";
-  const std::string after = "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"c\"\n\n[output]\nvtk = false\n";
+  const std::string after =
+      "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"c\"\n\n[output]\nvtk = false\n";
   CHECK(config_difference(before, before).empty());
   CHECK(config_difference(before, after) == "data.mask[1].station: \"b\" → \"c\"");
 }

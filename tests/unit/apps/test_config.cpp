@@ -32,7 +32,8 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(config.title == "c");
   CHECK(std::filesystem::path(config.data.edi_folder).filename() == "edi");
   CHECK(std::filesystem::path(config.data.edi_folder).is_absolute());
-  CHECK(config.data.selection.quantities == std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+  CHECK(config.data.selection.quantities ==
+        std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
   CHECK(config.data.selection.floors.log10_rho == 0.0434);
   CHECK(config.start.resistivity_ohm_m == 100.0);
   CHECK(config.optimiser.max_iterations == 15);
@@ -42,7 +43,8 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
 
 TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[apps]") {
   const Config config = read(minimal + "[inversion]\ntarget_rms = 2\n", {"grid.n_columns=7"});
-  CHECK_THAT(config.toml, Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") && Catch::Contains("max_iterations = 15"));
+  CHECK_THAT(config.toml,
+             Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") && Catch::Contains("max_iterations = 15"));
   CHECK(read(config.toml).toml == config.toml);
 }
 
@@ -61,7 +63,9 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
 }
 
 TEST_CASE("configuration: floors of ModEM files default to zero, bounds become decades", "[apps]") {
-  const Config config = read("[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = true\n[bounds]\nresistivity_min_ohm_m = 0.1\nresistivity_max_ohm_m = 1000\n");
+  const Config config = read(
+      "[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = true\n[bounds]\nresistivity_min_ohm_m = "
+      "0.1\nresistivity_max_ohm_m = 1000\n");
   CHECK(config.data.selection.floors.impedance_relative == 0.0);
   CHECK(config.data.selection.quantities == std::vector{Quantity::zyx_re, Quantity::zyx_im, Quantity::tzy_re, Quantity::tzy_im});
   CHECK(config.bounds->lower_log10 == Approx(-1.0));

@@ -50,8 +50,8 @@ TEST_CASE("grid: the columns and layers asked for, with a margin in shares of th
 TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps]") {
   const auto grid = make_grid({}, data_at({0.0, 1e3, 2e3}, 2.0));
   CHECK(grid.n_y() == 20);
-  CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));           // 100 ohm m at 100 Hz: 503 m
-  CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                            // and 50.3 km at 0.01 Hz
+  CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));  // 100 ohm m at 100 Hz: 503 m
+  CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                    // and 50.3 km at 0.01 Hz
   CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
   const auto lone = make_grid({}, data_at({5.0}, 2.0));
   CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
