@@ -25,7 +25,7 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 	cmake --build --preset $(PRESET) --target mt_invert
 	scripts/demo.sh
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion|io, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion, default all)
 	python3 benchmarks/run.py $(BENCH)
 
 format: ## format the C++ files

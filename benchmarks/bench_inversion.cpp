@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dense algebra of one Gauss–Newton step in data space: 6400 cells, 2600 data, a Jacobian of random numbers.
+// Sample run: bench_inversion
+#include "benchmarks/results.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "engine/core/mpi/mpi_scope.hpp"
+#include "engine/core/timer.hpp"
+#include "inversion/data_space.hpp"
+
+using namespace lodestone;
+
+int main(int argc, char** argv) {
+  core::Session session;
+  const auto& mpi = session.start<core::MpiScope>(argc, argv);
+  return session.run([&] {
+    constexpr Eigen::Index n_data = 2600;
+    const std::string name = "Gauss-Newton step, 6400 cells, 2600 data";
+    bench::Results results;
+    const bench::MachineRates rates = bench::measure_rates();
+    results.add({"machine, one core", "dgemm 512", "GFLOP/s", 1e-9 * rates.dgemm_flops_per_s, {}, {}, {}});
+
+    std::vector<double> y;
+    for (int i = 0; i <= 100; ++i) y.push_back(7.9e3 * i);
+    const physics::mesh::TensorGrid2D grid(std::move(y), physics::mesh::geometric_edges_m(2.0, 1.146, 64));
+    const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
+    const auto roughness = inversion::roughness_operator(grid, {});
+    std::unique_ptr<inversion::Regularization> regularization;
+    results.add({name,
+                 "root of the covariance, once per run",
+                 "s CPU",
+                 bench::best_cpu_seconds(1, [&] { regularization = std::make_unique<inversion::Regularization>(roughness, start); }),
+                 {},
+                 {},
+                 {}});
+    const auto forward = core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
+    const inversion::DataMisfit misfit(Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data), std::vector<std::uint8_t>(n_data, 1),
+                                       std::vector<std::uint8_t>(n_data, 0));
+    const inversion::Team team(mpi.world());
+    const auto linearization = forward->linearize(start);
+    core::Trace::global().clear();
+    const inversion::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
+    (void)system.model(system.mean_diagonal());
+    for (const auto& [region, total] : core::Trace::global().totals()) {
+      if (!region.starts_with("inversion/") || total.flops <= 0.0) continue;
+      const double floor = std::max(total.flops / rates.dgemm_flops_per_s, total.bytes / rates.copy_bytes_per_s);
+      results.add(
+          {name, region, "s", total.seconds, {}, "floor: its flops at the rate of dgemm, its bytes at that of a copy, the larger", floor});
+      results.add({name, region + " rate", "GFLOP/s", 1e-9 * total.flops / total.seconds, {}, {}, {}});
+    }
+    if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=inversion");
+    return 0;
+  });
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 2-D magnetotelluric simulation at the size of a long profile: 36 stations, 20 frequencies, TE and TM, 100 × 64 parameter cells.
+// Sample run: bench_physics_mt2d        (about a minute; `mpirun -n 2 bench_physics_mt2d` shares the frequencies)
+#include "benchmarks/results.hpp"
+#include "engine/core/mpi/mpi_scope.hpp"
+#include "engine/core/timer.hpp"
+#include "physics/linalg/petsc_scope.hpp"
+#include "physics/linalg/symmetric_solver.hpp"
+#include "physics/mt/cell_averages.hpp"
+#include "physics/mt/mesh_design.hpp"
+#include "physics/mt/mode_operator.hpp"
+#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::physics;
+
+namespace {
+
+constexpr double length_m = 719e3;
+constexpr int n_stations = 36, n_frequencies = 20;
+
+/// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
+mesh::Section2D long_section() {
+  std::vector<double> y;
+  for (int i = 0; i <= 100; ++i) y.push_back(length_m * (-0.05 + 0.011 * i));
+  mesh::TensorGrid2D grid(std::move(y), mesh::geometric_edges_m(2.0, 1.146, 64));
+  Eigen::VectorXd resistivity(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      const double wave = std::sin(grid.y_centre_m(iy) / 40e3) * std::sin(std::log(1.0 + grid.z_centre_m(iz) / 300.0));
+      resistivity[grid.index(iz, iy)] = std::pow(10.0, 2.5 + wave);
+    }
+  }
+  return {std::move(grid), std::move(resistivity), mesh::Surface2D(0.0)};
+}
+
+mt::Survey2D long_survey() {
+  std::vector<mt::Station> stations;
+  for (int i = 0; i < n_stations; ++i) {
+    const double spread = i == 0 || i == n_stations - 1 ? 0.0 : 0.3 * std::sin(2.7 * i);  // stations are never evenly spaced
+    stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * (i + spread) / (n_stations - 1)});
+  }
+  std::vector<double> frequencies;
+  for (int i = 0; i < n_frequencies; ++i) frequencies.push_back(320.0 * std::pow(0.0046 / 320.0, i / (n_frequencies - 1.0)));
+  return mt::full_survey(std::move(stations), std::move(frequencies),
+                         {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy, mt::Quantity::log10_rho_yx, mt::Quantity::phase_yx});
+}
+
+struct Sizes {
+  double largest = 0.0, total = 0.0;
+};
+Sizes unknowns(const mt::MeshSet2D& meshes) {
+  Sizes sizes;
+  for (const auto& band : meshes.bands) {
+    for (const mt::Mode mode : {mt::Mode::te, mt::Mode::tm}) {
+      const double n = mt::ModeOperator(mode, band.mesh, band.perfect_conductor_below).n_unknowns();
+      sizes.largest = std::max(sizes.largest, n);
+      sizes.total += n * static_cast<double>(band.frequencies.size());
+    }
+  }
+  return sizes;
+}
+
+double wall_seconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Seconds of the timed regions of the last work, and the least they can take at the machine's own rates.
+void add_profile(bench::Results& results, const std::string& name, const bench::MachineRates& rates) {
+  for (const auto& [region, total] : core::Trace::global().totals()) {
+    if (!region.starts_with("mt2d/")) continue;
+    const double floor = std::max(total.flops / rates.zgemm_flops_per_s, total.bytes / rates.copy_bytes_per_s);
+    if (floor > 0.0) {
+      results.add(
+          {name, region, "s", total.seconds, {}, "floor: its flops at the rate of zgemm, its bytes at that of a copy, the larger", floor});
+      results.add({name, region + " rate", "GFLOP/s", 1e-9 * total.flops / total.seconds, {}, {}, {}});
+    } else {
+      results.add({name, region, "s", total.seconds, {}, {}, {}});
+    }
+  }
+}
+
+void forward_case(bench::Results& results, MPI_Comm comm, mt::Accuracy accuracy, const std::string& name) {
+  const auto section = long_section();
+  mt::MeshSet2D meshes;
+  results.add({name,
+               "mesh design",
+               "s",
+               wall_seconds([&] { meshes = mt::design_meshes(section, long_survey(), mt::design_options(accuracy)); }),
+               {},
+               {},
+               {}});
+  const Sizes sizes = unknowns(meshes);
+  results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
+  results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(), std::move(meshes));
+  results.add({name, "forward", "s", wall_seconds([&] { (void)simulation.value(section.resistivity_ohm_m); }), {}, {}, {}});
+}
+
+void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
+  const std::string name = "linearise and Jacobian, iteration accuracy";
+  const auto section = long_section();
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(),
+                                    mt::design_meshes(section, long_survey(), mt::design_options(mt::Accuracy::iteration)));
+  core::Trace::global().clear();
+  std::unique_ptr<core::Linearization> linearization;
+  results.add({name, "linearise", "s", wall_seconds([&] { linearization = simulation.linearize(section.resistivity_ohm_m); }), {}, {}, {}});
+  results.add({name, "Jacobian (2880 × 6400)", "s", wall_seconds([&] { (void)linearization->jacobian(); }), {}, {}, {}});
+  add_profile(results, name, rates);
+}
+
+/// Both direct solvers on the matrix of one mode and frequency in the middle of the band.
+void solver_case(bench::Results& results, mt::Accuracy accuracy, mt::Mode mode, const std::string& name) {
+  const auto section = long_section();
+  const auto survey = long_survey();
+  const auto meshes = mt::design_meshes(section, survey, mt::design_options(accuracy));
+  const auto& band = meshes.bands[meshes.bands.size() / 2];
+  const mt::ModeOperator problem(mode, band.mesh, band.perfect_conductor_below);
+  const mt::CellAverages averages(section.grid, section.surface, band.mesh);
+  const Eigen::MatrixXd properties = mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
+                                                          : averages.section_resistivity(section.resistivity_ohm_m);
+  const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
+  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), n_stations);
+
+  const auto lines = linalg::make_line_solver(problem.pattern(), problem.line_size());
+  const auto petsc = linalg::make_petsc_solver(problem.pattern());
+  std::unique_ptr<linalg::Factorisation> line_factors, petsc_factors;
+  Eigen::MatrixXcd line_solution, petsc_solution;
+  const double line_factorise = bench::best_cpu_seconds(3, [&] { line_factors = lines->factorise(values); });
+  const double petsc_factorise = bench::best_cpu_seconds(3, [&] { petsc_factors = petsc->factorise(values); });
+  const double line_solve = bench::best_cpu_seconds(3, [&] { line_solution = line_factors->solve(rhs); });
+  const double petsc_solve = bench::best_cpu_seconds(3, [&] { petsc_solution = petsc_factors->solve(rhs); });
+  const std::string peer = "PETSc sequential LU, nested dissection, same matrix";
+  results.add({name, "unknowns", "", static_cast<double>(problem.n_unknowns()), {}, {}, {}});
+  results.add({name, "unknowns per line", "", static_cast<double>(problem.line_size()), {}, {}, {}});
+  results.add({name, "factorise", "s CPU", line_factorise, {}, peer, petsc_factorise});
+  results.add({name, "solve 36 right-hand sides", "s CPU", line_solve, {}, peer, petsc_solve});
+  results.add({name, "numbers in the factors", "", line_factors->entries(), {}, peer, petsc_factors->entries()});
+  results.add(
+      {name, "relative difference of the solutions", "", (line_solution - petsc_solution).norm() / petsc_solution.norm(), 1e-8, {}, {}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  core::Session session;
+  const auto& mpi = session.start<core::MpiScope>(argc, argv);
+  session.start<PetscScope>();
+  return session.run([&] {
+    bench::Results results;
+    const bench::MachineRates rates = bench::measure_rates();
+    results.add({"machine, one core", "zgemm 512", "GFLOP/s", 1e-9 * rates.zgemm_flops_per_s, {}, {}, {}});
+    results.add({"machine, one core", "copy", "GB/s", 1e-9 * rates.copy_bytes_per_s, {}, {}, {}});
+    forward_case(results, mpi.world(), mt::Accuracy::iteration, "forward, iteration accuracy");
+    forward_case(results, mpi.world(), mt::Accuracy::standard, "forward, standard accuracy");
+    jacobian_case(results, mpi.world(), rates);
+    for (const auto& [accuracy, word] : {std::pair{mt::Accuracy::iteration, "iteration"}, std::pair{mt::Accuracy::standard, "standard"}}) {
+      solver_case(results, accuracy, mt::Mode::te, fmt::format("line solver, TE, {} accuracy", word));
+      solver_case(results, accuracy, mt::Mode::tm, fmt::format("line solver, TM, {} accuracy", word));
+    }
+    if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=physics");
+    return 0;
+  });
+}

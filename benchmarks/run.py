@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: run.py [physics] [inversion] [--build-dir DIR] [--ranks N] [--no-build]
+
+Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = {"physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"]}
+
+
+def machine():
+    """Processor, cores, system, and how busy the machine is: figures from a loaded machine are worth less."""
+    model = platform.processor() or "unknown processor"
+    if os.path.exists("/proc/cpuinfo"):
+        names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, load average {os.getloadavg()[0]:.1f}"
+
+
+def build(folder, programs):
+    subprocess.run(["cmake", "-S", SOURCE, "-B", folder, "-DLODESTONE_BUILD_BENCHMARKS=ON"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", folder, "--target", *programs], check=True)
+
+
+def measure(program, ranks, folder):
+    """The JSON that one program prints."""
+    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}
+    launch = ["mpirun", "-n", str(ranks), "--bind-to", "none"] if ranks > 1 else []
+    run = subprocess.run([*launch, folder / "bin" / program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def write(name, parts, on):
+    header = {**parts[0]["header"], "machine": on}
+    text = json.dumps({"header": header, "results": [row for part in parts for row in part["results"]]}, indent=1)
+    path = SOURCE / "out" / "bench" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text + "\n")
+    temporary.replace(path)
+    return path, json.loads(text)["results"]
+
+
+def show(path, rows):
+    print(path)
+    for row in rows:
+        value = f"{row['value']:.4g}" if row["value"] is not None else "not finite"
+        peer = f"   {row['peer_value']:.4g} {row['peer']} (ratio {row['ratio']:.2f})" if row["ratio"] is not None else ""
+        missed = "   MISSED" if row["met"] is False else ""
+        print(f"  {row['case']:<46} {row['metric']:<40} {value:>12} {row['unit']}{peer}{missed}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(PROGRAMS)}")
+    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build" / "release")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--no-build", action="store_true")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in PROGRAMS]
+    if unknown:
+        parser.error(f"expected any of {', '.join(PROGRAMS)}, got {', '.join(unknown)}")
+    names = arguments.names or list(PROGRAMS)
+    if not arguments.no_build:
+        build(arguments.build_dir, [program for name in names for program in PROGRAMS[name]])
+    for name in names:
+        on = machine()
+        show(*write(name, [measure(program, arguments.ranks, arguments.build_dir) for program in PROGRAMS[name]], on))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (subprocess.CalledProcessError, OSError) as failure:
+        sys.exit(f"run.py: {failure}")
