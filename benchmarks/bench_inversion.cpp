@@ -4,7 +4,6 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
-#include "engine/core/timer.hpp"
 #include "inversion/data_space.hpp"
 
 using namespace lodestone;
@@ -25,28 +24,18 @@ int main(int argc, char** argv) {
     const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const auto roughness = inversion::roughness_operator(grid, {});
     std::unique_ptr<inversion::Regularization> regularization;
-    results.add({name,
-                 "root of the covariance, once per run",
-                 "s CPU",
-                 bench::best_cpu_seconds(1, [&] { regularization = std::make_unique<inversion::Regularization>(roughness, start); }),
-                 {},
-                 {},
-                 {}});
+    results.add_timed(name, "root of the covariance, once per run",
+                      [&] { regularization = std::make_unique<inversion::Regularization>(roughness, start); });
     const auto forward = core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
     const inversion::DataMisfit misfit(Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data), std::vector<std::uint8_t>(n_data, 1),
                                        std::vector<std::uint8_t>(n_data, 0));
     const inversion::Team team(mpi.world());
     const auto linearization = forward->linearize(start);
-    core::Trace::global().clear();
-    const inversion::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
-    (void)system.model(system.mean_diagonal());
-    for (const auto& [region, total] : core::Trace::global().totals()) {
-      if (!region.starts_with("inversion/") || total.flops <= 0.0) continue;
-      const double floor = std::max(total.flops / rates.dgemm_flops_per_s, total.bytes / rates.copy_bytes_per_s);
-      results.add(
-          {name, region, "s", total.seconds, {}, "floor: its flops at the rate of dgemm, its bytes at that of a copy, the larger", floor});
-      results.add({name, region + " rate", "GFLOP/s", 1e-9 * total.flops / total.seconds, {}, {}, {}});
-    }
+    const auto totals = bench::best_totals(3, [&] {
+      const inversion::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
+      (void)system.model(system.mean_diagonal());
+    });
+    results.add_profile(name, totals, rates.dgemm_flops_per_s, rates.copy_bytes_per_s);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=inversion");
     return 0;
   });

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 2-D magnetotelluric simulation at the size of a long profile: 36 stations, 20 frequencies, TE and TM, 100 × 64 parameter cells.
-// Sample run: bench_physics_mt2d        (about a minute; `mpirun -n 2 bench_physics_mt2d` shares the frequencies)
+// Sample run: bench_physics_mt2d        (half a minute; `mpirun -n 2 bench_physics_mt2d` shares the frequencies)
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
-#include "engine/core/timer.hpp"
 #include "physics/linalg/petsc_scope.hpp"
 #include "physics/linalg/symmetric_solver.hpp"
 #include "physics/mt/cell_averages.hpp"
@@ -14,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
 using namespace lodestone;
@@ -67,42 +65,15 @@ Sizes unknowns(const mt::MeshSet2D& meshes) {
   return sizes;
 }
 
-double wall_seconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// Seconds of the timed regions of the last work, and the least they can take at the machine's own rates.
-void add_profile(bench::Results& results, const std::string& name, const bench::MachineRates& rates) {
-  for (const auto& [region, total] : core::Trace::global().totals()) {
-    if (!region.starts_with("mt2d/")) continue;
-    const double floor = std::max(total.flops / rates.zgemm_flops_per_s, total.bytes / rates.copy_bytes_per_s);
-    if (floor > 0.0) {
-      results.add(
-          {name, region, "s", total.seconds, {}, "floor: its flops at the rate of zgemm, its bytes at that of a copy, the larger", floor});
-      results.add({name, region + " rate", "GFLOP/s", 1e-9 * total.flops / total.seconds, {}, {}, {}});
-    } else {
-      results.add({name, region, "s", total.seconds, {}, {}, {}});
-    }
-  }
-}
-
 void forward_case(bench::Results& results, MPI_Comm comm, mt::Accuracy accuracy, const std::string& name) {
   const auto section = long_section();
   mt::MeshSet2D meshes;
-  results.add({name,
-               "mesh design",
-               "s",
-               wall_seconds([&] { meshes = mt::design_meshes(section, long_survey(), mt::design_options(accuracy)); }),
-               {},
-               {},
-               {}});
+  results.add_timed(name, "mesh design", [&] { meshes = mt::design_meshes(section, long_survey(), mt::design_options(accuracy)); });
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
   const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(), std::move(meshes));
-  results.add({name, "forward", "s", wall_seconds([&] { (void)simulation.value(section.resistivity_ohm_m); }), {}, {}, {}});
+  results.add_timed(name, "forward", [&] { (void)simulation.value(section.resistivity_ohm_m); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
@@ -110,23 +81,31 @@ void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineR
   const auto section = long_section();
   const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(),
                                     mt::design_meshes(section, long_survey(), mt::design_options(mt::Accuracy::iteration)));
-  core::Trace::global().clear();
   std::unique_ptr<core::Linearization> linearization;
-  results.add({name, "linearise", "s", wall_seconds([&] { linearization = simulation.linearize(section.resistivity_ohm_m); }), {}, {}, {}});
-  results.add({name, "Jacobian (2880 × 6400)", "s", wall_seconds([&] { (void)linearization->jacobian(); }), {}, {}, {}});
-  add_profile(results, name, rates);
+  results.add_timed(name, "linearise", [&] { linearization = simulation.linearize(section.resistivity_ohm_m); });
+  results.add_timed(name, "Jacobian (2880 × 6400)", [&] { (void)linearization->jacobian(); });
+  const auto totals = bench::best_totals(5, [&] { (void)simulation.linearize(section.resistivity_ohm_m)->jacobian(); });
+  results.add_profile(name, totals, rates.zgemm_flops_per_s, rates.copy_bytes_per_s);
 }
 
+struct SolverCase {
+  std::string name;
+  mt::Accuracy accuracy;
+  mt::Mode mode;
+  int refinements = 0;  ///< of the mesh as designed
+};
+
 /// Both direct solvers on the matrix of one mode and frequency in the middle of the band.
-void solver_case(bench::Results& results, mt::Accuracy accuracy, mt::Mode mode, const std::string& name) {
+void solver_case(bench::Results& results, const SolverCase& task) {
   const auto section = long_section();
   const auto survey = long_survey();
-  const auto meshes = mt::design_meshes(section, survey, mt::design_options(accuracy));
-  const auto& band = meshes.bands[meshes.bands.size() / 2];
-  const mt::ModeOperator problem(mode, band.mesh, band.perfect_conductor_below);
+  const auto meshes = mt::design_meshes(section, survey, mt::design_options(task.accuracy));
+  auto band = meshes.bands[meshes.bands.size() / 2];
+  for (int i = 0; i < task.refinements; ++i) band.mesh = band.mesh.refined();
+  const mt::ModeOperator problem(task.mode, band.mesh, band.perfect_conductor_below);
   const mt::CellAverages averages(section.grid, section.surface, band.mesh);
-  const Eigen::MatrixXd properties = mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
-                                                          : averages.section_resistivity(section.resistivity_ohm_m);
+  const Eigen::MatrixXd properties = task.mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
+                                                               : averages.section_resistivity(section.resistivity_ohm_m);
   const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), n_stations);
 
@@ -139,13 +118,18 @@ void solver_case(bench::Results& results, mt::Accuracy accuracy, mt::Mode mode, 
   const double line_solve = bench::best_cpu_seconds(3, [&] { line_solution = line_factors->solve(rhs); });
   const double petsc_solve = bench::best_cpu_seconds(3, [&] { petsc_solution = petsc_factors->solve(rhs); });
   const std::string peer = "PETSc sequential LU, nested dissection, same matrix";
-  results.add({name, "unknowns", "", static_cast<double>(problem.n_unknowns()), {}, {}, {}});
-  results.add({name, "unknowns per line", "", static_cast<double>(problem.line_size()), {}, {}, {}});
-  results.add({name, "factorise", "s CPU", line_factorise, {}, peer, petsc_factorise});
-  results.add({name, "solve 36 right-hand sides", "s CPU", line_solve, {}, peer, petsc_solve});
-  results.add({name, "numbers in the factors", "", line_factors->entries(), {}, peer, petsc_factors->entries()});
-  results.add(
-      {name, "relative difference of the solutions", "", (line_solution - petsc_solution).norm() / petsc_solution.norm(), 1e-8, {}, {}});
+  results.add({task.name, "unknowns", "", static_cast<double>(problem.n_unknowns()), {}, {}, {}});
+  results.add({task.name, "unknowns per line", "", static_cast<double>(problem.line_size()), {}, {}, {}});
+  results.add({task.name, "factorise", "s CPU", line_factorise, {}, peer, petsc_factorise});
+  results.add({task.name, "solve 36 right-hand sides", "s CPU", line_solve, {}, peer, petsc_solve});
+  results.add({task.name, "numbers in the factors", "", line_factors->entries(), {}, peer, petsc_factors->entries()});
+  results.add({task.name,
+               "relative difference of the solutions",
+               "",
+               (line_solution - petsc_solution).norm() / petsc_solution.norm(),
+               1e-8,
+               {},
+               {}});
 }
 
 }  // namespace
@@ -162,9 +146,11 @@ int main(int argc, char** argv) {
     forward_case(results, mpi.world(), mt::Accuracy::iteration, "forward, iteration accuracy");
     forward_case(results, mpi.world(), mt::Accuracy::standard, "forward, standard accuracy");
     jacobian_case(results, mpi.world(), rates);
-    for (const auto& [accuracy, word] : {std::pair{mt::Accuracy::iteration, "iteration"}, std::pair{mt::Accuracy::standard, "standard"}}) {
-      solver_case(results, accuracy, mt::Mode::te, fmt::format("line solver, TE, {} accuracy", word));
-      solver_case(results, accuracy, mt::Mode::tm, fmt::format("line solver, TM, {} accuracy", word));
+    for (const auto& [mode, word] : {std::pair{mt::Mode::te, "TE"}, std::pair{mt::Mode::tm, "TM"}}) {
+      solver_case(results, {fmt::format("line solver, {}, iteration accuracy", word), mt::Accuracy::iteration, mode});
+      solver_case(results, {fmt::format("line solver, {}, standard accuracy", word), mt::Accuracy::standard, mode});
+      solver_case(results, {fmt::format("line solver, {}, cells halved", word), mt::Accuracy::standard, mode, 1});
+      solver_case(results, {fmt::format("line solver, {}, cells quartered", word), mt::Accuracy::standard, mode, 2});
     }
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=physics");
     return 0;

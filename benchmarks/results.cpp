@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
@@ -43,6 +44,25 @@ std::string threads() {
 
 void Results::add(Result result) { results_.push_back(std::move(result)); }
 
+void Results::add_timed(const std::string& name, const std::string& metric, const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const double cpu = best_cpu_seconds(1, work);
+  add({name, metric, "s", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), {}, {}, {}});
+  add({name, metric, "s CPU", cpu, {}, {}, {}});
+}
+
+void Results::add_profile(const std::string& name, const Totals& totals, double flops_per_s, double bytes_per_s) {
+  for (const auto& [region, total] : totals) {
+    Result result{name, region, "s", total.seconds, {}, {}, {}};
+    if (total.flops > 0.0) {
+      result.peer = "floor: its flops at the rate of gemm, its bytes at that of a copy, the larger";
+      result.peer_value = std::max(total.flops / flops_per_s, total.bytes / bytes_per_s);
+      add({name, region + " rate", "GFLOP/s", 1e-9 * total.flops / total.seconds, {}, {}, {}});
+    }
+    add(std::move(result));
+  }
+}
+
 void Results::print(int ranks, const std::string& command) const {
   fmt::print("{{\"header\": {{\"commit\": {}, \"compiler\": {}, \"machine\": null, \"ranks\": {}, \"threads\": {}}},\n \"results\": [",
              core::json_quoted(fact("commit")), core::json_quoted(fact("compiler")), ranks, threads());
@@ -67,6 +87,19 @@ double best_cpu_seconds(int repeats, const std::function<void()>& work) {
     const std::clock_t begin = std::clock();
     work();
     best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
+
+Totals best_totals(int repeats, const std::function<void()>& work) {
+  Totals best;
+  for (int i = 0; i < repeats; ++i) {
+    core::Trace::global().clear();
+    work();
+    for (const auto& [region, total] : core::Trace::global().totals()) {
+      const auto [place, is_new] = best.emplace(region, total);
+      if (!is_new && total.seconds < place->second.seconds) place->second = total;
+    }
   }
   return best;
 }
