@@ -60,7 +60,8 @@ Table read_table(const std::string& path, const char* component) {
     if (table.header.empty()) {
       table.header = std::move(fields);
     } else if (fields.size() != table.header.size()) {
-      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path, line, table.header.size(), fields.size());
+      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path, line, table.header.size(),
+                              fields.size());
     } else {
       table.rows.emplace_back(line, std::move(fields));
     }
@@ -94,7 +95,8 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
     CsvSite site{fields[0], real_field(fields[1], path, line, component, "y_m"), std::nullopt};
     if (has_z && !fields[2].empty()) site.z_m = real_field(fields[2], path, line, component, "z_m");
     if (site.name.empty()) throw core::FormatError(component, "{}:{}: expected a site name in the first column, got none", path, line);
-    if (!names.insert(site.name).second) throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
+    if (!names.insert(site.name).second)
+      throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
     sites.push_back(std::move(site));
   }
   if (sites.empty()) throw core::FormatError(component, "{}:1: expected at least one site below the header line, got none", path);
@@ -108,9 +110,10 @@ std::string responses_csv_text(const std::vector<Response>& responses) {
     const bool has_z = std::isfinite(r.impedance_ohm.real()) && std::isfinite(r.impedance_ohm.imag());
     const double rho = has_z ? physics::mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : not_given;
     const double phase = has_z ? physics::mt::phase_deg(r.impedance_ohm) : not_given;
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site), r.mode == physics::mt::Mode::te ? "TE" : "TM",
-                   shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""), shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""),
-                   shortest(r.impedance_ohm.real(), ""), shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""));
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site),
+                   r.mode == physics::mt::Mode::te ? "TE" : "TM", shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""),
+                   shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""), shortest(r.impedance_ohm.real(), ""),
+                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""));
   }
   return text;
 }
@@ -130,10 +133,17 @@ std::vector<Response> read_responses_csv(const std::string& path) {
     const auto value = [&, n = line](std::size_t column) {
       return f[column].empty() ? not_given : real_field(f[column], path, n, component, table.header[column]);
     };
-    if (f[1] != "TE" && f[1] != "TM") throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line, printable(f[1]));
+    if (f[1] != "TE" && f[1] != "TM")
+      throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line, printable(f[1]));
     const double period = value(2);
     if (!(period > 0.0)) throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line, printable(f[2]));
-    responses.push_back({f[0], f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm, 1.0 / period, value(3), value(4), {value(7), value(8)}, {value(9), value(10)}});
+    responses.push_back({f[0],
+                         f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
+                         1.0 / period,
+                         value(3),
+                         value(4),
+                         {value(7), value(8)},
+                         {value(9), value(10)}});
   }
   return responses;
 }

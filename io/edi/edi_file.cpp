@@ -123,8 +123,8 @@ std::vector<double> numbers_of(const EdiBlock& block, const std::string& path) {
     for (const std::string_view word : words(text)) {
       const auto value = number(word);
       if (!value) {
-        throw core::FormatError("io::read_edi", "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it", path, line, block.name,
-                                printable(word));
+        throw core::FormatError("io::read_edi", "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it", path, line,
+                                block.name, printable(word));
       }
       values.push_back(*value);
     }

@@ -11,9 +11,9 @@ namespace lodestone::io {
 
 /// One block of an EDI file: the line that starts with '>' and what follows up to the next one.
 struct EdiBlock {
-  std::string name;      ///< upper case, without '>' and '='
-  bool is_section = false;  ///< ">=NAME"
-  std::string header;    ///< text of the first line after the name
+  std::string name;                            ///< upper case, without '>' and '='
+  bool is_section = false;                     ///< ">=NAME"
+  std::string header;                          ///< text of the first line after the name
   std::map<std::string, std::string> options;  ///< KEY=VALUE of the first line, keys in upper case, quotes removed
   std::optional<std::string> announced;        ///< what follows "//": a count, or "**"
   int line = 0;

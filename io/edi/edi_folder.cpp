@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
 
 namespace lodestone::io {
 namespace {
@@ -19,7 +19,8 @@ constexpr const char* component = "io::read_edi_folder";
 std::vector<std::string> edi_files_of(const std::string& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    throw core::FileError(component, "{}: expected a folder of EDI files, got {}; check the path", folder, fs::exists(folder, error) ? "a file" : "nothing");
+    throw core::FileError(component, "{}: expected a folder of EDI files, got {}; check the path", folder,
+                          fs::exists(folder, error) ? "a file" : "nothing");
   }
   std::vector<std::string> paths;
   fs::directory_iterator it(folder, error);
@@ -34,16 +35,12 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
 
 /// Later stations of the same name get "_2", "_3" …
 void make_names_unique(std::vector<TransferFunctions>& stations) {
-  std::map<std::string, int> seen;
+  std::set<std::string> taken;
   for (auto& station : stations) {
-    const int count = ++seen[station.name];
-    if (count == 1) continue;
-    const std::string old = station.name;
-    do {
-      station.name = fmt::format("{}_{}", old, seen[old]++);
-    } while (seen.count(station.name) > 0);
-    seen[station.name] = 1;
-    station.warnings.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}", station.path, old, station.name));
+    const std::string name = station.name;
+    for (int suffix = 2; !taken.insert(station.name).second; ++suffix) station.name = fmt::format("{}_{}", name, suffix);
+    if (station.name == name) continue;
+    station.warnings.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}", station.path, name, station.name));
   }
 }
 
@@ -85,6 +82,8 @@ EdiFolder read_edi_files(const std::vector<std::string>& paths, const EdiFolderO
   return out;
 }
 
-EdiFolder read_edi_folder(const std::string& folder, const EdiFolderOptions& options) { return read_edi_files(edi_files_of(folder), options); }
+EdiFolder read_edi_folder(const std::string& folder, const EdiFolderOptions& options) {
+  return read_edi_files(edi_files_of(folder), options);
+}
 
 }  // namespace lodestone::io

@@ -101,9 +101,11 @@ EdiHead read_edi_head(EdiFile& file) {
   out.name = name_of(file, head);
   const std::string latitude = entry(head, {"LAT", "LATITUDE"}), longitude = entry(head, {"LONG", "LON", "LONGITUDE"});
   out.latitude_deg = coordinate(file, line, latitude.empty() ? entry(measurements, {"REFLAT"}) : latitude, "latitude", 90.0);
-  out.longitude_deg = coordinate(file, line, longitude.empty() ? entry(measurements, {"REFLONG", "REFLON"}) : longitude, "longitude", 360.0);
+  out.longitude_deg =
+      coordinate(file, line, longitude.empty() ? entry(measurements, {"REFLONG", "REFLON"}) : longitude, "longitude", 360.0);
   out.elevation_m = elevation_m(file, line, head, measurements);
-  if (out.latitude_deg == 0.0 && out.longitude_deg == 0.0) file.warn(line, "latitude and longitude are both 0; the place is probably unknown");
+  if (out.latitude_deg == 0.0 && out.longitude_deg == 0.0)
+    file.warn(line, "latitude and longitude are both 0; the place is probably unknown");
   const std::string empty = entry(head, {"EMPTY"});
   if (const auto value = number(empty); value && std::isfinite(*value)) out.empty = EdiEmpty(*value);
   return out;

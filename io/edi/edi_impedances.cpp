@@ -23,7 +23,9 @@ constexpr std::array<const char*, 4> tensor_names{"XX", "XY", "YX", "YY"};
 /// Blocks of one value per frequency.
 class Columns {
  public:
-  Columns(EdiFile& file, const EdiEmpty& empty, double part_of_root) : file_(file), empty_(empty), part_of_root_(part_of_root) { read_frequencies(); }
+  Columns(EdiFile& file, const EdiEmpty& empty, double part_of_root) : file_(file), empty_(empty), part_of_root_(part_of_root) {
+    read_frequencies();
+  }
 
   [[nodiscard]] std::size_t size() const { return frequencies_.size(); }
   [[nodiscard]] const std::vector<double>& frequencies() const { return frequencies_; }
@@ -37,10 +39,11 @@ class Columns {
     if (!block) return {};
     std::vector<double> out = numbers_of(*block, file_.path);
     if (out.size() < size()) {
-      throw core::FormatError(component, "{}:{}: expected {} numbers in block >{}, got {}; is the file cut off?", file_.path, block->line, size(),
-                              block->name, out.size());
+      throw core::FormatError(component, "{}:{}: expected {} numbers in block >{}, got {}; is the file cut off?", file_.path, block->line,
+                              size(), block->name, out.size());
     }
-    if (out.size() > size()) file_.warn(block->line, fmt::format("block >{} holds {} numbers, the first {} are used", block->name, out.size(), size()));
+    if (out.size() > size())
+      file_.warn(block->line, fmt::format("block >{} holds {} numbers, the first {} are used", block->name, out.size(), size()));
     out.resize(size());
     for (double& v : out) v = empty_(v);
     return out;
@@ -50,19 +53,22 @@ class Columns {
   void read_frequencies() {
     const EdiBlock* block = file_.find("FREQ");
     if (!block) {
-      throw core::FormatError(component, "{}:1: expected a block >FREQ, got none among {} blocks; is the file cut off?", file_.path, file_.blocks.size());
+      throw core::FormatError(component, "{}:1: expected a block >FREQ, got none among {} blocks; is the file cut off?", file_.path,
+                              file_.blocks.size());
     }
     frequencies_ = numbers_of(*block, file_.path);
     const auto announced = block->announced ? integer(*block->announced) : std::nullopt;
     const std::size_t n = announced && *announced > 0 ? static_cast<std::size_t>(*announced) : frequencies_.size();
     if (block->announced && !announced && !block->announced->empty()) {
-      file_.warn(block->line, fmt::format("the count of frequencies is written \"{}\"; {} were found", printable(*block->announced), frequencies_.size()));
+      file_.warn(block->line, fmt::format("the count of frequencies is written \"{}\"; {} were found", printable(*block->announced),
+                                          frequencies_.size()));
     }
     if (frequencies_.empty() || frequencies_.size() < n) {
-      throw core::FormatError(component, "{}:{}: expected {} frequencies in block >FREQ, got {}; is the file cut off?", file_.path, block->line, n,
-                              frequencies_.size());
+      throw core::FormatError(component, "{}:{}: expected {} frequencies in block >FREQ, got {}; is the file cut off?", file_.path,
+                              block->line, n, frequencies_.size());
     }
-    if (frequencies_.size() > n) file_.warn(block->line, fmt::format(">FREQ announces {} values, holds {}; the first {} are used", n, frequencies_.size(), n));
+    if (frequencies_.size() > n)
+      file_.warn(block->line, fmt::format(">FREQ announces {} values, holds {}; the first {} are used", n, frequencies_.size(), n));
     frequencies_.resize(n);
     for (double& f : frequencies_) f = empty_(f);
   }
@@ -78,7 +84,8 @@ double at(const std::vector<double>& column, std::size_t i) { return column.empt
 bool is_zero(const Estimate& e) { return e.value == Complex(0.0, 0.0); }
 
 /// σ of each part of a complex number out of a .VAR block, or else a .ERR block (a standard error).
-std::vector<double> deviations(Columns& columns, const std::vector<std::string>& variance_names, const std::vector<std::string>& error_names) {
+std::vector<double> deviations(Columns& columns, const std::vector<std::string>& variance_names,
+                               const std::vector<std::string>& error_names) {
   std::vector<double> out = columns.values(variance_names);
   for (double& v : out) v = columns.deviation(v);
   if (!out.empty()) return out;
@@ -91,7 +98,8 @@ std::vector<double> deviations(Columns& columns, const std::vector<std::string>&
 std::vector<Estimate> complex_column(Columns& columns, const std::vector<std::string>& real, const std::vector<std::string>& imaginary,
                                      const std::vector<std::string>& variance, const std::vector<std::string>& error) {
   const auto re = columns.values(real), im = columns.values(imaginary), sigma = deviations(columns, variance, error);
-  if (re.empty() != im.empty()) columns.file().warn(1, fmt::format("only one of the blocks >{} and >{} is there; neither is used", real[0], imaginary[0]));
+  if (re.empty() != im.empty())
+    columns.file().warn(1, fmt::format("only one of the blocks >{} and >{} is there; neither is used", real[0], imaginary[0]));
   std::vector<Estimate> out(columns.size());
   if (re.empty() || im.empty()) return out;
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = {{re[i], im[i]}, at(sigma, i)};
@@ -152,9 +160,11 @@ void read_rho_phase(Columns& columns, std::vector<EdiRow>& rows) {
     if (rho.empty() || phase.empty()) continue;
     const auto rho_error = columns.values({rho_name + ".ERR"}), phase_error = columns.values({phase_name + ".ERR"});
     const bool folded = k == 2 && is_folded(phase);
-    if (folded) columns.file().warn(columns.file().find(phase_name)->line, "phases of Zyx stand in the first quadrant; 180 degrees were subtracted");
+    if (folded)
+      columns.file().warn(columns.file().find(phase_name)->line, "phases of Zyx stand in the first quadrant; 180 degrees were subtracted");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i].row.impedance[k] = impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i), columns.frequencies()[i]);
+      rows[i].row.impedance[k] =
+          impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i), columns.frequencies()[i]);
     }
   }
   columns.file().warn(1, "no impedance blocks; made from apparent resistivity and phase");
@@ -194,7 +204,9 @@ void clear_frames(EdiFile& file, std::vector<EdiRow>& rows) {
     r.impedance_frame_deg = r.tipper_frame_deg = 0.0;
   }
   if (angle != 0.0) {
-    file.warn(1, fmt::format("COORDINATE_SYSTEM says geographic: rotation angles ({} degrees) were taken as already applied, not as the frame", angle));
+    file.warn(1,
+              fmt::format("COORDINATE_SYSTEM says geographic: rotation angles ({} degrees) were taken as already applied, not as the frame",
+                          angle));
   }
 }
 
@@ -205,7 +217,8 @@ void warn_about_unstated_frame(EdiFile& file) {
     if (block.name != "HMEAS" || upper(block.options.count("CHTYPE") ? block.options.at("CHTYPE") : "") != "HX") continue;
     const auto azimuth = block.options.count("AZM") ? number(block.options.at("AZM")) : std::nullopt;
     if (azimuth && std::abs(*azimuth) > 0.01) {
-      file.warn(block.line, fmt::format("HX was laid out at azimuth {} but no >ZROT says how the tensor stands; taken as geographic north", *azimuth));
+      file.warn(block.line,
+                fmt::format("HX was laid out at azimuth {} but no >ZROT says how the tensor stands; taken as geographic north", *azimuth));
     }
     return;
   }
@@ -223,7 +236,8 @@ std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, do
   if (has_rho) read_rho_phase(columns, rows);
   read_tippers(columns, rows);
   const EdiBlock* tensor = has_rho ? file.find_any({"RHOXY", "RHOYX"}) : file.find_any({"ZXYR", "ZYXR", "ZXXR", "ZYYR"});
-  const auto tensor_frames = frames(columns, tensor, has_rho ? std::vector<std::string>{"RHOROT", "ZROT"} : std::vector<std::string>{"ZROT"});
+  const auto tensor_frames =
+      frames(columns, tensor, has_rho ? std::vector<std::string>{"RHOROT", "ZROT"} : std::vector<std::string>{"ZROT"});
   const auto tipper_frames = frames(columns, file.find_any({"TXR.EXP", "TXR", "TYR.EXP", "TYR"}), {"TROT", "TROT.EXP", "ZROT"});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].impedance_frame_deg = tensor_frames[i];

@@ -51,7 +51,8 @@ double common_frame_deg(EdiFile& file, const std::vector<EdiRow>& rows) {
     file.warn(1, "the tensor lacks elements, so that frequencies cannot be turned to one frame; those not yet in it are missing");
     return 0.0;
   }
-  file.warn(1, fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the file's frame at {} degrees", first));
+  file.warn(1,
+            fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the file's frame at {} degrees", first));
   return first;
 }
 
@@ -68,7 +69,8 @@ void turn_to_common_frame(EdiFile& file, const std::vector<EdiRow>& rows, Transf
   const double first = rows.front().impedance_frame_deg;
   const auto differs = [&](const EdiRow& r) { return r.impedance_frame_deg != first; };
   out.frame_in_file_deg = std::any_of(rows.begin(), rows.end(), differs) ? physics::mt::not_given : first;
-  if (any_turned) file.warn(1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees", first, out.frame_deg));
+  if (any_turned)
+    file.warn(1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees", first, out.frame_deg));
 }
 
 /// The frequency some writers put where there is none.
@@ -87,7 +89,8 @@ void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>
     const auto first = std::find_if(begin, end, has_value);
     if (!filler) kept.push_back(first == end ? *begin : *first);
     if (filler) file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz, end - begin));
-    if (!filler && end - begin > 1) file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz, end - begin));
+    if (!filler && end - begin > 1)
+      file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz, end - begin));
     begin = end;
   }
   rows = std::move(kept);
@@ -173,8 +176,10 @@ void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
   const bool vote_says_ohm = as_field < implausible_rho && as_ohm > 1e-1 && as_ohm < 1e6;
   const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
   if (option == EdiUnits::vote && vote_says_ohm) {
-    file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} as ohm) says that they are in ohm",
-                             as_field, as_ohm));
+    file.warn(
+        1, fmt::format(
+               "the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} as ohm) says that they are in ohm",
+               as_field, as_ohm));
   } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
     file.warn(1, fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
   }
@@ -195,9 +200,11 @@ void check_ending(EdiFile& file) {
 void check_blocks_once(EdiFile& file) {
   for (std::size_t i = 0; i < file.blocks.size(); ++i) {
     const auto& block = file.blocks[i];
-    const bool may_repeat = block.name == "HMEAS" || block.name == "EMEAS" || block.name == "SPECTRA" || block.name == "COH" || block.name == "PREDCOH";
+    const bool may_repeat =
+        block.name == "HMEAS" || block.name == "EMEAS" || block.name == "SPECTRA" || block.name == "COH" || block.name == "PREDCOH";
     if (may_repeat || block.lines.empty()) continue;
-    if (file.find(block.name) != &block) file.warn(block.line, fmt::format("block >{} stands twice; the first is used", printable(block.name)));
+    if (file.find(block.name) != &block)
+      file.warn(block.line, fmt::format("block >{} stands twice; the first is used", printable(block.name)));
   }
 }
 
@@ -220,8 +227,9 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   turn_to_common_frame(file, rows, station);
   sort_and_check_frequencies(file, station.rows);
   if (std::none_of(station.rows.begin(), station.rows.end(), has_value)) {
-    throw core::FormatError("io::read_edi", "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with values, got none at {} frequencies",
-                            path, station.rows.size());
+    throw core::FormatError(
+        "io::read_edi", "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with values, got none at {} frequencies",
+        path, station.rows.size());
   }
   convert_sign(file, station, options.sign);
   convert_units(file, station, options.units);

@@ -14,8 +14,8 @@ enum class EdiVariance {
   of_complex_element,  ///< variance of the complex number: σ of each part is √(VAR/2)
   of_each_part,        ///< variance of the real and of the imaginary part: σ = √VAR
 };
-enum class EdiSign { vote, plus, minus };         ///< e^{±iωt}; vote: by the quadrants of Zxy and Zyx
-enum class EdiUnits { vote, field, ohm };         ///< mV/km/nT or V/A; vote: by the size of ρₐ
+enum class EdiSign { vote, plus, minus };  ///< e^{±iωt}; vote: by the quadrants of Zxy and Zyx
+enum class EdiUnits { vote, field, ohm };  ///< mV/km/nT or V/A; vote: by the size of ρₐ
 
 struct EdiOptions {
   EdiVariance variance = EdiVariance::of_complex_element;

@@ -13,10 +13,10 @@
 namespace lodestone::io {
 namespace {
 
-using physics::mt::Complex;
-using physics::mt::Estimate;
 using Eigen::Matrix2cd;
 using Eigen::MatrixXcd;
+using physics::mt::Complex;
+using physics::mt::Estimate;
 
 constexpr const char* component = "io::read_edi";
 constexpr int none = -1;
@@ -81,8 +81,9 @@ Channels channels_of(const EdiFile& file, const EdiBlock& section) {
     if (type == "RY" || type == "RRHY" || type == "R1Y") out.r[1] = index;
   }
   if (out.h[0] == none || out.h[1] == none) {
-    throw core::FormatError(component, "{}:{}: expected channels HX and HY among the {} of the spectra section, got none of that type; check HMEAS", file.path,
-                            section.line, out.n);
+    throw core::FormatError(component,
+                            "{}:{}: expected channels HX and HY among the {} of the spectra section, got none of that type; check HMEAS",
+                            file.path, section.line, out.n);
   }
   if (out.r[0] == none || out.r[1] == none) out.r = out.h;
   return out;
@@ -110,7 +111,7 @@ MatrixXcd block_of(const MatrixXcd& s, const std::vector<int>& rows, const std::
 }
 
 struct Transfer {
-  MatrixXcd value;           ///< (outputs, 2)
+  MatrixXcd value;            ///< (outputs, 2)
   Eigen::MatrixXd deviation;  ///< of each part; NaN where the averages are not stated
 };
 
@@ -131,7 +132,8 @@ Transfer transfer(const MatrixXcd& s, const Channels& c, const std::vector<int>&
   for (Eigen::Index i = 0; i < out.value.rows(); ++i) {
     const int channel = outputs[static_cast<std::size_t>(i)];
     const auto z = out.value.row(i);
-    const double noise = std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) + std::real((z * hh * z.adjoint())(0));
+    const double noise =
+        std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) + std::real((z * hh * z.adjoint())(0));
     for (Eigen::Index j = 0; j < 2; ++j) {
       const double variance = noise * std::real(signal(j, j)) / averages;
       if (variance > 0.0) out.deviation(i, j) = std::sqrt(0.5 * variance);  // half of a complex variance falls on each part
@@ -154,8 +156,8 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
   const auto expected = static_cast<std::size_t>(channels.n) * static_cast<std::size_t>(channels.n);
   const std::vector<double> numbers = numbers_of(block, file.path);
   if (numbers.size() != expected) {
-    throw core::FormatError(component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?", file.path, block.line,
-                            expected, channels.n, numbers.size());
+    throw core::FormatError(component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?",
+                            file.path, block.line, expected, channels.n, numbers.size());
   }
   EdiRow out;
   out.row.frequency_hz = option_number(block, "FREQ");
@@ -175,7 +177,8 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
 
 std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiEmpty& empty) {
   const EdiBlock* section = file.find("SPECTRASECT");
-  if (!section) throw core::FormatError(component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
+  if (!section)
+    throw core::FormatError(component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
   const Channels channels = channels_of(file, *section);
   std::vector<EdiRow> rows;
   for (const auto& block : file.blocks) {

@@ -86,7 +86,8 @@ std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& key = data.survey.keys[i];
     const auto s = static_cast<std::size_t>(key.station);
-    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 && quantities[s].count(key.quantity) > 0) masked[s].insert(key.frequency);
+    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 && quantities[s].count(key.quantity) > 0)
+      masked[s].insert(key.frequency);
   }
   std::vector<SiteInfo> sites(n);
   for (std::size_t s = 0; s < n; ++s) {
@@ -133,8 +134,10 @@ void describe_modem_data(FileInfo& info) {
 void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
   const auto& y = section.grid.y_edges_m();
   const auto& z = section.grid.z_edges_m();
-  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(), section.grid.n_z(), y.front(), y.back(), z.front(), z.back()));
-  info.facts.push_back(fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(), section.resistivity_ohm_m.maxCoeff()));
+  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(), section.grid.n_z(), y.front(),
+                                   y.back(), z.front(), z.back()));
+  info.facts.push_back(
+      fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(), section.resistivity_ohm_m.maxCoeff()));
 }
 
 void describe_hdf5(FileInfo& info) {
@@ -166,16 +169,27 @@ void describe(FileInfo& info) {
   const FileKind kind = kind_of_file(info.path);
   info.format = std::string(name_of(kind));
   switch (kind) {
-    case FileKind::edi: return describe_edi(info);
-    case FileKind::modem_data_2d: return describe_modem_data(info);
-    case FileKind::modem_data_3d: (void)read_modem_data_2d(info.path); return;  // says what is wrong with it
+    case FileKind::edi:
+      return describe_edi(info);
+    case FileKind::modem_data_2d:
+      return describe_modem_data(info);
+    case FileKind::modem_data_3d:
+      (void)read_modem_data_2d(info.path);
+      return;  // says what is wrong with it
     case FileKind::modem_model_2d:
-    case FileKind::modem_model_3d: return add_section_facts(info, read_modem_model_2d(info.path));
-    case FileKind::hdf5: return describe_hdf5(info);
-    case FileKind::toml: return describe_toml(info);
-    case FileKind::csv_sites: return describe_sites(info);
-    case FileKind::csv_responses: info.facts.push_back(fmt::format("{} responses", read_responses_csv(info.path).size())); return;
-    case FileKind::unknown: break;
+    case FileKind::modem_model_3d:
+      return add_section_facts(info, read_modem_model_2d(info.path));
+    case FileKind::hdf5:
+      return describe_hdf5(info);
+    case FileKind::toml:
+      return describe_toml(info);
+    case FileKind::csv_sites:
+      return describe_sites(info);
+    case FileKind::csv_responses:
+      info.facts.push_back(fmt::format("{} responses", read_responses_csv(info.path).size()));
+      return;
+    case FileKind::unknown:
+      break;
   }
   if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
   throw core::FormatError("io::describe_file", "{}:1: expected EDI, ModEM, TOML, HDF5 or CSV, got a file of unknown format", info.path);

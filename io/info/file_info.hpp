@@ -20,14 +20,16 @@ struct SiteInfo {
   std::vector<std::string> components;  ///< "zxx" "zxy" … "tx" "ty"; "rho_yx" "phase_yx" where only these are given
   int n_masked = 0;                     ///< periods at which one of these components is missing
   std::string sign, units;              ///< as in the file: "+" or "-"; "mV/km/nT", "V/m/T", "ohm"
-  double frame_deg = not_stated;        ///< azimuth of x in the file, clockwise from geographic north; NaN: varies with frequency, or profile data
+  double frame_deg =
+      not_stated;  ///< azimuth of x in the file, clockwise from geographic north; NaN: varies with frequency, or profile data
 };
 
 /// What a file is, and what is in it.
 struct FileInfo {
   std::string path;
-  std::string format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "TOML model", "TOML", "HDF5", "CSV sites", "unknown"
-  std::string status;  ///< "ok", or the error text
+  std::string
+      format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "TOML model", "TOML", "HDF5", "CSV sites", "unknown"
+  std::string status;                        ///< "ok", or the error text
   core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
   std::vector<std::string> warnings;
   std::vector<std::string> facts;  ///< one-line statements for people: "100 × 31 cells", …

@@ -15,8 +15,11 @@ constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t looked_at = 16384;
 
 bool is_edi(const std::vector<std::string_view>& lines) {
-  const auto starts = [](std::string_view line, std::string_view name) { return equals_ignoring_case(trimmed(line).substr(0, name.size()), name); };
-  return std::any_of(lines.begin(), lines.end(), [&](std::string_view line) { return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS"); });
+  const auto starts = [](std::string_view line, std::string_view name) {
+    return equals_ignoring_case(trimmed(line).substr(0, name.size()), name);
+  };
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](std::string_view line) { return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS"); });
 }
 
 /// Some line that is a table header or a key with a value, and no line that is something else.
@@ -26,7 +29,9 @@ bool is_toml(const std::vector<std::string_view>& lines) {
     if (text.empty() || text.front() == '#') continue;
     if (text.front() == '[') return true;
     const auto key = trimmed(text.substr(0, text.find('=')));
-    const auto is_key_char = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '"'; };
+    const auto is_key_char = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '"';
+    };
     return text.find('=') != std::string_view::npos && !key.empty() && std::all_of(key.begin(), key.end(), is_key_char);
   }
   return false;

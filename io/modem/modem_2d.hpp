@@ -8,8 +8,8 @@
 
 namespace lodestone::io {
 
-enum class ModemScale { linear, loge, log10 };         ///< how resistivities are written
-enum class ModemSign { plus, minus };                  ///< e^{±iωt}
+enum class ModemScale { linear, loge, log10 };  ///< how resistivities are written
+enum class ModemSign { plus, minus };           ///< e^{±iωt}
 enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_nanotesla, ohm };
 
 /// A ModEM 2-D model: y counts from the left edge of the grid (first edge 0), z from the level surface.

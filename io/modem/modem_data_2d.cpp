@@ -30,10 +30,14 @@ constexpr double placeholder_error = 1e12;  ///< errors from here on say "no err
 /// Quantities a block kind fills, first and second number of a row (or component).
 std::array<Quantity, 2> quantities_of(ModemBlockKind kind) {
   switch (kind) {
-    case ModemBlockKind::te: return {Quantity::zxy_re, Quantity::zxy_im};
-    case ModemBlockKind::tm: return {Quantity::zyx_re, Quantity::zyx_im};
-    case ModemBlockKind::tzy: return {Quantity::tzy_re, Quantity::tzy_im};
-    default: return {Quantity::log10_rho_yx, Quantity::phase_yx};
+    case ModemBlockKind::te:
+      return {Quantity::zxy_re, Quantity::zxy_im};
+    case ModemBlockKind::tm:
+      return {Quantity::zyx_re, Quantity::zyx_im};
+    case ModemBlockKind::tzy:
+      return {Quantity::tzy_re, Quantity::tzy_im};
+    default:
+      return {Quantity::log10_rho_yx, Quantity::phase_yx};
   }
 }
 
@@ -64,15 +68,16 @@ class Collector {
     if (is_new) stations_.push_back(here);
     const double y = stations_[static_cast<std::size_t>(found->second)].y_m;
     if (std::abs(y - here.y_m) > 1e-3) {
-      throw core::FormatError(reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code", where, here.name, here.y_m, y);
+      throw core::FormatError(reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code", where,
+                              here.name, here.y_m, y);
     }
     return found->second;
   }
 
   void set(Quantity quantity, int frequency, int station, Value value, const std::string& where) {
     if (!values_.try_emplace({quantity, frequency, station}, value).second) {
-      throw core::FormatError(reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", where, name_of(quantity),
-                              stations_[static_cast<std::size_t>(station)].name);
+      throw core::FormatError(reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", where,
+                              name_of(quantity), stations_[static_cast<std::size_t>(station)].name);
     }
   }
 
@@ -156,10 +161,14 @@ class DataReader {
     const auto name = header_entry("data type");
     if (const auto kind = modem_block_kind(name)) return *kind;
     if (is_modem_3d_block(name)) {
-      throw core::FormatError(reader, "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, Rho_Phs_TM), got {} of a 3-D data file; "
-                              "only profiles in ModEM's 2-D format can be read", path_, next_, name);
+      throw core::FormatError(
+          reader,
+          "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, Rho_Phs_TM), got {} of a 3-D data file; "
+          "only profiles in ModEM's 2-D format can be read",
+          path_, next_, name);
     }
-    throw core::FormatError(reader, "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_, next_, printable(name));
+    throw core::FormatError(reader, "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_, next_,
+                            printable(name));
   }
 
   Header read_header() {
@@ -170,13 +179,16 @@ class DataReader {
     const auto units_text = header_entry("units");
     if (header.kind == ModemBlockKind::te || header.kind == ModemBlockKind::tm) {
       const auto units = modem_units(units_text);
-      if (!units) throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_, next_, printable(units_text));
+      if (!units)
+        throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_, next_,
+                                printable(units_text));
       header.factor = ohm_per(*units);
     }
     (void)header_entry("orientation");
     (void)header_entry("latitude longitude");
     const auto counts = words(header_entry("nPeriods nSites"));
-    const auto n_periods = counts.size() == 2 ? integer(counts[0]) : std::nullopt, n_sites = counts.size() == 2 ? integer(counts[1]) : std::nullopt;
+    const auto n_periods = counts.size() == 2 ? integer(counts[0]) : std::nullopt,
+               n_sites = counts.size() == 2 ? integer(counts[1]) : std::nullopt;
     if (!n_periods || !n_sites) throw core::FormatError(reader, "{}:{}: expected two counts, periods and sites", path_, next_);
     header.n_periods = *n_periods;
     header.n_sites = *n_sites;
@@ -185,7 +197,8 @@ class DataReader {
 
   double number_at(const std::vector<std::string_view>& row, std::size_t i, const char* what) const {
     const auto value = number(row[i]);
-    if (!value || !std::isfinite(*value)) throw core::FormatError(reader, "{}: expected {} in column {}, got \"{}\"", here(), what, i + 1, printable(row[i]));
+    if (!value || !std::isfinite(*value))
+      throw core::FormatError(reader, "{}: expected {} in column {}, got \"{}\"", here(), what, i + 1, printable(row[i]));
     return *value;
   }
 
@@ -194,12 +207,13 @@ class DataReader {
     const std::size_t n_columns = is_real ? 10 : 11;
     const auto row = words(lines_[next_]);
     if (row.size() != n_columns) {
-      throw core::FormatError(reader, "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code written with blanks?", here(), n_columns,
-                              name_of(header.kind), row.size());
+      throw core::FormatError(reader, "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code written with blanks?",
+                              here(), n_columns, name_of(header.kind), row.size());
     }
     const double period = number_at(row, 0, "a period in s");
     if (!(period > 0.0)) throw core::FormatError(reader, "{}: expected a period above 0 s, got {}", here(), period);
-    Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"), not_given};
+    Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"),
+                 not_given};
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0) site.latitude_deg = site.longitude_deg = not_given;
     const int station = collector_.station(site, here()), frequency = collector_.frequency(period);
     if (is_real) {
@@ -226,10 +240,12 @@ class DataReader {
     const auto parts = quantities_of(header.kind);
     if (equals_ignoring_case(row[7], "Rho_TM")) {
       if (!(value > 0.0)) throw core::FormatError(reader, "{}: expected an apparent resistivity above 0, got {}", here(), value);
-      collector_.set(parts[0], frequency, station, {std::log10(value), has_error ? error / (value * physics::mt::ln10) : not_given}, here());
+      collector_.set(parts[0], frequency, station, {std::log10(value), has_error ? error / (value * physics::mt::ln10) : not_given},
+                     here());
     } else if (equals_ignoring_case(row[7], "Phs_TM")) {
       const double unfolded = std::remainder(value > -90.0 ? value - 180.0 : value, 360.0);
-      collector_.set(parts[1], frequency, station, {unfolded / physics::mt::deg_per_rad, has_error ? error / physics::mt::deg_per_rad : not_given}, here());
+      collector_.set(parts[1], frequency, station,
+                     {unfolded / physics::mt::deg_per_rad, has_error ? error / physics::mt::deg_per_rad : not_given}, here());
     } else {
       throw core::FormatError(reader, "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(), printable(row[7]));
     }

@@ -64,9 +64,11 @@ class DataWriter {
       const auto& key = data.survey.keys[i];
       if (data.mask[i] != MaskReason::kept) continue;
       if (key.quantity == Quantity::log10_rho_xy || key.quantity == Quantity::phase_xy) {
-        throw core::InvalidArgument(writer, "ModEM's 2-D format has no apparent resistivity and phase of the TE mode; select zxy_re and zxy_im");
+        throw core::InvalidArgument(writer,
+                                    "ModEM's 2-D format has no apparent resistivity and phase of the TE mode; select zxy_re and zxy_im");
       }
-      table_[{key.station, key.frequency, key.quantity}] = {data.value[static_cast<Eigen::Index>(i)], data.sigma[static_cast<Eigen::Index>(i)]};
+      table_[{key.station, key.frequency, key.quantity}] = {data.value[static_cast<Eigen::Index>(i)],
+                                                            data.sigma[static_cast<Eigen::Index>(i)]};
     }
   }
 
@@ -80,8 +82,10 @@ class DataWriter {
 
  private:
   void append_header(ModemBlockKind kind, const char* columns, std::string_view units) {
-    fmt::format_to(std::back_inserter(text_), "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> exp({}i\\omega t)\n> {}\n> 0.00\n"
-                   "> 0.000 0.000\n> {} {}\n", options_.comment, columns, name_of(kind), options_.sign == ModemSign::plus ? '+' : '-', units,
+    fmt::format_to(std::back_inserter(text_),
+                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> exp({}i\\omega t)\n> {}\n> 0.00\n"
+                   "> 0.000 0.000\n> {} {}\n",
+                   options_.comment, columns, name_of(kind), options_.sign == ModemSign::plus ? '+' : '-', units,
                    data_.survey.frequencies_hz.size(), data_.survey.stations.size());
   }
 
@@ -116,7 +120,8 @@ class DataWriter {
       started = true;
       append_place(station, frequency, component);
       const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
-      fmt::format_to(std::back_inserter(text_), " {} {} {}\n", in_file(re.value), sign * in_file(im->second.value), error_of(re.sigma, factor));
+      fmt::format_to(std::back_inserter(text_), " {} {} {}\n", in_file(re.value), sign * in_file(im->second.value),
+                     error_of(re.sigma, factor));
     }
   }
 

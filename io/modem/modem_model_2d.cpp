@@ -53,8 +53,8 @@ class Words {
       word_ = 0;
     }
     if (word_ < row_.size()) {
-      throw core::FormatError(reader, "{}:{}: expected the end of the file after the last resistivity, got \"{}\"; are Ny and Nz right?", path_, line_,
-                              printable(row_[word_]));
+      throw core::FormatError(reader, "{}:{}: expected the end of the file after the last resistivity, got \"{}\"; are Ny and Nz right?",
+                              path_, line_, printable(row_[word_]));
     }
   }
 
@@ -85,31 +85,40 @@ ModemScale scale_of(const std::vector<std::string_view>& head, const std::string
 
 double resistivity_from(double value, ModemScale scale) {
   switch (scale) {
-    case ModemScale::loge: return std::exp(value);
-    case ModemScale::log10: return std::pow(10.0, value);
-    default: return value;
+    case ModemScale::loge:
+      return std::exp(value);
+    case ModemScale::log10:
+      return std::pow(10.0, value);
+    default:
+      return value;
   }
 }
 
 double value_of(double resistivity, ModemScale scale) {
   switch (scale) {
-    case ModemScale::loge: return std::log(resistivity);
-    case ModemScale::log10: return std::log10(resistivity);
-    default: return resistivity;
+    case ModemScale::loge:
+      return std::log(resistivity);
+    case ModemScale::log10:
+      return std::log10(resistivity);
+    default:
+      return resistivity;
   }
 }
 
 /// Counts that the bytes of the file can hold: each number takes two.
-void check_head(const std::optional<ModemModelHead>& head, const std::vector<std::string_view>& line, const std::string& path, std::size_t n_bytes) {
+void check_head(const std::optional<ModemModelHead>& head, const std::vector<std::string_view>& line, const std::string& path,
+                std::size_t n_bytes) {
   if (head && head->dimensions == 3) {
-    throw core::FormatError(reader, "{}:1: expected a 2-D model `Ny Nz [LOGE]`, got a 3-D model of {} x {} x {} cells; give a 2-D section", path, head->n_x,
-                            head->n_y, head->n_z);
+    throw core::FormatError(reader, "{}:1: expected a 2-D model `Ny Nz [LOGE]`, got a 3-D model of {} x {} x {} cells; give a 2-D section",
+                            path, head->n_x, head->n_y, head->n_z);
   }
   if (!head) {
-    throw core::FormatError(reader, "{}:1: expected a line `Ny Nz [LOGE|LOG10]`, got \"{}\"", path, line.empty() ? "" : printable(line.front()));
+    throw core::FormatError(reader, "{}:1: expected a line `Ny Nz [LOGE|LOG10]`, got \"{}\"", path,
+                            line.empty() ? "" : printable(line.front()));
   }
   if (2.0 * head->n_y * head->n_z > static_cast<double>(n_bytes)) {
-    throw core::FormatError(reader, "{}:1: expected {} x {} resistivities, but the file has only {} bytes; is it cut off?", path, head->n_y, head->n_z, n_bytes);
+    throw core::FormatError(reader, "{}:1: expected {} x {} resistivities, but the file has only {} bytes; is it cut off?", path, head->n_y,
+                            head->n_z, n_bytes);
   }
 }
 
@@ -142,16 +151,19 @@ Section2D read_modem_model_2d(const std::string& path) {
   for (double& value : resistivity) {
     value = resistivity_from(file.next_number("a resistivity"), scale);
     if (!(value > 0.0) || !std::isfinite(value)) {
-      throw core::FormatError(reader, "{}:{}: expected a resistivity above 0, got {} ohm m; is the word LOGE or LOG10 missing in line 1?", path, file.line(), value);
+      throw core::FormatError(reader, "{}:{}: expected a resistivity above 0, got {} ohm m; is the word LOGE or LOG10 missing in line 1?",
+                              path, file.line(), value);
     }
   }
   file.require_end();
-  return {physics::mesh::TensorGrid2D(std::move(y), std::move(z), physics::mesh::DepthReference::surface), std::move(resistivity), physics::mesh::Surface2D()};
+  return {physics::mesh::TensorGrid2D(std::move(y), std::move(z), physics::mesh::DepthReference::surface), std::move(resistivity),
+          physics::mesh::Surface2D()};
 }
 
 void write_modem_model_2d(const std::string& path, const Section2D& section, ModemScale scale) {
   if (!section.surface.is_flat()) {
-    throw core::InvalidArgument("io::write_modem_model_2d", "{}: expected a section with a level surface, as the format has no topography; write HDF5 instead", path);
+    throw core::InvalidArgument("io::write_modem_model_2d",
+                                "{}: expected a section with a level surface, as the format has no topography; write HDF5 instead", path);
   }
   constexpr std::size_t per_line = 10;
   constexpr std::array<std::string_view, 3> scale_words{"LINEAR", "LOGE", "LOG10"};

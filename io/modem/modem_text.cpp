@@ -12,8 +12,9 @@ namespace lodestone::io {
 namespace {
 
 constexpr std::array<std::string_view, 4> block_names{"TE_Impedance", "TM_Impedance", "Tzy_Impedance", "Rho_Phs_TM"};
-constexpr std::array<std::string_view, 7> names_3d{"Full_Impedance",         "Off_Diagonal_Impedance", "Full_Vertical_Components", "Full_Interstation_TF",
-                                                   "Off_Diagonal_Rho_Phase", "Phase_Tensor",           "Full_Vertical_Magnetic"};
+constexpr std::array<std::string_view, 7> names_3d{"Full_Impedance",        "Off_Diagonal_Impedance", "Full_Vertical_Components",
+                                                   "Full_Interstation_TF",  "Off_Diagonal_Rho_Phase", "Phase_Tensor",
+                                                   "Full_Vertical_Magnetic"};
 constexpr std::array<std::string_view, 3> units_names{"[V/m]/[T]", "[mV/km]/[nT]", "Ohm"};
 
 std::string without_blanks(std::string_view text) {
@@ -85,9 +86,11 @@ std::optional<ModemModelHead> modem_model_head(std::string_view bytes) {
       if (!value) break;
       counts.push_back(*value);
     }
-    const bool tail_is_word = list.size() == counts.size() || (list.size() == counts.size() + 1 && list.back().find_first_of("0123456789.=") == std::string_view::npos) ||
+    const bool tail_is_word = list.size() == counts.size() ||
+                              (list.size() == counts.size() + 1 && list.back().find_first_of("0123456789.=") == std::string_view::npos) ||
                               (list.size() == counts.size() + 1 && equals_ignoring_case(list.back(), "LOG10"));
-    if (!tail_is_word || counts.size() < 2 || counts.size() > 4 || *std::min_element(counts.begin(), counts.begin() + 2) < 1) return std::nullopt;
+    if (!tail_is_word || counts.size() < 2 || counts.size() > 4 || *std::min_element(counts.begin(), counts.begin() + 2) < 1)
+      return std::nullopt;
     if (counts.size() == 2) return ModemModelHead{2, 1, counts[0], counts[1]};
     return counts[2] < 1 ? std::nullopt : std::optional(ModemModelHead{3, counts[0], counts[1], counts[2]});
   }

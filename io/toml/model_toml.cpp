@@ -66,11 +66,12 @@ Box read_box(const core::Options& table, DepthReference reference) {
   box.resistivity_ohm_m = table.real("resistivity_ohm_m");
   require_positive({box.resistivity_ohm_m}, table, "resistivity_ohm_m");
   if (!(box.y_min < box.y_max) || !(box.z_min < box.z_max)) {
-    throw core::ConfigError(component, "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}", table.where(""),
-                            box.y_min, box.y_max, box.z_min, box.z_max);
+    throw core::ConfigError(component, "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
+                            table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
   }
   if (reference == DepthReference::surface && box.z_max <= 0.0) {
-    throw core::ConfigError(component, "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards", table.where(""), box.z_max);
+    throw core::ConfigError(component, "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
+                            table.where(""), box.z_max);
   }
   return box;
 }
@@ -130,7 +131,8 @@ Section2D read_model_toml(const std::string& path) {
   const core::Options root = read_options_toml(path);
   const std::string reference_word = root.choice("depth_reference", {"surface", "datum"}, "surface");
   const auto reference = reference_word == "surface" ? DepthReference::surface : DepthReference::datum;
-  if (!root.has("background")) throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none", path);
+  if (!root.has("background"))
+    throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none", path);
   const Layers layers = read_layers(root.child("background"));
   std::vector<Box> boxes;
   for (const core::Options& table : root.children("box")) boxes.push_back(read_box(table, reference));

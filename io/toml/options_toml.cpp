@@ -22,7 +22,8 @@ std::string where_of(const toml::node& node, const std::string& path) {
 }
 
 [[noreturn]] void throw_unsupported(const toml::node& node, const std::string& path, const std::string& key, const char* got) {
-  throw core::ConfigError(component, "{}: expected a truth value, number, text, or a list of numbers or of texts for \"{}\", got {}", where_of(node, path), key, got);
+  throw core::ConfigError(component, "{}: expected a truth value, number, text, or a list of numbers or of texts for \"{}\", got {}",
+                          where_of(node, path), key, got);
 }
 
 core::Options::Value list_of(const toml::array& array, const std::string& path, const std::string& key) {
@@ -71,11 +72,13 @@ void insert_table(core::Options options, const toml::table& table, const std::st
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (name.empty() || name.find('.') != std::string::npos) {
-      throw core::ConfigError(component, "{}: expected a key without dots and not empty, got \"{}\"", where_of(node, path), printable(name));
+      throw core::ConfigError(component, "{}: expected a key without dots and not empty, got \"{}\"", where_of(node, path),
+                              printable(name));
     }
     entries.emplace_back(name, &node);
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.second->source().begin.line < b.second->source().begin.line; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.second->source().begin.line < b.second->source().begin.line; });
   for (const auto& [key, node] : entries) insert_node(options, key, *node, path);
 }
 

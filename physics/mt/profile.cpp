@@ -2,10 +2,8 @@
 #include "physics/mt/profile.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/core/options.hpp"
+#include "physics/mt/station_names.hpp"
 #include "physics/mt/units.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -15,22 +13,14 @@ namespace lodestone::physics::mt {
 namespace {
 
 constexpr const char* profile_name = "mt::make_profile";
-constexpr const char* data_name = "mt::make_observed_data";
 
 double distance_m(const PlanePoint& a, const PlanePoint& b) { return std::hypot(a.north_m - b.north_m, a.east_m - b.east_m); }
-
-std::size_t index_of_station(const std::vector<std::string>& names, const std::string& name, const char* component, const std::string& what) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const auto near = core::nearest_word(name, names);
-  throw core::InvalidArgument(component, "{} names station \"{}\", which is not among the {} stations{}", what, name, names.size(),
-                              near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the name"));
-}
 
 void check_points(const std::vector<std::string>& names, const std::vector<PlanePoint>& points) {
   constexpr double same_place_m = 1.0;
   if (points.empty()) throw core::InvalidArgument(profile_name, "expected at least one station, got none");
-  if (names.size() != points.size()) throw core::ShapeError(profile_name, "expected as many names as points ({}), got {}", points.size(), names.size());
+  if (names.size() != points.size())
+    throw core::ShapeError(profile_name, "expected as many names as points ({}), got {}", points.size(), names.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!std::isfinite(points[i].north_m) || !std::isfinite(points[i].east_m)) {
       throw core::InvalidArgument(profile_name, "station {} has no coordinates; add latitude and longitude to its file", names[i]);
@@ -38,8 +28,9 @@ void check_points(const std::vector<std::string>& names, const std::vector<Plane
     for (std::size_t j = 0; j < i; ++j) {
       const double d = distance_m(points[i], points[j]);
       if (d < same_place_m) {
-        throw core::InvalidArgument(profile_name, "expected stations at different places, but {} and {} are {:.2f} m apart; remove one or merge their bands",
-                                    names[j], names[i], d);
+        throw core::InvalidArgument(
+            profile_name, "expected stations at different places, but {} and {} are {:.2f} m apart; remove one or merge their bands",
+            names[j], names[i], d);
       }
     }
   }
@@ -78,157 +69,6 @@ std::vector<double> running_sum(const std::vector<PlanePoint>& points, const std
   return y;
 }
 
-/// What the transfer functions of one station say at one frequency: Zxy, Zyx, Tzy.
-struct Sounding {
-  std::array<Estimate, 3> estimates;
-  std::array<bool, 3> interpolated{};
-};
-
-std::array<Estimate, 3> estimates_of(const TransferFunctionRow* row) {
-  if (row == nullptr) return {};
-  return {row->impedance[1], row->impedance[2], row->tipper[1]};
-}
-
-const TransferFunctionRow* nearest_row(const TransferFunctions& station, double frequency_hz, double tolerance) {
-  const TransferFunctionRow* best = nullptr;
-  double best_gap = tolerance;
-  for (const auto& row : station.rows) {
-    const double gap = std::abs(row.frequency_hz / frequency_hz - 1.0);
-    if (gap <= best_gap) {
-      best = &row;
-      best_gap = gap;
-    }
-  }
-  return best;
-}
-
-std::vector<double> shared_frequencies(const std::vector<const TransferFunctions*>& stations, double tolerance) {
-  std::vector<double> shared;
-  for (const auto& row : stations.front()->rows) {
-    const auto has = [&](const TransferFunctions* s) { return nearest_row(*s, row.frequency_hz, tolerance) != nullptr; };
-    if (std::all_of(stations.begin(), stations.end(), has)) shared.push_back(row.frequency_hz);
-  }
-  return shared;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
-
-std::vector<double> selected_frequencies(const std::vector<TransferFunctions>& stations, const DataSelection& selection) {
-  if (!selection.frequencies_hz.empty()) return selection.frequencies_hz;
-  std::vector<const TransferFunctions*> own_list;
-  for (const auto& s : stations) {
-    if (!contains(selection.interpolate_stations, s.name)) own_list.push_back(&s);
-  }
-  if (own_list.empty()) throw core::InvalidArgument(data_name, "every station is to be interpolated; give the frequencies to interpolate to");
-  auto shared = shared_frequencies(own_list, selection.frequency_tolerance);
-  if (shared.empty()) {
-    throw core::InvalidArgument(data_name, "the {} stations share no frequency within {} %; list the frequencies, or name the stations to interpolate",
-                                own_list.size(), 100.0 * selection.frequency_tolerance);
-  }
-  return shared;
-}
-
-/// shapes: [station][frequency].
-std::vector<std::vector<Sounding>> soundings_of(const std::vector<TransferFunctions>& stations, const std::vector<double>& frequencies_hz,
-                                                const DataSelection& selection) {
-  std::vector<std::vector<Sounding>> soundings;
-  for (const auto& station : stations) {
-    const bool interpolate = contains(selection.interpolate_stations, station.name);
-    const TransferFunctions source = interpolate ? interpolated_to(station, frequencies_hz) : station;
-    const double tolerance = interpolate ? same_frequency : selection.frequency_tolerance;
-    auto& list = soundings.emplace_back();
-    for (const double f : frequencies_hz) {
-      Sounding sounding;
-      sounding.estimates = estimates_of(nearest_row(source, f, tolerance));
-      const auto measured = estimates_of(nearest_row(station, f, tolerance));
-      for (std::size_t k = 0; k < measured.size(); ++k) sounding.interpolated[k] = measured[k].is_missing() && !sounding.estimates[k].is_missing();
-      list.push_back(sounding);
-    }
-  }
-  return soundings;
-}
-
-/// Place in Sounding.
-std::size_t estimate_index(Quantity quantity) {
-  if (quantity == Quantity::tzy_re || quantity == Quantity::tzy_im) return 2;
-  return mode_of(quantity) == Mode::te ? 0 : 1;
-}
-
-struct Datum {
-  double value = not_given, sigma = not_given;
-};
-
-Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz, const DataSelection& selection) {
-  const ErrorFloors& floors = selection.floors;
-  const double modulus = std::abs(estimate.value);
-  const double from_file = selection.ignore_file_errors || std::isnan(estimate.sigma) ? 0.0 : estimate.sigma;
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re: return {estimate.value.real(), std::max(from_file, floors.impedance_relative * modulus)};
-    case Quantity::zxy_im:
-    case Quantity::zyx_im: return {estimate.value.imag(), std::max(from_file, floors.impedance_relative * modulus)};
-    case Quantity::tzy_re: return {estimate.value.real(), std::max(from_file, floors.tipper_absolute)};
-    case Quantity::tzy_im: return {estimate.value.imag(), std::max(from_file, floors.tipper_absolute)};
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return {std::log10(apparent_resistivity_ohm_m(estimate.value, frequency_hz)), std::max(2.0 * from_file / (modulus * ln10), floors.log10_rho)};
-    case Quantity::phase_xy:
-    case Quantity::phase_yx: return {std::arg(estimate.value), std::max(from_file / modulus, floors.phase_deg / deg_per_rad)};
-  }
-  return {};
-}
-
-bool rule_applies(const MaskRule& rule, const std::string& station, Quantity quantity, double frequency_hz) {
-  const bool of_station = rule.station.empty() || rule.station == station;
-  const bool of_quantity = rule.quantities.empty() || std::find(rule.quantities.begin(), rule.quantities.end(), quantity) != rule.quantities.end();
-  return of_station && of_quantity && frequency_hz >= rule.min_frequency_hz && frequency_hz <= rule.max_frequency_hz;
-}
-
-/// Only what a phase decides: phases and the parts of an impedance.
-bool is_out_of_quadrant(const Estimate& estimate, Quantity quantity, const DataSelection& selection) {
-  double phase = phase_deg(estimate.value);
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zxy_im:
-    case Quantity::phase_xy: break;
-    case Quantity::zyx_re:
-    case Quantity::zyx_im:
-    case Quantity::phase_yx: phase += phase > 0.0 ? -180.0 : 180.0; break;
-    default: return false;
-  }
-  return phase < selection.min_phase_deg || phase > selection.max_phase_deg;
-}
-
-MaskReason reason_of(const Estimate& estimate, const Datum& datum, Quantity quantity, double frequency_hz, const std::string& station,
-                     const DataSelection& selection) {
-  if (estimate.is_missing() || !std::isfinite(datum.value)) return MaskReason::missing;
-  const auto listed = [&](const MaskRule& rule) { return rule_applies(rule, station, quantity, frequency_hz); };
-  if (std::any_of(selection.masks.begin(), selection.masks.end(), listed)) return MaskReason::listed;
-  if (is_out_of_quadrant(estimate, quantity, selection)) return MaskReason::out_of_quadrant;
-  if (!(datum.sigma > 0.0) || !std::isfinite(datum.sigma)) return MaskReason::bad_error;
-  return MaskReason::kept;
-}
-
-void check_selection(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection) {
-  if (stations.empty()) throw core::InvalidArgument(data_name, "expected at least one station, got none");
-  if (profile.y_m.size() != stations.size()) throw core::ShapeError(data_name, "expected {} positions along the profile, got {}", stations.size(), profile.y_m.size());
-  if (selection.quantities.empty()) throw core::InvalidArgument(data_name, "no quantity is selected; name at least one, such as log10_rho_xy");
-  std::vector<std::string> names;
-  for (const auto& s : stations) names.push_back(s.name);
-  for (const auto& name : selection.interpolate_stations) (void)index_of_station(names, name, data_name, "the interpolation list");
-  for (const auto& rule : selection.masks) {
-    if (!rule.station.empty()) (void)index_of_station(names, rule.station, data_name, "a mask rule");
-  }
-}
-
-std::vector<Station> profile_stations(const std::vector<TransferFunctions>& stations, const Profile& profile) {
-  std::vector<Station> out;
-  for (std::size_t i = 0; i < stations.size(); ++i) {
-    out.push_back({stations[i].name, profile.y_m[i], stations[i].latitude_deg, stations[i].longitude_deg, stations[i].elevation_m});
-  }
-  return out;
-}
-
 }  // namespace
 
 Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points, const ProfileOptions& options) {
@@ -254,54 +94,6 @@ Profile make_profile(const std::vector<std::string>& names, const std::vector<Pl
   for (double& y : profile.y_m) y -= shift;
   profile.origin = {mean.north_m + along[origin] * c, mean.east_m + along[origin] * s};
   return profile;
-}
-
-ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection) {
-  check_selection(stations, profile, selection);
-  const std::vector<double> frequencies = selected_frequencies(stations, selection);
-  const auto soundings = soundings_of(stations, frequencies, selection);
-  ObservedData data;
-  data.survey = full_survey(profile_stations(stations, profile), frequencies, selection.quantities);
-  data.survey.validate();
-  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
-  data.value.resize(n);
-  data.sigma.resize(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const DatumKey& key = data.survey.keys[static_cast<std::size_t>(i)];
-    const auto station = static_cast<std::size_t>(key.station), frequency = static_cast<std::size_t>(key.frequency);
-    const Sounding& sounding = soundings[station][frequency];
-    const std::size_t element = estimate_index(key.quantity);
-    const Estimate& estimate = sounding.estimates[element];
-    const Datum datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
-    data.value[i] = datum.value;
-    data.sigma[i] = datum.sigma;
-    data.mask.push_back(reason_of(estimate, datum, key.quantity, frequencies[frequency], stations[station].name, selection));
-    data.interpolated.push_back(sounding.interpolated[element] ? 1 : 0);
-  }
-  if (data.n_kept() == 0) throw core::InvalidArgument(data_name, "no usable datum is left:\n{}", mask_table(data));
-  return data;
-}
-
-std::string mask_table(const ObservedData& data) {
-  constexpr int n_reasons = 5;
-  std::array<std::array<int, n_reasons + 1>, n_quantities + 1> counts{};  // last row: all quantities; last column: interpolated
-  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    for (const auto row : {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_quantities)}) {
-      ++counts[row][static_cast<std::size_t>(data.mask[i])];
-      counts[row][n_reasons] += data.interpolated[i];
-    }
-  }
-  std::string text = fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing", "out_of_quadrant", "listed", "bad_error",
-                                 "masked", "interpolated");
-  for (std::size_t q = 0; q <= n_quantities; ++q) {
-    const auto& c = counts[q];
-    const int total = c[0] + c[1] + c[2] + c[3] + c[4];
-    if (total == 0) continue;
-    const double masked = 100.0 * (total - c[0]) / total;
-    text += fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>7.1f} %{:>14}\n", q == n_quantities ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1],
-                        c[2], c[3], c[4], masked, c[5]);
-  }
-  return text;
 }
 
 }  // namespace lodestone::physics::mt

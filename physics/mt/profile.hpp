@@ -22,8 +22,8 @@ enum class Distance {
 };
 
 struct ProfileOptions {
-  std::optional<double> azimuth_deg;          ///< of the profile's y axis, clockwise from north; absent: best line through the stations
-  std::string origin_station;                 ///< y = 0 here; empty: the first station along the azimuth
+  std::optional<double> azimuth_deg;  ///< of the profile's y axis, clockwise from north; absent: best line through the stations
+  std::string origin_station;         ///< y = 0 here; empty: the first station along the azimuth
   Distance distance = Distance::projected;
 };
 
@@ -37,7 +37,8 @@ struct Profile {
 
 /// Best line (total least squares) or the given azimuth, through the mean position. The best line's y grows from the first to the last station; running sums
 /// grow along the azimuth. errors: InvalidArgument (no station, one station without azimuth, unknown origin station, coincident stations with their distance).
-[[nodiscard]] Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points, const ProfileOptions& options);
+[[nodiscard]] Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points,
+                                   const ProfileOptions& options);
 
 /// One rule that masks data of a station (all stations when empty) in a frequency band for some quantities (all when empty).
 struct MaskRule {
@@ -47,12 +48,12 @@ struct MaskRule {
 };
 
 struct DataSelection {
-  std::vector<Quantity> quantities;                ///< what to invert
-  std::vector<double> frequencies_hz;              ///< empty: those every station shares within `frequency_tolerance`
-  double frequency_tolerance = 0.02;               ///< relative; a measured frequency further away counts as missing
-  std::vector<std::string> interpolate_stations;   ///< stations whose own list differs, interpolated and flagged
+  std::vector<Quantity> quantities;               ///< what to invert
+  std::vector<double> frequencies_hz;             ///< empty: those every station shares within `frequency_tolerance`
+  double frequency_tolerance = 0.02;              ///< relative; a measured frequency further away counts as missing
+  std::vector<std::string> interpolate_stations;  ///< stations whose own list differs, interpolated and flagged
   ErrorFloors floors;
-  bool ignore_file_errors = false;                 ///< σ = floor alone
+  bool ignore_file_errors = false;  ///< σ = floor alone
   /// Folded phase (Zyx + 180°) outside: the phase datum and both parts of the complex datum are masked as out_of_quadrant; ρₐ is not, list it in `masks`.
   double min_phase_deg = -10.0, max_phase_deg = 100.0;
   std::vector<MaskRule> masks;
@@ -63,7 +64,8 @@ struct DataSelection {
 /// One standard deviation of a complex datum stands on each part; of log10 ρₐ it is 2σ/(|Z| ln 10), of the phase σ/|Z|. Where reasons meet, the first of
 /// missing, listed, out_of_quadrant, bad_error counts.
 /// errors: InvalidArgument when no usable datum is left, or a rule or interpolation names an unknown station.
-[[nodiscard]] ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection);
+[[nodiscard]] ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile,
+                                              const DataSelection& selection);
 
 /// Counts by quantity and reason, as a table.
 [[nodiscard]] std::string mask_table(const ObservedData& data);

@@ -17,15 +17,27 @@ struct Parts {
 void set_part(Parts& parts, Quantity quantity, double value) {
   switch (quantity) {
     case Quantity::zxy_re:
-    case Quantity::zyx_re: parts.z_re = value; break;
+    case Quantity::zyx_re:
+      parts.z_re = value;
+      break;
     case Quantity::zxy_im:
-    case Quantity::zyx_im: parts.z_im = value; break;
-    case Quantity::tzy_re: parts.t_re = value; break;
-    case Quantity::tzy_im: parts.t_im = value; break;
+    case Quantity::zyx_im:
+      parts.z_im = value;
+      break;
+    case Quantity::tzy_re:
+      parts.t_re = value;
+      break;
+    case Quantity::tzy_im:
+      parts.t_im = value;
+      break;
     case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx: parts.log10_rho = value; break;
+    case Quantity::log10_rho_yx:
+      parts.log10_rho = value;
+      break;
     case Quantity::phase_xy:
-    case Quantity::phase_yx: parts.phase = value; break;
+    case Quantity::phase_yx:
+      parts.phase = value;
+      break;
   }
 }
 
@@ -45,8 +57,8 @@ Survey2D response_survey(std::vector<Station> stations, std::vector<double> freq
 std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted, const std::vector<double>& z_m) {
   survey.validate();
   if (predicted.size() != std::ssize(survey.keys) || z_m.size() != survey.stations.size()) {
-    throw core::ShapeError("mt::responses_from", "expected {} predictions and {} depths, got {} and {}", survey.keys.size(), survey.stations.size(),
-                           predicted.size(), z_m.size());
+    throw core::ShapeError("mt::responses_from", "expected {} predictions and {} depths, got {} and {}", survey.keys.size(),
+                           survey.stations.size(), predicted.size(), z_m.size());
   }
   const std::size_t n_stations = survey.stations.size(), n_pairs = survey.frequencies_hz.size() * n_stations;
   std::vector<Parts> parts(2 * n_pairs);
@@ -55,16 +67,21 @@ std::vector<Response> responses_from(const Survey2D& survey, const Eigen::Vector
     const DatumKey& key = survey.keys[i];
     const auto mode = static_cast<std::size_t>(mode_of(key.quantity));
     has_mode[mode] = true;
-    set_part(parts[mode * n_pairs + static_cast<std::size_t>(key.frequency) * n_stations + static_cast<std::size_t>(key.station)], key.quantity,
-             predicted[static_cast<Eigen::Index>(i)]);
+    set_part(parts[mode * n_pairs + static_cast<std::size_t>(key.frequency) * n_stations + static_cast<std::size_t>(key.station)],
+             key.quantity, predicted[static_cast<Eigen::Index>(i)]);
   }
   std::vector<Response> responses;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (!has_mode[k / n_pairs]) continue;
     const std::size_t station = k % n_stations;
     const double f = survey.frequencies_hz[k % n_pairs / n_stations];
-    responses.push_back({survey.stations[station].name, static_cast<Mode>(k / n_pairs), f, survey.stations[station].y_m, z_m[station],
-                         impedance_of(parts[k], f), {parts[k].t_re, parts[k].t_im}});
+    responses.push_back({survey.stations[station].name,
+                         static_cast<Mode>(k / n_pairs),
+                         f,
+                         survey.stations[station].y_m,
+                         z_m[station],
+                         impedance_of(parts[k], f),
+                         {parts[k].t_re, parts[k].t_im}});
   }
   return responses;
 }

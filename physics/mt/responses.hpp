@@ -14,7 +14,7 @@ struct Response {
   std::string site;
   Mode mode = Mode::te;
   double frequency_hz = not_given;
-  double y_m = not_given, z_m = not_given;  ///< of the site
+  double y_m = not_given, z_m = not_given;      ///< of the site
   Complex impedance_ohm{not_given, not_given};  ///< Zxy for TE, Zyx for TM
   Complex tipper{not_given, not_given};         ///< Tzy for TE; NaN for TM
 };
@@ -24,6 +24,7 @@ struct Response {
 
 /// One response per mode, frequency (in the order listed) and station out of predictions on any survey; parts the survey lacks stay NaN,
 /// log10 ρₐ and phase pairs become impedances. shapes: predicted (survey.keys.size()), z_m (stations). errors: ShapeError.
-[[nodiscard]] std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted, const std::vector<double>& z_m);
+[[nodiscard]] std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted,
+                                                   const std::vector<double>& z_m);
 
 }  // namespace lodestone::physics::mt

@@ -44,8 +44,8 @@ void check_distinct_positions(const std::vector<Station>& stations) {
     if (i == 0) continue;
     const Station& before = stations[order[i - 1]];
     if (here.y_m - before.y_m < same_place_m) {
-      throw core::InvalidArgument("mt::Survey2D", "expected stations at different places, but {} and {} both stand at y = {} m; remove one", before.name,
-                                  here.name, here.y_m);
+      throw core::InvalidArgument("mt::Survey2D", "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
+                                  before.name, here.name, here.y_m);
     }
   }
 }
@@ -83,8 +83,8 @@ void Survey2D::validate() const {
   const int n_frequencies = static_cast<int>(frequencies_hz.size()), n_stations = static_cast<int>(stations.size());
   for (const DatumKey& key : keys) {
     if (key.frequency < 0 || key.frequency >= n_frequencies || key.station < 0 || key.station >= n_stations) {
-      throw core::ShapeError("mt::Survey2D", "datum key (frequency {}, station {}) is outside {} frequencies and {} stations", key.frequency, key.station,
-                             n_frequencies, n_stations);
+      throw core::ShapeError("mt::Survey2D", "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
+                             key.frequency, key.station, n_frequencies, n_stations);
     }
   }
 }

@@ -26,7 +26,7 @@ inline constexpr int n_quantities = 10;
 /// A receiver on the surface, anywhere along the profile.
 struct Station {
   std::string name;
-  double y_m = 0.0;                    ///< along profile
+  double y_m = 0.0;                                                   ///< along profile
   double latitude_deg = 0.0, longitude_deg = 0.0, elevation_m = 0.0;  ///< as measured, for output only
 };
 
@@ -48,7 +48,8 @@ struct Survey2D {
 };
 
 /// Every quantity asked for at every frequency and station; order: quantity, frequency, station.
-[[nodiscard]] Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz, const std::vector<Quantity>& quantities);
+[[nodiscard]] Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
+                                   const std::vector<Quantity>& quantities);
 
 /// Why a datum is not used.
 enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error };
@@ -57,8 +58,8 @@ enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, b
 /// Observations on the keys of a survey. shapes: all (keys.size()).
 struct ObservedData {
   Survey2D survey;
-  Eigen::VectorXd value;           ///< units of the quantity; NaN where missing
-  Eigen::VectorXd sigma;           ///< one standard deviation after floors; the error of a complex datum stands on each part
+  Eigen::VectorXd value;  ///< units of the quantity; NaN where missing
+  Eigen::VectorXd sigma;  ///< one standard deviation after floors; the error of a complex datum stands on each part
   std::vector<MaskReason> mask;
   std::vector<std::uint8_t> interpolated;  ///< 1: made by interpolation on request
 

@@ -86,7 +86,8 @@ TransferFunctions interpolated_to(const TransferFunctions& station, const std::v
   out.rows.clear();
   for (const double f : list) {
     if (!(f > 0.0) || !std::isfinite(f)) {
-      throw core::InvalidArgument("mt::interpolated_to", "expected positive frequencies for station {}, got {} Hz; check the frequency list", station.name, f);
+      throw core::InvalidArgument("mt::interpolated_to",
+                                  "expected positive frequencies for station {}, got {} Hz; check the frequency list", station.name, f);
     }
     TransferFunctionRow row;
     row.frequency_hz = f;
@@ -101,7 +102,9 @@ TransferFunctions interpolated_to(const TransferFunctions& station, const std::v
   return out;
 }
 
-double apparent_resistivity_ohm_m(Complex impedance_ohm, double frequency_hz) { return std::norm(impedance_ohm) / (omega(frequency_hz) * mu0); }
+double apparent_resistivity_ohm_m(Complex impedance_ohm, double frequency_hz) {
+  return std::norm(impedance_ohm) / (omega(frequency_hz) * mu0);
+}
 
 double phase_deg(Complex impedance_ohm) { return std::arg(impedance_ohm) * deg_per_rad; }
 

@@ -30,13 +30,13 @@ struct TransferFunctionRow {
 /// Everything one station's file says. Frame: x along azimuth `frame_deg` (clockwise from geographic north), y 90° further, z down.
 struct TransferFunctions {
   std::string name;
-  std::string path, format;           ///< where it was read from; "EDI"
+  std::string path, format;  ///< where it was read from; "EDI"
   double latitude_deg = not_given, longitude_deg = not_given, elevation_m = not_given;
   double frame_deg = 0.0;
-  double frame_in_file_deg = 0.0;     ///< what the impedance was turned from; NaN when it varies with frequency
-  std::vector<TransferFunctionRow> rows;  ///< highest frequency first
+  double frame_in_file_deg = 0.0;                              ///< what the impedance was turned from; NaN when it varies with frequency
+  std::vector<TransferFunctionRow> rows;                       ///< highest frequency first
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< what was converted from
-  std::vector<std::string> warnings;  ///< assumptions made while reading, with file:line
+  std::vector<std::string> warnings;                           ///< assumptions made while reading, with file:line
 };
 
 /// Tensor and tipper in a frame whose x axis points to `azimuth_deg`. Z' = R Z Rᵀ, T' = T Rᵀ, R = [[cos, sin], [−sin, cos]]. Variances are

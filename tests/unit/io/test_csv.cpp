@@ -64,9 +64,11 @@ TEST_CASE("responses CSV: the header is the contract's, values come back to the 
 
 TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]") {
   const TemporaryFolder folder;
-  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}), Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::Surface2D(-100.0)};
+  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}), Eigen::VectorXd::LinSpaced(4, 1, 4),
+                                   physics::mesh::Surface2D(-100.0)};
   write_section_csv(folder / "s.csv", section);
   CHECK(text_of_file(folder / "s.csv") ==
-        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-95,2.5,2\n0,10,-95,-85,10,3\n10,20,-95,-85,10,4\n");
+        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-95,2.5,2\n0,10,-95,-85,10,3\n10,"
+        "20,-95,-85,10,4\n");
   CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
 }

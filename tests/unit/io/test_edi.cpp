@@ -81,14 +81,16 @@ NFREQ=2
 TransferFunctions parse(const std::string& text, const EdiOptions& options = {}) { return parse_edi(text, "test.edi", options); }
 
 bool warns(const TransferFunctions& station, const std::string& text) {
-  return std::any_of(station.warnings.begin(), station.warnings.end(), [&](const std::string& w) { return w.find(text) != std::string::npos; });
+  return std::any_of(station.warnings.begin(), station.warnings.end(),
+                     [&](const std::string& w) { return w.find(text) != std::string::npos; });
 }
 
 bool equal_values(const TransferFunctions& a, const TransferFunctions& b) {
   if (a.rows.size() != b.rows.size()) return false;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
     for (std::size_t k = 0; k < 4; ++k) {
-      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value || a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma) return false;
+      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value || a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma)
+        return false;
     }
     if (a.rows[i].tipper[1].value != b.rows[i].tipper[1].value) return false;
   }
@@ -115,7 +117,7 @@ TEST_CASE("EDI: a good file gives name, place, values in ohm and errors of each 
   CHECK(s.rows[0].frequency_hz == 100.0);
   CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(30, 31)) < 1e-15);
   CHECK(std::abs(s.rows[1].impedance[2].value - field * Complex(-12, -13)) < 1e-15);
-  CHECK(s.rows[0].impedance[1].sigma == Approx(field * 0.2));   // √(0.08/2)
+  CHECK(s.rows[0].impedance[1].sigma == Approx(field * 0.2));  // √(0.08/2)
   CHECK(s.rows[1].tipper[1].value == Complex(0.3, 0.03));
   CHECK(s.rows[1].tipper[1].sigma == Approx(0.01));
 }
@@ -187,7 +189,8 @@ TEST_CASE("EDI: rotation angles turn the tensor to geographic north, each freque
   CHECK(warns(constant, "turned from the frame"));
   const auto none = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
   CHECK(std::abs(none.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
-  const auto geographic = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"), "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
+  const auto geographic = parse(
+      replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"), "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
   CHECK(std::abs(geographic.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
   CHECK(warns(geographic, "taken as already applied"));
 }
@@ -200,8 +203,8 @@ TEST_CASE("EDI: the time factor is voted on by quadrants unless the file states 
     negative += std::to_string(-10 - i) + " ";
   }
   const auto file = [&](const std::string& info, const std::string& xy_imaginary, const std::string& yx_imaginary) {
-    return ">HEAD\nDATAID=a\n>INFO\n" + info + "\n>FREQ //6\n" + frequencies + "\n>ZXYR //6\n" + positive + "\n>ZXYI //6\n" + xy_imaginary + "\n>ZYXR //6\n" +
-           negative + "\n>ZYXI //6\n" + yx_imaginary + "\n>END\n";
+    return ">HEAD\nDATAID=a\n>INFO\n" + info + "\n>FREQ //6\n" + frequencies + "\n>ZXYR //6\n" + positive + "\n>ZXYI //6\n" + xy_imaginary +
+           "\n>ZYXR //6\n" + negative + "\n>ZYXI //6\n" + yx_imaginary + "\n>END\n";
   };
   const auto voted = parse(file("", negative, positive));
   CHECK(voted.sign_in_file == "-");
@@ -223,7 +226,8 @@ TEST_CASE("EDI: the time factor is voted on by quadrants unless the file states 
 }
 
 TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded phases of Zyx are unfolded", "[edi]") {
-  const std::string text = ">HEAD\nDATAID=a\n>FREQ //1\n10\n>RHOXY //1\n100\n>RHOXY.ERR //1\n10\n>PHSXY //1\n45\n>RHOYX //1\n400\n>PHSYX //1\n30\n>END\n";
+  const std::string text =
+      ">HEAD\nDATAID=a\n>FREQ //1\n10\n>RHOXY //1\n100\n>RHOXY.ERR //1\n10\n>PHSXY //1\n45\n>RHOYX //1\n400\n>PHSYX //1\n30\n>END\n";
   const auto s = parse(text);
   const auto& row = s.rows.at(0);
   CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[1].value, 10.0) == Approx(100.0));
@@ -251,12 +255,17 @@ TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
 }
 
 TEST_CASE("EDI: files that are cut off, binary or hold no transfer function are format errors with file and line", "[edi]") {
-  CHECK_THAT(message(good.substr(0, good.find(">ZYXI") + 25)), Catch::Contains("test.edi:30: expected 2 numbers in block >ZYXI, got 0; is the file cut off?"));
+  CHECK_THAT(message(good.substr(0, good.find(">ZYXI") + 19)),
+             Catch::Contains("test.edi:36: expected 2 numbers in block >ZYXI, got 0; is the file cut off?"));
   CHECK_THAT(message(good.substr(0, good.find(">FREQ"))), Catch::Contains("expected a block >FREQ"));
   CHECK_THAT(message(good.substr(0, good.find(">FREQ") + 18)), Catch::Contains("test.edi:18: expected 2 frequencies"));
-  CHECK_THAT(message(std::string("\x7f""ELF\0\1\2", 7)), Catch::Contains("test.edi:1: expected an EDI file"));
+  CHECK_THAT(message(std::string("\x7f"
+                                 "ELF\0\1\2",
+                                 7)),
+             Catch::Contains("test.edi:1: expected an EDI file"));
   CHECK_THAT(message(""), Catch::Contains("an empty file"));
-  CHECK_THAT(message(replaced(good, "10.0 30.0", "10.0 what")), Catch::Contains("test.edi:29: expected a number in block >ZXYR, got \"what\""));
+  CHECK_THAT(message(replaced(good, "10.0 30.0", "10.0 what")),
+             Catch::Contains("test.edi:29: expected a number in block >ZXYR, got \"what\""));
   CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"), Catch::Contains("with values, got none at 1 frequencies"));
   CHECK(warns(parse(replaced(good, ">END\n", "")), "no >END"));
 }
@@ -287,8 +296,10 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
   }
   std::string text = ">HEAD\nDATAID=a\n>=DEFINEMEAS\n";
   const char* types[5] = {"HX", "HY", "HZ", "EX", "EY"};
-  for (int i = 0; i < 5; ++i) text += std::string(i < 3 ? ">HMEAS" : ">EMEAS") + " ID=" + std::to_string(i + 1) + ".001 CHTYPE=" + types[i] + "\n";
-  text += ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 AVGT=100 // 25\n" + numbers + ">END\n";
+  for (int i = 0; i < 5; ++i)
+    text += std::string(i < 3 ? ">HMEAS" : ">EMEAS") + " ID=" + std::to_string(i + 1) + ".001 CHTYPE=" + types[i] + "\n";
+  text += ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 AVGT=100 // 25\n" + numbers +
+          ">END\n";
   EdiOptions options;
   options.units = EdiUnits::field;
   const auto s = parse(text, options);
@@ -313,7 +324,8 @@ TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
   const auto gabbs = read_edi(source_path("tests/data/edi/gv100.edi"));
   CHECK(gabbs.latitude_deg == Approx(38.611381).epsilon(1e-7));
   CHECK(gabbs.rows.size() == 48);
-  const auto row = std::find_if(gabbs.rows.begin(), gabbs.rows.end(), [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
+  const auto row =
+      std::find_if(gabbs.rows.begin(), gabbs.rows.end(), [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
   REQUIRE(row != gabbs.rows.end());
   CHECK(std::abs(row->impedance[1].value - field * Complex(6.40479, 6.51993)) < 1e-7);
 }

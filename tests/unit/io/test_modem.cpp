@@ -57,7 +57,8 @@ void check_same(const ObservedData& a, const ObservedData& b) {
   bool same = true;
   for (std::size_t i = 0; i < x.survey.keys.size(); ++i) {
     const auto e = static_cast<Eigen::Index>(i);
-    same = same && x.survey.keys[i].quantity == y.survey.keys[i].quantity && x.survey.keys[i].station == y.survey.keys[i].station && x.value[e] == y.value[e] && x.sigma[e] == y.sigma[e];
+    same = same && x.survey.keys[i].quantity == y.survey.keys[i].quantity && x.survey.keys[i].station == y.survey.keys[i].station &&
+           x.value[e] == y.value[e] && x.sigma[e] == y.sigma[e];
   }
   CHECK(same);
 }
@@ -100,7 +101,8 @@ TEST_CASE("ModEM 2-D model: columns run with y and rows with depth", "[modem]") 
 }
 
 TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors with file and line", "[modem]") {
-  CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"), Catch::Contains("m.rho:7: expected a resistivity, got the end of the file"));
+  CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"),
+             Catch::Contains("m.rho:7: expected a resistivity, got the end of the file"));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), Catch::Contains("m.rho:6: expected the end of the file"));
   CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), Catch::Contains("m.rho:2: expected a column width in m above 0, got -20"));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 -2\n"), Catch::Contains("LOGE or LOG10 missing"));
@@ -130,9 +132,10 @@ TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i ome
 }
 
 TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]") {
-  const auto data = read_text(header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n10.0 a 0 0 0 100 0 TE 3.0 4.0 0.1\n" +
-                              header("Tzy_Impedance", "-", "[]") + "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
-                              "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
+  const auto data =
+      read_text(header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n10.0 a 0 0 0 100 0 TE 3.0 4.0 0.1\n" +
+                header("Tzy_Impedance", "-", "[]") + "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
+                "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
   CHECK(value_at(data, Quantity::zxy_im, 1, 0) == Approx(4.0 * physics::mt::ohm_per_field_unit));
   CHECK(std::isnan(value_at(data, Quantity::zxy_im, 1, 1)));
   CHECK(value_at(data, Quantity::tzy_im, 0, 1) == -0.2);
@@ -172,15 +175,21 @@ TEST_CASE("ModEM 2-D data: apparent resistivity and phase survive a round trip, 
   CHECK(read_modem_data_2d(folder / "d.dat").mask[0] == MaskReason::bad_error);
 }
 
-TEST_CASE("ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors with file and line", "[modem]") {
+TEST_CASE("ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors with file and line",
+          "[modem]") {
   const std::string te = header("TE_Impedance", "+", "Ohm");
-  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0\n"), Catch::Contains("d.dat:9: expected 11 columns in a row of TE_Impedance, got 10"));
-  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 x 0.1\n"), Catch::Contains("d.dat:9: expected an imaginary part in column 10, got \"x\""));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0\n"),
+             Catch::Contains("d.dat:9: expected 11 columns in a row of TE_Impedance, got 10"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 x 0.1\n"),
+             Catch::Contains("d.dat:9: expected an imaginary part in column 10, got \"x\""));
   CHECK_THAT(data_message(te + "-1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n"), Catch::Contains("a period above 0"));
-  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n1.0 a 0 0 0 200 0 TE 1.0 2.0 0.1\n"), Catch::Contains("site a stands at y = 200"));
-  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 a 0 0 0 100 0 TE 1 2 0.1\n"), Catch::Contains("got a second zxy_re of site a"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n1.0 a 0 0 0 200 0 TE 1.0 2.0 0.1\n"),
+             Catch::Contains("site a stands at y = 200"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 a 0 0 0 100 0 TE 1 2 0.1\n"),
+             Catch::Contains("got a second zxy_re of site a"));
   CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 b 0 0 0 100 0 TE 1 2 0.1\n"), Catch::Contains("both stand at y = 100"));
-  CHECK_THAT(data_message(header("Full_Impedance", "+", "Ohm")), Catch::Contains("d.dat:3: expected a 2-D block") && Catch::Contains("Full_Impedance of a 3-D data file"));
+  CHECK_THAT(data_message(header("Full_Impedance", "+", "Ohm")),
+             Catch::Contains("d.dat:3: expected a 2-D block") && Catch::Contains("Full_Impedance of a 3-D data file"));
   CHECK_THAT(data_message(header("TE_Impedanze", "+", "Ohm")), Catch::Contains("got \"TE_Impedanze\""));
   CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")), Catch::Contains("d.dat:5: expected units"));
   CHECK_THAT(data_message(te), Catch::Contains("expected rows of data, got none"));
@@ -193,7 +202,8 @@ TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing",
   auto data = read_text(header("TE_Impedance", "+", "Ohm") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n");
   auto half = data;
   half.mask[1] = MaskReason::listed;
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { write_modem_data_2d(folder / "d.dat", half); }), Catch::Contains("expected both parts of TE_Impedance at station a"));
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { write_modem_data_2d(folder / "d.dat", half); }),
+             Catch::Contains("expected both parts of TE_Impedance at station a"));
   half.mask[0] = MaskReason::listed;
   CHECK_THROWS_AS(write_modem_data_2d(folder / "d.dat", half), core::InvalidArgument);
   data.survey.keys[0].quantity = Quantity::log10_rho_xy;

@@ -44,6 +44,8 @@ TEST_CASE("projection: points across the date line have one centre", "[geodesy]"
 TEST_CASE("projection: unknown or angular systems and points without coordinates are errors", "[geodesy]") {
   CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:999999"); }), Catch::Contains("EPSG:999999"));
   CHECK_THROWS_AS(Projection::from_definition("EPSG:4326"), core::ConfigError);
+  CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:2225"); }),
+             Catch::Contains("metres"));  // US survey feet
   CHECK_THROWS_AS(Projection::from_definition("nonsense"), core::ConfigError);
   CHECK_THROWS_AS(Projection(std::vector<GeoPoint>{}), core::InvalidArgument);
   CHECK_THROWS_AS(Projection({{std::nan(""), 1.0}}), core::InvalidArgument);

@@ -50,7 +50,9 @@ TEST_CASE("scan: a locale with decimal commas changes nothing", "[scan]") {
 }
 
 TEST_CASE("scan: lines end with LF, CRLF or CR, a byte-order mark is removed", "[scan]") {
-  const auto lines = split_lines("\xEF\xBB\xBF""a\nb\r\nc\rd");
+  const auto lines = split_lines(
+      "\xEF\xBB\xBF"
+      "a\nb\r\nc\rd");
   CHECK(lines == std::vector<std::string_view>{"a", "b", "c", "d"});
   CHECK(split_lines("\n\n").size() == 2);
   CHECK(split_lines("").empty());

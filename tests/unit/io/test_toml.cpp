@@ -30,8 +30,10 @@ double at(const Section2D& s, double y, double z) { return s.resistivity_ohm_m[s
 }  // namespace
 
 TEST_CASE("TOML options: values of every kind, tables and arrays of tables are read with file and line", "[toml]") {
-  const auto options = parse_options_toml("flag = true\ncount = 3\nx = 1.5\nname = \"a\"\nlist = [1, 2.5]\nwords = [\"p\", \"q\"]\nempty = []\n[data]\npath = \"d\"\n"
-                                          "[[mask]]\nstation = \"s\"\n[[mask]]\nstation = \"t\"\n[deep.er]\nk = -1\n", "run.toml");
+  const auto options = parse_options_toml(
+      "flag = true\ncount = 3\nx = 1.5\nname = \"a\"\nlist = [1, 2.5]\nwords = [\"p\", \"q\"]\nempty = []\n[data]\npath = \"d\"\n"
+      "[[mask]]\nstation = \"s\"\n[[mask]]\nstation = \"t\"\n[deep.er]\nk = -1\n",
+      "run.toml");
   CHECK(options.flag("flag"));
   CHECK(options.integer("count") == 3);
   CHECK(options.real("x") == 1.5);
@@ -42,6 +44,7 @@ TEST_CASE("TOML options: values of every kind, tables and arrays of tables are r
   CHECK(options.texts("empty").empty());
   CHECK(options.child("data").text("path") == "d");
   REQUIRE(options.children("mask").size() == 2);
+  CHECK(options.children("mask")[0].text("station") == "s");
   CHECK(options.children("mask")[1].text("station") == "t");
   CHECK(options.integer("deep.er.k") == -1);
   CHECK(options.where("x") == "run.toml:3");
@@ -58,7 +61,8 @@ TEST_CASE("TOML options: syntax errors and values no option can hold are configu
   CHECK_THAT(options_message("\"a.b\" = 1\n"), Catch::Contains("a key without dots"));
   CHECK_THAT(options_message("a = \"\xff\"\n"), Catch::Contains("run.toml:1"));
   CHECK_THROWS_AS(read_options_toml("/none/run.toml"), core::FileError);
-  CHECK_THAT(message_of<core::ConfigError>([] { parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }), Catch::Contains("run.toml:1: unknown key \"colour\""));
+  CHECK_THAT(message_of<core::ConfigError>([] { parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
+             Catch::Contains("run.toml:1: unknown key \"colour\""));
 }
 
 TEST_CASE("--set: the value is TOML where it can be, else text", "[toml]") {
@@ -78,9 +82,10 @@ TEST_CASE("--set: the value is TOML where it can be, else text", "[toml]") {
 }
 
 TEST_CASE("TOML model: layers and boxes stand exactly where the file says, later boxes win, the rest is background", "[toml]") {
-  const auto s = model("[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
-                       "[[box]]\ny_min_m = -500\ny_max_m = 500\nz_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n"
-                       "[[box]]\ny_min_m = 0\ny_max_m = 700\nz_min_m = 250\nz_max_m = 300\nresistivity_ohm_m = 7\n");
+  const auto s = model(
+      "[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
+      "[[box]]\ny_min_m = -500\ny_max_m = 500\nz_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n"
+      "[[box]]\ny_min_m = 0\ny_max_m = 700\nz_min_m = 250\nz_max_m = 300\nresistivity_ohm_m = 7\n");
   const auto& y = s.grid.y_edges_m();
   const auto& z = s.grid.z_edges_m();
   CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) == std::vector<double>{-500, 0, 500, 700});
@@ -99,8 +104,9 @@ TEST_CASE("TOML model: layers and boxes stand exactly where the file says, later
 TEST_CASE("TOML model: open boxes reach without end, a half-space needs one number", "[toml]") {
   const auto half_space = model("[background]\nresistivity_ohm_m = [100]\n");
   CHECK(half_space.grid.n_cells() == 1);
-  const auto s = model("[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m = 50e3\nresistivity_ohm_m = 1\n"
-                       "[[box]]\ny_min_m = 10e3\nz_max_m = 50e3\nresistivity_ohm_m = 10\n");
+  const auto s = model(
+      "[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m = 50e3\nresistivity_ohm_m = 1\n"
+      "[[box]]\ny_min_m = 10e3\nz_max_m = 50e3\nresistivity_ohm_m = 10\n");
   CHECK(at(s, -1e9, 10) == 1.0);
   CHECK(at(s, 0, 10) == 2.0);
   CHECK(at(s, 1e9, 49e3) == 10.0);
@@ -108,7 +114,8 @@ TEST_CASE("TOML model: open boxes reach without end, a half-space needs one numb
 }
 
 TEST_CASE("TOML model: a surface line, and depths from the datum or the surface", "[toml]") {
-  const std::string hill = "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = [100]\nresistivity_ohm_m = [5, 100]\n";
+  const std::string hill =
+      "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = [100]\nresistivity_ohm_m = [5, 100]\n";
   const auto draped = model(hill);
   CHECK(draped.grid.z_edges_m().front() == 0.0);
   CHECK(draped.surface.z_at(0.0) == -450.0);
@@ -120,12 +127,15 @@ TEST_CASE("TOML model: a surface line, and depths from the datum or the surface"
 
 TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration errors with file and line", "[toml]") {
   CHECK_THAT(model_message("[background]\nresistivity_ohmm = [1]\n"), Catch::Contains("resistivity_ohm_m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"), Catch::Contains("m.toml:3: unknown key \"background.thicknes_m\"") && Catch::Contains("thickness_m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"),
+             Catch::Contains("m.toml:3: unknown key \"background.thicknes_m\"") && Catch::Contains("thickness_m"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1, 2]\n"), Catch::Contains("m.toml:2: expected one thickness less"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [-1]\n"), Catch::Contains("numbers above 0"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = 1\nresistivity_ohm_m = 1\n"), Catch::Contains("m.toml:3: expected a box with y_min_m < y_max_m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = 1\nresistivity_ohm_m = 1\n"),
+             Catch::Contains("m.toml:3: expected a box with y_min_m < y_max_m"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"), Catch::Contains("resistivity_ohm_m"));
   CHECK_THAT(model_message("x = 1\n"), Catch::Contains("expected a table [background]"));
   CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"), Catch::Contains("m.toml:1"));
-  CHECK_THAT(model_message("depth_reference = \"sea\"\n[background]\nresistivity_ohm_m = [1]\n"), Catch::Contains("\"surface\", \"datum\""));
+  CHECK_THAT(model_message("depth_reference = \"sea\"\n[background]\nresistivity_ohm_m = [1]\n"),
+             Catch::Contains("\"surface\", \"datum\""));
 }

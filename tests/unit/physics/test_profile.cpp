@@ -67,26 +67,33 @@ TEST_CASE("profile: the best line has the azimuth of collinear stations and grow
   CHECK(profile.origin.east_m == Approx(-2e3));
 }
 
-TEST_CASE("profile: x points along azimuth minus 90 degrees, so that a station north of an eastward line has a positive offset", "[profile]") {
-  const auto profile = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {-30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+TEST_CASE("profile: x points along azimuth minus 90 degrees, so that a station north of an eastward line has a positive offset",
+          "[profile]") {
+  const auto profile =
+      make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {-30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
   CHECK(profile.y_m[1] == Approx(1000));
   CHECK(profile.offset_m[2] == Approx(-20.0));
-  const auto north_of = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+  const auto north_of =
+      make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
   CHECK(north_of.offset_m[2] == Approx(20.0));  // azimuth 0 is +x: north
 }
 
 TEST_CASE("profile: y counts from the origin station and running sums are at least as long as projections", "[profile]") {
   const std::vector<PlanePoint> points{{0, 0}, {300, 1000}, {-300, 2000}};
-  const auto projected = make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "b", .distance = Distance::projected});
+  const auto projected =
+      make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "b", .distance = Distance::projected});
   CHECK(projected.y_m == std::vector<double>{-1000, 0, 1000});
-  const auto summed = make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "a", .distance = Distance::running_sum});
+  const auto summed =
+      make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "a", .distance = Distance::running_sum});
   CHECK(summed.y_m[2] == Approx(std::hypot(300, 1000) + std::hypot(600, 1000)));
 }
 
 TEST_CASE("profile: coincident stations, an unknown origin and a line of one station are errors that name them", "[profile]") {
   const auto coincident = [] { (void)make_profile({"a", "b"}, {{0, 0}, {0.2, 0}}, {}); };
   CHECK_THAT(message_of<core::InvalidArgument>(coincident), Catch::Contains("a and b are 0.20 m apart"));
-  const auto unknown = [] { (void)make_profile({"kim438", "kim439"}, {{0, 0}, {9, 9}}, {.azimuth_deg = {}, .origin_station = "kim483", .distance = {}}); };
+  const auto unknown = [] {
+    (void)make_profile({"kim438", "kim439"}, {{0, 0}, {9, 9}}, {.azimuth_deg = {}, .origin_station = "kim483", .distance = {}});
+  };
   CHECK_THAT(message_of<core::InvalidArgument>(unknown), Catch::Contains("\"kim483\"") && Catch::Contains("did you mean \"kim438\""));
   CHECK_THROWS_AS(make_profile({"a"}, {{0, 0}}, {}), core::InvalidArgument);
   CHECK_THROWS_AS(make_profile({}, {}, {}), core::InvalidArgument);
@@ -97,9 +104,9 @@ TEST_CASE("observed data: values are those of the station, sigma is at least the
                                        select({Quantity::log10_rho_xy, Quantity::phase_yx, Quantity::zyx_re, Quantity::tzy_im}));
   REQUIRE(data.survey.keys.size() == 4 * 3 * 2);
   CHECK(data.n_kept() == 24);
-  CHECK(data.value[0] == Approx(2.0));                                    // log10 rho at the first station
+  CHECK(data.value[0] == Approx(2.0));  // log10 rho at the first station
   CHECK(data.value[1] == Approx(2.0 + 2.0 * std::log10(2.0)));
-  CHECK(data.value[6] == Approx(-135.0 / deg_per_rad));                   // Zyx phase is not folded
+  CHECK(data.value[6] == Approx(-135.0 / deg_per_rad));  // Zyx phase is not folded
   CHECK(data.sigma[0] == Approx(0.0434));
   CHECK(data.sigma[6] == Approx(2.86 / deg_per_rad));
   CHECK(data.sigma[12] == Approx(0.05 * std::abs(station("a").rows[0].impedance[2].value)));
@@ -123,7 +130,8 @@ TEST_CASE("observed data: errors of the file count where they exceed the floor",
 TEST_CASE("observed data: a phase out of its quadrant masks the phase and both parts, not the apparent resistivity", "[profile]") {
   auto bad = station("a");
   bad.rows[1].impedance[2].value *= std::polar(1.0, 80.0 / deg_per_rad);  // folded phase 125
-  const auto data = make_observed_data({bad}, line_of(1), select({Quantity::zyx_re, Quantity::zyx_im, Quantity::log10_rho_yx, Quantity::phase_yx, Quantity::phase_xy}));
+  const auto data = make_observed_data(
+      {bad}, line_of(1), select({Quantity::zyx_re, Quantity::zyx_im, Quantity::log10_rho_yx, Quantity::phase_yx, Quantity::phase_xy}));
   CHECK(reason(data, Quantity::phase_yx, 1, 0) == MaskReason::out_of_quadrant);
   CHECK(reason(data, Quantity::zyx_re, 1, 0) == MaskReason::out_of_quadrant);
   CHECK(reason(data, Quantity::zyx_im, 1, 0) == MaskReason::out_of_quadrant);
@@ -151,11 +159,14 @@ TEST_CASE("observed data: missing, listed and bad-error data are masked and coun
   CHECK(data.kept().n_kept() == 12 - 2 - 1 - 2);
 }
 
-TEST_CASE("observed data: shared frequencies are used unless listed; another list is missing or interpolated on request and flagged", "[profile]") {
+TEST_CASE("observed data: shared frequencies are used unless listed; another list is missing or interpolated on request and flagged",
+          "[profile]") {
   auto other = station("b");
   for (auto& row : other.rows) row.frequency_hz *= 1.3;
   DataSelection selection = select({Quantity::log10_rho_xy});
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_observed_data({station("a"), other}, line_of(2), selection); }),
+  CHECK_THAT(message_of<core::InvalidArgument>([&] {
+               (void)make_observed_data({station("a"), other}, line_of(2), selection);
+             }),
              Catch::Contains("share no frequency"));
   selection.frequencies_hz = {100.0, 10.0};
   CHECK(make_observed_data({station("a"), other}, line_of(2), selection).n_kept() == 2);

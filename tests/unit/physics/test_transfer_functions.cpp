@@ -118,13 +118,19 @@ TEST_CASE("quantities: names lead back to their quantity, modes and units are th
   CHECK(mode_of(Quantity::tzy_re) == Mode::te);
   CHECK(mode_of(Quantity::phase_yx) == Mode::tm);
   CHECK(units_of(Quantity::phase_yx) == "rad");
-  CHECK_THAT(message_of<core::InvalidArgument>([] { (void)quantity_from("zxx_re"); }), Catch::Contains("zxy_re") && Catch::Contains("\"zxx_re\""));
+  CHECK_THAT(message_of<core::InvalidArgument>([] { (void)quantity_from("zxx_re"); }),
+             Catch::Contains("zxy_re") && Catch::Contains("\"zxx_re\""));
 }
 
 TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused", "[survey]") {
-  const auto validate = [](std::vector<Station> stations, std::vector<double> frequencies) { full_survey(std::move(stations), std::move(frequencies), {Quantity::zxy_re}).validate(); };
+  const auto validate = [](std::vector<Station> stations, std::vector<double> frequencies) {
+    full_survey(std::move(stations), std::move(frequencies), {Quantity::zxy_re}).validate();
+  };
   CHECK_NOTHROW(validate({at("a", 0.0), at("b", 1.0)}, {1.0}));
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { validate({at("a", 0.0), at("c", 1.0), at("b", 0.0)}, {1.0}); }), Catch::Contains("a and b both stand at y = 0"));
+  CHECK_THAT(message_of<core::InvalidArgument>([&] {
+               validate({at("a", 0.0), at("c", 1.0), at("b", 0.0)}, {1.0});
+             }),
+             Catch::Contains("a and b both stand at y = 0"));
   CHECK_THROWS_AS(validate({at("a", 0.0)}, {-1.0}), core::InvalidArgument);
   CHECK_THROWS_AS(validate({}, {1.0}), core::InvalidArgument);
   auto survey = full_survey({at("a", 0.0)}, {1.0}, {Quantity::zxy_re});
