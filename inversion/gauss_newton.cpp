@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* component = "inversion::GaussNewton";
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double small_gain = 0.05;  // relative fall of rms below which shorter steps are tried as well
 
 /// Why the run ends.
 struct Stop {
@@ -233,9 +234,13 @@ struct GaussNewton::Impl {
                                                      .tolerance = options_.lambda_tolerance,
                                                      .max_trials = options_.max_lambda_trials});
     Candidate& best = trials[search.best];
-    if (is_better(best)) return accept(best);
-    if (at_target(rms_at_start_) && search.target_reached) return Stop{StopReason::target_reached, "no model at the target is smoother"};
-    return halve(best);
+    if (at_target(rms_at_start_)) {
+      if (is_better(best)) return accept(best);
+      if (search.target_reached) return Stop{StopReason::target_reached, "no model at the target is smoother"};
+    } else if (search.target_reached || best.rms < (1.0 - small_gain) * rms_at_start_) {
+      return accept(best);
+    }
+    return shorten(best);
   }
 
   Candidate trial(const DataSpaceSystem& system, double lambda) {
@@ -261,22 +266,27 @@ struct GaussNewton::Impl {
     return at_target(candidate.rms) && objective_.regularization->cost(candidate.model) < objective_.regularization->cost(state_.model);
   }
 
-  std::optional<Stop> halve(const Candidate& full) {
-    Candidate candidate{.lambda = full.lambda, .step = full.step};
-    const Eigen::VectorXd change = full.model.size() > 0 ? Eigen::VectorXd(full.model - state_.model) : Eigen::VectorXd();
+  /// Halves the step towards a trial that did not help, or hardly: to the lowest rms or, at the target, to the first model that is smoother and still there.
+  std::optional<Stop> shorten(Candidate& full) {
+    std::optional<Candidate> best;
+    if (is_better(full)) best = full;
+    std::string failure = full.failure;
     double share = 1.0;
-    for (int i = 1; i <= options_.max_halvings && change.size() > 0; ++i) {
+    for (int i = 1; i <= options_.max_halvings && full.model.size() > 0; ++i) {
       share *= 0.5;
-      candidate.step = share * full.step;
-      candidate.model = state_.model + share * change;
-      candidate.failure.clear();
-      evaluate(candidate);
-      progress(fmt::format("step {:.3f} rms {:.3f}", candidate.step, candidate.rms));
-      if (is_better(candidate)) return accept(candidate);
+      Candidate shorter{.model = state_.model + share * (full.model - state_.model), .lambda = full.lambda, .step = share * full.step};
+      evaluate(shorter);
+      progress(fmt::format("step {:.3f} rms {:.3f}", shorter.step, shorter.rms));
+      if (shorter.failure.empty()) failure.clear();
+      if (is_better(shorter) && (!best || shorter.rms < best->rms))
+        best = std::move(shorter);
+      else if (best)
+        break;
+      if (best && at_target(rms_at_start_)) break;
     }
+    if (best) return accept(*best);
     if (at_target(rms_at_start_)) return Stop{StopReason::target_reached, "no smoother model at the target was found"};
-    if (!std::isfinite(full.rms) && !std::isfinite(candidate.rms))
-      return Stop{StopReason::failed, "every trial failed; the last one: " + full.failure};
+    if (!failure.empty()) return Stop{StopReason::failed, "every trial failed; one of them: " + failure};
     return Stop{StopReason::stagnated, "no lambda and no shorter step lowers the rms"};
   }
 

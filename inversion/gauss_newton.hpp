@@ -32,7 +32,7 @@ struct GaussNewtonOptions {
   double lambda_factor = 3.1622776601683795;  ///< first bracket step of the λ search
   double lambda_tolerance = 0.1;              ///< in log10 λ, of the search for the largest λ at the target
   int max_lambda_trials = 10;                 ///< forward runs per λ search
-  int max_halvings = 5;                       ///< of the step, when no λ lowers the rms
+  int max_halvings = 5;                       ///< of the step, when no λ lowers the rms by 5 %
   double min_rms_drop = 0.01;                 ///< relative; a smaller one for `patience` iterations in a row: stagnated
   int patience = 2;
   double min_roughness_drop = 0.02;  ///< relative; a smaller one between two models at the target: target_reached

@@ -7,6 +7,7 @@
 #include <Eigen/SparseCore>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lodestone::inversion {
@@ -16,8 +17,11 @@ struct RoughnessOptions {
   int order = 1;                   ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
   double horizontal_weight = 1.0;  ///< w_h; horizontal correlation lengths grow with √(w_h/w_v)
   double vertical_weight = 1.0;    ///< w_v
-  double depth_weight_exponent =
-      0.0;  ///< the integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z + z0)
+  /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z + z0).
+  double depth_weight_exponent = 0.0;
+  /// The same for the horizontal part; absent: as the vertical. 1 and −1: smoothness in the metric (y, ln(z + z0)), the same horizontal length at every
+  /// depth, which suits data whose resolution falls in proportion to depth.
+  std::optional<double> horizontal_depth_exponent;
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the larger of width and depth
 };

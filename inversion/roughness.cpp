@@ -21,7 +21,7 @@ void check(const RoughnessOptions& options) {
   if (!positive(options.horizontal_weight) || !positive(options.vertical_weight))
     throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}", options.horizontal_weight,
                                 options.vertical_weight);
-  if (!std::isfinite(options.depth_weight_exponent) || !positive(options.depth_weight_z0_m))
+  if (!std::isfinite(options.depth_weight_exponent) || !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) || !positive(options.depth_weight_z0_m))
     throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m",
                                 options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
@@ -42,10 +42,11 @@ class Geometry {
   [[nodiscard]] double smallness_length() const { return smallness_length_; }
   [[nodiscard]] double width(int iy) const { return grid_.y_edges_m()[iy + 1] - grid_.y_edges_m()[iy]; }
   [[nodiscard]] double height(int iz) const { return grid_.z_edges_m()[iz + 1] - grid_.z_edges_m()[iz]; }
-  /// Of the integrand at a depth below the grid's top.
-  [[nodiscard]] double depth_weight(double z_m) const {
-    const double z0 = options_.depth_weight_z0_m;
-    return std::pow((z_m - grid_.z_edges_m().front() + z0) / (depth_ + z0), options_.depth_weight_exponent);
+  /// Of the vertical part of the integrand at a depth below the grid's top.
+  [[nodiscard]] double depth_weight(double z_m) const { return std::pow(relative_depth(z_m), options_.depth_weight_exponent); }
+  /// Of the horizontal part, relative to the vertical.
+  [[nodiscard]] double horizontal_to_vertical(double z_m) const {
+    return std::pow(relative_depth(z_m), options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) - options_.depth_weight_exponent);
   }
   /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face).
   template <class F>
@@ -70,24 +71,33 @@ class Geometry {
   }
 
  private:
+  [[nodiscard]] double relative_depth(double z_m) const {
+    return (z_m - grid_.z_edges_m().front() + options_.depth_weight_z0_m) / (depth_ + options_.depth_weight_z0_m);
+  }
+
   const TensorGrid2D& grid_;
   const RoughnessOptions& options_;
   double depth_ = 0.0, smallness_length_ = 0.0;
 };
 
+/// w_h as a function of depth, relative to the vertical part.
+auto horizontal_weight(const Geometry& geometry, const RoughnessOptions& options) {
+  return [&geometry, &options](double z_m) { return options.horizontal_weight * geometry.horizontal_to_vertical(z_m); };
+}
+
 SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry, const RoughnessOptions& options) {
   Triplets entries;
   int row = 0;
-  const auto difference = [&](double direction_weight) {
+  const auto difference = [&](auto direction_weight) {
     return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
-      const double factor = std::sqrt(direction_weight * face_over_distance * geometry.depth_weight(z_m));
+      const double factor = std::sqrt(direction_weight(z_m) * face_over_distance * geometry.depth_weight(z_m));
       entries.emplace_back(row, static_cast<int>(a), -factor);
       entries.emplace_back(row, static_cast<int>(b), factor);
       ++row;
     };
   };
-  geometry.for_each_horizontal_pair(difference(options.horizontal_weight));
-  geometry.for_each_vertical_pair(difference(options.vertical_weight));
+  geometry.for_each_horizontal_pair(difference(horizontal_weight(geometry, options)));
+  geometry.for_each_vertical_pair(difference([&](double) { return options.vertical_weight; }));
   geometry.for_each_cell([&](Eigen::Index cell, double area, double) {
     entries.emplace_back(row++, static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
   });
@@ -104,17 +114,19 @@ SparseMatrix second_order(const TensorGrid2D& grid, const Geometry& geometry, co
     row_scale[static_cast<std::size_t>(cell)] = geometry.depth() * std::sqrt(geometry.depth_weight(z_m) / area);
     entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
   });
-  const auto flux = [&](double direction_weight) {
-    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double) {
+  const auto flux = [&](auto direction_weight) {
+    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
       for (const auto& [cell, other] : {std::pair{a, b}, std::pair{b, a}}) {
-        const double factor = row_scale[static_cast<std::size_t>(cell)] * direction_weight * face_over_distance;
+        const double factor = row_scale[static_cast<std::size_t>(cell)] * direction_weight(z_m) * face_over_distance;
         entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), factor);
         entries.emplace_back(static_cast<int>(cell), static_cast<int>(other), -factor);
       }
     };
   };
-  geometry.for_each_horizontal_pair(flux(options.horizontal_weight));
-  geometry.for_each_vertical_pair(flux(options.vertical_weight));
+  // The weights of an operator enter its square: the square root of the ratio here.
+  const auto root = [&](double z_m) { return options.horizontal_weight * std::sqrt(geometry.horizontal_to_vertical(z_m)); };
+  geometry.for_each_horizontal_pair(flux(root));
+  geometry.for_each_vertical_pair(flux([&](double) { return options.vertical_weight; }));
   SparseMatrix roughness(grid.n_cells(), grid.n_cells());
   roughness.setFromTriplets(entries.begin(), entries.end());
   return roughness;

@@ -58,8 +58,20 @@ constexpr double relative_error = 0.05;  // of |Z|, written where there was no d
 constexpr double tipper_error = 0.02;
 
 double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
-  if (key.quantity == mt::Quantity::tzy_re || key.quantity == mt::Quantity::tzy_im) return tipper_error;
-  return relative_error * std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
+  using mt::Quantity;
+  switch (key.quantity) {
+    case Quantity::tzy_re:
+    case Quantity::tzy_im:
+      return tipper_error;
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx:
+      return 2.0 * relative_error / mt::ln10;
+    case Quantity::phase_xy:
+    case Quantity::phase_yx:
+      return relative_error;
+    default:
+      return relative_error * std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
+  }
 }
 
 /// Sign and units as in the file the sites came from.
@@ -107,7 +119,9 @@ mt::ObservedData as_observed(const ForwardSites& sites, const Eigen::VectorXd& p
     const auto& key = data.survey.keys[i];
     const auto at = static_cast<Eigen::Index>(i);
     data.value[at] = table(key, data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)]);
-    if (!sites.modem) data.sigma[at] = default_sigma(key, table);
+    if (data.mask[i] != mt::MaskReason::missing)
+      data.mask[i] = mt::MaskReason::kept;  // placeholder errors ask for a prediction all the same
+    if (!sites.modem || !std::isfinite(data.sigma[at])) data.sigma[at] = default_sigma(key, table);
   }
   return data;
 }

@@ -32,12 +32,12 @@ class SizeFunction {
   GradedLineOptions options_;
 };
 
-/// Drops anchors closer to the previous kept one (or to the end) than a third of the size asked for there.
+/// Drops anchors closer to the previous kept one (or to the end) than half the size asked for there.
 std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size) {
   std::sort(anchors.begin(), anchors.end());
   std::vector<double> kept{begin};
   for (const double anchor : anchors) {
-    const double least = 0.35 * size(anchor);
+    const double least = 0.5 * size(anchor);
     if (anchor - kept.back() > least && end - anchor > least) kept.push_back(anchor);
   }
   kept.push_back(end);

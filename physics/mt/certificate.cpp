@@ -30,7 +30,7 @@ Survey2D response_survey(const Survey2D& survey) {
 template <class Transform>
 MeshSet2D transformed(const MeshSet2D& meshes, Transform transform) {
   MeshSet2D result;
-  for (const BandMesh& band : meshes.bands) result.bands.push_back({band.frequencies, transform(band.mesh), band.perfect_conductor_below});
+  for (const BandMesh& band : meshes.bands) result.bands.push_back({band.frequencies, transform(band.mesh), band.perfect_conductor_below, band.coarsened});
   return result;
 }
 

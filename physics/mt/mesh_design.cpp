@@ -14,8 +14,6 @@ namespace lodestone::physics::mt {
 
 namespace {
 
-constexpr double most_nodes = 4e6;
-
 /// Frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
 std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
   std::vector<int> order(frequencies.size());
@@ -72,11 +70,6 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
   const auto depths = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
   const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
-  if (const double nodes = static_cast<double>(lines.size()) * static_cast<double>(depths.size() + heights.size()); nodes > most_nodes) {
-    throw core::InvalidArgument("mt::design_meshes", "the mesh would have {:.1e} nodes (smallest surface cell {:.3g} m, {} stations and contacts); relax "
-                                "cells_per_skin_depth or contact_fraction, or move stations away from contacts", nodes, features.surface_size_m,
-                                features.y.size());
-  }
   const Draping draping(section, features, heights.front());
   std::vector<std::vector<double>> columns;
   for (const double y : lines) {
@@ -85,6 +78,21 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
     for (const double depth : depths) column.push_back(draping.below(y, depth));
   }
   return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1);
+}
+
+/// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
+BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies, const MeshDesignOptions& options) {
+  const BandRange range{survey.frequencies_hz[frequencies.back()], survey.frequencies_hz[frequencies.front()]};
+  MeshDesignOptions relaxed = options;
+  for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
+    relaxed.coarsen = options.coarsen * factor;
+    const MeshFeatures features = find_features(section, survey, range, relaxed);
+    BandMesh band{std::move(frequencies), make_mesh(section, features, relaxed), features.perfect_conductor_below, factor};
+    if (band.mesh.n_nodes() <= options.max_nodes) return band;
+    frequencies = std::move(band.frequencies);
+  }
+  throw core::InvalidArgument("mt::design_meshes", "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
+                              "from contacts", options.max_nodes, survey.stations.size(), range.max_frequency_hz);
 }
 
 }  // namespace
@@ -100,10 +108,13 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       options.side_padding = 60.0;
       options.air_height = 60.0;
       options.bottom_depth = 7.0;
+      options.max_nodes = 400'000;
       break;
     case Accuracy::iteration:
       options.cells_per_skin_depth = 4.0;
-      options.contact_fraction = 0.15;
+      options.contact_fraction = 0.3;
+      options.least_contrast = 0.7;
+      options.max_nodes = 12'000;
       options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;
@@ -116,22 +127,20 @@ MeshDesignOptions design_options(Accuracy accuracy) {
 MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options) {
   survey.validate();
   MeshSet2D result;
-  for (auto& band : make_bands(survey.frequencies_hz, options.band_ratio)) {
-    const BandRange range{survey.frequencies_hz[band.back()], survey.frequencies_hz[band.front()]};
-    const MeshFeatures features = find_features(section, survey, range, options);
-    result.bands.push_back({std::move(band), make_mesh(section, features, options), features.perfect_conductor_below});
+  for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
+    result.bands.push_back(make_band(section, survey, std::move(frequencies), options));
   }
   return result;
 }
 
 std::string MeshSet2D::summary() const {
-  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12}\n", "mesh", "frequencies", "columns", "rows", "air", "unknowns TE",
-                                 "unknowns TM", "depth km");
+  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns", "rows", "air", "unknowns TE",
+                                 "unknowns TM", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
-    const auto& [frequencies, mesh, perfect] = bands[i];
+    const auto& [frequencies, mesh, perfect, coarsened] = bands[i];
     const int rows = mesh.n_z() - mesh.n_air(), lines = mesh.n_y() + 1;
-    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g}\n", i, frequencies.size(), mesh.n_y(), rows, mesh.n_air(),
-                        lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0));
+    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(), rows, mesh.n_air(),
+                        lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
   }
   return text;
 }

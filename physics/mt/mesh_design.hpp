@@ -15,12 +15,14 @@ namespace lodestone::physics::mt {
 struct MeshDesignOptions {
   double cells_per_skin_depth = 14.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
   double contact_fraction = 0.015;     ///< cells of this times r at a contact of two decades and at the station near it; larger at weaker contacts
+  double least_contrast = 0.25;        ///< decades; weaker contacts and interfaces get no lines of their own, the cell averages take them
   double growth = 1.16;                ///< ratio of neighbouring cell sizes away from stations and contacts
   double far_growth = 1.6;             ///< the same beyond three penetration depths, where the station hears little
   double side_padding = 30.0;          ///< penetration depths beyond the outermost station or contact
   double air_height = 30.0;            ///< penetration depths of air above the surface (TE)
   double bottom_depth = 5.0;           ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact condition for plane fields
   double band_ratio = 1.6;             ///< frequencies within this ratio share a mesh
+  int max_nodes = 60'000;              ///< of one mesh; rules that ask for more are relaxed together (the certificate tells what that costs)
   double coarsen = 1.0;                ///< multiplies every cell size; the certificate and its tests use it
 };
 
@@ -33,6 +35,7 @@ struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
   mesh::QuadMesh2D mesh;
   bool perfect_conductor_below = false;
+  double coarsened = 1.0;  ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
 };
 
 /// The meshes of a survey: an input of Simulation2D.
@@ -42,7 +45,7 @@ struct MeshSet2D {
 };
 
 /// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
-/// errors: InvalidArgument when a mesh would exceed 4 million nodes (says which rule asks for it).
+/// errors: InvalidArgument when even sizes 100 times those asked for need more than `max_nodes`.
 [[nodiscard]] MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options = {});
 
 }  // namespace lodestone::physics::mt

@@ -10,11 +10,8 @@ namespace lodestone::physics::mt {
 
 namespace {
 
-/// Contrasts below this many decades do not ask for lines of their own: the cell averages take them.
-constexpr double least_contrast = 0.25;
-
-/// How strongly a contrast (in decades) scatters, 1 at two decades and more.
-double strength(double contrast) { return std::min(1.0, 0.5 * contrast); }
+/// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding that makes small fields of large ones.
+double strength(double contrast) { return std::min(1.0, std::pow(0.5 * contrast, 1.5)); }
 
 double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
 
@@ -115,18 +112,19 @@ class FeatureFinder {
     const double a = rho(iz, iy - 1), b = rho(iz, iy), contrast = std::abs(std::log10(a / b));
     const double y = grid_.y_edges_m()[iy], depth = std::max(0.0, depth_of_edge(iz));
     const Hearing heard = hearing(y, y, depth, iy);
-    if (contrast < least_contrast || !is_heard(heard)) return;
+    if (contrast < options_.least_contrast || !is_heard(heard)) return;
     add_lateral(y, depth, conductor_size(std::min(a, b), heard.r), strength(contrast), heard);
   }
 
   /// Stations closer to a contact than this are not resolved further: the cells would be smaller than any instrument's spread.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, 0.01 * result_.penetration_m); }
 
-  /// A contact (or kink) at y whose top lies at `depth`, scattering with `weight` ≤ 1.
+  /// A contact (or kink) at y whose top lies at `depth`, scattering with `weight` ≤ 1. `most` limits the lines beside it, across which the field decays
+  /// into the conductor; along the contact it varies with the distance r alone.
   void add_lateral(double y, double depth, double most, double weight, const Hearing& heard) {
     const double r = std::max(heard.r, least_distance(depth));
-    const double size = heard.coarser * std::min(most, kappa_ * r / weight);
-    result_.y.push_back({y, size});
+    const double size = heard.coarser * kappa_ * r / weight;
+    result_.y.push_back({y, std::min(heard.coarser * most, size)});
     result_.y_anchors.push_back(y);
     result_.first_y_m = std::min(result_.first_y_m, y);
     result_.last_y_m = std::max(result_.last_y_m, y);
@@ -143,7 +141,7 @@ class FeatureFinder {
     const auto& y = grid_.y_edges_m();
     const double left = iy == 0 ? -1e300 : y[iy], right = iy + 1 == grid_.n_y() ? 1e300 : y[iy + 1];
     const Hearing heard = hearing(left, right, depth, iy);
-    if (depth <= 0.0 || std::abs(std::log10(a / b)) < least_contrast || !is_heard(heard)) return;
+    if (depth <= 0.0 || std::abs(std::log10(a / b)) < options_.least_contrast || !is_heard(heard)) return;
     result_.z.push_back({depth, heard.coarser * conductor_size(std::min(a, b), heard.r)});
     result_.z_anchors.push_back(depth);
   }
