@@ -47,6 +47,11 @@ with Folder() as folder:
     numbers = [[w for line in open(p) if not line.startswith(("#", ">")) for w in line.split()] for p in (first, second)]
     check(len(numbers[0]) == len(numbers[1]) > 0, "the same rows")
     check([line for line in open(first) if line.startswith(">")] == [line for line in open(second) if line.startswith(">")], "the same units and sign")
+    template = folder.write("template.dat", "".join(
+        line if line.startswith(("#", ">")) else " ".join([*line.split()[:-1], "2e15"]) + "\n" for line in open(first)))
+    expect(0, ["wrote"], "forward", "--model", block, "--sites", template, "-o", second)
+    check(len([line for line in open(second) if not line.startswith(("#", ">"))]) == len([line for line in open(first) if not line.startswith(("#", ">"))]),
+          "placeholder errors ask for a prediction all the same")
     expect(2, ["remove --periods"], "forward", "--model", block, "--sites", first, "--periods", "1")
 
     hdf5 = folder / "out.h5"
