@@ -114,7 +114,7 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       options.cells_per_skin_depth = 4.0;
       options.contact_fraction = 0.3;
       options.least_contrast = 0.7;
-      options.max_nodes = 12'000;
+      options.max_nodes = 16'000;
       options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;
