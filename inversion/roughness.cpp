@@ -21,7 +21,8 @@ void check(const RoughnessOptions& options) {
   if (!positive(options.horizontal_weight) || !positive(options.vertical_weight))
     throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}", options.horizontal_weight,
                                 options.vertical_weight);
-  if (!std::isfinite(options.depth_weight_exponent) || !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) || !positive(options.depth_weight_z0_m))
+  if (!std::isfinite(options.depth_weight_exponent) || !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) ||
+      !positive(options.depth_weight_z0_m))
     throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m",
                                 options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
@@ -46,7 +47,8 @@ class Geometry {
   [[nodiscard]] double depth_weight(double z_m) const { return std::pow(relative_depth(z_m), options_.depth_weight_exponent); }
   /// Of the horizontal part, relative to the vertical.
   [[nodiscard]] double horizontal_to_vertical(double z_m) const {
-    return std::pow(relative_depth(z_m), options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) - options_.depth_weight_exponent);
+    return std::pow(relative_depth(z_m),
+                    options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) - options_.depth_weight_exponent);
   }
   /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face).
   template <class F>

@@ -6,6 +6,7 @@
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <limits>
+#include <tuple>
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
@@ -114,16 +115,19 @@ TEST_CASE("stop: a start model without responses gives a summary that is not usa
   CHECK_THAT(summary.brief(), Contains("start model") && Contains("out of memory"));
 }
 
-TEST_CASE("stop: when no lambda lowers the rms, shorter steps are tried") {
-  // A narrow valley: full steps of this steep map overshoot at every λ the search may try.
+TEST_CASE("step: when no lambda lowers the rms, or hardly, shorter steps are tried down to the lowest rms") {
+  // Newton's method for atan(v) = 0: the full step from 3 lands at −9.5, from 1.38 at −1.36.
   const auto steep = core::pointwise(
       "atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
   const inversion::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3), tests::line_roughness(1, 0.0)};
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1, .max_halvings = 6})
-                           .minimise(objective, Eigen::VectorXd::Constant(1, 3.0));
-  REQUIRE(summary.history.size() == 2);
-  CHECK(summary.history[1].step < 1.0);
-  CHECK(summary.history[1].rms < summary.history[0].rms);
+  const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1};
+  for (const auto& [start, step, n_forward] : {std::tuple{3.0, 0.25, 4}, std::tuple{1.38, 0.5, 3}}) {
+    const auto summary = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(1, start));
+    REQUIRE(summary.history.size() == 2);
+    CHECK(summary.history[1].step == step);
+    CHECK(summary.history[1].n_forward == n_forward);
+    CHECK(summary.history[1].rms < 0.2 * summary.history[0].rms);
+  }
 }
 
 TEST_CASE("stop: broken input is an exception, not a summary") {

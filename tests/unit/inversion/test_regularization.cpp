@@ -95,11 +95,34 @@ TEST_CASE("roughness: depth weights make shallow structure cheap and leave the b
   CHECK(cost(grid, deep, weighted) > 0.8 * cost(grid, deep, {}));
 }
 
+TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in both orders") {
+  const TensorGrid2D grid(uniform_edges(width, 40), uniform_edges(depth, 50));
+  for (const int order : {1, 2}) {
+    const RoughnessOptions both{.order = order, .depth_weight_exponent = 1.0, .depth_weight_z0_m = 500.0, .smallness_length_m = 1e12};
+    RoughnessOptions apart = both;
+    apart.horizontal_depth_exponent = -1.0;
+    Eigen::VectorXd along_y(grid.n_cells()), along_z(grid.n_cells());
+    double expected = 0.0;  // ∫ q(z) of the horizontal weight, for cos(πy/w)
+    for (int iz = 0; iz < grid.n_z(); ++iz) {
+      expected += (depth + 500.0) / (grid.z_centre_m(iz) + 500.0) * depth / grid.n_z();
+      for (int iy = 0; iy < grid.n_y(); ++iy) {
+        along_y[grid.index(iz, iy)] = std::cos(std::numbers::pi * grid.y_centre_m(iy) / width);
+        along_z[grid.index(iz, iy)] = std::cos(std::numbers::pi * grid.z_centre_m(iz) / depth);
+      }
+    }
+    CHECK(cost(grid, along_z, apart) == Approx(cost(grid, along_z, both)).epsilon(1e-9));
+    const double k = std::numbers::pi / width;
+    CHECK(cost(grid, along_y, apart) ==
+          Approx(0.5 * width * expected * (order == 1 ? k * k : k * k * k * k * depth * depth)).epsilon(0.01));
+  }
+}
+
 TEST_CASE("roughness: senseless options are refused") {
   const TensorGrid2D grid = regional_grid(3);
   CHECK_THROWS_WITH(roughness_operator(grid, {.order = 3}), Contains("order 1 or 2, got 3"));
   CHECK_THROWS_WITH(roughness_operator(grid, {.horizontal_weight = 0.0}), Contains("positive weights"));
   CHECK_THROWS_WITH(roughness_operator(grid, {.depth_weight_z0_m = -1.0}), Contains("-1 m"));
+  CHECK_THROWS_AS(roughness_operator(grid, {.horizontal_depth_exponent = NAN}), core::InvalidArgument);
   CHECK_THROWS_AS(roughness_operator(grid, {.smallness_length_m = NAN}), core::InvalidArgument);
 }
 
