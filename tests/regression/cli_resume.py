@@ -78,8 +78,8 @@ with Folder() as folder:
     expect(0, ["done: rms"], "invert", path, "-o", folder / "easy", "--set", "inversion.target_rms=3.0")
     expect(0, ["report.html"], "report", folder / "easy")
     check(os.path.getsize(folder / "easy/report.html") > 10000, "the report is there")
-    expect(0, ["done: rms"], "invert", path, "-o", folder / "bounded", "--set", "inversion.target_rms=3.0", "--set", "bounds.resistivity_min_ohm_m=1.0",
-           "--set", "bounds.resistivity_max_ohm_m=1000.0")
+    expect(0, ["done: rms"], "invert", path, "-o", folder / "bounded", "--set", "inversion.target_rms=4.0", "--set", "inversion.max_iterations=10",
+           "--set", "bounds.resistivity_min_ohm_m=1.0", "--set", "bounds.resistivity_max_ohm_m=1000.0")
     values = [float(r["resistivity_ohm_m"]) for r in csv.DictReader(open(folder / "bounded/section.csv"))]
     check(1.0 < min(values) and max(values) < 1000.0, "bounds hold")
 finish()
