@@ -71,7 +71,14 @@ def invert(config, out):
 with Folder() as folder:
     te_only = sys.argv[3:] == ["te"]
     said = invert(f"examples/kim_eto/kim_eto{'_te' if te_only else ''}.toml", folder / "demo")
-    check(re.search(r"done: rms [0-9.]+ ", said) is not None, "the target rms is reached")
+    found = re.search(r"rms ([0-9.]+) on the iterations' meshes, ([0-9.]+) at the final accuracy", said)
+    check(found is not None, "the rms is stated for both meshes")
+    if found:
+        iterations, final = float(found[1]), float(found[2])
+        start = next(float(row["rms"]) for row in read(folder / "demo/iterations.csv"))
+        print(f"rms: start {start:.2f}, iterations {iterations:.3f}, final {final:.3f}")
+        check(final < 0.5 * start, "the rms falls to less than half of the start model's")
+        check(abs(final / iterations - 1.0) < 0.1, "the meshes of the iterations are good enough: the rms at the final accuracy is within 10 %")
     for name in ("result.h5", "report.html", "vtk/section.vtu", "vtk/section_world.vtu", "vtk/stations.vtp", "vtk/model.pvd", "section.csv"):
         check(os.path.exists(folder / f"demo/{name}"), f"{name} is written")
     cells = cells_of(folder / "demo/section.csv")
