@@ -65,7 +65,7 @@ TEST_CASE("TOML options: syntax errors and values no option can hold are configu
              Catch::Contains("run.toml:1: unknown key \"colour\""));
 }
 
-TEST_CASE("--set: the value is TOML where it can be, else text", "[toml]") {
+TEST_CASE("assignments by --set: the value is TOML where it can be, else text", "[toml]") {
   auto options = parse_options_toml("a = 1\n[t]\nb = 2\n", "run.toml");
   set_option(options, "t.b=3.5");
   set_option(options, "t.c = [1, 2]");
