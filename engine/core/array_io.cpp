@@ -54,8 +54,12 @@ void write_vector(ArraySink& sink, const std::string& name, std::span<const doub
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::complex<double>> values) {
   write_flat(sink, name, DType::c128, values);
 }
-void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values) { write_flat(sink, name, DType::i64, values); }
-void write_vector(ArraySink& sink, const std::string& name, std::span<const std::uint8_t> values) { write_flat(sink, name, DType::u8, values); }
+void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values) {
+  write_flat(sink, name, DType::i64, values);
+}
+void write_vector(ArraySink& sink, const std::string& name, std::span<const std::uint8_t> values) {
+  write_flat(sink, name, DType::u8, values);
+}
 
 void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<const Eigen::MatrixXd>& values) {
   const RowMajorMatrix rows = values;

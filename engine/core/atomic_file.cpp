@@ -16,7 +16,8 @@ namespace lodestone::core {
 namespace {
 
 [[noreturn]] void throw_unwritable(const std::string& path, int error) {
-  throw FileError("core::AtomicFile", "cannot write {}: {}; check the folder, its permissions and the free space", path, std::strerror(error));
+  throw FileError("core::AtomicFile", "cannot write {}: {}; check the folder, its permissions and the free space", path,
+                  std::strerror(error));
 }
 
 std::string temporary_name(const std::filesystem::path& path) {

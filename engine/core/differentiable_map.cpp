@@ -13,15 +13,15 @@ constexpr Eigen::Index jacobian_block = 64;  // unit vectors per vjp call: bound
 
 void expect_rows(const char* what, const ConstMatrixRef& directions, Eigen::Index rows) {
   if (directions.rows() != rows) {
-    throw ShapeError("core::Linearization", "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?", what,
-                     rows, directions.rows(), directions.cols());
+    throw ShapeError("core::Linearization", "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?",
+                     what, rows, directions.rows(), directions.cols());
   }
 }
 
 Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
   if (result.rows() != rows || result.cols() != cols) {
-    throw ShapeError("core::Linearization", "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map", what,
-                     rows, cols, result.rows(), result.cols());
+    throw ShapeError("core::Linearization", "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map",
+                     what, rows, cols, result.rows(), result.cols());
   }
   if (!result.allFinite()) throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity", what);
   return result;
@@ -39,8 +39,8 @@ void check_result(const DifferentiableMap& map, const ConstVectorRef& result) {
     throw ShapeError(map.name(), "expected {} outputs, the map gave {}; this is a fault in the map", map.size_out(), result.size());
   }
   if (const Eigen::Index bad = first_not_finite(result); bad >= 0) {
-    throw SolverError(map.name(), "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?", result[bad], bad,
-                      result.size());
+    throw SolverError(map.name(), "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?", result[bad],
+                      bad, result.size());
   }
 }
 
@@ -70,7 +70,8 @@ Eigen::MatrixXd Linearization::do_jacobian() const {
 }
 
 void DifferentiableMap::check(const ConstVectorRef& x) const {
-  if (x.size() != size_in()) throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(), x.size());
+  if (x.size() != size_in())
+    throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(), x.size());
   if (const Eigen::Index bad = first_not_finite(x); bad >= 0) {
     throw InvalidArgument(name(), "expected finite unknowns, got {} at index {} of {}", x[bad], bad, x.size());
   }

@@ -45,13 +45,27 @@ class ErrorOf : public Error {
 };
 
 // clang-format off: one class, one line
-struct InvalidArgument : ErrorOf<ExitCode::argument> { using ErrorOf::ErrorOf; };
-struct ShapeError : ErrorOf<ExitCode::argument> { using ErrorOf::ErrorOf; };
-struct FileError : ErrorOf<ExitCode::file> { using ErrorOf::ErrorOf; };      ///< missing, unreadable, unwritable
-struct FormatError : ErrorOf<ExitCode::format> { using ErrorOf::ErrorOf; };  ///< readable, but not what it should be; carries file:line
-struct ConfigError : ErrorOf<ExitCode::configuration> { using ErrorOf::ErrorOf; };
-struct SolverError : ErrorOf<ExitCode::solver> { using ErrorOf::ErrorOf; };
-struct DeviceError : ErrorOf<ExitCode::device> { using ErrorOf::ErrorOf; };
+struct InvalidArgument : ErrorOf<ExitCode::argument> {
+  using ErrorOf::ErrorOf;
+};
+struct ShapeError : ErrorOf<ExitCode::argument> {
+  using ErrorOf::ErrorOf;
+};
+struct FileError : ErrorOf<ExitCode::file> {
+  using ErrorOf::ErrorOf;
+};  ///< missing, unreadable, unwritable
+struct FormatError : ErrorOf<ExitCode::format> {
+  using ErrorOf::ErrorOf;
+};  ///< readable, but not what it should be; carries file:line
+struct ConfigError : ErrorOf<ExitCode::configuration> {
+  using ErrorOf::ErrorOf;
+};
+struct SolverError : ErrorOf<ExitCode::solver> {
+  using ErrorOf::ErrorOf;
+};
+struct DeviceError : ErrorOf<ExitCode::device> {
+  using ErrorOf::ErrorOf;
+};
 // clang-format on
 
 }  // namespace lodestone::core

@@ -30,12 +30,20 @@ void write(Level level, std::string_view message);
 [[nodiscard]] int count(Level level);
 
 template <class... Args>
-void debug(fmt::format_string<Args...> text, Args&&... args) { write(Level::debug, fmt::format(text, std::forward<Args>(args)...)); }
+void debug(fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::debug, fmt::format(text, std::forward<Args>(args)...));
+}
 template <class... Args>
-void info(fmt::format_string<Args...> text, Args&&... args) { write(Level::info, fmt::format(text, std::forward<Args>(args)...)); }
+void info(fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::info, fmt::format(text, std::forward<Args>(args)...));
+}
 template <class... Args>
-void warning(fmt::format_string<Args...> text, Args&&... args) { write(Level::warning, fmt::format(text, std::forward<Args>(args)...)); }
+void warning(fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::warning, fmt::format(text, std::forward<Args>(args)...));
+}
 template <class... Args>
-void error(fmt::format_string<Args...> text, Args&&... args) { write(Level::error, fmt::format(text, std::forward<Args>(args)...)); }
+void error(fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::error, fmt::format(text, std::forward<Args>(args)...));
+}
 
 }  // namespace lodestone::core::log

@@ -11,8 +11,8 @@ namespace {
 /// The communicator of a map made of others: serial parts join any.
 int joint_communicator(const std::string& component, int first, int second) {
   if (first != 0 && second != 0 && first != second) {
-    throw InvalidArgument(component, "expected maps over one communicator, got communicators {} and {}; build both over the same one", first,
-                          second);
+    throw InvalidArgument(component, "expected maps over one communicator, got communicators {} and {}; build both over the same one",
+                          first, second);
   }
   return first != 0 ? first : second;
 }
@@ -25,7 +25,8 @@ void require_map(const char* component, const MapPtr& map) {
 
 class PointwiseLinearization final : public Linearization {
  public:
-  PointwiseLinearization(Eigen::VectorXd value, Eigen::VectorXd slope) : Linearization(slope.size(), std::move(value)), slope_(std::move(slope)) {}
+  PointwiseLinearization(Eigen::VectorXd value, Eigen::VectorXd slope)
+      : Linearization(slope.size(), std::move(value)), slope_(std::move(slope)) {}
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
@@ -39,7 +40,8 @@ class PointwiseMap final : public DifferentiableMap {
  public:
   PointwiseMap(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df)
       : name_(std::move(name)), size_(size), f_(std::move(f)), df_(std::move(df)) {
-    if (!f_ || !df_) throw InvalidArgument("core::pointwise", "expected a function and its derivative for \"{}\", got an empty function", name_);
+    if (!f_ || !df_)
+      throw InvalidArgument("core::pointwise", "expected a function and its derivative for \"{}\", got an empty function", name_);
   }
   Eigen::Index size_in() const override { return size_; }
   Eigen::Index size_out() const override { return size_; }
@@ -115,8 +117,8 @@ class ComposedMap final : public DifferentiableMap {
     require_map("core::compose", outer_);
     require_map("core::compose", inner_);
     if (outer_->size_in() != inner_->size_out()) {
-      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}", inner_->name(), outer_->size_in(), outer_->name(),
-                       inner_->size_out());
+      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}", inner_->name(), outer_->size_in(),
+                       outer_->name(), inner_->size_out());
     }
     communicator_ = joint_communicator("core::compose", outer_->communicator_id(), inner_->communicator_id());
   }

@@ -86,10 +86,13 @@ class TaylorTest {
 std::string table_of(const TaylorLine& line) {
   std::string text = fmt::format("{:>12} {:>14} {:>7}\n", "step", "remainder", "order");
   for (std::size_t i = 0; i < line.steps.size(); ++i) {
-    const std::string order = i == 0 || line.remainders[i] <= 0.0 ? "-" : fmt::format("{:.3f}", std::log2(line.remainders[i - 1] / line.remainders[i]));
+    const std::string order =
+        i == 0 || line.remainders[i] <= 0.0 ? "-" : fmt::format("{:.3f}", std::log2(line.remainders[i - 1] / line.remainders[i]));
     fmt::format_to(std::back_inserter(text), "{:>12.4e} {:>14.6e} {:>7}\n", line.steps[i], line.remainders[i], order);
   }
-  const char* verdict = line.linear ? "linear" : line.readable ? "order read at the smallest step above the noise" : "all remainders are noise";
+  const char* verdict = line.linear     ? "linear"
+                        : line.readable ? "order read at the smallest step above the noise"
+                                        : "all remainders are noise";
   return text + fmt::format("{}: {:.3f}\n", verdict, line.order);
 }
 
@@ -154,8 +157,9 @@ MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef&
   MapCheckResult result;
   result.figure = std::max({dot, dense, batch});
   result.passed = result.figure <= options.max_adjoint_gap;
-  result.report = fmt::format("adjoint test of {}\n{:<34} {:.3e}\n{:<34} {:.3e}\n{:<34} {:.3e}\n", map.name(), "dot products w'(Jv), v'(J'w)", dot,
-                              "dense Jacobian against jvp and vjp", dense, "one direction against a batch", batch);
+  result.report =
+      fmt::format("adjoint test of {}\n{:<34} {:.3e}\n{:<34} {:.3e}\n{:<34} {:.3e}\n", map.name(), "dot products w'(Jv), v'(J'w)", dot,
+                  "dense Jacobian against jvp and vjp", dense, "one direction against a batch", batch);
   return result;
 }
 

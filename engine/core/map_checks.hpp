@@ -12,19 +12,19 @@ namespace lodestone::core {
 /// How `check_derivative` and `check_adjoint` probe a map.
 struct MapCheckOptions {
   std::uint64_t seed = 1;
-  double first_step = 1e-2;          ///< largest step relative to the size of x
-  int n_steps = 7;                   ///< each a factor 2 smaller; the order is read where rounding does not rule
-  double min_order = 1.9;            ///< Taylor order asked for
-  double linear_remainder = 1e-12;   ///< a relative remainder below this passes as well (linear maps)
-  double max_adjoint_gap = 1e-10;    ///< 1e-8 where an iterative solver is inside
+  double first_step = 1e-2;         ///< largest step relative to the size of x
+  int n_steps = 7;                  ///< each a factor 2 smaller; the order is read where rounding does not rule
+  double min_order = 1.9;           ///< Taylor order asked for
+  double linear_remainder = 1e-12;  ///< a relative remainder below this passes as well (linear maps)
+  double max_adjoint_gap = 1e-10;   ///< 1e-8 where an iterative solver is inside
   int n_directions = 2;
 };
 
 struct MapCheckResult {
   bool passed = false;
-  double figure = 0.0;               ///< observed Taylor order, or adjoint gap
+  double figure = 0.0;  ///< observed Taylor order, or adjoint gap
   std::vector<double> steps, remainders;
-  std::string report;                ///< a table for people
+  std::string report;  ///< a table for people
 };
 
 /// Taylor test: ‖F(x+hv) − F(x) − h J v‖ falls with order ≥ 1.9 in h, for random v. collective as the map.

@@ -99,7 +99,9 @@ struct Options::Node {
     node->where = std::move(where);
     return node;
   }
-  [[nodiscard]] std::string path_of(std::string_view key) const { return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key); }
+  [[nodiscard]] std::string path_of(std::string_view key) const {
+    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  }
   Entry* find(std::string_view key) {
     const auto found = std::ranges::find(entries, key, &Entry::key);
     return found == entries.end() ? nullptr : &*found;
@@ -143,8 +145,8 @@ struct Options::Node {
     }
     const auto* below = std::get_if<NodePtr>(&entry->content);
     if (below == nullptr) {
-      throw ConfigError(component, "{}expected a table at \"{}\", but {} was set there; rename one of the two", place(where), node->path_of(head),
-                        entry->describe());
+      throw ConfigError(component, "{}expected a table at \"{}\", but {} was set there; rename one of the two", place(where),
+                        node->path_of(head), entry->describe());
     }
     return table_at(*below, rest, where);
   }

@@ -37,10 +37,11 @@ class Options {
   [[nodiscard]] double real(std::string_view key, std::optional<double> fallback = {}) const;  ///< takes integers too; must be finite
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {}) const;
   /// Text out of a fixed list. errors: ConfigError listing the allowed words.
-  [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {}) const;
+  [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed,
+                                   std::optional<std::string> fallback = {}) const;
   [[nodiscard]] std::vector<double> reals(std::string_view key, std::optional<std::vector<double>> fallback = {}) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view key, std::optional<std::vector<std::string>> fallback = {}) const;
-  [[nodiscard]] Options child(std::string_view key) const;                 ///< empty table if absent
+  [[nodiscard]] Options child(std::string_view key) const;                  ///< empty table if absent
   [[nodiscard]] std::vector<Options> children(std::string_view key) const;  ///< array of tables; empty if absent
 
   /// Full dotted path of this table ("" for the root) and where a key was set ("file:line").

@@ -27,9 +27,11 @@ int Session::run(const std::function<int()>& body) {
     return fail(static_cast<int>(ExitCode::unexpected),
                 "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or more ranks on more machines");
   } catch (const std::exception& error) {
-    return fail(static_cast<int>(ExitCode::unexpected), fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+    return fail(static_cast<int>(ExitCode::unexpected),
+                fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
   } catch (...) {
-    return fail(static_cast<int>(ExitCode::unexpected), "[unexpected] an exception of unknown type; please report this with the command you ran");
+    return fail(static_cast<int>(ExitCode::unexpected),
+                "[unexpected] an exception of unknown type; please report this with the command you ran");
   }
 }
 

@@ -18,7 +18,8 @@ constexpr double mgal_per_si = 1e5;
 /// Gravity at one point, with its dense derivative.
 class GravityAt final : public Linearization {
  public:
-  GravityAt(Eigen::VectorXd value, Eigen::MatrixXd jacobian) : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
+  GravityAt(Eigen::VectorXd value, Eigen::MatrixXd jacobian)
+      : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return jacobian_ * directions; }
@@ -32,8 +33,9 @@ class GravityAt final : public Linearization {
 
 BasinGravity::BasinGravity(BasinOptions options) : options_(std::move(options)) {
   if (size_in() == 0 || size_out() == 0 || options_.column_width_m <= 0.0 || options_.station_height_m <= 0.0) {
-    throw lodestone::core::InvalidArgument(name(), "expected stations, columns and positive sizes, got {} stations, {} columns, width {} m, height {} m",
-                                           size_out(), size_in(), options_.column_width_m, options_.station_height_m);
+    throw lodestone::core::InvalidArgument(
+        name(), "expected stations, columns and positive sizes, got {} stations, {} columns, width {} m, height {} m", size_out(),
+        size_in(), options_.column_width_m, options_.station_height_m);
   }
 }
 

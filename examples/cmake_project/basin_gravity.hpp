@@ -7,8 +7,8 @@ namespace basin {
 
 /// Where gravity is measured and how the basin is divided.
 struct BasinOptions {
-  Eigen::VectorXd station_y_m;             ///< along the profile
-  Eigen::VectorXd column_y_m;              ///< centres of the columns of sediment
+  Eigen::VectorXd station_y_m;  ///< along the profile
+  Eigen::VectorXd column_y_m;   ///< centres of the columns of sediment
   double column_width_m = 1000.0;
   double station_height_m = 500.0;         ///< above the top of the sediment (an airborne survey)
   double density_contrast_kg_m3 = -400.0;  ///< sediment minus basement

@@ -62,7 +62,8 @@ void require_right_derivatives(const core::DifferentiableMap& map, const Eigen::
   const auto derivative = core::check_derivative(map, model);
   const auto adjoint = core::check_adjoint(map, model);
   core::log::info("Taylor order {:.2f}, adjoint gap {:.1e}", derivative.figure, adjoint.figure);
-  if (!derivative.passed || !adjoint.passed) throw core::SolverError(map.name(), "wrong derivatives:\n{}{}", derivative.report, adjoint.report);
+  if (!derivative.passed || !adjoint.passed)
+    throw core::SolverError(map.name(), "wrong derivatives:\n{}{}", derivative.report, adjoint.report);
 }
 
 int run(const core::MpiScope& mpi) {

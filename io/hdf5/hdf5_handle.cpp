@@ -28,13 +28,20 @@ std::string last_error() {
 
 Handle memory_type(core::DType dtype) {
   switch (dtype) {
-    case core::DType::u8: return {H5Tcopy(H5T_NATIVE_UINT8), H5Tclose};
-    case core::DType::i32: return {H5Tcopy(H5T_NATIVE_INT32), H5Tclose};
-    case core::DType::i64: return {H5Tcopy(H5T_NATIVE_INT64), H5Tclose};
-    case core::DType::f32: return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
-    case core::DType::f64: return {H5Tcopy(H5T_NATIVE_DOUBLE), H5Tclose};
-    case core::DType::c64: return complex_type(H5T_NATIVE_FLOAT, sizeof(float));
-    case core::DType::c128: return complex_type(H5T_NATIVE_DOUBLE, sizeof(double));
+    case core::DType::u8:
+      return {H5Tcopy(H5T_NATIVE_UINT8), H5Tclose};
+    case core::DType::i32:
+      return {H5Tcopy(H5T_NATIVE_INT32), H5Tclose};
+    case core::DType::i64:
+      return {H5Tcopy(H5T_NATIVE_INT64), H5Tclose};
+    case core::DType::f32:
+      return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
+    case core::DType::f64:
+      return {H5Tcopy(H5T_NATIVE_DOUBLE), H5Tclose};
+    case core::DType::c64:
+      return complex_type(H5T_NATIVE_FLOAT, sizeof(float));
+    case core::DType::c128:
+      return complex_type(H5T_NATIVE_DOUBLE, sizeof(double));
   }
   return {};
 }

@@ -87,7 +87,8 @@ struct Hdf5Sink::Impl {
     }
     const Handle space = dataspace(shape);
     const Handle properties = creation(shape, static_cast<std::int64_t>(bytes.size()));
-    const Handle dataset(H5Dcreate2(file.get(), name.c_str(), type, space.get(), link_creation.get(), properties.get(), H5P_DEFAULT), H5Dclose);
+    const Handle dataset(H5Dcreate2(file.get(), name.c_str(), type, space.get(), link_creation.get(), properties.get(), H5P_DEFAULT),
+                         H5Dclose);
     if (!dataset.valid()) {
       fail(name, "creating array");
     }
@@ -148,8 +149,8 @@ void Hdf5Sink::attribute(const std::string& object, const std::string& key, cons
   const hdf5::QuietErrors quiet;
   impl_->require_open();
   if (text.size() > max_attribute_bytes) {
-    throw core::InvalidArgument("io::Hdf5Sink", "attribute '{}' of '{}': expected at most {} bytes, got {}; write a text array instead", key, object,
-                                max_attribute_bytes, text.size());
+    throw core::InvalidArgument("io::Hdf5Sink", "attribute '{}' of '{}': expected at most {} bytes, got {}; write a text array instead",
+                                key, object, max_attribute_bytes, text.size());
   }
   const Handle at = impl_->open_object(object);
   if (at.valid() && H5Aexists(at.get(), key.c_str()) > 0) {

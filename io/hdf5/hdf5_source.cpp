@@ -45,9 +45,14 @@ bool present_as(hid_t type, core::DType& dtype) {
     case H5T_INTEGER:
       dtype = size == 1 ? core::DType::u8 : size == 4 && H5Tget_sign(type) == H5T_SGN_2 ? core::DType::i32 : core::DType::i64;
       return true;
-    case H5T_FLOAT: dtype = size <= 4 ? core::DType::f32 : core::DType::f64; return true;
-    case H5T_COMPOUND: dtype = size <= 8 ? core::DType::c64 : core::DType::c128; return is_complex(type);
-    default: return false;
+    case H5T_FLOAT:
+      dtype = size <= 4 ? core::DType::f32 : core::DType::f64;
+      return true;
+    case H5T_COMPOUND:
+      dtype = size <= 8 ? core::DType::c64 : core::DType::c128;
+      return is_complex(type);
+    default:
+      return false;
   }
 }
 
@@ -61,11 +66,13 @@ struct Hdf5Source::Impl {
                             std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
-      throw core::FormatError("io::Hdf5Source", "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
+      throw core::FormatError("io::Hdf5Source", "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?",
+                              path);
     }
     file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) {
-      throw core::FormatError("io::Hdf5Source", "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again", path,
+      throw core::FormatError("io::Hdf5Source",
+                              "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again", path,
                               hdf5::last_error());
     }
   }
@@ -88,7 +95,8 @@ struct Hdf5Source::Impl {
 
   [[nodiscard]] bool is_array(const std::string& name) const {
     H5O_info_t info;
-    return exists(name) && H5Oget_info_by_name2(file.get(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && info.type == H5O_TYPE_DATASET;
+    return exists(name) && H5Oget_info_by_name2(file.get(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+           info.type == H5O_TYPE_DATASET;
   }
 
   [[nodiscard]] Handle open_array(const std::string& name) const {
@@ -127,7 +135,8 @@ struct Hdf5Source::Impl {
     return result;
   }
 
-  void read_rows(const std::string& name, const Handle& dataset, const Presented& array, std::int64_t first, std::int64_t n, std::byte* out) const {
+  void read_rows(const std::string& name, const Handle& dataset, const Presented& array, std::int64_t first, std::int64_t n,
+                 std::byte* out) const {
     const Handle space(H5Dget_space(dataset.get()), H5Sclose);
     Handle memory(H5Scopy(space.get()), H5Sclose);
     const int rank = H5Sget_simple_extent_ndims(space.get());

@@ -54,7 +54,7 @@ std::vector<Tick> log_ticks(const Axis& axis) {
   if (!std::isfinite(low) || !std::isfinite(high)) {
     return {};
   }
-  const int every = std::max(1, static_cast<int>(std::ceil((high - low) / 9.0)));
+  const int every = std::max(1, static_cast<int>(std::ceil((high - low) / (axis.n_ticks + 1.0))));
   const bool few_decades = high - low < 1.7;
   std::vector<Tick> result;
   for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high)); ++decade) {
@@ -77,7 +77,7 @@ std::string tick_label(double value) {
     return "−" + tick_label(-value);
   }
   const double size = std::abs(value);
-  if (size == 0.0 || (size >= 0.9e-3 && size < 0.9e6)) {
+  if (size == 0.0 || (size >= 0.9e-3 && size < 0.9e5)) {
     return fmt::format("{:.6g}", value);
   }
   const int exponent = static_cast<int>(std::floor(std::log10(size) + 1e-9));
@@ -136,7 +136,8 @@ void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const
     const double top = box.y + box.height * k / n_steps, bottom = box.y + box.height * (k + 1) / n_steps;
     // The map's 0 belongs to the smaller value.
     const double part = (k + 0.5) / n_steps;
-    canvas.cell({{box.x, top}, {box.x + box.width, top}, {box.x + box.width, bottom}, {box.x, bottom}}, map.at(axis.first < axis.last ? part : 1.0 - part));
+    canvas.cell({{box.x, top}, {box.x + box.width, top}, {box.x + box.width, bottom}, {box.x, bottom}},
+                map.at(axis.first < axis.last ? part : 1.0 - part));
   }
   const Stroke stroke{ink, 1.0, {}};
   canvas.rectangle(box, {{}, stroke});

@@ -22,9 +22,9 @@ enum class TickLabels { shown, hidden };
 struct Axis {
   double first = 0.0, last = 1.0;
   Scale scale = Scale::linear;
-  std::string label;
+  std::string label = {};
   TickLabels tick_labels = TickLabels::shown;
-  int n_ticks = 6;    ///< wanted on a linear axis, about
+  int n_ticks = 6;    ///< wanted, about; a logarithmic axis labels every second, third … decade where there are more
   double step = 0.0;  ///< between the ticks of a linear axis; 0: a round number
 };
 

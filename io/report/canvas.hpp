@@ -22,7 +22,7 @@ struct Box {
 struct Stroke {
   Color color;
   double width = 1.0;
-  std::vector<double> dash;
+  std::vector<double> dash = {};
 };
 /// What a closed shape looks like.
 struct Paint {

@@ -131,7 +131,8 @@ void Canvas::write_png(const std::filesystem::path& path, double scale) const {
   }
   std::string bytes;
   const cairo_status_t drawn = cairo_status(cr);
-  const cairo_status_t status = drawn != CAIRO_STATUS_SUCCESS ? drawn : cairo_surface_write_to_png_stream(drawing.surface.get(), append_bytes, &bytes);
+  const cairo_status_t status =
+      drawn != CAIRO_STATUS_SUCCESS ? drawn : cairo_surface_write_to_png_stream(drawing.surface.get(), append_bytes, &bytes);
   if (status != CAIRO_STATUS_SUCCESS) {
     throw core::FileError("io::report", "{}: the picture could not be drawn: {}", path.string(), cairo_status_to_string(status));
   }

@@ -69,8 +69,8 @@ class SvgRenderer {
   }
   void operator()(const Canvas::Circle& circle) {
     flush();
-    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x), number(circle.centre.y), number(circle.radius),
-                        paint_attributes(circle.paint));
+    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x), number(circle.centre.y),
+                        number(circle.radius), paint_attributes(circle.paint));
   }
   void operator()(const Canvas::Text& text) {
     flush();
@@ -83,7 +83,8 @@ class SvgRenderer {
       where = fmt::format("y=\"{}\" transform=\"translate({} {})rotate({})\"", number(drop), number(text.at.x), number(text.at.y),
                           number(-style.rotation_deg));
     }
-    out_ += fmt::format("<text {}{}{}{} fill=\"{}\">{}</text>\n", where, style.size != 11.0 ? fmt::format(" font-size=\"{}\"", number(style.size)) : "",
+    out_ += fmt::format("<text {}{}{}{} fill=\"{}\">{}</text>\n", where,
+                        style.size != 11.0 ? fmt::format(" font-size=\"{}\"", number(style.size)) : "",
                         anchors[static_cast<std::size_t>(style.horizontal)], style.weight == Weight::bold ? " font-weight=\"bold\"" : "",
                         hex(style.color), escaped(text.text));
   }
@@ -91,9 +92,10 @@ class SvgRenderer {
     const auto& c = cell.corners;
     const bool upright = c.size() == 4 && c[0].y == c[1].y && c[1].x == c[2].x && c[2].y == c[3].y && c[3].x == c[0].x;
     // Sizes are differences of rounded corners: neighbours share their edges to the last digit.
-    cells_[hex(cell.fill)] += upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y), number(rounded(c[1].x) - rounded(c[0].x)),
-                                                    number(rounded(c[2].y) - rounded(c[1].y)), number(rounded(c[0].x) - rounded(c[1].x)))
-                                      : path(c, "z");
+    cells_[hex(cell.fill)] +=
+        upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y), number(rounded(c[1].x) - rounded(c[0].x)),
+                              number(rounded(c[2].y) - rounded(c[1].y)), number(rounded(c[0].x) - rounded(c[1].x)))
+                : path(c, "z");
   }
   void operator()(const Canvas::BeginClip& clip) {
     flush();

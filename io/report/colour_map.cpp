@@ -42,7 +42,8 @@ Color to_srgb(const OkLab& color) {
   const double l = cube(color.lightness + 0.3963377774 * color.a + 0.2158037573 * color.b);
   const double m = cube(color.lightness - 0.1055613458 * color.a - 0.0638541728 * color.b);
   const double s = cube(color.lightness - 0.0894841775 * color.a - 1.2914855480 * color.b);
-  return {gamma_encoded(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s), gamma_encoded(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+  return {gamma_encoded(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+          gamma_encoded(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
           gamma_encoded(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
 }
 
@@ -57,7 +58,8 @@ ColourMap::ColourMap(std::initializer_list<unsigned> anchors) {
     const double at = length.back() * level / (n_levels - 1);
     const auto above = std::upper_bound(length.begin() + 1, length.end() - 1, at);
     const auto k = static_cast<std::size_t>(above - length.begin());
-    levels_[static_cast<std::size_t>(level)] = to_srgb(between(points[k - 1], points[k], (at - length[k - 1]) / (length[k] - length[k - 1])));
+    levels_[static_cast<std::size_t>(level)] =
+        to_srgb(between(points[k - 1], points[k], (at - length[k - 1]) / (length[k] - length[k - 1])));
   }
 }
 

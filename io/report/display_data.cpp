@@ -31,12 +31,18 @@ struct Sources {
 
 Sources sources_of(Shown shown) {
   switch (shown) {
-    case Shown::rho_te: return {Quantity::log10_rho_xy, Quantity::zxy_re, Quantity::zxy_im};
-    case Shown::phase_te: return {Quantity::phase_xy, Quantity::zxy_re, Quantity::zxy_im};
-    case Shown::rho_tm: return {Quantity::log10_rho_yx, Quantity::zyx_re, Quantity::zyx_im};
-    case Shown::phase_tm: return {Quantity::phase_yx, Quantity::zyx_re, Quantity::zyx_im};
-    case Shown::tipper_re: return {Quantity::tzy_re, Quantity::tzy_re, Quantity::tzy_re};
-    case Shown::tipper_im: return {Quantity::tzy_im, Quantity::tzy_im, Quantity::tzy_im};
+    case Shown::rho_te:
+      return {Quantity::log10_rho_xy, Quantity::zxy_re, Quantity::zxy_im};
+    case Shown::phase_te:
+      return {Quantity::phase_xy, Quantity::zxy_re, Quantity::zxy_im};
+    case Shown::rho_tm:
+      return {Quantity::log10_rho_yx, Quantity::zyx_re, Quantity::zyx_im};
+    case Shown::phase_tm:
+      return {Quantity::phase_yx, Quantity::zyx_re, Quantity::zyx_im};
+    case Shown::tipper_re:
+      return {Quantity::tzy_re, Quantity::tzy_re, Quantity::tzy_re};
+    case Shown::tipper_im:
+      return {Quantity::tzy_im, Quantity::tzy_im, Quantity::tzy_im};
   }
   return {};
 }
@@ -53,12 +59,14 @@ void add_residual(ShownDatum& datum, Shown shown) {
 }  // namespace
 
 std::string title_of(Shown shown) {
-  static constexpr std::array names{"TE apparent resistivity", "TE phase", "TM apparent resistivity", "TM phase", "Tipper, real part", "Tipper, imaginary part"};
+  static constexpr std::array names{"TE apparent resistivity", "TE phase", "TM apparent resistivity", "TM phase", "Tipper, real part",
+                                    "Tipper, imaginary part"};
   return names[static_cast<std::size_t>(shown)];
 }
 
 std::string slug_of(Shown shown) {
-  static constexpr std::array names{"te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real", "tipper_imaginary"};
+  static constexpr std::array names{"te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real",
+                                    "tipper_imaginary"};
   return names[static_cast<std::size_t>(shown)];
 }
 
@@ -71,13 +79,14 @@ ShownData::ShownData(const InversionResult& result)
       n_stations_(static_cast<int>(result.data.survey.stations.size())) {
   const auto n = static_cast<Eigen::Index>(result.data.survey.keys.size());
   if (result.data.value.size() != n || result.data.sigma.size() != n || std::ssize(result.data.mask) != n || result.predicted.size() != n) {
-    throw core::ShapeError("io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n, result.data.value.size(),
-                           result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
+    throw core::ShapeError("io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+                           result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
   }
   keys_.assign(static_cast<std::size_t>(mt::n_quantities * n_frequencies_ * n_stations_), -1);
   for (std::size_t k = 0; k < result.data.survey.keys.size(); ++k) {
     const mt::DatumKey& at = result.data.survey.keys[k];
-    keys_[static_cast<std::size_t>((static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] = static_cast<int>(k);
+    keys_[static_cast<std::size_t>((static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] =
+        static_cast<int>(k);
   }
 }
 
@@ -108,8 +117,12 @@ ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
 ShownDatum ShownData::direct(int key, Shown shown) const {
   const mt::ObservedData& data = result_.data;
   const auto at = static_cast<std::size_t>(key);
-  ShownDatum datum{data.value[key], data.sigma[key], result_.predicted[key], data.mask[at] == mt::MaskReason::kept,
-                   at < data.interpolated.size() && data.interpolated[at] != 0, missing};
+  ShownDatum datum{data.value[key],
+                   data.sigma[key],
+                   result_.predicted[key],
+                   data.mask[at] == mt::MaskReason::kept,
+                   at < data.interpolated.size() && data.interpolated[at] != 0,
+                   missing};
   if (is_phase(shown)) {
     datum.observed = folded_deg(datum.observed * mt::deg_per_rad, shown);
     datum.predicted = folded_deg(datum.predicted * mt::deg_per_rad, shown);
@@ -125,8 +138,12 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
   const mt::Complex observed(data.value[real], data.value[imaginary]), predicted(result_.predicted[real], result_.predicted[imaginary]);
   const double relative = 0.5 * (data.sigma[real] + data.sigma[imaginary]) / std::abs(observed);
-  ShownDatum datum{missing, missing, missing, data.mask[at_re] == mt::MaskReason::kept && data.mask[at_im] == mt::MaskReason::kept,
-                   at_re < data.interpolated.size() && data.interpolated[at_re] != 0, missing};
+  ShownDatum datum{missing,
+                   missing,
+                   missing,
+                   data.mask[at_re] == mt::MaskReason::kept && data.mask[at_im] == mt::MaskReason::kept,
+                   at_re < data.interpolated.size() && data.interpolated[at_re] != 0,
+                   missing};
   if (is_rho(shown)) {
     datum.observed = std::log10(mt::apparent_resistivity_ohm_m(observed, frequency_hz));
     datum.predicted = std::log10(mt::apparent_resistivity_ohm_m(predicted, frequency_hz));

@@ -20,9 +20,9 @@ inline constexpr std::array all_shown{Shown::rho_te, Shown::phase_te, Shown::rho
 /// One datum as shown. units: log10(ohm m), degrees (TM folded by +180°), none for tipper. NaN where not there.
 struct ShownDatum {
   double observed, sigma, predicted;
-  bool kept = false;          ///< used in the inversion
+  bool kept = false;  ///< used in the inversion
   bool interpolated = false;
-  double residual;            ///< (observed − predicted)/σ, phases wrapped; NaN when not kept
+  double residual;  ///< (observed − predicted)/σ, phases wrapped; NaN when not kept
 };
 
 /// Looks data of a result up by what is shown, frequency and station. Refers to the result.

@@ -11,6 +11,7 @@ namespace lodestone::io::report {
 namespace {
 
 constexpr double width = 1000.0, left_margin = 62.0, right_margin = 14.0, head = 28.0, plot_height = 190.0, bottom_margin = 46.0;
+constexpr double visible = 0.01;
 
 /// Decades around all positive values.
 Axis log_axis(const std::vector<double>& values, const std::string& label) {
@@ -34,7 +35,8 @@ std::vector<double> column(const std::vector<IterationRow>& history, const std::
   return values;
 }
 
-void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history, const std::vector<double>& values, const Color& color) {
+void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history, const std::vector<double>& values,
+                const Color& color) {
   std::vector<Point> points;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Point at = frame.at(history[k].iteration, values[k]);
@@ -48,11 +50,11 @@ void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationR
   }
 }
 
-/// Misfit of the old model on a redesigned mesh, where that happened.
+/// Misfit of the same model on the mesh it was redesigned for, where one can see the difference.
 void draw_redesigns(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history) {
   for (std::size_t k = 1; k < history.size(); ++k) {
     const double before = history[k].rms_before_redesign;
-    if (std::isfinite(before) && before > 0.0 && std::abs(before - history[k - 1].rms) > 1e-9 * before) {
+    if (std::isfinite(before) && before > 0.0 && std::abs(before - history[k - 1].rms) > visible * before) {
       draw_marker(canvas, frame.at(history[k].iteration - 1, before), {Marker::square, grey, true, 3.4});
     }
   }
@@ -74,8 +76,8 @@ Canvas history_picture(const InversionResult& result) {
   left.draw_grid(canvas);
   canvas.text({left_margin, head - 8.0}, "Misfit per iteration", {.size = 12.0, .weight = Weight::bold});
   canvas.line({left_margin, left.y(result.target_rms)}, {left_margin + plot_width, left.y(result.target_rms)}, {ink, 0.9, {5.0, 4.0}});
-  draw_curve(canvas, left, history, rms, te_colour);
   draw_redesigns(canvas, left, history);
+  draw_curve(canvas, left, history, rms, te_colour);
   left.draw(canvas);
 
   const std::vector<double> lambda = column(history, [](const IterationRow& row) { return row.lambda; });

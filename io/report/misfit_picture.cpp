@@ -33,7 +33,10 @@ struct Sums {
 
 Sums sum_up(const InversionResult& result) {
   const mt::Survey2D& survey = result.data.survey;
-  Sums sums{std::vector<RmsSum>(survey.stations.size()), std::vector<RmsSum>(survey.frequencies_hz.size()), std::vector<RmsSum>(mt::n_quantities), {}};
+  Sums sums{std::vector<RmsSum>(survey.stations.size()),
+            std::vector<RmsSum>(survey.frequencies_hz.size()),
+            std::vector<RmsSum>(mt::n_quantities),
+            {}};
   const Eigen::VectorXd residual = normalised_residuals(result.data, result.predicted);
   for (Eigen::Index k = 0; k < residual.size(); ++k) {
     const mt::DatumKey& key = survey.keys[static_cast<std::size_t>(k)];
@@ -117,7 +120,8 @@ void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const B
   for (std::size_t k = 0; k < bars.rms.size(); ++k) {
     const double centre = box.x + (static_cast<double>(k) + 0.5) * step;
     const double height = box.y + box.height - frame.y(bars.rms[k]);
-    canvas.rectangle({centre - 0.5 * thickness, frame.y(bars.rms[k]), thickness, height}, {bars.rms[k] > 2.0 * overall ? worst_colour : bar_colour, {}});
+    canvas.rectangle({centre - 0.5 * thickness, frame.y(bars.rms[k]), thickness, height},
+                     {bars.rms[k] > 2.0 * overall ? worst_colour : bar_colour, {}});
     canvas.text({centre, box.y + box.height + 5.0}, bars.labels[k],
                 {.size = 9.5, .horizontal = Align::end, .vertical = Align::middle, .rotation_deg = 90.0});
   }
@@ -139,11 +143,14 @@ Canvas misfit_picture(const InversionResult& result) {
   Canvas canvas(width, second_row + bar_height + std::max(label_height(periods), label_height(types)) + 8.0);
   draw_bars(canvas, {left_margin, head, width - left_margin - right_margin, bar_height}, "Misfit per site", stations, top, sums.all.rms());
   const double inner = width - left_margin - right_margin - gap - left_margin;
-  const double type_width = std::clamp(46.0 * static_cast<double>(types.rms.size()), 110.0, 0.4 * inner);
+  const double type_width = std::clamp(46.0 * static_cast<double>(types.rms.size()), 172.0, 0.4 * inner);
   draw_bars(canvas, {left_margin, second_row, inner - type_width, bar_height}, "Misfit per period", periods, top, sums.all.rms());
-  draw_bars(canvas, {width - right_margin - type_width, second_row, type_width, bar_height}, "Misfit per type of datum", types, top, sums.all.rms());
-  canvas.text({width - right_margin, head - 8.0}, fmt::format("line: all data, rms {:.2f};  dashed: rms 1", sums.all.rms()),
-              {.size = 10.0, .color = grey, .horizontal = Align::end});
+  draw_bars(canvas, {width - right_margin - type_width, second_row, type_width, bar_height}, "Misfit per type of datum", types, top,
+            sums.all.rms());
+  canvas.text(
+      {width - right_margin, head - 8.0},
+      sums.all.count() > 0 ? fmt::format("line: all data, rms {:.2f};  dashed: rms 1", sums.all.rms()) : "no data used;  dashed: rms 1",
+      {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }
 

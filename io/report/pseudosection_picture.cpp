@@ -15,7 +15,7 @@ namespace mt = physics::mt;
 
 namespace {
 
-constexpr double width = 1000.0, left_margin = 66.0, right_margin = 92.0, bottom_margin = 48.0;
+constexpr double width = 1000.0, left_margin = 66.0, right_margin = 106.0, bottom_margin = 48.0;
 constexpr double panel_height = 132.0, panel_gap = 30.0, title_height = 26.0;
 constexpr double residual_limit = 4.0;
 constexpr Color no_datum{0.80, 0.80, 0.80};
@@ -58,8 +58,8 @@ struct Panel {
   std::string title;
   std::function<double(const ShownDatum&)> value;
   const ColourMap* map;
-  double low, high;   // of `value`
-  Axis bar;           // first at the top
+  double low, high;  // of `value`
+  Axis bar;          // first at the top
 };
 
 struct Range {
@@ -108,19 +108,25 @@ std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
   const ColourMap& map = is_rho(shown) ? resistivity_colours() : is_phase(shown) ? phase_colours() : residual_colours();
   return {{"observed", [](const ShownDatum& d) { return d.kept ? d.observed : mt::not_given; }, &map, range.low, range.high, bar},
           {"predicted", [](const ShownDatum& d) { return d.predicted; }, &map, range.low, range.high, bar},
-          {"residual: (observed − predicted) / error", [](const ShownDatum& d) { return d.residual; }, &residual_colours(), -residual_limit, residual_limit,
+          {"residual: (observed − predicted) / error",
+           [](const ShownDatum& d) { return d.residual; },
+           &residual_colours(),
+           -residual_limit,
+           residual_limit,
            {residual_limit, -residual_limit, Scale::linear, "errors", TickLabels::shown, 4}}};
 }
 
 void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data, Shown shown, const Panel& panel) {
   canvas.rectangle(frame.box(), {no_datum, {}});
   for (std::size_t kf = 0; kf < layout.frequencies.size(); ++kf) {
-    const double top = frame.y(std::pow(10.0, layout.log_period_edges[kf])), bottom = frame.y(std::pow(10.0, layout.log_period_edges[kf + 1]));
+    const double top = frame.y(std::pow(10.0, layout.log_period_edges[kf])),
+                 bottom = frame.y(std::pow(10.0, layout.log_period_edges[kf + 1]));
     for (std::size_t ks = 0; ks < layout.stations.size(); ++ks) {
       const double value = panel.value(data.at(shown, layout.frequencies[kf], layout.stations[ks]));
       if (std::isfinite(value)) {
         const double left = frame.x(layout.y_edges[ks] / layout.unit.metres), right = frame.x(layout.y_edges[ks + 1] / layout.unit.metres);
-        canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}}, panel.map->at((value - panel.low) / (panel.high - panel.low)));
+        canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}},
+                    panel.map->at((value - panel.low) / (panel.high - panel.low)));
       }
     }
   }
@@ -157,9 +163,14 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
   double top = head;
   for (const Panel& panel : panels) {
     const bool last = &panel == &panels.back();
-    const Axis distance{layout.y_edges.front() / layout.unit.metres, layout.y_edges.back() / layout.unit.metres, Scale::linear,
-                        last ? fmt::format("Distance along profile ({})", layout.unit.name) : "", last ? TickLabels::shown : TickLabels::hidden, 10};
-    const Axis period{std::pow(10.0, layout.log_period_edges.front()), std::pow(10.0, layout.log_period_edges.back()), Scale::log10, "Period (s)"};
+    const Axis distance{layout.y_edges.front() / layout.unit.metres,
+                        layout.y_edges.back() / layout.unit.metres,
+                        Scale::linear,
+                        last ? fmt::format("Distance along profile ({})", layout.unit.name) : "",
+                        last ? TickLabels::shown : TickLabels::hidden,
+                        10};
+    const Axis period{std::pow(10.0, layout.log_period_edges.front()), std::pow(10.0, layout.log_period_edges.back()), Scale::log10,
+                      "Period (s)"};
     const Frame frame({left_margin, top, width - left_margin - right_margin, panel_height}, distance, period);
     draw_cells(canvas, frame, layout, data, shown, panel);
     frame.draw(canvas);

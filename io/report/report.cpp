@@ -3,7 +3,6 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "io/atomic_file.hpp"
 #include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
 #include "io/report/misfit_picture.hpp"
@@ -11,6 +10,7 @@
 #include "io/report/report_tables.hpp"
 #include "io/report/section_picture.hpp"
 #include "io/report/sounding_picture.hpp"
+#include "io/result/output_folder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +61,8 @@ class Page {
   [[nodiscard]] std::string text(const std::string& title, const std::string& lead) const {
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-        "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}</body>\n</html>\n",
+        "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p "
+        "class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}</body>\n</html>\n",
         escaped(title), style, escaped(lead), navigation_, body_);
   }
 
@@ -81,7 +82,8 @@ double shallow_depth_m(const physics::mesh::TensorGrid2D& grid) {
 void add_section(Page& page, const InversionResult& result) {
   page.heading("section", "Resistivity section");
   page.figure(section_picture(result), "section",
-              "Resistivity of the final model. Red is conductive, blue resistive; triangles are sites. Structure below the depth to which the longest "
+              "Resistivity of the final model. Red is conductive, blue resistive; triangles are sites. Structure below the depth to which "
+              "the longest "
               "periods see is set by smoothness, not by data.");
   SectionPictureOptions shallow;
   shallow.max_depth_m = shallow_depth_m(result.grid);
@@ -93,7 +95,8 @@ void add_fit(Page& page, const ShownData& data) {
   page.paragraph("Grey: no datum, or masked. Predictions are drawn wherever they were computed.");
   for (const Shown shown : all_shown) {
     if (data.has(shown)) {
-      page.figure(pseudosection_picture(data, shown), "pseudosection_" + slug_of(shown), title_of(shown) + ": observed, predicted and residual in errors.");
+      page.figure(pseudosection_picture(data, shown), "pseudosection_" + slug_of(shown),
+                  title_of(shown) + ": observed, predicted and residual in errors.");
     }
   }
 }
@@ -106,22 +109,26 @@ void add_soundings(Page& page, const ShownData& data) {
     page.html(sounding_picture(data, station).svg());
   }
   page.html("</div>\n");
-  page.paragraph("Bars are one standard deviation after error floors. The vertical scale of apparent resistivity differs from site to site.");
+  page.paragraph(
+      "Bars are one standard deviation after error floors. The vertical scale of apparent resistivity differs from site to site.");
   for (std::size_t first = 0; first < stations.size(); first += stations_per_sheet) {
     const std::size_t last = std::min(first + stations_per_sheet, stations.size());
-    page.png(sounding_sheet(data, {stations.begin() + static_cast<std::ptrdiff_t>(first), stations.begin() + static_cast<std::ptrdiff_t>(last)}),
-             fmt::format("soundings_{}", first / stations_per_sheet + 1));
+    page.png(
+        sounding_sheet(data, {stations.begin() + static_cast<std::ptrdiff_t>(first), stations.begin() + static_cast<std::ptrdiff_t>(last)}),
+        fmt::format("soundings_{}", first / stations_per_sheet + 1));
   }
 }
 
 void add_misfit(Page& page, const InversionResult& result) {
   page.heading("misfit", "Misfit");
-  page.figure(misfit_picture(result), "misfit", "Rms of the data used, per site, per period and per type; orange bars exceed twice the total rms.");
+  page.figure(misfit_picture(result), "misfit",
+              "Rms of the data used, per site, per period and per type; orange bars exceed twice the total rms.");
   page.html(data_table(result));
   page.heading("iterations", "Iterations");
   if (!result.history.empty()) {
-    page.figure(history_picture(result), "history", "Misfit and trade-off parameter after each iteration; dashed: target. Grey squares: misfit of the "
-                                                    "same model after its mesh was redesigned.");
+    page.figure(history_picture(result), "history",
+                "Misfit and trade-off parameter after each iteration; dashed: target. Grey squares: misfit of the "
+                "same model after its mesh was redesigned.");
     page.html("<details><summary>Table of iterations</summary>\n" + history_table(result) + "</details>\n");
   }
 }

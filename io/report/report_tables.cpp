@@ -42,12 +42,13 @@ std::string period_text(const mt::Survey2D& survey) {
 
 void add_profile_rows(const InversionResult& result, Rows& rows) {
   const ProfileGeometry& profile = result.profile;
-  rows.push_back({"Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}", profile.azimuth_deg,
-                                         std::fmod(profile.azimuth_deg + 270.0, 360.0),
-                                         profile.distance == "running_sum" ? "are running sums between stations" : "projected on the line")});
+  rows.push_back(
+      {"Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}", profile.azimuth_deg,
+                              std::fmod(profile.azimuth_deg + 270.0, 360.0),
+                              profile.distance == "running_sum" ? "are running sums between stations" : "projected on the line")});
   if (!profile.projection.empty()) {
-    rows.push_back({"Origin", fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg, profile.origin_longitude_deg,
-                                          profile.projection)});
+    rows.push_back({"Origin", fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg,
+                                          profile.origin_longitude_deg, profile.projection)});
   }
   double widest = 0.0;
   for (const double offset : profile.offset_m) {
@@ -65,16 +66,20 @@ std::string summary_table(const InversionResult& result) {
   const auto n = static_cast<double>(data.survey.keys.size());
   const auto kept = static_cast<double>(std::count(data.mask.begin(), data.mask.end(), mt::MaskReason::kept));
   const auto interpolated = std::count(data.interpolated.begin(), data.interpolated.end(), 1);
-  Rows rows{{"Misfit", fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept, result.target_rms)},
-            {"Stopped because", result.stop_message.empty() ? result.stop_reason : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
-            {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
-            {"Unknowns", fmt::format("{} ({} columns × {} rows)", result.grid.n_cells(), result.grid.n_y(), result.grid.n_z())},
-            {"Section", fmt::format("{} along the profile, depth {}, {}", extent_text(result.grid.y_edges_m()), extent_text(result.grid.z_edges_m()),
-                                    result.grid.reference() == physics::mesh::DepthReference::surface ? "measured from the surface" : "measured from the datum")},
-            {"Surface", result.surface.is_flat() ? fmt::format("flat at z = {:.6g} m", result.surface.z_at(0.0)) : "follows the topography"},
-            {"Stations", std::to_string(data.survey.stations.size())},
-            {"Periods", period_text(data.survey)},
-            {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
+  Rows rows{
+      {"Misfit", fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept, result.target_rms)},
+      {"Stopped because",
+       result.stop_message.empty() ? result.stop_reason : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
+      {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
+      {"Unknowns", fmt::format("{} ({} columns × {} rows)", result.grid.n_cells(), result.grid.n_y(), result.grid.n_z())},
+      {"Section",
+       fmt::format(
+           "{} along the profile, depth {}, {}", extent_text(result.grid.y_edges_m()), extent_text(result.grid.z_edges_m()),
+           result.grid.reference() == physics::mesh::DepthReference::surface ? "measured from the surface" : "measured from the datum")},
+      {"Surface", result.surface.is_flat() ? fmt::format("flat at z = {:.6g} m", result.surface.z_at(0.0)) : "follows the topography"},
+      {"Stations", std::to_string(data.survey.stations.size())},
+      {"Periods", period_text(data.survey)},
+      {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
   if (interpolated > 0) {
     rows.push_back({"Interpolated on request", fmt::format("{} data", interpolated)});
   }
@@ -112,7 +117,8 @@ std::string data_table(const InversionResult& result) {
       continue;
     }
     const auto quantity = static_cast<mt::Quantity>(q);
-    std::vector<std::string> row{std::string(mt::name_of(quantity)), std::string(mt::units_of(quantity)), number_or_dash(misfit[q].rms(), 2)};
+    std::vector<std::string> row{std::string(mt::name_of(quantity)), std::string(mt::units_of(quantity)),
+                                 number_or_dash(misfit[q].rms(), 2)};
     for (const long count : counts[q]) {
       row.push_back(std::to_string(count));
     }
@@ -131,23 +137,28 @@ std::string certificate_table(const InversionResult& result) {
     rows.push_back({row.check, number_or_dash(row.worst.rho_a_percent, 3) + " %", number_or_dash(row.worst.phase_deg, 3) + "°", row.where,
                     row.passed ? "passed" : "not passed"});
   }
-  return html_table({"Check", "worst in ρₐ", "worst in phase", "where",
-                     fmt::format("tolerance {:.3g} %, {:.3g}°", result.certificate.tolerance.rho_a_percent, result.certificate.tolerance.phase_deg)},
-                    rows);
+  return html_table(
+      {"Check", "worst in ρₐ", "worst in phase", "where",
+       fmt::format("tolerance {:.3g} %, {:.3g}°", result.certificate.tolerance.rho_a_percent, result.certificate.tolerance.phase_deg)},
+      rows);
 }
 
 std::string history_table(const InversionResult& result) {
   Rows rows;
   for (const IterationRow& row : result.history) {
-    rows.push_back({std::to_string(row.iteration), fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness),
-                    positive_or_dash(row.step), std::to_string(row.n_forward), std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
+    rows.push_back({std::to_string(row.iteration), fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda),
+                    fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step), std::to_string(row.n_forward),
+                    std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
   }
   return html_table({"Iteration", "rms", "λ", "roughness", "step", "forward runs", "Jacobians", "seconds"}, rows);
 }
 
 std::string provenance_table(const InversionResult& result) {
   const Provenance& provenance = result.provenance;
-  Rows rows{{"Version", provenance.version}, {"Command", provenance.command_line}, {"Started", provenance.started_utc}, {"Finished", provenance.finished_utc}};
+  Rows rows{{"Version", provenance.version},
+            {"Command", provenance.command_line},
+            {"Started", provenance.started_utc},
+            {"Finished", provenance.finished_utc}};
   for (const auto* facts : {&provenance.host, &provenance.build}) {
     for (const auto& [name, value] : *facts) {
       rows.push_back({name, value});

@@ -13,13 +13,13 @@ namespace mesh = physics::mesh;
 
 namespace {
 
-constexpr double left_margin = 66.0, right_margin = 92.0, bottom_margin = 46.0, panel_gap = 14.0, title_height = 26.0;
+constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, panel_gap = 14.0, title_height = 26.0;
 constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
 constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
 
 /// What all panels share.
 struct Scales {
-  double y_min = 0.0, y_max = 1.0;    // along the profile, m
+  double y_min = 0.0, y_max = 1.0;     // along the profile, m
   double z_top = 0.0, z_bottom = 1.0;  // m, down
   double log_min = 0.0, log_max = 4.0;
   LengthUnit unit, depth_unit;
@@ -100,8 +100,9 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
   scales.panel_width = options.width - left_margin - right_margin;
   scales.panel_height = default_panel_height;
   if (options.vertical_exaggeration > 0.0) {
-    scales.panel_height = std::clamp(options.vertical_exaggeration * scales.panel_width * (scales.z_bottom - scales.z_top) / (scales.y_max - scales.y_min),
-                                     min_panel_height, max_panel_height);
+    scales.panel_height =
+        std::clamp(options.vertical_exaggeration * scales.panel_width * (scales.z_bottom - scales.z_top) / (scales.y_max - scales.y_min),
+                   min_panel_height, max_panel_height);
   }
   return scales;
 }
@@ -115,9 +116,11 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const 
     for (int iy = 0; iy < section.grid.n_y(); ++iy) {
       const auto ky = static_cast<std::size_t>(iy);
       const double top_left = node_depth(section, z[kz], y[ky], iz == 0), top_right = node_depth(section, z[kz], y[ky + 1], iz == 0);
-      const double bottom_left = node_depth(section, z[kz + 1], y[ky], false), bottom_right = node_depth(section, z[kz + 1], y[ky + 1], false);
+      const double bottom_left = node_depth(section, z[kz + 1], y[ky], false),
+                   bottom_right = node_depth(section, z[kz + 1], y[ky + 1], false);
       const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
-      if (!std::isfinite(value) || std::min(top_left, top_right) > scales.z_bottom || (bottom_left <= top_left && bottom_right <= top_right)) {
+      if (!std::isfinite(value) || std::min(top_left, top_right) > scales.z_bottom ||
+          (bottom_left <= top_left && bottom_right <= top_right)) {
         continue;
       }
       const auto at = [&](double y_m, double z_m) { return frame.at(y_m / scales.unit.metres, z_m / scales.depth_unit.metres); };
@@ -168,17 +171,25 @@ std::string depth_label(const Scales& scales) {
 
 void check(const SectionPanel& panel) {
   if (panel.section.resistivity_ohm_m.size() != panel.section.grid.n_cells() || panel.station_names.size() != panel.station_y_m.size()) {
-    throw core::ShapeError("io::report::sections_picture", "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}",
-                           panel.title, panel.section.grid.n_cells(), panel.section.resistivity_ohm_m.size(), panel.station_names.size(),
+    throw core::ShapeError("io::report::sections_picture",
+                           "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}", panel.title,
+                           panel.section.grid.n_cells(), panel.section.resistivity_ohm_m.size(), panel.station_names.size(),
                            panel.station_y_m.size());
   }
 }
 
-double label_height(const SectionPanel& panel) { return panel.station_names.empty() ? 4.0 : station_label_height(panel.station_names) + 6.0; }
+double label_height(const SectionPanel& panel) {
+  return panel.station_names.empty() ? 4.0 : station_label_height(panel.station_names) + 6.0;
+}
 
-void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales, double frame_top, const SectionPictureOptions& options, bool is_last) {
-  const Axis x{scales.y_min / scales.unit.metres, scales.y_max / scales.unit.metres, Scale::linear,
-               is_last ? fmt::format("Distance along profile ({})", scales.unit.name) : "", is_last ? TickLabels::shown : TickLabels::hidden, 10};
+void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales, double frame_top, const SectionPictureOptions& options,
+                bool is_last) {
+  const Axis x{scales.y_min / scales.unit.metres,
+               scales.y_max / scales.unit.metres,
+               Scale::linear,
+               is_last ? fmt::format("Distance along profile ({})", scales.unit.name) : "",
+               is_last ? TickLabels::shown : TickLabels::hidden,
+               10};
   const Axis depth{scales.z_top / scales.depth_unit.metres, scales.z_bottom / scales.depth_unit.metres, Scale::linear, depth_label(scales)};
   const Frame frame({left_margin, frame_top, scales.panel_width, scales.panel_height}, x, depth);
   canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title, {.size = 14.0, .weight = Weight::bold});
@@ -216,8 +227,10 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   const double all_frames = top - panel_gap - first_frame_top;
   const double bar_height = std::min(all_frames, 420.0);
   draw_colour_bar(canvas, {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height), 16.0, bar_height},
-                  resistivity_colours(), {std::pow(10.0, scales.log_max), std::pow(10.0, scales.log_min), Scale::log10, "Resistivity (Ω m)"});
-  canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0}, fmt::format("vertical exaggeration {:.2g} : 1", scales.exaggeration()),
+                  resistivity_colours(),
+                  {std::pow(10.0, scales.log_max), std::pow(10.0, scales.log_min), Scale::log10, "Resistivity (Ω m)"});
+  canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0},
+              fmt::format("vertical exaggeration {:.2g} : 1", scales.exaggeration()),
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }

@@ -12,19 +12,20 @@ namespace lodestone::io::report {
 
 /// Colour scale and extent shared by the panels of a section picture.
 struct SectionPictureOptions {
-  double min_log10 = std::numeric_limits<double>::quiet_NaN();  ///< of the colour scale; NaN: from the model (2nd and 98th percentile, half decades)
+  double min_log10 =
+      std::numeric_limits<double>::quiet_NaN();  ///< of the colour scale; NaN: from the model (2nd and 98th percentile, half decades)
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
-  double max_depth_m = 0.0;              ///< 0: the whole grid
-  double y_min_m = 0.0, y_max_m = 0.0;   ///< equal: the whole grid
-  double vertical_exaggeration = 0.0;    ///< 0: what fills the picture's height
-  double mask_below_m = 0.0;             ///< depths below are veiled (no longer resolved); 0: none
-  double width = 1000.0;                 ///< of the picture
+  double max_depth_m = 0.0;             ///< 0: the whole grid
+  double y_min_m = 0.0, y_max_m = 0.0;  ///< equal: the whole grid
+  double vertical_exaggeration = 0.0;   ///< 0: what fills the picture's height
+  double mask_below_m = 0.0;            ///< depths below are veiled (no longer resolved); 0: none
+  double width = 1000.0;                ///< of the picture
 };
 
 /// One section with the stations drawn on its surface.
 struct SectionPanel {
   std::string title;
-  physics::mesh::Section2D section;      ///< cells that are not finite stay white
+  physics::mesh::Section2D section;  ///< cells that are not finite stay white
   std::vector<std::string> station_names;
   std::vector<double> station_y_m;
 };

@@ -15,7 +15,7 @@ namespace mt = physics::mt;
 
 namespace {
 
-constexpr double site_width = 265.0, left_margin = 58.0, right_margin = 16.0, title_height = 22.0, bottom_margin = 44.0, gap = 9.0;
+constexpr double site_width = 250.0, left_margin = 66.0, right_margin = 12.0, title_height = 22.0, bottom_margin = 44.0, gap = 9.0;
 constexpr double rho_height = 142.0, phase_height = 92.0, tipper_height = 80.0;
 constexpr double least_sigma_drawn = 1e-9;
 
@@ -80,7 +80,12 @@ Axis period_axis(const ShownData& data, TickLabels labels) {
   for (int f = 0; f < data.n_frequencies(); ++f) {
     extent.add(std::log10(data.period_s(f)));
   }
-  return {std::pow(10.0, extent.low - 0.2), std::pow(10.0, extent.high + 0.2), Scale::log10, labels == TickLabels::shown ? "Period (s)" : "", labels};
+  return {std::pow(10.0, extent.low - 0.2),
+          std::pow(10.0, extent.high + 0.2),
+          Scale::log10,
+          labels == TickLabels::shown ? "Period (s)" : "",
+          labels,
+          4};
 }
 
 void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve, int station) {
@@ -118,7 +123,8 @@ void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data
   }
 }
 
-void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std::vector<Curve>& curves, int station, TickLabels period_labels) {
+void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std::vector<Curve>& curves, int station,
+                TickLabels period_labels) {
   const Frame frame(box, period_axis(data, period_labels), value_axis(data, curves, station));
   frame.draw_grid(canvas);
   canvas.begin_clip(box);
@@ -147,11 +153,12 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   const double left = corner.x + left_margin;
   double top = corner.y + title_height;
   const double rms = station_rms(data, station);
-  canvas.text({left, top - 7.0}, data.result().data.survey.stations[static_cast<std::size_t>(station)].name, {.size = 12.0, .weight = Weight::bold});
+  canvas.text({left, top - 7.0}, data.result().data.survey.stations[static_cast<std::size_t>(station)].name,
+              {.size = 12.0, .weight = Weight::bold});
   canvas.text({left + inner, top - 7.0}, std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used",
               {.size = 10.0, .color = grey, .horizontal = Align::end});
-  draw_panel(canvas, {left, top, inner, rho_height}, data, {{Shown::rho_te, te_colour, Marker::circle}, {Shown::rho_tm, tm_colour, Marker::square}},
-             station, TickLabels::hidden);
+  draw_panel(canvas, {left, top, inner, rho_height}, data,
+             {{Shown::rho_te, te_colour, Marker::circle}, {Shown::rho_tm, tm_colour, Marker::square}}, station, TickLabels::hidden);
   top += rho_height + gap;
   draw_panel(canvas, {left, top, inner, phase_height}, data,
              {{Shown::phase_te, te_colour, Marker::circle}, {Shown::phase_tm, tm_colour, Marker::square}}, station,

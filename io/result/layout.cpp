@@ -24,12 +24,13 @@ void write_header(Hdf5Sink& sink, const std::string& format) {
 void require_format(const Hdf5Source& source, const std::string& path, const std::vector<std::string>& formats) {
   const std::string got = source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
   if (std::find(formats.begin(), formats.end(), got) == formats.end()) {
-    throw core::FormatError("io::read_result", "{}: expected a '{}' file, got {}; is it the right file?", path, fmt::join(formats, "' or '"), got);
+    throw core::FormatError("io::read_result", "{}: expected a '{}' file, got {}; is it the right file?", path,
+                            fmt::join(formats, "' or '"), got);
   }
   const std::string given = source.has_attribute("", "format_version") ? source.attribute("", "format_version") : "none";
   if (given != version) {
-    throw core::FormatError("io::read_result", "{}: expected format version {}, got {}; read it with the program version that wrote it", path, version,
-                            given);
+    throw core::FormatError("io::read_result", "{}: expected format version {}, got {}; read it with the program version that wrote it",
+                            path, version, given);
   }
 }
 
@@ -55,8 +56,10 @@ void write_values(Hdf5Sink& sink, const std::string& name, std::span<const doubl
   }
 }
 
-void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns, const std::string& units) {
-  sink.write(name, {core::DType::f64, {n_rows, n_columns}}, std::as_bytes(std::span(values.data(), static_cast<std::size_t>(values.size()))));
+void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns,
+                 const std::string& units) {
+  sink.write(name, {core::DType::f64, {n_rows, n_columns}},
+             std::as_bytes(std::span(values.data(), static_cast<std::size_t>(values.size()))));
   sink.attribute(name, "units", units);
 }
 

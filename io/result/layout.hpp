@@ -28,7 +28,8 @@ void write_scalar(Hdf5Sink& sink, const std::string& name, double value, const s
 /// A vector with its units.
 void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values, const std::string& units);
 /// Row-major cell values as (n_rows, n_columns).
-void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns, const std::string& units);
+void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns,
+                 const std::string& units);
 [[nodiscard]] Eigen::VectorXd read_values(const Hdf5Source& source, const std::string& name);
 
 void write_grid(Hdf5Sink& sink, const physics::mesh::TensorGrid2D& grid, const physics::mesh::Surface2D& surface);

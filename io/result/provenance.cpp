@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -29,12 +30,28 @@ std::string memory_size() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGE_SIZE);
   constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
-  return pages > 0 && page_bytes > 0 ? fmt::format("{:.1f} GiB", static_cast<double>(pages) * static_cast<double>(page_bytes) / bytes_per_gib) : "unknown";
+  return pages > 0 && page_bytes > 0
+             ? fmt::format("{:.1f} GiB", static_cast<double>(pages) * static_cast<double>(page_bytes) / bytes_per_gib)
+             : "unknown";
 }
 
 std::string system_name() {
   utsname facts{};
   return ::uname(&facts) == 0 ? fmt::format("{} {} {}", facts.sysname, facts.release, facts.machine) : "unknown";
+}
+
+/// A home folder carries the name of its owner.
+std::string without_home(const std::string& text) {
+  const char* home = std::getenv("HOME");
+  const std::string folder = home == nullptr ? "" : home;
+  if (folder.size() <= 1) return text;
+  std::string result;
+  std::size_t begin = 0;
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, begin)) {
+    result.append(text, begin, at - begin).append("~");
+    begin = at + folder.size();
+  }
+  return result.append(text, begin, std::string::npos);
 }
 
 }  // namespace
@@ -48,11 +65,11 @@ std::string utc_now() {
   return text;
 }
 
-Provenance make_provenance(std::string command_line, int n_ranks) {
+Provenance make_provenance(const std::string& command_line, int n_ranks) {
   Provenance result;
   result.version = core::version();
   result.build = core::build_info();
-  result.command_line = std::move(command_line);
+  result.command_line = without_home(command_line);
   result.started_utc = utc_now();
   result.host = {{"processor", processor_name()},
                  {"cores", std::to_string(std::thread::hardware_concurrency())},

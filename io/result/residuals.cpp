@@ -14,8 +14,8 @@ namespace mt = physics::mt;
 Eigen::VectorXd normalised_residuals(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
   if (data.value.size() != n || data.sigma.size() != n || std::ssize(data.mask) != n || predicted.size() != n) {
-    throw core::ShapeError("io::normalised_residuals", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n, data.value.size(),
-                           data.sigma.size(), data.mask.size(), predicted.size());
+    throw core::ShapeError("io::normalised_residuals", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+                           data.value.size(), data.sigma.size(), data.mask.size(), predicted.size());
   }
   Eigen::VectorXd residual = Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   for (Eigen::Index k = 0; k < n; ++k) {

@@ -40,7 +40,8 @@ struct Axes {
   [[nodiscard]] std::size_t count() const { return frequencies_hz.size() * sites.size(); }
 };
 
-void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes, const std::vector<mt::Complex>& values, const std::string& units) {
+void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes, const std::vector<mt::Complex>& values,
+                 const std::string& units) {
   sink.write(name, {core::DType::c128, axes.shape()}, std::as_bytes(std::span(values)));
   sink.attribute(name, "units", units);
 }
@@ -86,7 +87,8 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
   }
   const Axes axes(responses);
   std::vector<double> period_s(axes.frequencies_hz.size());
-  std::transform(axes.frequencies_hz.begin(), axes.frequencies_hz.end(), period_s.begin(), [](double frequency) { return 1.0 / frequency; });
+  std::transform(axes.frequencies_hz.begin(), axes.frequencies_hz.end(), period_s.begin(),
+                 [](double frequency) { return 1.0 / frequency; });
   Hdf5Sink sink(path);
   layout::write_header(sink, layout::responses_format);
   sink.attribute("", "sign", "exp(+i omega t); phases are not folded");

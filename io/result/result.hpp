@@ -29,11 +29,11 @@ struct Provenance {
   std::string version;
   std::vector<std::pair<std::string, std::string>> build;  ///< core::build_info()
   std::string command_line;
-  std::string started_utc, finished_utc;  ///< ISO 8601
+  std::string started_utc, finished_utc;                  ///< ISO 8601
   std::vector<std::pair<std::string, std::string>> host;  ///< processor, cores, memory, system, ranks …
 };
-/// Version, build and host of this process, and the time now as start.
-[[nodiscard]] Provenance make_provenance(std::string command_line, int n_ranks);
+/// Version, build and host of this process, and the time now as start. The home folder in the command line becomes "~".
+[[nodiscard]] Provenance make_provenance(const std::string& command_line, int n_ranks);
 [[nodiscard]] std::string utc_now();  ///< "2024-05-31T12:00:00Z"
 
 /// Where the profile lies on the earth.
@@ -41,10 +41,10 @@ struct ProfileGeometry {
   double azimuth_deg = 0.0;        ///< of y, clockwise from north
   physics::mt::PlanePoint origin;  ///< of y = 0 in the projection's plane
   double origin_latitude_deg = 0.0, origin_longitude_deg = 0.0;
-  std::string projection;          ///< definition understood by PROJ; empty: none (synthetic data)
-  std::string distance = "projected";  ///< "projected" or "running_sum"
+  std::string projection;                         ///< definition understood by PROJ; empty: none (synthetic data)
+  std::string distance = "projected";             ///< "projected" or "running_sum"
   std::vector<physics::mt::PlanePoint> stations;  ///< per station, in the same plane; may be empty
-  std::vector<double> offset_m;    ///< per station, distance from the line; may be empty
+  std::vector<double> offset_m;                   ///< per station, distance from the line; may be empty
 };
 
 /// Everything an inversion run leaves behind.
@@ -52,14 +52,14 @@ struct InversionResult {
   std::string title;
   std::string configuration_toml;
   Provenance provenance;
-  physics::mt::ObservedData data;      ///< all keys, also the masked ones
+  physics::mt::ObservedData data;  ///< all keys, also the masked ones
   physics::mt::ErrorFloors floors;
-  Eigen::VectorXd predicted;           ///< (n_keys), units of the keys' quantities; NaN where not computed
+  Eigen::VectorXd predicted;  ///< (n_keys), units of the keys' quantities; NaN where not computed
   physics::mesh::TensorGrid2D grid{{0.0, 1.0}, {0.0, 1.0}};
   physics::mesh::Surface2D surface;
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
   ProfileGeometry profile;
-  physics::mt::MeshSet2D meshes;       ///< forward meshes of the final responses
+  physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses
   physics::mt::Certificate certificate;  ///< no rows: none was made
   std::vector<IterationRow> history;
   std::string stop_reason, stop_message;

@@ -100,8 +100,8 @@ std::vector<mt::DatumKey> read_keys(const Hdf5Source& source, std::size_t n_freq
   for (std::size_t k = 0; k < frequency.size(); ++k) {
     if (frequency[k] < 0 || frequency[k] >= static_cast<std::int64_t>(n_frequencies) || station[k] < 0 ||
         station[k] >= static_cast<std::int64_t>(n_stations)) {
-      throw core::FormatError("io::read_result", "datum {}: expected a frequency below {} and a station below {}, got {} and {}", k, n_frequencies,
-                              n_stations, frequency[k], station[k]);
+      throw core::FormatError("io::read_result", "datum {}: expected a frequency below {} and a station below {}, got {} and {}", k,
+                              n_frequencies, n_stations, frequency[k], station[k]);
     }
     keys.push_back({static_cast<mt::Quantity>(quantity[k]), static_cast<int>(frequency[k]), static_cast<int>(station[k])});
   }

@@ -18,7 +18,8 @@ std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.
 
 void check(const InversionResult& result) {
   const Eigen::Index n_cells = result.grid.n_cells();
-  for (const auto& [name, size] : {std::pair{"final", result.log10_resistivity.size()}, std::pair{"start", result.start_log10_resistivity.size()}}) {
+  for (const auto& [name, size] :
+       {std::pair{"final", result.log10_resistivity.size()}, std::pair{"start", result.start_log10_resistivity.size()}}) {
     if (size != n_cells) {
       throw core::ShapeError("io::write_result", "expected {} values in the {} model, got {}", n_cells, name, size);
     }
@@ -26,7 +27,8 @@ void check(const InversionResult& result) {
   const std::size_t n_stations = result.data.survey.stations.size();
   for (const std::size_t size : {result.profile.stations.size(), result.profile.offset_m.size()}) {
     if (size != 0 && size != n_stations) {
-      throw core::ShapeError("io::write_result", "expected {} station positions and offsets in the profile geometry (or none), got {}", n_stations, size);
+      throw core::ShapeError("io::write_result", "expected {} station positions and offsets in the profile geometry (or none), got {}",
+                             n_stations, size);
     }
   }
   if (!result.data.interpolated.empty() && result.data.interpolated.size() != result.data.survey.keys.size()) {
@@ -191,9 +193,7 @@ void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
 
 }  // namespace
 
-physics::mesh::Section2D InversionResult::section() const {
-  return {grid, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface};
-}
+physics::mesh::Section2D InversionResult::section() const { return {grid, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface}; }
 
 void write_result(const std::filesystem::path& path, const InversionResult& result) {
   check(result);
@@ -205,7 +205,8 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   write_data(sink, result);
   layout::write_grid(sink, result.grid, result.surface);
   layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
-  layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
+  layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(),
+                      "log10(ohm m)");
   write_profile(sink, result.profile);
   write_meshes(sink, result.meshes);
   write_certificate(sink, result.certificate);

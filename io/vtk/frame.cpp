@@ -29,7 +29,8 @@ VtkFrame polyline_frame(std::vector<double> y_m, std::vector<mt::PlanePoint> poi
     const auto above = std::upper_bound(y.begin() + 1, y.end() - 1, y_at);
     const auto k = static_cast<std::size_t>(above - y.begin());
     const double part = (y_at - y[k - 1]) / (y[k] - y[k - 1]);
-    return mt::PlanePoint{p[k - 1].north_m + part * (p[k].north_m - p[k - 1].north_m), p[k - 1].east_m + part * (p[k].east_m - p[k - 1].east_m)};
+    return mt::PlanePoint{p[k - 1].north_m + part * (p[k].north_m - p[k - 1].north_m),
+                          p[k - 1].east_m + part * (p[k].east_m - p[k - 1].east_m)};
   };
   return {at, datum_elevation_m};
 }

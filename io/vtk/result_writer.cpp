@@ -81,7 +81,8 @@ VtkFrame world_frame(const InversionResult& result, double datum_elevation_m) {
   return straight_frame(profile.origin, profile.azimuth_deg, datum_elevation_m);
 }
 
-std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder, const InversionResult& result, double datum_elevation_m) {
+std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder, const InversionResult& result,
+                                                    double datum_elevation_m) {
   std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
   const physics::mesh::Section2D section = result.section();
   const StationPoints stations = station_points(result);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
-#include "engine/core/error.hpp"
+#include "io/result/output_folder.hpp"
 #include "io/vtk/section_writer.hpp"
 
-#include <algorithm>
-#include <system_error>
+#include <fmt/format.h>
 
 namespace lodestone::io {
 
@@ -14,10 +13,17 @@ std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
@@ -34,15 +40,10 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
   core::write_file(path.string(), text);
 }
 
-SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid, physics::mesh::Surface2D surface,
-                             VtkFrame frame)
+SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid,
+                             physics::mesh::Surface2D surface, VtkFrame frame)
     : folder_(std::move(folder)), stem_(std::move(stem)), grid_(std::move(grid)), surface_(std::move(surface)), frame_(std::move(frame)) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) {
-    throw core::FileError("io::SectionSeries", "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
-                          folder_.string(), error.message());
-  }
+  make_folder(folder_);
 }
 
 void SectionSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {

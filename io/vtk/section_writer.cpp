@@ -66,7 +66,8 @@ std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const Vtk
   return cells;
 }
 
-void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const std::vector<Eigen::Index>& cells, const Eigen::VectorXd& values) {
+void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const std::vector<Eigen::Index>& cells,
+                    const Eigen::VectorXd& values) {
   std::vector<double> picked(cells.size());
   std::transform(cells.begin(), cells.end(), picked.begin(), [&](Eigen::Index cell) { return values[cell]; });
   vtk::add_array(*to.GetCellData(), name, picked);
@@ -74,7 +75,8 @@ void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const std:
 
 }  // namespace
 
-void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D& section, const VtkFrame& frame, const std::vector<NamedArray>& extra) {
+void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D& section, const VtkFrame& frame,
+                       const std::vector<NamedArray>& extra) {
   check_size("resistivity", section.resistivity_ohm_m.size(), section.grid.n_cells());
   for (const NamedArray& array : extra) {
     check_size(array.name, array.values.size(), section.grid.n_cells());

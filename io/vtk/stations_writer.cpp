@@ -15,7 +15,8 @@ namespace lodestone::io {
 void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations, const VtkFrame& frame) {
   const std::size_t n = stations.names.size();
   if (stations.y_m.size() != n || stations.z_m.size() != n) {
-    throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n, stations.y_m.size(), stations.z_m.size());
+    throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n, stations.y_m.size(),
+                           stations.z_m.size());
   }
   const vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();

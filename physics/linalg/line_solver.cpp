@@ -9,7 +9,8 @@
 
 extern "C" {
 void zgetrf_(const int* m, const int* n, std::complex<double>* a, const int* lda, int* pivots, int* info);
-void zgetri_(const int* n, std::complex<double>* a, const int* lda, const int* pivots, std::complex<double>* work, const int* lwork, int* info);
+void zgetri_(const int* n, std::complex<double>* a, const int* lda, const int* pivots, std::complex<double>* work, const int* lwork,
+             int* info);
 void zgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const std::complex<double>* alpha,
             const std::complex<double>* a, const int* lda, const std::complex<double>* b, const int* ldb, const std::complex<double>* beta,
             std::complex<double>* c, const int* ldc);
@@ -34,7 +35,9 @@ void invert_in_place(MatrixXcd& matrix, int line) {
   int info = 0;
   zgetrf_(&n, &n, matrix.data(), &n, pivots.data(), &info);
   if (info == 0) zgetri_(&n, matrix.data(), &n, pivots.data(), work.data(), &work_size, &info);
-  if (info != 0) throw core::SolverError("linalg", "zero pivot in mesh line {} (LAPACK info {}); are all resistivities finite and positive?", line, info);
+  if (info != 0)
+    throw core::SolverError("linalg", "zero pivot in mesh line {} (LAPACK info {}); are all resistivities finite and positive?", line,
+                            info);
 }
 
 /// target ← target + alpha · inverse · source, for blocks of rows inside taller matrices.
@@ -48,8 +51,10 @@ class LineFactorisation final : public Factorisation {
   LineFactorisation(std::vector<MatrixXcd> inverses, std::vector<std::vector<Coupling>> couplings)
       : Factorisation(static_cast<int>(inverses.size() * inverses.front().rows()),
                       static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()),
-                      8.0 * static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()) * static_cast<double>(inverses.front().rows())),
-        inverses_(std::move(inverses)), couplings_(std::move(couplings)) {}
+                      8.0 * static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()) *
+                          static_cast<double>(inverses.front().rows())),
+        inverses_(std::move(inverses)),
+        couplings_(std::move(couplings)) {}
 
  private:
   MatrixXcd do_solve(const Eigen::Ref<const MatrixXcd>& right_hand_sides) const override {
@@ -91,7 +96,8 @@ class LineSolver final : public SymmetricSolver {
     for (int row = 0; row < pattern().size(); ++row) {
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         if (std::abs(column[p] / m_ - row / m_) > 1) {
-          throw core::InvalidArgument("linalg::LineSolver", "unknowns {} and {} couple lines that are not neighbours; number the mesh line by line", row,
+          throw core::InvalidArgument("linalg::LineSolver",
+                                      "unknowns {} and {} couple lines that are not neighbours; number the mesh line by line", row,
                                       column[p]);
         }
       }

@@ -18,7 +18,8 @@ inline void check_petsc(PetscErrorCode code, std::string_view what) {
   const char* text = nullptr;
   char* specific = nullptr;
   PetscErrorMessage(code, &text, &specific);
-  throw core::SolverError("linalg", "{} failed: {} {}", what, text != nullptr ? text : "unknown PETSc error", specific != nullptr ? specific : "");
+  throw core::SolverError("linalg", "{} failed: {} {}", what, text != nullptr ? text : "unknown PETSc error",
+                          specific != nullptr ? specific : "");
 }
 
 }  // namespace lodestone::physics::linalg

@@ -38,7 +38,8 @@ double entries_of(Mat factor) {
 class PetscFactorisation final : public Factorisation {
  public:
   // A planar mesh in nested-dissection order: flops per factor entry grow like its mean row length.
-  PetscFactorisation(OwnedMat factor, int n, double entries) : Factorisation(n, entries, 4.0 * entries * entries / n), factor_(std::move(factor)) {}
+  PetscFactorisation(OwnedMat factor, int n, double entries)
+      : Factorisation(n, entries, 4.0 * entries * entries / n), factor_(std::move(factor)) {}
 
  private:
   Eigen::MatrixXcd do_solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const override {
@@ -57,8 +58,8 @@ OwnedMat wrapped(const SparsityPattern& pattern, std::span<const Complex> values
   // PETSc asks for non-const arrays but does not write to them.
   OwnedMat matrix;
   const auto n = static_cast<PetscInt>(pattern.size());
-  check_petsc(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, const_cast<int*>(pattern.row_start.data()), const_cast<int*>(pattern.column.data()),
-                                        const_cast<Complex*>(values.data()), matrix.out()),
+  check_petsc(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, const_cast<int*>(pattern.row_start.data()),
+                                        const_cast<int*>(pattern.column.data()), const_cast<Complex*>(values.data()), matrix.out()),
               "MatCreateSeqAIJWithArrays");
   return matrix;
 }
@@ -84,8 +85,9 @@ class PetscSolver final : public SymmetricSolver {
     MatFactorError failure = MAT_FACTOR_NOERROR;
     check_petsc(MatFactorGetError(factor, &failure), "MatFactorGetError");
     if (failure != MAT_FACTOR_NOERROR) {
-      throw core::SolverError("linalg", "the factorisation of a matrix with {} rows failed (PETSc factor error {}); are all resistivities finite and positive?",
-                              pattern().size(), static_cast<int>(failure));
+      throw core::SolverError(
+          "linalg", "the factorisation of a matrix with {} rows failed (PETSc factor error {}); are all resistivities finite and positive?",
+          pattern().size(), static_cast<int>(failure));
     }
     const double entries = entries_of(factor);
     return std::make_unique<PetscFactorisation>(std::move(factor), pattern().size(), entries);

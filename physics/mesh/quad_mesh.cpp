@@ -24,7 +24,8 @@ std::vector<double> halved(const std::vector<double>& x) {
 
 QuadMesh2D::QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air) : y_m_(std::move(y_m)), n_air_(n_air) {
   if (y_m_.size() < 2 || z_m.size() != y_m_.size() || z_m.front().size() < 2) {
-    throw core::ShapeError("mesh::QuadMesh2D", "expected at least two lines with at least two nodes each, got {} lines and {} depth columns", y_m_.size(),
+    throw core::ShapeError("mesh::QuadMesh2D",
+                           "expected at least two lines with at least two nodes each, got {} lines and {} depth columns", y_m_.size(),
                            z_m.size());
   }
   n_z_ = static_cast<int>(z_m.front().size()) - 1;
@@ -37,7 +38,8 @@ QuadMesh2D::QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>>
     }
     const bool increases = std::adjacent_find(depths.begin(), depths.end(), [](double a, double b) { return !(b > a); }) == depths.end();
     if (!increases || (line > 0 && !(y_m_[line] > y_m_[line - 1]))) {
-      throw core::InvalidArgument("mesh::QuadMesh2D", "lines and depths must increase; they do not at line {} (y = {} m)", line, y_m_[line]);
+      throw core::InvalidArgument("mesh::QuadMesh2D", "lines and depths must increase; they do not at line {} (y = {} m)", line,
+                                  y_m_[line]);
     }
     z_m_.insert(z_m_.end(), depths.begin(), depths.end());
   }

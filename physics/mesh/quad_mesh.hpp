@@ -15,7 +15,7 @@ class QuadMesh2D {
 
   [[nodiscard]] int n_y() const { return static_cast<int>(y_m_.size()) - 1; }
   [[nodiscard]] int n_z() const { return n_z_; }
-  [[nodiscard]] int n_air() const { return n_air_; }       ///< rows of cells above the surface
+  [[nodiscard]] int n_air() const { return n_air_; }  ///< rows of cells above the surface
   [[nodiscard]] int n_nodes() const { return (n_y() + 1) * (n_z_ + 1); }
   [[nodiscard]] int node(int iz, int iy) const { return iy * (n_z_ + 1) + iz; }
   [[nodiscard]] double y(int iy) const { return y_m_[iy]; }

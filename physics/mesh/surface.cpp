@@ -16,8 +16,9 @@ Surface2D::Surface2D(std::vector<double> y_m, std::vector<double> z_m) : y_m_(st
   }
   for (std::size_t i = 0; i < y_m_.size(); ++i) {
     if (!std::isfinite(y_m_[i]) || !std::isfinite(z_m_[i]) || (i > 0 && !(y_m_[i] > y_m_[i - 1]))) {
-      throw core::InvalidArgument("mesh::Surface2D", "expected finite points with increasing y, got point {} at y = {} m, z = {} m; sort the surface line",
-                                  i, y_m_[i], z_m_[i]);
+      throw core::InvalidArgument("mesh::Surface2D",
+                                  "expected finite points with increasing y, got point {} at y = {} m, z = {} m; sort the surface line", i,
+                                  y_m_[i], z_m_[i]);
     }
   }
 }

@@ -15,8 +15,8 @@ void check_edges(const std::vector<double>& edges, std::string_view axis) {
   if (edges.size() < 2) throw core::InvalidArgument("mesh::TensorGrid2D", "expected at least two {} edges, got {}", axis, edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!std::isfinite(edges[i]) || (i > 0 && !(edges[i] > edges[i - 1]))) {
-      throw core::InvalidArgument("mesh::TensorGrid2D", "expected finite, increasing {} edges, got {} m at edge {}; check the cell widths", axis,
-                                  edges[i], i);
+      throw core::InvalidArgument("mesh::TensorGrid2D", "expected finite, increasing {} edges, got {} m at edge {}; check the cell widths",
+                                  axis, edges[i], i);
     }
   }
 }
@@ -39,7 +39,8 @@ int TensorGrid2D::row_of(double z_m) const { return interval_of(z_edges_m_, z_m)
 
 std::vector<double> geometric_edges_m(double first_m, double factor, int n) {
   if (!(first_m > 0.0) || !(factor > 0.0) || n < 1) {
-    throw core::InvalidArgument("mesh::geometric_edges_m", "expected positive first thickness, factor and number, got {} m, {}, {}", first_m, factor, n);
+    throw core::InvalidArgument("mesh::geometric_edges_m", "expected positive first thickness, factor and number, got {} m, {}, {}",
+                                first_m, factor, n);
   }
   std::vector<double> edges{0.0};
   for (double thickness = first_m; static_cast<int>(edges.size()) <= n; thickness *= factor) edges.push_back(edges.back() + thickness);

@@ -86,11 +86,13 @@ Eigen::MatrixXd CellAverages::section_resistivity(const Eigen::VectorXd& resisti
   return rho;
 }
 
-void CellAverages::add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights, Eigen::MatrixXd& out) const {
+void CellAverages::add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+                                         Eigen::MatrixXd& out) const {
   visit_strike(resistivity, [&](int cell, int j, double derivative) { out.col(j).noalias() += derivative * weights[0].col(cell); });
 }
 
-void CellAverages::add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights, Eigen::MatrixXd& out) const {
+void CellAverages::add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+                                          Eigen::MatrixXd& out) const {
   visit_section(resistivity, [&](int cell, int j, double d_yy, double d_zz) {
     out.col(j).noalias() += d_yy * weights[0].col(cell) + d_zz * weights[1].col(cell);
   });

@@ -21,7 +21,9 @@ using mesh::QuadMesh2D;
 /// Apparent resistivity and phase of the modes a survey asks for.
 Survey2D response_survey(const Survey2D& survey) {
   std::vector<Quantity> quantities;
-  const auto has = [&](Mode mode) { return std::any_of(survey.keys.begin(), survey.keys.end(), [&](const auto& key) { return mode_of(key.quantity) == mode; }); };
+  const auto has = [&](Mode mode) {
+    return std::any_of(survey.keys.begin(), survey.keys.end(), [&](const auto& key) { return mode_of(key.quantity) == mode; });
+  };
   if (has(Mode::te)) quantities.insert(quantities.end(), {Quantity::log10_rho_xy, Quantity::phase_xy});
   if (has(Mode::tm)) quantities.insert(quantities.end(), {Quantity::log10_rho_yx, Quantity::phase_yx});
   return full_survey(survey.stations, survey.frequencies_hz, quantities);
@@ -30,7 +32,8 @@ Survey2D response_survey(const Survey2D& survey) {
 template <class Transform>
 MeshSet2D transformed(const MeshSet2D& meshes, Transform transform) {
   MeshSet2D result;
-  for (const BandMesh& band : meshes.bands) result.bands.push_back({band.frequencies, transform(band.mesh), band.perfect_conductor_below, band.coarsened});
+  for (const BandMesh& band : meshes.bands)
+    result.bands.push_back({band.frequencies, transform(band.mesh), band.perfect_conductor_below, band.coarsened});
   return result;
 }
 
@@ -56,7 +59,8 @@ std::vector<double> outward(double begin, double length, double first, double di
 
 /// Sides and air at least twice as far away; what was there stays as it is.
 QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
-  const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(), [](auto& a, auto& b) { return a.y_m < b.y_m; });
+  const auto [west, east] =
+      std::minmax_element(survey.stations.begin(), survey.stations.end(), [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const auto& lines = mesh.lines_m();
   const double depth = mesh.z(mesh.n_z(), 0) - mesh.z(mesh.n_air(), 0);
   auto left = outward(lines.front(), std::max(west->y_m - lines.front(), depth), lines[1] - lines[0], -1.0);
@@ -74,7 +78,8 @@ QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
   }
   std::vector<std::vector<double>> columns;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const auto inside = static_cast<int>(std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(left.size()), 0, mesh.n_y()));
+    const auto inside = static_cast<int>(
+        std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(left.size()), 0, mesh.n_y()));
     auto& column = columns.emplace_back(air);
     for (int iz = 0; iz <= mesh.n_z(); ++iz) column.push_back(mesh.z(iz, inside));
   }
@@ -124,7 +129,8 @@ class Certifier {
                                 1.0 / survey_.frequencies_hz[key.frequency]);
       }
     }
-    row.passed = ours.allFinite() && row.worst.rho_a_percent <= result_.tolerance.rho_a_percent && row.worst.phase_deg <= result_.tolerance.phase_deg;
+    row.passed = ours.allFinite() && row.worst.rho_a_percent <= result_.tolerance.rho_a_percent &&
+                 row.worst.phase_deg <= result_.tolerance.phase_deg;
     result_.passed = result_.passed && row.passed;
     result_.rows.push_back(std::move(row));
   }
@@ -155,7 +161,8 @@ class Certifier {
 /// Mean log resistivity of each row under and between the stations.
 Eigen::VectorXd mean_rows(const mesh::Section2D& section, const Survey2D& survey) {
   const auto& grid = section.grid;
-  const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(), [](auto& a, auto& b) { return a.y_m < b.y_m; });
+  const auto [west, east] =
+      std::minmax_element(survey.stations.begin(), survey.stations.end(), [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const int first = grid.column_of(west->y_m), count = grid.column_of(east->y_m) - first + 1;
   Eigen::VectorXd rows(grid.n_z());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
@@ -175,10 +182,12 @@ Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2
   Eigen::VectorXd uniform = rows;
   uniform.head(rows.size() - (perfect ? 1 : 0)).setConstant(std::exp(rows.head(rows.size() - (perfect ? 1 : 0)).array().log().mean()));
   const std::string where = section.surface.is_flat() ? "" : ", levelled";
-  certifier.check_layered(fmt::format("half-space {:.3g} ohm m{}{}", uniform[0], perfect ? " over a perfect conductor" : "", where), meshes, uniform);
+  certifier.check_layered(fmt::format("half-space {:.3g} ohm m{}{}", uniform[0], perfect ? " over a perfect conductor" : "", where), meshes,
+                          uniform);
   certifier.check_layered("layered earth" + where, meshes, rows);
   const Eigen::VectorXd ours = certifier.predict(meshes);
-  certifier.compare("refinement (half the cell size)", ours, certifier.predict(transformed(meshes, [](const QuadMesh2D& m) { return m.refined(); })));
+  certifier.compare("refinement (half the cell size)", ours,
+                    certifier.predict(transformed(meshes, [](const QuadMesh2D& m) { return m.refined(); })));
   certifier.compare("sides and air twice as far", ours,
                     certifier.predict(transformed(meshes, [&](const QuadMesh2D& m) { return padded(m, survey); })));
   return certifier.take();
@@ -187,9 +196,11 @@ Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2
 std::string Certificate::table() const {
   std::string text = fmt::format("{:<48} {:>9} {:>10}  {:<6} {}\n", "check", "rho_a %", "phase deg", "passed", "worst at");
   for (const CertificateRow& row : rows) {
-    text += fmt::format("{:<48} {:>9.3f} {:>10.3f}  {:<6} {}\n", row.check, row.worst.rho_a_percent, row.worst.phase_deg, row.passed ? "yes" : "NO", row.where);
+    text += fmt::format("{:<48} {:>9.3f} {:>10.3f}  {:<6} {}\n", row.check, row.worst.rho_a_percent, row.worst.phase_deg,
+                        row.passed ? "yes" : "NO", row.where);
   }
-  return text + fmt::format("{:<48} {:>9.3f} {:>10.3f}  {}\n", "tolerance", tolerance.rho_a_percent, tolerance.phase_deg, passed ? "passed" : "FAILED");
+  return text + fmt::format("{:<48} {:>9.3f} {:>10.3f}  {}\n", "tolerance", tolerance.rho_a_percent, tolerance.phase_deg,
+                            passed ? "passed" : "FAILED");
 }
 
 }  // namespace lodestone::physics::mt

@@ -16,9 +16,9 @@ struct ResponseError {
 };
 
 struct CertificateRow {
-  std::string check;       ///< "half-space 100 ohm m", "layered earth", "refinement", "padding doubled"
+  std::string check;  ///< "half-space 100 ohm m", "layered earth", "refinement", "padding doubled"
   ResponseError worst;
-  std::string where;       ///< station, period, mode of the worst value
+  std::string where;  ///< station, period, mode of the worst value
   bool passed = false;
 };
 

@@ -67,7 +67,8 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
   const double slope = (options.growth - 1.0) * options.coarsen, far_slope = std::max(slope, options.far_growth - 1.0);
   const auto lines = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
                                         {.slope = slope, .far_slope = far_slope, .near_m = near});
-  const auto depths = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
+  const auto depths =
+      mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
   const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
   const Draping draping(section, features, heights.front());
@@ -91,8 +92,10 @@ BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::
     if (band.mesh.n_nodes() <= options.max_nodes) return band;
     frequencies = std::move(band.frequencies);
   }
-  throw core::InvalidArgument("mt::design_meshes", "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
-                              "from contacts", options.max_nodes, survey.stations.size(), range.max_frequency_hz);
+  throw core::InvalidArgument("mt::design_meshes",
+                              "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
+                              "from contacts",
+                              options.max_nodes, survey.stations.size(), range.max_frequency_hz);
 }
 
 }  // namespace
@@ -100,7 +103,8 @@ BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::
 MeshDesignOptions design_options(Accuracy accuracy) {
   MeshDesignOptions options;
   switch (accuracy) {
-    case Accuracy::standard: break;
+    case Accuracy::standard:
+      break;
     case Accuracy::fine:
       options.cells_per_skin_depth = 20.0;
       options.contact_fraction = 0.008;
@@ -134,13 +138,13 @@ MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, 
 }
 
 std::string MeshSet2D::summary() const {
-  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns", "rows", "air", "unknowns TE",
-                                 "unknowns TM", "depth km", "coarsened");
+  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns", "rows",
+                                 "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
     const auto& [frequencies, mesh, perfect, coarsened] = bands[i];
     const int rows = mesh.n_z() - mesh.n_air(), lines = mesh.n_y() + 1;
-    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(), rows, mesh.n_air(),
-                        lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
+    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(), rows,
+                        mesh.n_air(), lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
   }
   return text;
 }

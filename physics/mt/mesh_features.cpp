@@ -18,7 +18,11 @@ double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 *
 class FeatureFinder {
  public:
   FeatureFinder(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band, const MeshDesignOptions& options)
-      : section_(section), grid_(section.grid), options_(options), band_(band), c_(options.coarsen / options.cells_per_skin_depth),
+      : section_(section),
+        grid_(section.grid),
+        options_(options),
+        band_(band),
+        c_(options.coarsen / options.cells_per_skin_depth),
         kappa_(options.coarsen * options.contact_fraction) {
     for (const Station& station : survey.stations) stations_.push_back(station.y_m);
     std::sort(stations_.begin(), stations_.end());
@@ -176,7 +180,8 @@ class FeatureFinder {
 
 }  // namespace
 
-MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band, const MeshDesignOptions& options) {
+MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band,
+                           const MeshDesignOptions& options) {
   return FeatureFinder(section, survey, band, options).find();
 }
 

@@ -102,9 +102,9 @@ ModeOperator::ElementMatrix ModeOperator::element(int index, double omega, const
   for (int a = 0; a < 4; ++a) {
     for (int b = 0; b < 4; ++b) {
       const int p = packed(a, b);
-      result[a][b] = mode_ == Mode::te
-                         ? cell.stiffness_y[p] + cell.stiffness_z[p] + i_omega_mu * properties(index, 0) * cell.mass[p]
-                         : properties(index, 0) * cell.stiffness_z[p] + properties(index, 1) * cell.stiffness_y[p] + i_omega_mu * cell.mass[p];
+      result[a][b] = mode_ == Mode::te ? cell.stiffness_y[p] + cell.stiffness_z[p] + i_omega_mu * properties(index, 0) * cell.mass[p]
+                                       : properties(index, 0) * cell.stiffness_z[p] + properties(index, 1) * cell.stiffness_y[p] +
+                                             i_omega_mu * cell.mass[p];
     }
   }
   return result;

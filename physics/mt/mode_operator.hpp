@@ -51,8 +51,8 @@ class ModeOperator {
   /// Element matrix of an earth cell without the bottom condition.
   [[nodiscard]] ElementMatrix element(int cell, double omega, const Eigen::MatrixXd& properties) const;
   /// (∂A_element/∂property) u; `with_bottom` adds the bottom condition's part.
-  [[nodiscard]] ElementVector element_derivative(int cell, int property, double omega, const Eigen::MatrixXd& properties, const Eigen::VectorXcd& field,
-                                                 bool with_bottom) const;
+  [[nodiscard]] ElementVector element_derivative(int cell, int property, double omega, const Eigen::MatrixXd& properties,
+                                                 const Eigen::VectorXcd& field, bool with_bottom) const;
 
  private:
   struct Cell {

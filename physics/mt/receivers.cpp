@@ -45,7 +45,8 @@ TransferDerivative quotient(const TransferDerivative& numerator, const TransferD
 Receiver::Receiver(const mesh::QuadMesh2D& mesh, double y_m) {
   const int top = mesh.n_air();
   std::vector<double> arc{0.0};
-  for (int i = 0; i < mesh.n_y(); ++i) arc.push_back(arc.back() + std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(top, i + 1) - mesh.z(top, i)));
+  for (int i = 0; i < mesh.n_y(); ++i)
+    arc.push_back(arc.back() + std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(top, i + 1) - mesh.z(top, i)));
   const int column = mesh.column_of(y_m);
   const double t = (y_m - mesh.y(column)) / (mesh.y(column + 1) - mesh.y(column));
   const double length = arc[column + 1] - arc[column];
@@ -86,7 +87,8 @@ void Receiver::place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<dou
   }
 }
 
-TransferDerivative Receiver::flux(const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties, const Eigen::VectorXcd& field) const {
+TransferDerivative Receiver::flux(const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
+                                  const Eigen::VectorXcd& field) const {
   TransferDerivative result;
   for (const auto& [cell, local, weight] : flux_) {
     const auto matrix = problem.element(cell, omega, properties);

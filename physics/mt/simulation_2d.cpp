@@ -18,14 +18,18 @@ Complex datum_factor(Quantity quantity, Complex transfer) {
   switch (quantity) {
     case Quantity::zxy_re:
     case Quantity::zyx_re:
-    case Quantity::tzy_re: return 1.0;
+    case Quantity::tzy_re:
+      return 1.0;
     case Quantity::zxy_im:
     case Quantity::zyx_im:
-    case Quantity::tzy_im: return {0.0, -1.0};
+    case Quantity::tzy_im:
+      return {0.0, -1.0};
     case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx: return 2.0 / (ln10 * transfer);
+    case Quantity::log10_rho_yx:
+      return 2.0 / (ln10 * transfer);
     case Quantity::phase_xy:
-    case Quantity::phase_yx: return Complex(0.0, -1.0) / transfer;
+    case Quantity::phase_yx:
+      return Complex(0.0, -1.0) / transfer;
   }
   return 0.0;
 }
@@ -34,14 +38,18 @@ double datum_value(Quantity quantity, Complex transfer, double omega) {
   switch (quantity) {
     case Quantity::zxy_re:
     case Quantity::zyx_re:
-    case Quantity::tzy_re: return transfer.real();
+    case Quantity::tzy_re:
+      return transfer.real();
     case Quantity::zxy_im:
     case Quantity::zyx_im:
-    case Quantity::tzy_im: return transfer.imag();
+    case Quantity::tzy_im:
+      return transfer.imag();
     case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx: return std::log10(std::norm(transfer) / (omega * mu0));
+    case Quantity::log10_rho_yx:
+      return std::log10(std::norm(transfer) / (omega * mu0));
     case Quantity::phase_xy:
-    case Quantity::phase_yx: return std::arg(transfer);
+    case Quantity::phase_yx:
+      return std::arg(transfer);
   }
   return 0.0;
 }
@@ -52,7 +60,11 @@ ModeProblem::ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey
 }
 
 Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in, Survey2D survey_in, MeshSet2D meshes_in)
-    : comm(comm_in), rank(core::rank_of(comm_in)), grid(std::move(grid_in)), surface(std::move(surface_in)), survey(std::move(survey_in)),
+    : comm(comm_in),
+      rank(core::rank_of(comm_in)),
+      grid(std::move(grid_in)),
+      surface(std::move(surface_in)),
+      survey(std::move(survey_in)),
       meshes(std::move(meshes_in)) {
   survey.validate();
   make_jobs();
@@ -76,7 +88,8 @@ void Simulation2D::Impl::make_jobs() {
   for (std::size_t row = 0; row < survey.keys.size(); ++row) {
     const DatumKey& key = survey.keys[row];
     if (band_of[key.frequency] < 0) {
-      throw core::InvalidArgument("mt::Simulation2D", "no mesh for {} Hz; design the meshes for this survey", survey.frequencies_hz[key.frequency]);
+      throw core::InvalidArgument("mt::Simulation2D", "no mesh for {} Hz; design the meshes for this survey",
+                                  survey.frequencies_hz[key.frequency]);
     }
     Job& job = by_frequency[{key.frequency, mode_of(key.quantity)}];
     job.band = band_of[key.frequency];
@@ -103,7 +116,8 @@ void Simulation2D::Impl::share_jobs() {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(jobs[a]) > cost(jobs[b]); });
   const int n_ranks = core::size_of(comm);
   if (n_ranks > static_cast<int>(jobs.size())) {
-    core::log::warning("{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(), n_ranks - static_cast<int>(jobs.size()));
+    core::log::warning("{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(),
+                       n_ranks - static_cast<int>(jobs.size()));
   }
   std::vector<double> load(n_ranks, 0.0);
   owner_of_output.assign(survey.keys.size(), 0);
@@ -189,8 +203,8 @@ namespace {
 void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
   Eigen::Index worst = 0;
   if (const double least = resistivity.minCoeff(&worst); !(least > 0.0)) {
-    throw core::InvalidArgument("mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}", least, worst / n_y,
-                                worst % n_y, n_z, n_y);
+    throw core::InvalidArgument("mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}", least,
+                                worst / n_y, worst % n_y, n_z, n_y);
   }
 }
 

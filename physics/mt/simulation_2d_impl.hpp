@@ -48,7 +48,7 @@ struct Simulation2D::Impl {
   MeshSet2D meshes;
   std::vector<Job> jobs;
   std::vector<int> owner_of_output;
-  std::map<int, CellAverages> averages;                         ///< by band
+  std::map<int, CellAverages> averages;  ///< by band
   std::map<std::pair<int, Mode>, std::unique_ptr<ModeProblem>> problems;
   mutable SolveCounts counts;
 
@@ -70,6 +70,7 @@ struct Simulation2D::Impl {
 /// a such that the change of the real datum is Re(a dF), F the transfer function's value.
 [[nodiscard]] Complex datum_factor(Quantity quantity, Complex transfer);
 [[nodiscard]] double datum_value(Quantity quantity, Complex transfer, double omega);
-[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
+[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl,
+                                                                const Eigen::VectorXd& resistivity);
 
 }  // namespace lodestone::physics::mt

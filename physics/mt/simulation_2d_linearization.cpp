@@ -15,8 +15,11 @@ using Eigen::MatrixXd;
 
 class Linearization2D final : public core::Linearization {
  public:
-  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity, Eigen::VectorXd value, std::vector<SolvedJob> solved)
-      : core::Linearization(resistivity.size(), std::move(value)), impl_(std::move(impl)), resistivity_(std::move(resistivity)),
+  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity, Eigen::VectorXd value,
+                  std::vector<SolvedJob> solved)
+      : core::Linearization(resistivity.size(), std::move(value)),
+        impl_(std::move(impl)),
+        resistivity_(std::move(resistivity)),
         solved_(std::move(solved)) {}
 
  private:
@@ -63,8 +66,8 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
     for (int cell = 0; cell < problem.n_cells(); ++cell) {
       const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
       const auto& nodes = problem.cell_nodes(cell);
-      derivative.col(cell).noalias() = -(change[0] * adjoint.col(nodes[0]) + change[1] * adjoint.col(nodes[1]) + change[2] * adjoint.col(nodes[2]) +
-                                         change[3] * adjoint.col(nodes[3]));
+      derivative.col(cell).noalias() = -(change[0] * adjoint.col(nodes[0]) + change[1] * adjoint.col(nodes[1]) +
+                                         change[2] * adjoint.col(nodes[2]) + change[3] * adjoint.col(nodes[3]));
     }
     for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
       for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
@@ -103,7 +106,8 @@ MatrixXd Linearization2D::do_jacobian() const {
     }
     const MatrixXd rows = to_parameters(solved, weights);
     for (Eigen::Index j = 0; j < rows.cols(); ++j) {
-      for (std::size_t k = 0; k < solved.job->keys.size(); ++k) jacobian(solved.job->keys[k].first, j) = rows(static_cast<Eigen::Index>(k), j);
+      for (std::size_t k = 0; k < solved.job->keys.size(); ++k)
+        jacobian(solved.job->keys[k].first, j) = rows(static_cast<Eigen::Index>(k), j);
     }
   }
   const core::ScopedTimer timer("mt2d/share jacobian");
@@ -133,7 +137,8 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
     for (int cell = 0; cell < problem.n_cells(); ++cell) {
       const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
       for (int a = 0; a < 4; ++a) {
-        if (const int row = problem.unknown_of(problem.cell_nodes(cell)[a]); row >= 0) rhs.row(row) -= change[a] * property_changes[p].row(cell);
+        if (const int row = problem.unknown_of(problem.cell_nodes(cell)[a]); row >= 0)
+          rhs.row(row) -= change[a] * property_changes[p].row(cell);
       }
     }
   }
@@ -146,7 +151,8 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
     }
     for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
       for (int p = 0; p < problem.n_properties(); ++p) {
-        row += weight * problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] * property_changes[p].row(cell);
+        row += weight * problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] *
+               property_changes[p].row(cell);
       }
     }
   }

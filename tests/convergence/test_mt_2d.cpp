@@ -31,7 +31,8 @@ TEST_CASE("2-D finite elements: the error against a layered earth falls with sec
     const double tm = std::abs(std::complex<double>(z[2], z[3]) + exact) / std::abs(exact);
     const double te_order = std::log2(te_before / te), tm_order = std::log2(tm_before / tm);
     const auto& mesh = meshes.bands[0].mesh;
-    std::printf("%10d %14.3e %8.2f %14.3e %8.2f\n", mesh.n_y() * mesh.n_z(), te, level == 0 ? 0.0 : te_order, tm, level == 0 ? 0.0 : tm_order);
+    std::printf("%10d %14.3e %8.2f %14.3e %8.2f\n", mesh.n_y() * mesh.n_z(), te, level == 0 ? 0.0 : te_order, tm,
+                level == 0 ? 0.0 : tm_order);
     if (level > 0) {
       CHECK(te_order == Approx(2.0).margin(0.15));
       CHECK(tm_order == Approx(2.0).margin(0.15));

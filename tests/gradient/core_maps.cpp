@@ -27,7 +27,8 @@ std::function<Eigen::VectorXd()> numbers(Eigen::Index size) {
 
 Eigen::VectorXd some_numbers(Eigen::Index size, double low, double high) {
   const core::Philox random(2024);
-  return Eigen::VectorXd::NullaryExpr(size, [&](Eigen::Index i) { return low + (high - low) * random.uniform(static_cast<std::uint64_t>(i)); });
+  return Eigen::VectorXd::NullaryExpr(size,
+                                      [&](Eigen::Index i) { return low + (high - low) * random.uniform(static_cast<std::uint64_t>(i)); });
 }
 
 std::vector<MapCase> core_maps() {
@@ -36,9 +37,16 @@ std::vector<MapCase> core_maps() {
       {"core/pointwise", [] { return exponential(4); }, numbers(4)},
       {"core/compose: affine after exp", [] { return core::compose(some_affine(5, 4), exponential(4)); }, numbers(4)},
       {"core/compose: exp after affine", [] { return core::compose(exponential(3), some_affine(3, 4)); }, numbers(4)},
-      {"core/stack", [] { return core::stack({some_affine(5, 4), exponential(4)}); }, numbers(4)},
+      {"core/stack",
+       [] {
+         return core::stack({some_affine(5, 4), exponential(4)});
+       },
+       numbers(4)},
       {"core/restrict_unknowns",
-       [] { return core::restrict_unknowns(core::compose(some_affine(5, 4), exponential(4)), {3, 1}, some_numbers(4, -1.0, 1.0)); }, numbers(2)},
+       [] {
+         return core::restrict_unknowns(core::compose(some_affine(5, 4), exponential(4)), {3, 1}, some_numbers(4, -1.0, 1.0));
+       },
+       numbers(2)},
   };
 }
 

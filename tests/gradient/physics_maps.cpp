@@ -34,14 +34,16 @@ MapCase perfect_conductor_case() {
     auto meshes = design_meshes(model, small_survey(), design_options(Accuracy::iteration));
     return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, small_survey(), std::move(meshes)));
   };
-  return {"mt::Simulation2D over a perfect conductor", make, [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+  return {"mt::Simulation2D over a perfect conductor", make,
+          [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
 }
 
 MapCase sounding_case() {
   const auto make = []() -> core::MapPtr {
-    return std::make_shared<Simulation1D>(std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
-                                          std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
-                                          Simulation1D::Thickness::free);
+    return std::make_shared<Simulation1D>(
+        std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
+        std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
+        Simulation1D::Thickness::free);
   };
   return {"mt::Simulation1D with free thickness", make, [] { return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}}; }};
 }
@@ -49,7 +51,8 @@ MapCase sounding_case() {
 }  // namespace
 
 std::vector<MapCase> physics_maps() {
-  return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(), sounding_case()};
+  return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(),
+          sounding_case()};
 }
 
 }  // namespace lodestone::tests

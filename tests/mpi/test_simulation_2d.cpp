@@ -17,7 +17,8 @@ TEST_CASE("2-D simulation: values and derivatives do not depend on the number of
   CHECK(gap(together->value(resistivity), alone->value(resistivity)) < 1e-9);
   const auto ours = together->linearize(resistivity), reference = alone->linearize(resistivity);
   CHECK(gap(ours->jacobian(), reference->jacobian()) < 1e-9);
-  const Eigen::MatrixXd v = Eigen::MatrixXd::Constant(together->size_in(), 2, 0.3), w = Eigen::MatrixXd::Constant(together->size_out(), 3, 0.7);
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Constant(together->size_in(), 2, 0.3),
+                        w = Eigen::MatrixXd::Constant(together->size_out(), 3, 0.7);
   CHECK(gap(ours->jvp(v), reference->jvp(v)) < 1e-9);
   CHECK(gap(ours->vjp(w), reference->vjp(w)) < 1e-9);
 }

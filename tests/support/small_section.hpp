@@ -16,7 +16,8 @@ inline physics::mesh::Section2D small_section(bool with_hill) {
   physics::mesh::TensorGrid2D grid({-5000, -1000, 300, 1000, 5000}, {0, 200, 700, 2000});
   Eigen::VectorXd resistivity(grid.n_cells());
   const core::Philox random(3);
-  for (Eigen::Index i = 0; i < resistivity.size(); ++i) resistivity[i] = std::pow(10.0, 1.0 + 1.5 * random.uniform(static_cast<std::uint64_t>(i)));
+  for (Eigen::Index i = 0; i < resistivity.size(); ++i)
+    resistivity[i] = std::pow(10.0, 1.0 + 1.5 * random.uniform(static_cast<std::uint64_t>(i)));
   auto surface = with_hill ? physics::mesh::Surface2D({-2000, -500, 500, 2000}, {0, -300, -300, 0}) : physics::mesh::Surface2D(0.0);
   return {std::move(grid), std::move(resistivity), std::move(surface)};
 }

@@ -61,7 +61,8 @@ void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& m
     }
     const Eigen::MatrixXd send = matrix(mine, Eigen::seqN(first, n_cols));
     Eigen::VectorXd received(total);
-    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE, comm);
+    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE,
+                   comm);
     for (std::size_t rank = 0; rank < rows.size(); ++rank) {
       const auto n_rows = static_cast<Eigen::Index>(rows[rank].size());
       matrix(rows[rank], Eigen::seqN(first, n_cols)) = Eigen::Map<const Eigen::MatrixXd>(received.data() + offsets[rank], n_rows, n_cols);

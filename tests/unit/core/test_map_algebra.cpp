@@ -17,7 +17,8 @@ MapPtr exponential(Eigen::Index size) {
 }
 
 Eigen::MatrixXd example_matrix(Eigen::Index rows, Eigen::Index cols) {
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3.0 * static_cast<double>(i) + static_cast<double>(j)); });
+  return Eigen::MatrixXd::NullaryExpr(
+      rows, cols, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3.0 * static_cast<double>(i) + static_cast<double>(j)); });
 }
 
 /// A map that says it is collective over a communicator.
@@ -93,8 +94,9 @@ TEST_CASE("stack: outputs and Jacobians lie one below the other", "[core]") {
 
 TEST_CASE("stack: nothing, or maps of other unknowns, are refused", "[core]") {
   CHECK(message_of<InvalidArgument>([] { (void)stack({}); }) == "[core::stack] expected at least one map, got none");
-  CHECK(message_of<ShapeError>([] { (void)stack({exponential(3), exponential(2)}); }) ==
-        "[core::stack] expected all maps to have the 3 unknowns of exp, exp has 2");
+  CHECK(message_of<ShapeError>([] {
+          (void)stack({exponential(3), exponential(2)});
+        }) == "[core::stack] expected all maps to have the 3 unknowns of exp, exp has 2");
 }
 
 TEST_CASE("restrict_unknowns: is the map with the other unknowns held", "[core]") {
@@ -112,8 +114,9 @@ TEST_CASE("restrict_unknowns: is the map with the other unknowns held", "[core]"
 
 TEST_CASE("restrict_unknowns: repeated or outside indices and a wrong base are refused", "[core]") {
   const auto whole = exponential(3);
-  CHECK(message_of<InvalidArgument>([&] { (void)restrict_unknowns(whole, {0, 0}, x); }) ==
-        "[core::restrict_unknowns] expected distinct indices in 0 … 2, got 0 twice");
+  CHECK(message_of<InvalidArgument>([&] {
+          (void)restrict_unknowns(whole, {0, 0}, x);
+        }) == "[core::restrict_unknowns] expected distinct indices in 0 … 2, got 0 twice");
   CHECK(message_of<InvalidArgument>([&] { (void)restrict_unknowns(whole, {3}, x); }) ==
         "[core::restrict_unknowns] expected distinct indices in 0 … 2, got 3");
   CHECK(message_of<ShapeError>([&] { (void)restrict_unknowns(whole, {0}, Eigen::Vector2d::Zero()); }) ==
@@ -123,12 +126,17 @@ TEST_CASE("restrict_unknowns: repeated or outside indices and a wrong base are r
 TEST_CASE("affine and pointwise: inconsistent parts are refused", "[core]") {
   CHECK(message_of<ShapeError>([] { (void)affine(Eigen::MatrixXd::Zero(2, 3), Eigen::VectorXd::Zero(3)); }) ==
         "[core::affine] expected b of size 2 (the rows of A), got 3");
-  CHECK_THROWS_AS(pointwise("half a map", 3, [](double v) { return v; }, nullptr), InvalidArgument);
+  CHECK_THROWS_AS(pointwise(
+                      "half a map", 3, [](double v) { return v; }, nullptr),
+                  InvalidArgument);
 }
 
 TEST_CASE("pointwise: a value outside the function's domain is a solver error that names the map", "[core]") {
-  const auto logarithm = pointwise("log", 3, [](double v) { return std::log(v); }, [](double v) { return 1.0 / v; });
-  CHECK(message_of<SolverError>([&] { (void)logarithm->value(Eigen::Vector3d(1.0, -1.0, 2.0)); }).find("[log] expected finite outputs, got") == 0);
+  const auto logarithm = pointwise(
+      "log", 3, [](double v) { return std::log(v); }, [](double v) { return 1.0 / v; });
+  CHECK(message_of<SolverError>([&] {
+          (void)logarithm->value(Eigen::Vector3d(1.0, -1.0, 2.0));
+        }).find("[log] expected finite outputs, got") == 0);
 }
 
 TEST_CASE("linearization: outlives the map it came from", "[core]") {

@@ -12,8 +12,9 @@ namespace {
 
 /// exp with a derivative off by a factor, and an offset that a careless test would hide the error behind.
 MapPtr exponential(double derivative_factor, double offset = 0.0) {
-  return pointwise("exp", 5, [offset](double v) { return std::exp(v) + offset; },
-                   [derivative_factor](double v) { return derivative_factor * std::exp(v); });
+  return pointwise(
+      "exp", 5, [offset](double v) { return std::exp(v) + offset; },
+      [derivative_factor](double v) { return derivative_factor * std::exp(v); });
 }
 
 /// y = A x whose parts can be made wrong one by one.

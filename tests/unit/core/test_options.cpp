@@ -96,7 +96,9 @@ TEST_CASE("Options: a missing required key names the table it belongs to", "[cor
 TEST_CASE("Options: a choice lists the allowed words and guesses the one meant", "[core]") {
   Options root;
   root.set("mode", std::string("tipppr"), "a.toml:2");
-  CHECK(message_of<ConfigError>([&] { (void)root.choice("mode", {"te", "tm", "tipper"}); }) ==
+  CHECK(message_of<ConfigError>([&] {
+          (void)root.choice("mode", {"te", "tm", "tipper"});
+        }) ==
         "[configuration] a.toml:2: expected one of \"te\", \"tm\", \"tipper\" for \"mode\", got \"tipppr\"; did you mean \"tipper\"?");
   CHECK(root.choice("unset", {"te", "tm"}, "tm") == "tm");
 }

@@ -63,7 +63,8 @@ double bump(double y, double z, double y0, double z0, double wy, double wz) {
 
 double true_log10_resistivity(double y, double z) {
   return 2.3 + 0.7 * std::tanh(z / 15e3 - 0.5) - 1.9 * bump(y, z, 145e3, 12e3, 60e3, 9e3) - 1.8 * bump(y, z, 360e3, 14e3, 65e3, 10e3) +
-         1.0 * bump(y, z, 495e3, 16e3, 60e3, 16e3) + 0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) + 0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
+         1.0 * bump(y, z, 495e3, 16e3, 60e3, 16e3) + 0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) +
+         0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
 }
 
 mt::Survey2D synthetic_survey(const SyntheticOptions& options) {
@@ -93,16 +94,25 @@ Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt:
   using Q = mt::Quantity;
   const double sigma_z = floors.impedance_relative * std::abs(z);
   switch (quantity) {
-    case Q::zxy_re: return {z.real(), sigma_z};
-    case Q::zxy_im: return {z.imag(), sigma_z};
-    case Q::zyx_re: return {-z.real(), sigma_z};
-    case Q::zyx_im: return {-z.imag(), sigma_z};
-    case Q::tzy_re: return {0.2 * std::sin(std::log(frequency_hz)), floors.tipper_absolute};
-    case Q::tzy_im: return {0.1 * std::cos(std::log(frequency_hz)), floors.tipper_absolute};
+    case Q::zxy_re:
+      return {z.real(), sigma_z};
+    case Q::zxy_im:
+      return {z.imag(), sigma_z};
+    case Q::zyx_re:
+      return {-z.real(), sigma_z};
+    case Q::zyx_im:
+      return {-z.imag(), sigma_z};
+    case Q::tzy_re:
+      return {0.2 * std::sin(std::log(frequency_hz)), floors.tipper_absolute};
+    case Q::tzy_im:
+      return {0.1 * std::cos(std::log(frequency_hz)), floors.tipper_absolute};
     case Q::log10_rho_xy:
-    case Q::log10_rho_yx: return {std::log10(mt::apparent_resistivity_ohm_m(z, frequency_hz)), floors.log10_rho};
-    case Q::phase_xy: return {std::arg(z), floors.phase_deg / mt::deg_per_rad};
-    case Q::phase_yx: return {std::arg(z) - std::numbers::pi, floors.phase_deg / mt::deg_per_rad};
+    case Q::log10_rho_yx:
+      return {std::log10(mt::apparent_resistivity_ohm_m(z, frequency_hz)), floors.log10_rho};
+    case Q::phase_xy:
+      return {std::arg(z), floors.phase_deg / mt::deg_per_rad};
+    case Q::phase_yx:
+      return {std::arg(z) - std::numbers::pi, floors.phase_deg / mt::deg_per_rad};
   }
   return {};
 }
@@ -113,7 +123,8 @@ mt::LayeredEarth column_below(const io::InversionResult& result, double y_m) {
   for (int iz = 0; iz < result.grid.n_z(); ++iz) {
     earth.resistivity_ohm_m.push_back(std::pow(10.0, result.log10_resistivity[result.grid.index(iz, iy)]));
     if (iz + 1 < result.grid.n_z()) {
-      earth.thickness_m.push_back(result.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] - result.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
+      earth.thickness_m.push_back(result.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
+                                  result.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
     }
   }
   return earth;
@@ -176,7 +187,8 @@ void add_data(io::InversionResult& result, const SyntheticOptions& options) {
 
 void add_run(io::InversionResult& result) {
   result.title = "Synthetic profile <A & B>";
-  result.configuration_toml = "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, 100.0]\n\n[inversion]\nmax_iterations = 15\n";
+  result.configuration_toml =
+      "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, 100.0]\n\n[inversion]\nmax_iterations = 15\n";
   result.provenance = {"0.1.0",
                        {{"compiler", "GNU 12.2"}, {"build type", "Release"}},
                        "mt_invert invert config.toml -o \"out dir\"",
@@ -185,7 +197,8 @@ void add_run(io::InversionResult& result) {
                        {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
   double rms = 9.3, lambda = 3e4, previous = 9.3;
   for (int k = 0; k <= 9; ++k) {
-    result.history.push_back({k, k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
+    result.history.push_back({k, k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous,
+                              k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
     previous = rms;
     rms = 1.2 + (rms - 1.2) * 0.45;
     lambda *= k < 6 ? 0.35 : 1.4;
@@ -199,14 +212,16 @@ void add_run(io::InversionResult& result) {
     result.profile.stations.push_back({7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
     result.profile.offset_m.push_back(1e3 * std::sin(station.y_m));
   }
-  result.certificate = {{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true}, {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
-                        {0.5, 0.2},
-                        false};
+  result.certificate = {
+      {{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true}, {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
+      {0.5, 0.2},
+      false};
   for (const double scale : {1.0, 3.0}) {
     std::vector<double> y, z;
     for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
     for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
-    result.meshes.bands.push_back({{scale < 2.0 ? 0 : 1}, mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4), scale > 2.0});
+    result.meshes.bands.push_back(
+        {{scale < 2.0 ? 0 : 1}, mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4), scale > 2.0});
   }
 }
 

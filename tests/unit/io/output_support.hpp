@@ -43,8 +43,8 @@ std::string slurp(const std::filesystem::path& path);
 
 struct SyntheticOptions {
   int n_stations = 36, n_frequencies = 20, n_columns = 100, n_rows = 64;
-  double hill_m = 0.0;         ///< height of a hill in the middle of the profile
-  bool with_impedance = false; ///< impedances and tipper instead of log10 ρₐ and phase
+  double hill_m = 0.0;          ///< height of a hill in the middle of the profile
+  bool with_impedance = false;  ///< impedances and tipper instead of log10 ρₐ and phase
 };
 
 /// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the columns below each station with noise,

@@ -65,7 +65,8 @@ TEST_CASE("hdf5: ranges are read in row-major order") {
   std::vector<double> part(3);
   source.read("matrix", 2, std::as_writable_bytes(std::span(part)));
   CHECK(part == std::vector<double>{3, 4, 5});
-  CHECK_THROWS_WITH(source.read("matrix", 4, std::as_writable_bytes(std::span(part))), Contains("elements 4 to 7 of 6") && Contains("x.h5"));
+  CHECK_THROWS_WITH(source.read("matrix", 4, std::as_writable_bytes(std::span(part))),
+                    Contains("elements 4 to 7 of 6") && Contains("x.h5"));
 }
 
 TEST_CASE("hdf5: big arrays are compressed and unchanged") {

@@ -155,7 +155,8 @@ TEST_CASE("vtk: a full disk is a file error and leaves nothing") {
 TEST_CASE("vtk: wrong sizes and missing folders are told") {
   const OutputFolder folder;
   mesh::Section2D section = draped_section();
-  CHECK_THROWS_WITH(io::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}), Contains("expected 6 values of extra, got 2"));
+  CHECK_THROWS_WITH(io::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
+                    Contains("expected 6 values of extra, got 2"));
   CHECK_THROWS_AS(io::write_section_vtu(folder / "none" / "s.vtu", section), core::FileError);
   CHECK_THROWS_AS(io::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
 }

@@ -30,7 +30,8 @@ Problem mesh_problem(int lines, int size) {
       for (int k = std::max(0, row % size - 1); k <= std::min(size - 1, row % size + 1); ++k) {
         const int column = line * size + k;
         const auto low = static_cast<std::uint64_t>(std::min(row, column)), high = static_cast<std::uint64_t>(std::max(row, column));
-        const Complex value = row == column ? Complex(9.0, 2.0) : Complex(-random.uniform(1000 * low + high), 0.2 * random.uniform(77 + 1000 * low + high));
+        const Complex value =
+            row == column ? Complex(9.0, 2.0) : Complex(-random.uniform(1000 * low + high), 0.2 * random.uniform(77 + 1000 * low + high));
         problem.pattern.column.push_back(column);
         problem.values.push_back(value);
         problem.dense(row, column) = value;
@@ -70,6 +71,7 @@ TEST_CASE("solvers: a singular matrix is a SolverError, wrong shapes are named",
   CHECK_THROWS_AS(make_petsc_solver(problem.pattern)->factorise(problem.values), core::SolverError);
   const auto solver = make_line_solver(mesh_problem(3, 2).pattern, 2);
   CHECK_THROWS_WITH(solver->factorise(std::vector<Complex>(3)), Contains("got 3"));
-  CHECK_THROWS_WITH(solver->factorise(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)), Contains("expected right-hand sides with 6 rows"));
+  CHECK_THROWS_WITH(solver->factorise(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)),
+                    Contains("expected right-hand sides with 6 rows"));
   CHECK_THROWS_WITH(make_line_solver(mesh_problem(5, 2).pattern, 1), Contains("not neighbours"));
 }

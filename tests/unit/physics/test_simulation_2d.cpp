@@ -19,7 +19,8 @@ namespace {
 const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
 
 Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options = {}) {
-  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, design_meshes(section, survey, options)).value(section.resistivity_ohm_m);
+  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, design_meshes(section, survey, options))
+      .value(section.resistivity_ohm_m);
 }
 
 /// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
@@ -32,7 +33,8 @@ ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours
     if (is_phase(key.quantity)) {
       worst.phase_deg = std::max(worst.phase_deg, deg_per_rad * std::abs(value - std::arg(z)));
     } else {
-      worst.rho_a_percent = std::max(worst.rho_a_percent, 100.0 * std::abs(std::pow(10.0, value) / apparent_resistivity_ohm_m(z, frequency) - 1.0));
+      worst.rho_a_percent =
+          std::max(worst.rho_a_percent, 100.0 * std::abs(std::pow(10.0, value) / apparent_resistivity_ohm_m(z, frequency) - 1.0));
     }
   }
   return worst;
@@ -56,7 +58,8 @@ TEST_CASE("half-space: apparent resistivity equals resistivity at every frequenc
 
 TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
-  const auto worst = against_layers(survey, predict(layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0}), survey), {{100.0, 5.0, 1000.0}, {500.0, 2000.0}});
+  const auto worst = against_layers(survey, predict(layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0}), survey),
+                                    {{100.0, 5.0, 1000.0}, {500.0, 2000.0}});
   CHECK(worst.rho_a_percent < 0.3);
   CHECK(worst.phase_deg < 0.15);
 }
@@ -113,7 +116,8 @@ TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper o
   CHECK(std::abs(one[4]) > 0.01);
 }
 
-TEST_CASE("linearization: k directions cost one factorisation per frequency and mode and one call with k right-hand sides", "[physics][mt]") {
+TEST_CASE("linearization: k directions cost one factorisation per frequency and mode and one call with k right-hand sides",
+          "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
   const auto section = tests::small_section(false);
   const auto jobs = 4;  // two frequencies, two modes
@@ -170,5 +174,6 @@ TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what w
   CHECK_THROWS_AS(design_meshes(section, survey), core::InvalidArgument);
   auto meshes = design_meshes(section, tests::small_survey());
   meshes.bands.pop_back();
-  CHECK_THROWS_WITH(Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes), Contains("no mesh for 1 Hz"));
+  CHECK_THROWS_WITH(Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
+                    Contains("no mesh for 1 Hz"));
 }

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/report/axes.hpp"
+#include "io/report/display_data.hpp"
+#include "io/report/html.hpp"
+#include "io/report/misfit_picture.hpp"
+#include "io/report/pseudosection_picture.hpp"
+#include "io/report/report.hpp"
+#include "io/report/section_picture.hpp"
+#include "io/report/sounding_picture.hpp"
+#include "io/result/residuals.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/io/output_support.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::io::report;
+using Catch::Matchers::Contains;
+using test::OutputFolder;
+namespace mt = physics::mt;
+
+namespace {
+
+const test::SyntheticOptions small{.n_stations = 5, .n_frequencies = 6, .n_columns = 12, .n_rows = 10};
+
+bool is_png(const std::filesystem::path& path) { return test::slurp(path).rfind("\x89PNG\r\n\x1a\n", 0) == 0; }
+
+std::size_t occurrences(const std::string& text, const std::string& word) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++n;
+  }
+  return n;
+}
+
+double step_size(const ColourMap& map, double at, double step) {
+  const OkLab p = to_oklab(map.at(at)), q = to_oklab(map.at(at + step));
+  return std::hypot(p.lightness - q.lightness, p.a - q.a, p.b - q.b);
+}
+
+}  // namespace
+
+TEST_CASE("colours: conductive is red, resistive blue, and equal steps look equal") {
+  const ColourMap& map = resistivity_colours();
+  CHECK(map.at(0.0).red > 2.0 * map.at(0.0).blue);
+  CHECK(map.at(1.0).blue > 2.0 * map.at(1.0).red);
+  constexpr double step = 2.0 / 127.0;
+  const double typical = step_size(map, 8.0 / 127.0, step);
+  for (int level = 0; level + 2 <= 127; ++level) {
+    const double size = step_size(map, level / 127.0, step);
+    CHECK(size < 1.05 * typical);
+    CHECK(size > 0.6 * typical);  // less than typical only where the path turns
+  }
+}
+
+TEST_CASE("colours: the resistivity map is lightest in the middle and darkens evenly to both ends") {
+  const ColourMap& map = resistivity_colours();
+  double lightest_at = 0.0;
+  int n_turns = 0;
+  for (int k = 1; k < 127; ++k) {
+    const double before = to_oklab(map.at((k - 1) / 127.0)).lightness, here = to_oklab(map.at(k / 127.0)).lightness,
+                 after = to_oklab(map.at((k + 1) / 127.0)).lightness;
+    if ((here - before) * (after - here) < 0.0) {
+      ++n_turns;
+      lightest_at = k / 127.0;
+    }
+  }
+  CHECK(n_turns == 1);
+  CHECK(lightest_at == Approx(0.5).margin(0.1));
+}
+
+TEST_CASE("colours: values outside are clamped and missing values grey") {
+  const ColourMap& map = phase_colours();
+  CHECK(map.at(-3.0).blue == map.at(0.0).blue);
+  CHECK(map.at(7.0).red == map.at(1.0).red);
+  CHECK(map.at(std::nan("")).red == map.at(std::nan("")).blue);
+}
+
+TEST_CASE("axes: ticks stand at round numbers and decades") {
+  const auto linear = ticks({-37.8, 794.0, Scale::linear, "", TickLabels::shown, 8});
+  CHECK(linear.front().label == "0");
+  CHECK(linear.back().label == "700");
+  const auto logarithmic = ticks({1e3, 0.5, Scale::log10});
+  CHECK(std::count_if(logarithmic.begin(), logarithmic.end(), [](const Tick& tick) { return !tick.label.empty(); }) == 4);
+  CHECK(tick_label(-0.25) == "−0.25");
+  CHECK(tick_label(1e-7) == "10⁻⁷");
+  CHECK(tick_label(2e9) == "2·10⁹");
+  CHECK(ticks({0.0, 0.0}).empty());
+  CHECK(ticks({0.0, std::nan("")}).empty());
+  CHECK(ticks({-1.0, 1.0, Scale::log10}).empty());
+}
+
+TEST_CASE("canvas: the same picture becomes SVG text and a PNG file") {
+  const OutputFolder folder;
+  Canvas canvas(100.0, 50.0);
+  canvas.rectangle({1.0, 2.0, 30.0, 20.0}, {Color{1.0, 0.0, 0.0}, Stroke{{0.0, 0.0, 1.0}, 2.0, {3.0, 1.0}}});
+  canvas.text({5.0, 5.0}, "ρ < 3 & \"x\"", {.rotation_deg = 90.0});
+  canvas.begin_clip({0.0, 0.0, 10.0, 10.0});
+  canvas.circle({3.0, 3.0}, 2.0, {{}, Stroke{}});
+  canvas.end_clip();
+  const std::string svg = canvas.svg();
+  CHECK_THAT(svg, Contains("fill=\"#ff0000\"") && Contains("stroke=\"#0000ff\" stroke-width=\"2\" stroke-dasharray=\"3 1\""));
+  CHECK_THAT(svg, Contains("ρ &lt; 3 &amp; &quot;x&quot;") && Contains("rotate(-90)"));
+  CHECK(occurrences(svg, "<svg") == occurrences(svg, "</svg>"));
+  canvas.write_png(folder / "x.png", 2.0);
+  REQUIRE(is_png(folder / "x.png"));
+  const std::string png = test::slurp(folder / "x.png");
+  CHECK(static_cast<unsigned char>(png[19]) == 200);
+  CHECK(static_cast<unsigned char>(png[23]) == 100);
+  canvas.write_svg(folder / "x.svg");
+  CHECK(test::slurp(folder / "x.svg").rfind("<?xml", 0) == 0);
+}
+
+TEST_CASE("canvas: coordinates that are not finite are left out") {
+  Canvas canvas(10.0, 10.0);
+  const double nan = std::nan("");
+  canvas.line({nan, 0.0}, {1.0, 1.0}, {});
+  canvas.circle({0.0, INFINITY}, 1.0, {});
+  canvas.text({nan, nan}, "gone");
+  canvas.cell({{0.0, 0.0}, {1.0, nan}, {1.0, 1.0}}, {});
+  CHECK_THAT(canvas.svg(), !Contains("nan") && !Contains("inf") && !Contains("gone") && !Contains("<path"));
+}
+
+TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless") {
+  CHECK(escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
+  CHECK(escaped("ρₐ → Ω") == "ρₐ → Ω");
+  CHECK(escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
+  CHECK(html_table({"<h>"}, {{"1"}}) == "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
+}
+
+TEST_CASE("display: impedances show the same as apparent resistivity and phase") {
+  const io::InversionResult direct = test::synthetic_result(small);
+  test::SyntheticOptions options = small;
+  options.with_impedance = true;
+  const io::InversionResult impedance = test::synthetic_result(options);
+  const ShownData a(direct), b(impedance);
+  for (const Shown shown : {Shown::rho_te, Shown::phase_te, Shown::rho_tm, Shown::phase_tm}) {
+    CHECK(a.has(shown));
+    CHECK(b.has(shown));
+    CHECK(b.at(shown, 3, 2).predicted == Approx(a.at(shown, 3, 2).predicted));
+    CHECK(b.at(shown, 3, 2).sigma == Approx(a.at(shown, 3, 2).sigma).epsilon(0.35));  // the floor is of the noisy |Z|
+  }
+  CHECK_FALSE(a.has(Shown::tipper_re));
+  CHECK(b.has(Shown::tipper_re));
+  CHECK(a.at(Shown::phase_tm, 0, 0).predicted > 0.0);
+  CHECK(a.at(Shown::phase_tm, 0, 0).predicted < 90.0);
+}
+
+TEST_CASE("display: residuals are those of the result, none where masked") {
+  const io::InversionResult result = test::synthetic_result(small);
+  const ShownData data(result);
+  const Eigen::VectorXd residual = io::normalised_residuals(result.data, result.predicted);
+  for (Eigen::Index k = 0; k < 60; ++k) {
+    const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
+    const ShownDatum datum =
+        data.at(key.quantity == mt::Quantity::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency, key.station);
+    CHECK(datum.kept == std::isfinite(residual[k]));
+    if (datum.kept) {
+      CHECK(datum.residual == Approx(residual[k]));
+    } else {
+      CHECK(std::isnan(datum.residual));
+    }
+  }
+}
+
+TEST_CASE("section picture: colours of cells, station names and scales are in the picture") {
+  const io::InversionResult result = test::synthetic_result(small);
+  const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
+  CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") && Contains(">kim440<") &&
+                      Contains("vertical exaggeration"));
+  const Color expected = resistivity_colours().at(result.log10_resistivity[0] / 4.0);
+  CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red), std::lround(255 * expected.green),
+                                       std::lround(255 * expected.blue))));
+}
+
+TEST_CASE("section picture: several panels share the scales; a veil covers what is deep") {
+  const io::InversionResult result = test::synthetic_result(small);
+  const SectionPanel panel{"first", result.section(), {}, {}};
+  SectionPanel second = panel;
+  second.title = "second";
+  const Canvas one = sections_picture({panel}), two = sections_picture({panel, second}, {.mask_below_m = 20.0});
+  CHECK(two.height() > 1.5 * one.height());
+  CHECK_THAT(two.svg(), Contains("first") && Contains("second") && Contains("fill-opacity=\"0.62\""));
+  CHECK_THROWS_AS(sections_picture({}), core::InvalidArgument);
+  second.station_names = {"a"};
+  CHECK_THROWS_AS(sections_picture({second}), core::ShapeError);
+}
+
+TEST_CASE("pictures: models and data that are not finite, fully masked or of one station break nothing") {
+  io::InversionResult result = test::synthetic_result(small);
+  result.log10_resistivity.setConstant(std::nan(""));
+  result.data.mask.assign(result.data.mask.size(), mt::MaskReason::listed);
+  result.predicted.setConstant(std::nan(""));
+  const io::InversionResult lone = test::synthetic_result({.n_stations = 1, .n_frequencies = 1, .n_columns = 2, .n_rows = 2});
+  for (const io::InversionResult* each : {&std::as_const(result), &lone}) {
+    const ShownData data(*each);
+    for (const std::string& svg : {section_picture(*each).svg(), pseudosection_picture(data, Shown::rho_te).svg(),
+                                   pseudosection_picture(data, Shown::phase_tm).svg(), sounding_picture(data, 0).svg(),
+                                   misfit_picture(*each).svg(), history_picture(*each).svg()}) {
+      CHECK_THAT(svg, !Contains("\"nan") && !Contains(" nan") && !Contains("inf\"") && !Contains("Mnan"));
+    }
+  }
+}
+
+TEST_CASE("report: one self-contained page and the pictures as PNG") {
+  const OutputFolder folder;
+  const io::InversionResult result = test::synthetic_result(small);
+  CHECK(io::write_report(folder.path(), result) == folder / "report.html");
+  const std::string page = test::slurp(folder / "report.html");
+  CHECK_THAT(page, Contains("Synthetic profile &lt;A &amp; B&gt;") && !Contains("<A & B>"));
+  CHECK_THAT(page, !Contains("<script") && !Contains("src=") && !Contains("url(") && !Contains("<link"));
+  CHECK_THAT(page, Contains("masked: out of quadrant") && Contains("stagnated: the rms fell") && Contains("padding doubled") &&
+                       Contains("not passed"));
+  CHECK_THAT(page, Contains("phase_range_deg = [-10.0, 100.0]") && Contains("mt_invert invert config.toml -o &quot;out dir&quot;"));
+  CHECK_THAT(page, Contains("120 (12 columns × 10 rows)") && Contains("azimuth 329.5° (y), strike x along 239.5°"));
+  CHECK(occurrences(page, "<svg") == occurrences(page, "</svg>"));
+  CHECK(occurrences(page, "<table>") == occurrences(page, "</table>"));
+  for (const char* name : {"section", "section_shallow", "pseudosection_te_apparent_resistivity", "pseudosection_tm_phase", "soundings_1",
+                           "misfit", "history"}) {
+    CHECK(is_png(folder / "pictures" / (std::string(name) + ".png")));
+  }
+}
+
+TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
+  const io::InversionResult result = test::synthetic_result({});
+  const ShownData data(result);
+  std::size_t bytes = 2 * section_picture(result).svg().size() + misfit_picture(result).svg().size();
+  for (const Shown shown : all_shown) {
+    bytes += data.has(shown) ? pseudosection_picture(data, shown).svg().size() : 0;
+  }
+  bytes += 36 * sounding_picture(data, 7).svg().size();
+  CHECK(bytes > 500'000);
+  CHECK(bytes < 5'000'000);
+}
+
+TEST_CASE("report: a result without data, history or certificate has a page") {
+  const OutputFolder folder;
+  io::InversionResult empty;
+  empty.log10_resistivity = empty.start_log10_resistivity = Eigen::VectorXd::Constant(1, 2.0);
+  io::write_report(folder.path(), empty);
+  CHECK_THAT(test::slurp(folder / "report.html"), Contains("No accuracy certificate was made"));
+}
+
+TEST_CASE("report: unwritable and full folders are file errors without half a page") {
+  const OutputFolder folder;
+  const io::InversionResult result = test::synthetic_result(small);
+  io::report::Canvas(10.0, 10.0).write_svg(folder / "file");
+  CHECK_THROWS_AS(io::write_report(folder / "file", result), core::FileError);
+  {
+    const test::FullDisk full(30000);
+    CHECK_THROWS_AS(io::write_report(folder.path(), result), core::FileError);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "report.html"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    CHECK(entry.path().filename().string()[0] != '.');
+  }
+}
