@@ -45,7 +45,7 @@ Eigen::MatrixXd weighted_transpose(const Eigen::MatrixXd& jacobian, const Eigen:
 
 DataSpaceSystem::DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                                  const Regularization& regularization, const Eigen::VectorXd& model)
-    : team_(team), regularization_(regularization) {
+    : team_(team), regularization_(regularization), model_(model) {
   for (Eigen::Index i = 0; i < misfit.size(); ++i) {
     if (misfit.weights()[i] > 0.0) kept_.push_back(i);
   }
@@ -56,8 +56,8 @@ DataSpaceSystem::DataSpaceSystem(const Team& team, const core::Linearization& li
   }
   build_root(jacobian, misfit);
   const Eigen::VectorXd shift = jacobian * (model - regularization.reference());
-  const Eigen::VectorXd residual = misfit.residual(linearization.value());
-  right_side_ = residual(kept_).array() + misfit.weights()(kept_).array() * shift(kept_).array();
+  residual_ = misfit.residual(linearization.value())(kept_);
+  shifted_ = residual_.array() + misfit.weights()(kept_).array() * shift(kept_).array();
   jacobian.resize(0, 0);
   build_gram();
 }
@@ -110,30 +110,33 @@ void DataSpaceSystem::build_gram() {
   mean_diagonal_ = mean(0, 0);
 }
 
-std::optional<Eigen::VectorXd> DataSpaceSystem::data_weights(double lambda) const {
+std::optional<Eigen::VectorXd> DataSpaceSystem::data_weights(const Eigen::VectorXd& data, double lambda) const {
   const core::ScopedTimer timer("inversion/cholesky");
   Eigen::MatrixXd factor = gram_;
   factor.diagonal().array() += lambda;
   const auto n = static_cast<double>(factor.rows());
   core::Trace::global().add_work("inversion/cholesky", n * n * n / 3.0, 0.0);
   if (!lapack::factorise(factor)) return std::nullopt;
-  return lapack::solve(factor, right_side_);
+  return lapack::solve(factor, data);
 }
 
-std::optional<Eigen::VectorXd> DataSpaceSystem::model(double lambda) const {
+std::optional<Eigen::VectorXd> DataSpaceSystem::step(const Eigen::VectorXd& from, const Eigen::VectorXd& data, double lambda) const {
   Eigen::MatrixXd model = Eigen::MatrixXd::Constant(b_.rows(), 1, std::numeric_limits<double>::quiet_NaN());
   if (team_.rank() == 0) {
-    if (const auto alpha = data_weights(lambda)) model = regularization_.reference() + regularization_.apply_root(b_ * *alpha).col(0);
+    if (const auto alpha = data_weights(data, lambda)) model = from + regularization_.apply_root(b_ * *alpha).col(0);
   }
   team_.broadcast(model);
   if (!model.allFinite()) return std::nullopt;
   return model.col(0);
 }
 
+std::optional<Eigen::VectorXd> DataSpaceSystem::jump(double lambda) const { return step(regularization_.reference(), shifted_, lambda); }
+std::optional<Eigen::VectorXd> DataSpaceSystem::creep(double lambda) const { return step(model_, residual_, lambda); }
+
 double DataSpaceSystem::linear_rms(double lambda) const {
   Eigen::MatrixXd rms = Eigen::MatrixXd::Constant(1, 1, std::numeric_limits<double>::infinity());
   if (team_.rank() == 0) {
-    if (const auto alpha = data_weights(lambda))  // d̂ − G α = λ α
+    if (const auto alpha = data_weights(shifted_, lambda))  // d̂ − G α = λ α
       rms(0, 0) = lambda * alpha->norm() / std::sqrt(static_cast<double>(alpha->size()));
   }
   team_.broadcast(rms);

@@ -4,14 +4,20 @@
 #include <Eigen/Core>
 
 #include <string>
+#include <string_view>
 
 namespace lodestone::inversion {
 
 struct GaussNewtonState;
 
+/// How an iteration reached its model: a jump weighs the roughness of the model, a creeping step that of the change.
+enum class StepKind { start, jump, creep };
+[[nodiscard]] std::string_view describe(StepKind kind);
+
 /// One row of the iteration table.
 struct IterationRecord {
   int iteration = 0;  ///< 0 = start model
+  StepKind kind = StepKind::start;
   double lambda = 0.0, rms = 0.0;
   double roughness = 0.0;     ///< ‖R (m − m_ref)‖²
   double step = 0.0;          ///< share of the Gauss–Newton step that was taken

@@ -11,13 +11,13 @@ namespace lodestone::inversion {
 
 void IterationTable::on_iteration(const IterationView& view) {
   if (!has_heading_) {
-    core::log::info("{:>4} {:>10} {:>9} {:>11} {:>6} {:>8} {:>9} {:>8}", "iter", "lambda", "rms", "roughness", "step", "forward",
-                    "jacobian", "seconds");
+    core::log::info("{:>4} {:>5} {:>10} {:>9} {:>11} {:>6} {:>8} {:>9} {:>8}", "iter", "kind", "lambda", "rms", "roughness", "step",
+                    "forward", "jacobian", "seconds");
     has_heading_ = true;
   }
   const IterationRecord& row = view.record;
-  core::log::info("{:>4} {:>10.3e} {:>9.4f} {:>11.4e} {:>6.3f} {:>8} {:>9} {:>8.1f}", row.iteration, row.lambda, row.rms, row.roughness,
-                  row.step, row.n_forward, row.n_jacobian, row.seconds);
+  core::log::info("{:>4} {:>5} {:>10.3e} {:>9.4f} {:>11.4e} {:>6.3f} {:>8} {:>9} {:>8.1f}", row.iteration, describe(row.kind), row.lambda,
+                  row.rms, row.roughness, row.step, row.n_forward, row.n_jacobian, row.seconds);
 }
 
 ProgressBar::ProgressBar(int max_iterations) : max_iterations_(std::max(1, max_iterations)) {}

@@ -4,8 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timer.hpp"
-#include "inversion/data_space.hpp"
-#include "inversion/lambda_search.hpp"
+#include "inversion/step_search.hpp"
 #include "inversion/team.hpp"
 
 #include <algorithm>
@@ -19,20 +18,6 @@ namespace {
 
 constexpr const char* component = "inversion::GaussNewton";
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double small_gain = 0.05;  // relative fall of rms below which shorter steps are tried as well
-
-/// Why the run ends.
-struct Stop {
-  StopReason reason;
-  std::string message;
-};
-
-/// A model whose forward run was tried.
-struct Candidate {
-  Eigen::VectorXd model{}, predicted{};
-  double lambda = 0.0, step = 1.0, rms = infinity;
-  std::string failure{};  ///< why it was rejected
-};
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -49,10 +34,9 @@ void check(const GaussNewtonOptions& o) {
     throw core::InvalidArgument(
         component, "expected target_rms > 0, lambda_start ≥ 0, lambda_factor > 1 and lambda_tolerance > 0, got {}, {}, {} and {}",
         o.target_rms, o.lambda_start, o.lambda_factor, o.lambda_tolerance);
-  if (!finite_and(o.min_rms_drop, o.min_rms_drop >= 0.0) || !finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0) ||
-      !finite_and(o.max_log_step, o.max_log_step >= 0.0))
-    throw core::InvalidArgument(component, "expected min_rms_drop, min_roughness_drop and max_log_step of 0 or more, got {}, {} and {}",
-                                o.min_rms_drop, o.min_roughness_drop, o.max_log_step);
+  if (!finite_and(o.min_rms_drop, o.min_rms_drop >= 0.0) || !finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0))
+    throw core::InvalidArgument(component, "expected min_rms_drop and min_roughness_drop of 0 or more, got {} and {}", o.min_rms_drop,
+                                o.min_roughness_drop);
 }
 
 void check(const Objective& objective, const Eigen::VectorXd& model) {
@@ -78,7 +62,7 @@ struct GaussNewton::Impl {
     begin_ = std::chrono::steady_clock::now();
     state_.model = std::move(model);
     state_.lambda = options_.lambda_start;
-    Candidate start{.model = state_.model};
+    Candidate start{.model = state_.model, .kind = StepKind::start, .step = 0.0};
     evaluate(start);
     if (!start.failure.empty()) return summary({StopReason::failed, "the start model has no responses: " + start.failure});
     record(start, start.rms);
@@ -209,106 +193,36 @@ struct GaussNewton::Impl {
     return Stop{StopReason::failed, failure.empty() ? "the linearisation failed on another rank" : failure};
   }
 
-  /// λ of the first trial: the largest one, in factors of 10 from the size of G, whose linearised rms is at the target or half the present rms.
-  [[nodiscard]] double first_lambda(const DataSpaceSystem& system) const {
-    if (state_.lambda > 0.0) return state_.lambda;
-    const double wanted = std::max(options_.target_rms, 0.5 * rms_at_start_);
-    double lambda = system.mean_diagonal() > 0.0 ? system.mean_diagonal() : 1.0;
-    for (int i = 0; i < 12 && system.linear_rms(lambda) > wanted; ++i) lambda *= 0.1;
-    return lambda;
-  }
-
   std::optional<Stop> iterate() {
     std::optional<DataSpaceSystem> system;
     if (auto stop = linearise(system)) return stop;
-    std::vector<Candidate> trials;
-    const auto rms_of = [&](double lambda) {
-      trials.push_back(trial(*system, lambda));
-      progress(fmt::format("lambda {}/{} rms {:.3f}", trials.size(), options_.max_lambda_trials, trials.back().rms));
-      return trials.back().rms;
-    };
-    const LambdaSearchResult search = search_lambda(rms_of, first_lambda(*system),
-                                                    {.target_rms = options_.target_rms,
-                                                     .current_rms = rms_at_start_,
-                                                     .first_step = std::log10(options_.lambda_factor),
-                                                     .tolerance = options_.lambda_tolerance,
-                                                     .max_trials = options_.max_lambda_trials});
-    Candidate& best = trials[search.best];
-    if (at_target(rms_at_start_)) {
-      if (is_better(best)) return accept(best);
-      if (search.target_reached) return Stop{StopReason::target_reached, "no model at the target is smoother"};
-    } else if (search.target_reached || best.rms < (1.0 - small_gain) * rms_at_start_) {
-      return accept(best);
-    }
-    return shorten(best);
+    StepSearch search(options_, *system, *objective_.regularization, {state_.model, rms_at_start_, state_.lambda, state_.creep_lambda},
+                      {[this](Candidate& candidate) { evaluate(candidate); }, [this](const std::string& what) { progress(what); }});
+    auto outcome = search.run();
+    if (auto* stop = std::get_if<Stop>(&outcome)) return std::move(*stop);
+    accept(std::get<Candidate>(outcome));
+    return std::nullopt;
   }
 
-  Candidate trial(const DataSpaceSystem& system, double lambda) {
-    Candidate candidate{.lambda = lambda};
-    auto model = system.model(lambda);
-    if (!model) {
-      candidate.failure = "the data-space system is not positive definite";
-      return candidate;
-    }
-    if (options_.max_log_step > 0.0) {
-      const double change = (*model - state_.model).lpNorm<Eigen::Infinity>();
-      if (change > options_.max_log_step) candidate.step = options_.max_log_step / change;
-    }
-    candidate.model = candidate.step < 1.0 ? Eigen::VectorXd(state_.model + candidate.step * (*model - state_.model)) : std::move(*model);
-    evaluate(candidate);
-    if (!candidate.failure.empty()) core::log::debug("trial at lambda {:.3e} rejected: {}", lambda, candidate.failure);
-    return candidate;
-  }
-
-  /// Lower rms above the target; at the target, smoother and still there.
-  [[nodiscard]] bool is_better(const Candidate& candidate) const {
-    if (!at_target(rms_at_start_)) return candidate.rms < rms_at_start_;
-    return at_target(candidate.rms) && objective_.regularization->cost(candidate.model) < objective_.regularization->cost(state_.model);
-  }
-
-  /// Halves the step towards a trial that did not help, or hardly: to the lowest rms or, at the target, to the first model that is smoother and still there.
-  std::optional<Stop> shorten(Candidate& full) {
-    std::optional<Candidate> best;
-    if (is_better(full)) best = full;
-    std::string failure = full.failure;
-    double share = 1.0;
-    for (int i = 1; i <= options_.max_halvings && full.model.size() > 0; ++i) {
-      share *= 0.5;
-      Candidate shorter{.model = state_.model + share * (full.model - state_.model), .lambda = full.lambda, .step = share * full.step};
-      evaluate(shorter);
-      progress(fmt::format("step {:.3f} rms {:.3f}", shorter.step, shorter.rms));
-      if (shorter.failure.empty()) failure.clear();
-      if (is_better(shorter) && (!best || shorter.rms < best->rms))
-        best = std::move(shorter);
-      else if (best)
-        break;
-      if (best && at_target(rms_at_start_)) break;
-    }
-    if (best) return accept(*best);
-    if (at_target(rms_at_start_)) return Stop{StopReason::target_reached, "no smoother model at the target was found"};
-    if (!failure.empty()) return Stop{StopReason::failed, "every trial failed; one of them: " + failure};
-    return Stop{StopReason::stagnated, "no lambda and no shorter step lowers the rms"};
-  }
-
-  std::optional<Stop> accept(Candidate& candidate) {
+  void accept(Candidate& candidate) {
     const bool too_little = !at_target(candidate.rms) && candidate.rms > (1.0 - options_.min_rms_drop) * rms_at_start_;
     state_.n_stagnated = too_little ? state_.n_stagnated + 1 : 0;
     state_.model = std::move(candidate.model);
-    state_.lambda = candidate.lambda;
+    if (candidate.kind == StepKind::jump) state_.lambda = candidate.lambda;
+    state_.creep_lambda = candidate.kind == StepKind::creep ? candidate.lambda : 0.0;
     ++state_.iteration;
     record(candidate, rms_at_start_);
-    return std::nullopt;
   }
 
   /// Adds the row of the model now in the state and tells the directives.
   void record(Candidate& candidate, double rms_at_start) {
     predicted_ = std::move(candidate.predicted);
-    const bool is_start = state_.history.empty();
     state_.history.push_back({.iteration = state_.iteration,
-                              .lambda = state_.lambda,
+                              .kind = candidate.kind,
+                              .lambda = candidate.lambda,
                               .rms = candidate.rms,
                               .roughness = objective_.regularization->cost(state_.model),
-                              .step = is_start ? 0.0 : candidate.step,
+                              .step = candidate.step,
                               .rms_at_start = rms_at_start,
                               .n_forward = n_forward_,
                               .n_jacobian = n_jacobian_,
@@ -327,7 +241,7 @@ struct GaussNewton::Impl {
     if (state_.history.empty()) return summary;
     summary.rms = state_.history.back().rms;
     summary.roughness = state_.history.back().roughness;
-    summary.lambda = state_.lambda;
+    summary.lambda = state_.history.back().lambda;
     return summary;
   }
 
@@ -358,6 +272,18 @@ GaussNewtonSummary GaussNewton::resume(Objective objective, GaussNewtonState sta
   check(objective, state.model);
   if (state.history.empty()) throw core::InvalidArgument(component, "expected a saved state with a history, got none");
   return Impl(*this, std::move(objective)).resume(std::move(state));
+}
+
+std::string_view describe(StepKind kind) {
+  switch (kind) {
+    case StepKind::start:
+      return "start";
+    case StepKind::jump:
+      return "jump";
+    case StepKind::creep:
+      return "creep";
+  }
+  return "unknown";
 }
 
 std::string_view describe(StopReason reason) {

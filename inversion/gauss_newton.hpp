@@ -24,7 +24,7 @@ struct Objective {
   std::shared_ptr<const Regularization> regularization;
 };
 
-/// Data-space Gauss–Newton with an Occam search for λ.
+/// Data-space Gauss–Newton with an Occam search for λ; steps creep where Occam's jumps no longer pay.
 struct GaussNewtonOptions {
   int max_iterations = 15;
   double target_rms = 1.0;
@@ -32,11 +32,10 @@ struct GaussNewtonOptions {
   double lambda_factor = 3.1622776601683795;  ///< first bracket step of the λ search
   double lambda_tolerance = 0.1;              ///< in log10 λ, of the search for the largest λ at the target
   int max_lambda_trials = 10;                 ///< forward runs per λ search
-  int max_halvings = 5;                       ///< of the step, when no λ lowers the rms by 5 %
+  int max_halvings = 5;                       ///< of the step, when no λ helps
   double min_rms_drop = 0.01;                 ///< relative; a smaller one for `patience` iterations in a row: stagnated
   int patience = 2;
   double min_roughness_drop = 0.02;  ///< relative; a smaller one between two models at the target: target_reached
-  double max_log_step = 0.0;         ///< largest change of any unknown per iteration; 0: no limit
 };
 
 enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
@@ -55,8 +54,9 @@ struct GaussNewtonSummary {
 /// Everything needed to go on from an iteration and reach the identical result.
 struct GaussNewtonState {
   int iteration = 0;
-  double lambda = 0.0;
-  int n_stagnated = 0;  ///< iterations in a row whose rms fell by less than min_rms_drop
+  double lambda = 0.0;        ///< of the last jump; 0: none yet
+  double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
+  int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
   int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
   Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
@@ -67,7 +67,8 @@ struct GaussNewtonState {
 /// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const core::ConstVectorRef& model, int iteration)>;
 
-/// collective over `comm`; every rank holds the same model. source: Constable et al. 1987 (Occam); Siripunvaraporn & Egbert 2000 (data space).
+/// collective over `comm`; every rank holds the same model. source: Constable et al. 1987 (Occam); Siripunvaraporn & Egbert 2000 (data space);
+/// Parker 1994 (creeping).
 class GaussNewton {
  public:
   /// `comm` is not used by a process that never started MPI. errors: InvalidArgument on options without sense.

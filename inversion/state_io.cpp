@@ -8,24 +8,25 @@
 namespace lodestone::inversion {
 namespace {
 
-constexpr int n_columns = 9;
+constexpr int n_columns = 10;
 
 Eigen::RowVectorXd row_of(const IterationRecord& r) {
-  return (Eigen::RowVectorXd(n_columns) << r.iteration, r.lambda, r.rms, r.roughness, r.step, r.rms_at_start, r.n_forward, r.n_jacobian,
-          r.seconds)
+  return (Eigen::RowVectorXd(n_columns) << r.iteration, static_cast<double>(r.kind), r.lambda, r.rms, r.roughness, r.step, r.rms_at_start,
+          r.n_forward, r.n_jacobian, r.seconds)
       .finished();
 }
 
 IterationRecord record_of(const Eigen::RowVectorXd& row) {
   return {.iteration = static_cast<int>(row[0]),
-          .lambda = row[1],
-          .rms = row[2],
-          .roughness = row[3],
-          .step = row[4],
-          .rms_at_start = row[5],
-          .n_forward = static_cast<int>(row[6]),
-          .n_jacobian = static_cast<int>(row[7]),
-          .seconds = row[8]};
+          .kind = static_cast<StepKind>(static_cast<int>(row[1])),
+          .lambda = row[2],
+          .rms = row[3],
+          .roughness = row[4],
+          .step = row[5],
+          .rms_at_start = row[6],
+          .n_forward = static_cast<int>(row[7]),
+          .n_jacobian = static_cast<int>(row[8]),
+          .seconds = row[9]};
 }
 
 Eigen::VectorXd vector_of(const core::ArraySource& source, const std::string& name) {
@@ -41,22 +42,25 @@ void write_state(core::ArraySink& sink, const GaussNewtonState& state) {
   const std::array<std::int64_t, 3> counters{state.iteration, state.n_stagnated, state.design_iteration};
   core::write_vector(sink, "state/counters", std::span<const std::int64_t>(counters));
   sink.attribute("state/counters", "meaning", "iteration, iterations in a row without progress, iteration of the last redesign (-1: none)");
-  core::write_vector(sink, "state/lambda", std::span<const double>(&state.lambda, 1));
+  const std::array<double, 2> lambdas{state.lambda, state.creep_lambda};
+  core::write_vector(sink, "state/lambda", std::span<const double>(lambdas));
+  sink.attribute("state/lambda", "meaning", "of the last jump (0: none), of the last step if that crept (0: it jumped)");
   core::write_vector(sink, "state/model", span_of(state.model));
   if (state.design_model.size() > 0) core::write_vector(sink, "state/design_model", span_of(state.design_model));
   Eigen::MatrixXd history(static_cast<Eigen::Index>(state.history.size()), n_columns);
   for (Eigen::Index i = 0; i < history.rows(); ++i) history.row(i) = row_of(state.history[static_cast<std::size_t>(i)]);
   core::write_matrix(sink, "state/history", history);
-  sink.attribute("state/history", "columns", "iteration, lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
+  sink.attribute("state/history", "columns",
+                 "iteration, kind (0 start, 1 jump, 2 creep), lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
 }
 
 GaussNewtonState read_state(const core::ArraySource& source) {
   const auto counters = core::read_integers(source, "state/counters");
   const auto lambda = core::read_doubles(source, "state/lambda");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
-  if (counters.size() != 3 || lambda.size() != 1 || history.cols() != n_columns || history.rows() == 0)
+  if (counters.size() != 3 || lambda.size() != 2 || history.cols() != n_columns || history.rows() == 0)
     throw core::FormatError("inversion::read_state",
-                            "expected 3 counters, 1 lambda and a history of {} columns, got {}, {} and {} x {}; "
+                            "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
                             "was the checkpoint written by another version?",
                             n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
   GaussNewtonState state;
@@ -64,6 +68,7 @@ GaussNewtonState read_state(const core::ArraySource& source) {
   state.n_stagnated = static_cast<int>(counters[1]);
   state.design_iteration = static_cast<int>(counters[2]);
   state.lambda = lambda[0];
+  state.creep_lambda = lambda[1];
   state.model = vector_of(source, "state/model");
   if (source.contains("state/design_model")) state.design_model = vector_of(source, "state/design_model");
   for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));

@@ -97,7 +97,6 @@ inversion::GaussNewtonOptions read_optimiser(ConfigTable table) {
   options.min_rms_drop = table.not_negative("min_rms_drop", options.min_rms_drop);
   options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
   options.patience = table.integer("patience", options.patience, 1);
-  options.max_log_step = table.not_negative("max_log_step", options.max_log_step);
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "io/report/report.hpp"
 #include "io/vtk/result_writer.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace lodestone::mt_invert {
@@ -21,6 +22,7 @@ std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationReco
   std::vector<io::IterationRow> rows;
   for (const auto& record : history) {
     rows.push_back({.iteration = record.iteration,
+                    .kind = std::string(describe(record.kind)),
                     .lambda = record.lambda,
                     .rms = record.rms,
                     .roughness = record.roughness,
@@ -61,6 +63,11 @@ Eigen::VectorXd spread(const Eigen::VectorXd& of_kept, const mt::ObservedData& d
     if (data.mask[i] == mt::MaskReason::kept) all[static_cast<Eigen::Index>(i)] = of_kept[next++];
   }
   return all;
+}
+
+/// rms over kept data of the difference of two predictions in units of the data's errors.
+double rms_between(const inversion::DataMisfit& misfit, const Eigen::VectorXd& first, const Eigen::VectorXd& second) {
+  return (misfit.residual(first) - misfit.residual(second)).norm() / std::sqrt(static_cast<double>(misfit.n_kept()));
 }
 
 /// Responses of the final model at the final accuracy, also at masked data, and the certificate.
@@ -132,8 +139,10 @@ int finish_run(FinishedRun run) {
     add_final_responses(run, result);
     add_certificate(run, result);
   }
-  result.rms = misfit_of(result.data).rms(result.predicted);
-  core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy", run.summary.rms, result.rms);
+  const inversion::DataMisfit misfit = misfit_of(result.data);
+  result.rms = misfit.rms(result.predicted);
+  core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of the data's errors",
+                  run.summary.rms, result.rms, rms_between(misfit, spread(run.summary.predicted, result.data), result.predicted));
   result.provenance.finished_utc = io::utc_now();
   on_rank_zero(run.physics.comm(), [&] { write_files(run, result); });
   return conclude(run, result.rms);

@@ -146,11 +146,11 @@ std::string certificate_table(const InversionResult& result) {
 std::string history_table(const InversionResult& result) {
   Rows rows;
   for (const IterationRow& row : result.history) {
-    rows.push_back({std::to_string(row.iteration), fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda),
+    rows.push_back({std::to_string(row.iteration), row.kind, fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda),
                     fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step), std::to_string(row.n_forward),
                     std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
   }
-  return html_table({"Iteration", "rms", "λ", "roughness", "step", "forward runs", "Jacobians", "seconds"}, rows);
+  return html_table({"Iteration", "step", "rms", "λ", "roughness", "share of step", "forward runs", "Jacobians", "seconds"}, rows);
 }
 
 std::string provenance_table(const InversionResult& result) {

@@ -190,6 +190,7 @@ mt::Certificate read_certificate(const Hdf5Source& source) {
 std::vector<IterationRow> read_history(const Hdf5Source& source) {
   const std::vector<std::int64_t> iteration = core::read_integers(source, "history/iteration");
   const std::size_t n = iteration.size();
+  const auto kind = text_column(source, "history/kind", n);
   const auto lambda = column(source, "history/lambda", n);
   const auto rms = column(source, "history/rms", n);
   const auto roughness = column(source, "history/roughness", n);
@@ -200,8 +201,8 @@ std::vector<IterationRow> read_history(const Hdf5Source& source) {
   const auto seconds = column(source, "history/seconds", n);
   std::vector<IterationRow> history;
   for (std::size_t k = 0; k < n; ++k) {
-    history.push_back({static_cast<int>(iteration[k]), lambda[k], rms[k], roughness[k], step[k], before[k], static_cast<int>(n_forward[k]),
-                       static_cast<int>(n_jacobian[k]), seconds[k]});
+    history.push_back({static_cast<int>(iteration[k]), kind[k], lambda[k], rms[k], roughness[k], step[k], before[k],
+                       static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k]});
   }
   return history;
 }

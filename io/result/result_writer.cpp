@@ -181,6 +181,7 @@ void write_certificate(Hdf5Sink& sink, const mt::Certificate& certificate) {
 void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
   using Row = IterationRow;
   write_integer_column(sink, "history/iteration", history, [](const Row& row) { return row.iteration; });
+  write_text_column(sink, "history/kind", history, [](const Row& row) { return row.kind; });
   write_column(sink, "history/lambda", history, "", [](const Row& row) { return row.lambda; });
   write_column(sink, "history/rms", history, "1", [](const Row& row) { return row.rms; });
   write_column(sink, "history/roughness", history, "", [](const Row& row) { return row.roughness; });

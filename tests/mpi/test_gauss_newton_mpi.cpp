@@ -47,14 +47,14 @@ TEST_CASE("data space: the model of a lambda has the same bits on every rank") {
   const auto linearization = problem.map->linearize(m);
   const inversion::Team team(MPI_COMM_WORLD);
   const inversion::DataSpaceSystem system(team, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
-  const auto model = system.model(3.0);
+  const auto model = system.jump(3.0);
   REQUIRE(model);
   Eigen::MatrixXd of_root = *model;
   team.broadcast(of_root);
   CHECK((of_root.array() == model->array()).all());
   const inversion::Team self(MPI_COMM_SELF);
   const inversion::DataSpaceSystem alone(self, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
-  CHECK(distance(*model, *alone.model(3.0)) < 1e-13);
+  CHECK(distance(*model, *alone.jump(3.0)) < 1e-13);
   CHECK(system.linear_rms(3.0) == Approx(alone.linear_rms(3.0)).epsilon(1e-12));
 }
 

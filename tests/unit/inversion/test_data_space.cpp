@@ -29,7 +29,7 @@ class FixedJacobian final : public core::Linearization {
 
 }  // namespace
 
-TEST_CASE("data space: the step is the solution of the normal equations in model space") {
+TEST_CASE("data space: jump and creeping step are the solutions of the normal equations in model space") {
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n_model, 1);
   const auto map = core::affine(a, Eigen::VectorXd::Ones(n_data));
   const auto regularization = tests::line_roughness(n_model, 0.5);
@@ -45,14 +45,20 @@ TEST_CASE("data space: the step is the solution of the normal equations in model
                                          .ldlt()
                                          .solve(a.transpose() * (observed - Eigen::VectorXd::Ones(n_data)) / 0.01 +
                                                 lambda * inverse_covariance * regularization->reference());
-    const auto model = system.model(lambda);
+    const auto model = system.jump(lambda);
     REQUIRE(model);
     CHECK((*model - expected).norm() < 1e-7 * expected.norm());
     CHECK(system.linear_rms(lambda) == Approx(misfit.rms(map->value(expected))).epsilon(1e-9));
+    const Eigen::VectorXd change =
+        (a.transpose() * a / 0.01 + lambda * inverse_covariance).ldlt().solve(a.transpose() * (observed - map->value(m)) / 0.01);
+    const auto crept = system.creep(lambda);
+    REQUIRE(crept);
+    CHECK((*crept - m - change).norm() < 1e-7 * change.norm());
   }
   const Eigen::MatrixXd g = 100.0 * a * inverse_covariance.inverse() * a.transpose();
   CHECK(system.mean_diagonal() == Approx(g.diagonal().mean()).epsilon(1e-10));
-  CHECK_FALSE(system.model(-1e9));
+  CHECK_FALSE(system.jump(-1e9));
+  CHECK_FALSE(system.creep(-1e9));
   CHECK(std::isinf(system.linear_rms(-1e9)));
 }
 
@@ -66,7 +72,7 @@ TEST_CASE("data space: masked data do not enter, whatever their rows hold") {
   const inversion::Team team(MPI_COMM_SELF);
   const auto model_of = [&] {
     const FixedJacobian linearization(a);
-    return *inversion::DataSpaceSystem(team, linearization, misfit, *regularization, m).model(1.0);
+    return *inversion::DataSpaceSystem(team, linearization, misfit, *regularization, m).jump(1.0);
   };
   const Eigen::VectorXd before = model_of();
   a.row(3).setConstant(1e6);

@@ -14,10 +14,12 @@ GaussNewtonState some_state() {
   GaussNewtonState state;
   state.iteration = 1;
   state.lambda = 0.1 + 1e-17;
+  state.creep_lambda = 0.3;
   state.n_stagnated = 1;
   state.model = tests::random_matrix(7, 1, 4).col(0);
   state.history = {{.rms = 9.0, .n_forward = 1},
                    {.iteration = 1,
+                    .kind = inversion::StepKind::creep,
                     .lambda = 0.1,
                     .rms = 3.1,
                     .roughness = 2.0,
@@ -43,12 +45,15 @@ TEST_CASE("state: written and read back, every bit is there") {
     const GaussNewtonState back = inversion::read_state(arrays);
     CHECK(back.iteration == 1);
     CHECK(back.lambda == state.lambda);
+    CHECK(back.creep_lambda == 0.3);
     CHECK(back.n_stagnated == 1);
     CHECK((back.model.array() == state.model.array()).all());
     CHECK(back.design_iteration == state.design_iteration);
     CHECK(back.design_model.size() == state.design_model.size());
     REQUIRE(back.history.size() == 2);
     CHECK(back.history[1].iteration == 1);
+    CHECK(back.history[0].kind == inversion::StepKind::start);
+    CHECK(back.history[1].kind == inversion::StepKind::creep);
     CHECK(back.history[1].lambda == 0.1);
     CHECK(back.history[1].rms == 3.1);
     CHECK(back.history[1].roughness == 2.0);

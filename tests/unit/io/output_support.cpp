@@ -197,8 +197,8 @@ void add_run(io::InversionResult& result) {
                        {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
   double rms = 9.3, lambda = 3e4, previous = 9.3;
   for (int k = 0; k <= 9; ++k) {
-    result.history.push_back({k, k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous,
-                              k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
+    result.history.push_back({k, k == 0 ? "start" : "jump", k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0,
+                              k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
     previous = rms;
     rms = 1.2 + (rms - 1.2) * 0.45;
     lambda *= k < 6 ? 0.35 : 1.4;

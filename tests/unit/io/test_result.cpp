@@ -75,6 +75,7 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   CHECK_FALSE(read.certificate.rows[1].passed);
   REQUIRE(read.history.size() == 10);
   CHECK(read.history[3].lambda == written.history[3].lambda);
+  CHECK(read.history[3].kind == "jump");
   CHECK(read.history[3].n_forward == 6);
   CHECK(read.configuration_toml == written.configuration_toml);
   CHECK(read.provenance.command_line == written.provenance.command_line);
