@@ -116,9 +116,10 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       break;
     case Accuracy::iteration:
       options.cells_per_skin_depth = 4.0;
-      options.contact_fraction = 0.3;
-      options.least_contrast = 0.7;
-      options.max_nodes = 16'000;
+      options.contact_fraction = 0.1;
+      options.contact_depth_ratio = 3.0;
+      options.least_contrast = 0.5;
+      options.max_nodes = 30'000;
       options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;

@@ -17,15 +17,16 @@ struct MeshDesignOptions {
       14.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
   double contact_fraction =
       0.015;  ///< cells of this times r at a contact of two decades and at the station near it; larger at weaker contacts
-  double least_contrast = 0.25;  ///< decades; weaker contacts and interfaces get no lines of their own, the cell averages take them
-  double growth = 1.16;          ///< ratio of neighbouring cell sizes away from stations and contacts
-  double far_growth = 1.6;       ///< the same beyond three penetration depths, where the station hears little
-  double side_padding = 30.0;    ///< penetration depths beyond the outermost station or contact
-  double air_height = 30.0;      ///< penetration depths of air above the surface (TE)
-  double bottom_depth = 5.0;     ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact condition for plane fields
-  double band_ratio = 1.6;       ///< frequencies within this ratio share a mesh
-  int max_nodes = 60'000;        ///< of one mesh; rules that ask for more are relaxed together (the certificate tells what that costs)
-  double coarsen = 1.0;          ///< multiplies every cell size; the certificate and its tests use it
+  double contact_depth_ratio = 1.0;  ///< cells in depth over those along the profile at a contact
+  double least_contrast = 0.25;      ///< decades; weaker contacts and interfaces get no lines of their own, the cell averages take them
+  double growth = 1.16;              ///< ratio of neighbouring cell sizes away from stations and contacts
+  double far_growth = 1.6;           ///< the same beyond three penetration depths, where the station hears little
+  double side_padding = 30.0;        ///< penetration depths beyond the outermost station or contact
+  double air_height = 30.0;          ///< penetration depths of air above the surface (TE)
+  double bottom_depth = 5.0;         ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact condition for plane fields
+  double band_ratio = 1.6;           ///< frequencies within this ratio share a mesh
+  int max_nodes = 60'000;            ///< of one mesh; rules that ask for more are relaxed together (the certificate tells what that costs)
+  double coarsen = 1.0;              ///< multiplies every cell size; the certificate and its tests use it
 };
 
 /// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.6°).

@@ -13,6 +13,9 @@ namespace {
 /// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding that makes small fields of large ones.
 double strength(double contrast) { return std::min(1.0, std::pow(0.5 * contrast, 1.5)); }
 
+constexpr double edge_fraction = 0.5;     // of the distance between a station and the edge of its column: largest cells there
+constexpr double shortest_share = 0.005;  // of the penetration depth at the survey's highest frequency
+
 double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
 
 class FeatureFinder {
@@ -26,6 +29,7 @@ class FeatureFinder {
         kappa_(options.coarsen * options.contact_fraction) {
     for (const Station& station : survey.stations) stations_.push_back(station.y_m);
     std::sort(stations_.begin(), stations_.end());
+    highest_hz_ = *std::max_element(survey.frequencies_hz.begin(), survey.frequencies_hz.end());
   }
 
   MeshFeatures find() {
@@ -98,6 +102,7 @@ class FeatureFinder {
     for (int iy = 0; iy < grid_.n_y(); ++iy) penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
     for (const double y : stations_) {
       const int column = grid_.column_of(y);
+      shortest_m_ = std::max(shortest_m_, shortest_share * depth_reaching(1.0, column, highest_hz_));
       result_.penetration_m = std::max(result_.penetration_m, depth_reaching(1.0, column, band_.min_frequency_hz));
       result_.bottom_m = std::max(result_.bottom_m, depth_reaching(options_.bottom_depth, column, band_.min_frequency_hz));
     }
@@ -120,8 +125,8 @@ class FeatureFinder {
     add_lateral(y, depth, conductor_size(std::min(a, b), heard.r), strength(contrast), heard);
   }
 
-  /// Stations closer to a contact than this are not resolved further: the cells would be smaller than any instrument's spread.
-  [[nodiscard]] double least_distance(double depth) const { return std::max(depth, 0.01 * result_.penetration_m); }
+  /// Stations closer to a contact than this are not resolved further: its charges act at all frequencies alike, so the survey's highest one sets it.
+  [[nodiscard]] double least_distance(double depth) const { return std::max(depth, shortest_m_); }
 
   /// A contact (or kink) at y whose top lies at `depth`, scattering with `weight` ≤ 1. `most` limits the lines beside it, across which the field decays
   /// into the conductor; along the contact it varies with the distance r alone.
@@ -132,8 +137,8 @@ class FeatureFinder {
     result_.y_anchors.push_back(y);
     result_.first_y_m = std::min(result_.first_y_m, y);
     result_.last_y_m = std::max(result_.last_y_m, y);
-    result_.z.push_back({depth, size});
-    if (depth > 0.0) result_.z.push_back({0.0, 2.0 * size});
+    result_.z.push_back({depth, options_.contact_depth_ratio * size});
+    if (depth > 0.0) result_.z.push_back({0.0, 2.0 * options_.contact_depth_ratio * size});
     for (std::size_t i = 0; i < stations_.size(); ++i) {
       nearest_[i] = std::min(nearest_[i], std::max(least_distance(depth), std::hypot(stations_[i] - y, depth)) / weight);
     }
@@ -161,8 +166,18 @@ class FeatureFinder {
     }
   }
 
+  /// The edges of a station's column get lines however weak the contact: across it E changes by the whole contrast.
+  void add_edge(double y_edge, double station) {
+    const double r = std::max(least_distance(0.0), std::abs(station - y_edge));
+    result_.y.push_back({y_edge, options_.coarsen * edge_fraction * r});
+    result_.y_anchors.push_back(y_edge);
+  }
+
   void add_station(std::size_t i) {
-    const double penetration = penetration_[grid_.column_of(stations_[i])];
+    const int column = grid_.column_of(stations_[i]);
+    const double penetration = penetration_[column];
+    if (column > 0) add_edge(grid_.y_edges_m()[column], stations_[i]);
+    if (column + 1 < grid_.n_y()) add_edge(grid_.y_edges_m()[column + 1], stations_[i]);
     result_.z.push_back({0.0, c_ * penetration});
     result_.y.push_back({stations_[i], std::min(0.5 * options_.coarsen * penetration, kappa_ * nearest_[i])});
   }
@@ -173,6 +188,7 @@ class FeatureFinder {
   BandRange band_;
   double c_, kappa_;
   int rows_ = 0;
+  double highest_hz_ = 0.0, shortest_m_ = 0.0;
   std::vector<double> stations_, nearest_;  ///< nearest_: distance of the nearest contact, weighted by its contrast
   std::vector<double> penetration_;         ///< per column, at the band's highest frequency
   MeshFeatures result_;

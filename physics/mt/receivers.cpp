@@ -28,6 +28,7 @@ void add(TransferDerivative& x, Complex a, const TransferDerivative& y) {
   x.value += a * y.value;
   for (const auto& [node, weight] : y.gradient) x.gradient.emplace_back(node, a * weight);
   for (const auto& direct : y.direct) x.direct.push_back({direct.cell, direct.local, a * direct.weight});
+  for (const auto& property : y.property) x.property.push_back({property.cell, a * property.weight});
 }
 
 /// Derivative of numerator/denominator.
@@ -54,24 +55,17 @@ Receiver::Receiver(const mesh::QuadMesh2D& mesh, double y_m) {
   sin_ = (mesh.z(top, column + 1) - mesh.z(top, column)) / length;
   value_ = {{mesh.node(top, column), 1.0 - t}, {mesh.node(top, column + 1), t}};
   const double s = arc[column] + t * length;
-  place_flux(mesh, arc, s);
+  place_flux(mesh, arc, column, s);
   place_tangent(mesh, arc, s);
 }
 
-void Receiver::place_flux(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, double s) {
-  const int n = mesh.n_y(), n_rows = mesh.n_z() - mesh.n_air();
-  std::vector<double> centroid(n + 1);
-  for (int i = 0; i <= n; ++i) {
-    const double left = i > 0 ? arc[i - 1] : arc[0], right = i < n ? arc[i + 1] : arc[n];
-    const double wl = arc[i] - left, wr = right - arc[i];
-    centroid[i] = arc[i] + (wr * wr - wl * wl) / (3.0 * (wl + wr));
-  }
-  const auto [left, t] = bracket(centroid, s);
-  for (const auto& [line, weight] : {Weighted{left, 1.0 - t}, Weighted{left + 1, t}}) {
-    const double hat = 0.5 * (arc[std::min(line + 1, n)] - arc[std::max(line - 1, 0)]);
-    if (line > 0) flux_.push_back({(line - 1) * n_rows, 1, weight / hat});
-    if (line < n) flux_.push_back({line * n_rows, 0, weight / hat});
-  }
+void Receiver::place_flux(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, int column, double s) {
+  first_line_ = std::max(0, column - 2);
+  const int last_line = std::min(mesh.n_y(), column + 3);
+  arc_.assign(arc.begin() + first_line_, arc.begin() + last_line + 1);
+  n_rows_ = mesh.n_z() - mesh.n_air();
+  column_ = column;
+  s_ = s;
 }
 
 void Receiver::place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, double s) {
@@ -87,18 +81,74 @@ void Receiver::place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<dou
   }
 }
 
+struct Receiver::Hat {
+  TransferDerivative mean;
+  double centroid;
+  std::vector<std::pair<int, double>> centroid_change;  ///< (cell, ∂centroid/∂ρ)
+};
+
+Receiver::Hat Receiver::hat(int line, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
+                            const Eigen::VectorXcd& field) const {
+  struct Side {
+    int cell, local;
+    double reach, density;  ///< reach: width of the cell, negative to the left
+  };
+  const bool weighted = problem.mode() == Mode::tm;
+  const int i = line - first_line_, n = static_cast<int>(arc_.size());
+  std::vector<Side> sides;
+  const auto add_side = [&](int column, int local, double reach) {
+    sides.push_back({column * n_rows_, local, reach, weighted ? properties(column * n_rows_, 0) : 1.0});
+  };
+  if (i > 0) add_side(line - 1, 1, arc_[i - 1] - arc_[i]);
+  if (i + 1 < n) add_side(line, 0, arc_[i + 1] - arc_[i]);
+  double mass = 0.0, moment = 0.0;  // ∫ρφ, ∫ρφ (s − s_i)
+  for (const Side& side : sides) {
+    mass += 0.5 * side.density * std::abs(side.reach);
+    moment += side.density * side.reach * std::abs(side.reach) / 6.0;
+  }
+  Hat result{{}, arc_[i] + moment / mass, {}};
+  for (const Side& side : sides) {
+    const auto matrix = problem.element(side.cell, omega, properties);
+    const auto& nodes = problem.cell_nodes(side.cell);
+    for (int b = 0; b < 4; ++b) {
+      result.mean.value += matrix[side.local][b] * field[nodes[b]] / mass;
+      result.mean.gradient.emplace_back(nodes[b], matrix[side.local][b] / mass);
+    }
+    result.mean.direct.push_back({side.cell, side.local, 1.0 / mass});
+  }
+  if (!weighted) return result;
+  for (const Side& side : sides) {
+    const double mass_change = 0.5 * std::abs(side.reach), moment_change = side.reach * std::abs(side.reach) / 6.0;
+    result.mean.property.push_back({side.cell, -result.mean.value * mass_change / mass});
+    result.centroid_change.emplace_back(side.cell, (moment_change - mass_change * moment / mass) / mass);
+  }
+  return result;
+}
+
 TransferDerivative Receiver::flux(const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
                                   const Eigen::VectorXcd& field) const {
-  TransferDerivative result;
-  for (const auto& [cell, local, weight] : flux_) {
-    const auto matrix = problem.element(cell, omega, properties);
-    const auto& nodes = problem.cell_nodes(cell);
-    for (int b = 0; b < 4; ++b) {
-      result.value += weight * matrix[local][b] * field[nodes[b]];
-      result.gradient.emplace_back(nodes[b], weight * matrix[local][b]);
-    }
-    result.direct.push_back({cell, local, weight});
+  const auto hat_of = [&](int line) { return hat(line, problem, omega, properties, field); };
+  const int last_left = first_line_ + static_cast<int>(arc_.size()) - 2;
+  int line = std::min(column_, last_left);
+  Hat left = hat_of(line), right = hat_of(line + 1);
+  if (s_ < left.centroid && line > first_line_) {
+    right = std::move(left);
+    left = hat_of(--line);
+  } else if (s_ > right.centroid && line < last_left) {
+    left = std::move(right);
+    right = hat_of(++line + 1);
   }
+  const double length = right.centroid - left.centroid, t = (s_ - left.centroid) / length;
+  const int cell = column_ * n_rows_;
+  const double density = problem.mode() == Mode::tm ? properties(cell, 0) : 1.0;
+  TransferDerivative result;
+  add(result, density * (1.0 - t), left.mean);
+  add(result, density * t, right.mean);
+  if (problem.mode() == Mode::te) return result;
+  const Complex slope = density * (right.mean.value - left.mean.value) / length;
+  for (const auto& [of, change] : left.centroid_change) result.property.push_back({of, -slope * (1.0 - t) * change});
+  for (const auto& [of, change] : right.centroid_change) result.property.push_back({of, -slope * t * change});
+  result.property.push_back({cell, result.value / density});
   return result;
 }
 

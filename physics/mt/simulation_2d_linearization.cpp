@@ -74,6 +74,9 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
         const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, false);
         derivative.col(cell) += weight * change[local] * combination.row(static_cast<Eigen::Index>(f)).transpose();
       }
+      if (p > 0) continue;
+      for (const auto& [cell, weight] : solved.transfers[f].property)
+        derivative.col(cell) += weight * combination.row(static_cast<Eigen::Index>(f)).transpose();
     }
   }
   return result;
@@ -96,13 +99,18 @@ MatrixXd Linearization2D::do_jacobian() const {
   for (const SolvedJob& solved : solved_) {
     const auto n = static_cast<Eigen::Index>(solved.transfers.size());
     const auto derivatives = property_derivatives(solved, MatrixXcd::Identity(n, n));
+    const auto n_keys = static_cast<Eigen::Index>(solved.job->keys.size());
+    Eigen::VectorXcd factors(n_keys);
+    std::vector<Eigen::Index> transfers;
+    for (const auto& key : solved.job->keys) {
+      factors[static_cast<Eigen::Index>(transfers.size())] = factor_of(solved, key);
+      transfers.push_back(key.second);
+    }
     std::vector<MatrixXd> weights;
     for (const MatrixXcd& derivative : derivatives) {
-      MatrixXd& rows = weights.emplace_back(static_cast<Eigen::Index>(solved.job->keys.size()), derivative.cols());
-      for (std::size_t k = 0; k < solved.job->keys.size(); ++k) {
-        const auto& key = solved.job->keys[k];
-        rows.row(static_cast<Eigen::Index>(k)) = (factor_of(solved, key) * derivative.row(key.second)).real();
-      }
+      MatrixXd& rows = weights.emplace_back(n_keys, derivative.cols());
+      for (Eigen::Index cell = 0; cell < derivative.cols(); ++cell)
+        rows.col(cell) = factors.cwiseProduct(derivative.col(cell)(transfers)).real();
     }
     const MatrixXd rows = to_parameters(solved, weights);
     for (Eigen::Index j = 0; j < rows.cols(); ++j) {
@@ -155,6 +163,7 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
                property_changes[p].row(cell);
       }
     }
+    for (const auto& [cell, weight] : solved.transfers[f].property) row += weight * property_changes[0].row(cell);
   }
   return result;
 }
