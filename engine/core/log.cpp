@@ -13,6 +13,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -63,6 +65,15 @@ struct Log {
   std::array<std::atomic<int>, n_levels> counts{};
 };
 
+/// mpirun hands its ranks a pseudo-terminal whatever its own output is: then the launcher's stdout decides.
+bool stdout_is_terminal() {
+  if (isatty(STDOUT_FILENO) != 1) return false;
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMI_SIZE") == nullptr) return true;
+  std::error_code failed;
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", getppid()), failed).string();
+  return !failed && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
+}
+
 Log& the_log() {
   static Log log;
   return log;
@@ -91,7 +102,7 @@ void set_silent(bool silent) { the_log().silent = silent; }
 bool is_interactive() {
   Log& log = the_log();
   const std::lock_guard lock(log.mutex);
-  return log.options.format == Format::human && !log.silent && isatty(STDOUT_FILENO) == 1;
+  return log.options.format == Format::human && !log.silent && stdout_is_terminal();
 }
 
 void write(Level level, std::string_view message) {

@@ -27,6 +27,7 @@ class PointwiseLinearization final : public Linearization {
  public:
   PointwiseLinearization(Eigen::VectorXd value, Eigen::VectorXd slope)
       : Linearization(slope.size(), std::move(value)), slope_(std::move(slope)) {}
+  [[nodiscard]] const Eigen::VectorXd& slope() const { return slope_; }
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
@@ -102,10 +103,20 @@ class ComposedLinearization final : public Linearization {
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return inner_->vjp(outer_->vjp(directions)); }
-  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal outer map scales the inner Jacobian instead.
+  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales the other one's Jacobian in place, which may fill
+  /// a large part of the memory.
   Eigen::MatrixXd do_jacobian() const override {
-    if (dynamic_cast<const PointwiseLinearization*>(outer_.get()) != nullptr) return outer_->jvp(inner_->jacobian());
-    return inner_->vjp(outer_->jacobian().transpose()).transpose();
+    Eigen::MatrixXd jacobian;
+    if (const auto* scale = dynamic_cast<const PointwiseLinearization*>(outer_.get())) {
+      jacobian = inner_->jacobian();
+      jacobian.array().colwise() *= scale->slope().array();
+    } else {
+      jacobian = outer_->jacobian();
+      const auto* inner_scale = dynamic_cast<const PointwiseLinearization*>(inner_.get());
+      if (inner_scale == nullptr) return inner_->vjp(jacobian.transpose()).transpose();
+      jacobian.array().rowwise() *= inner_scale->slope().transpose().array();
+    }
+    return jacobian;
   }
 
   std::unique_ptr<Linearization> outer_, inner_;
