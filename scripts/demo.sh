@@ -18,9 +18,9 @@ if [ -e "$out/result.h5" ] || [ -e "$out/checkpoint.h5" ]; then
   rm -rf "$out"
 fi
 
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # ranks, not threads, share the work
 launch=()
-if [ "$(nproc)" -ge 2 ] && command -v mpirun >/dev/null; then
+if [ "$(env -u OMP_NUM_THREADS nproc)" -ge 2 ] && command -v mpirun >/dev/null; then # plain nproc answers OMP_NUM_THREADS
   launch=(mpirun -n 2 --bind-to none)
   if [ "$(id -u)" -eq 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
