@@ -93,6 +93,24 @@ TEST_CASE("thin layers: the mesh need not follow them", "[physics][mt]") {
   CHECK(worst.phase_deg < 0.15);
 }
 
+TEST_CASE("contact: the current crosses it unchanged, so E of TM jumps by the ratio of resistivities, on coarse meshes too",
+          "[physics][mt]") {
+  for (const double right : {1000.0, 12.0}) {  // two decades, and a contact too weak for cells of its own
+    const mesh::TensorGrid2D grid({-5000.0, 0.0, 5000.0}, {0.0, 3000.0, 20000.0});
+    Eigen::VectorXd resistivity(4);
+    resistivity << 10.0, right, 50.0, 50.0;
+    const mesh::Section2D section{grid, resistivity, mesh::Surface2D(0.0)};
+    const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1}, {Quantity::log10_rho_yx, Quantity::phase_yx});
+    const Eigen::VectorXd of_iterations = predict(section, survey, design_options(Accuracy::iteration));
+    const Eigen::VectorXd of_standard = predict(section, survey);
+    for (int frequency = 0; frequency < 2; ++frequency) {
+      const double jump = of_iterations[2 * frequency + 1] - of_iterations[2 * frequency];
+      CHECK(jump == Approx(2.0 * std::log10(right / 10.0)).epsilon(0.1));  // the limit; stations stand 2 m from the contact
+    }
+    CHECK((of_iterations - of_standard).head(4).lpNorm<Eigen::Infinity>() < 0.025);  // decades
+  }
+}
+
 TEST_CASE("topography: a level surface at another height changes nothing", "[physics][mt]") {
   const auto survey = full_survey({{"a", 300.0}}, {1.0}, responses);
   const auto low = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}), survey);
