@@ -105,8 +105,8 @@ void describe(CLI::App& app, Parsed& parsed) {
 void check_forward(const ForwardArguments& arguments) {
   std::set<double> seen;
   for (const double period : arguments.periods_s) {
-    if (!(period > 0.0) || !std::isfinite(period))
-      throw core::ConfigError(component, "--periods expects positive numbers of seconds, got {}", period);
+    if (!(period >= 1e-9 && period <= 1e9))
+      throw core::ConfigError(component, "--periods expects positive numbers of seconds between 1e-9 and 1e9, got {}", period);
     if (!seen.insert(period).second) throw core::ConfigError(component, "--periods lists {} s twice; give each period once", period);
   }
   const std::string& path = arguments.output_path;

@@ -46,6 +46,9 @@ GridConfig read_grid(ConfigTable table) {
   grid.n_columns = table.integer("n_columns", grid.n_columns, 0);
   grid.margin = table.not_negative("margin", grid.margin);
   grid.n_layers = table.integer("n_layers", grid.n_layers, 0);
+  constexpr double most_cells = 2e6;
+  if (static_cast<double>(grid.n_columns) * grid.n_layers > most_cells)
+    table.refuse("n_columns", fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells, grid.n_columns, grid.n_layers));
   grid.first_layer_m = table.not_negative("first_layer_m", grid.first_layer_m);
   grid.layer_factor = table.real("layer_factor", grid.layer_factor);
   if (!(grid.layer_factor >= 1.0)) table.refuse("layer_factor", fmt::format("expected at least 1, got {}", grid.layer_factor));

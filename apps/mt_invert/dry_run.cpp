@@ -16,6 +16,7 @@ namespace mt = physics::mt;
 
 constexpr double cost_exponent = 1.25;  // of factorisation and solves in the number of nodes, measured between 1e4 and 1e5
 constexpr double usual_trials = 4.0;    // forward runs of a λ search
+constexpr double dense_rate = 2e10;     // flop/s of one core in BLAS-3, a cautious figure
 
 /// The mesh and keys of one frequency alone.
 mt::MeshSet2D meshes_of(const mt::MeshSet2D& all, int frequency) {
@@ -48,8 +49,8 @@ double relative_work(const mt::MeshSet2D& meshes, int frequency) {
 }
 
 struct TimeEstimate {
-  double forward_s = 0.0, jacobian_s = 0.0;
-  [[nodiscard]] double iteration_s() const { return jacobian_s + usual_trials * forward_s; }
+  double forward_s = 0.0, jacobian_s = 0.0, dense_s = 0.0;
+  [[nodiscard]] double iteration_s() const { return jacobian_s + usual_trials * forward_s + dense_s; }
 };
 
 /// Times the frequency in the middle of the list on this machine and scales to all of them. Local: every rank times the same frequency.
@@ -77,18 +78,21 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
 
 int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth& earth, const Observations& observations) {
   const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
-  const TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
+  TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
   const double n = static_cast<double>(earth.grid.n_cells()), n_data = static_cast<double>(observations.data.n_kept());
+  time.dense_s = (n * n_data * n_data / core::size_of(physics.comm()) + usual_trials * n_data * n_data * n_data / 3.0) / dense_rate;
   const double bytes = simulation->estimated_bytes() + 8.0 * (2.0 * n * n_data + 2.0 * n_data * n_data);
   on_rank_zero(physics.comm(), [&] {
     print_out(fmt::format("unknowns:             {} × {} = {}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells()));
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
-    print_out(fmt::format("time per iteration:   about {:.1f} s on {} rank(s) (Jacobian {:.1f} s, forward run {:.1f} s)\n",
-                          time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, time.forward_s));
-    print_out(fmt::format("at most {} iterations: about {:.1f} min\n", config.optimiser.max_iterations,
-                          config.optimiser.max_iterations * time.iteration_s() / 60.0));
+    print_out(
+        fmt::format("time per iteration:   about {:.1f} s at first, on {} rank(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
+                    "dense algebra {:.1f} s)\n",
+                    time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, usual_trials, time.forward_s, time.dense_s));
+    print_out(fmt::format("{} iterations:        from {:.1f} min to three times that: meshes grow with the contrasts of the model\n",
+                          config.optimiser.max_iterations, config.optimiser.max_iterations * time.iteration_s() / 60.0));
   });
   return 0;
 }

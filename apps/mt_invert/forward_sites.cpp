@@ -56,8 +56,8 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
     stations = stations_of(io::read_sites_csv(path), section);
     for (const double period : periods_s) frequencies_hz.push_back(1.0 / period);
   } else {
+    result.modem = io::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
     if (!periods_s.empty()) throw core::ConfigError("mt_invert", "{}: a ModEM data file brings its own periods; remove --periods", path);
-    result.modem = io::read_modem_data_2d(path);
     stations = result.modem->survey.stations;
     frequencies_hz = result.modem->survey.frequencies_hz;
   }

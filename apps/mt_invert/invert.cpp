@@ -56,6 +56,14 @@ inversion::Redesign redesign_of(const PhysicsSetup& physics, const ForwardConfig
   };
 }
 
+/// A transform cannot hold a model outside its bounds.
+void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::VectorXd& log10_resistivity) {
+  const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
+  const auto n_moved = ((inside - log10_resistivity).array().abs() > 0.05).count();
+  if (n_moved > 0)
+    core::log::warning("{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved, which);
+}
+
 }  // namespace
 
 int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLine& line) {
@@ -73,6 +81,8 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   const PhysicsSetup physics(comm, earth, data.survey, ModelSpace(earth.grid.n_cells(), config.bounds), config.forward);
   if (arguments.dry_run) return print_dry_run(physics, config, earth, observations);
   const Eigen::VectorXd start = physics.space().from_log10(earth.start_log10);
+  warn_if_moved(physics.space(), "start", earth.start_log10);
+  warn_if_moved(physics.space(), "reference", earth.reference_log10);
 
   // 3. What a good section is: it fits the data and is smooth
   const inversion::Objective objective{

@@ -17,10 +17,21 @@ namespace mt = physics::mt;
 using physics::mesh::Surface2D;
 using Stations = std::vector<mt::TransferFunctions>;
 
+/// What the reader assumed or missed; the rest of a long list is left to `mt_invert info`.
+void log_warnings(const Stations& stations) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> warnings;
+  for (const auto& station : stations) warnings.insert(warnings.end(), station.warnings.begin(), station.warnings.end());
+  for (std::size_t i = 0; i < std::min(most, warnings.size()); ++i) core::log::warning("{}", warnings[i]);
+  if (warnings.size() > most)
+    core::log::warning("{} more remarks on the files; see them with: mt_invert info FILE…", warnings.size() - most);
+}
+
 Stations read_stations(const DataConfig& config) {
   const io::EdiFolder read =
       config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi) : io::read_edi_folder(config.edi_folder, config.edi);
   core::log::info("{} stations read, {} files skipped", read.stations.size(), read.skipped.size());
+  log_warnings(read.stations);
   return read.stations;
 }
 
@@ -47,6 +58,15 @@ void keep_periods(mt::TransferFunctions& station, const DataConfig& config) {
     const double period_s = 1.0 / row.frequency_hz;
     return period_s < config.period_min_s * (1.0 - mt::same_frequency) || period_s > config.period_max_s * (1.0 + mt::same_frequency);
   });
+}
+
+void require_rows(const Stations& stations, const DataConfig& config) {
+  if (std::ranges::any_of(stations, [](const auto& station) { return !station.rows.empty(); })) return;
+  throw core::ConfigError(
+      "mt_invert",
+      "no station has a period within data.period_min_s = {:g} and data.period_max_s = {:g}; widen them (mt_invert info "
+      "FILE… lists the periods of files)",
+      config.period_min_s, config.period_max_s);
 }
 
 /// Elevation of z = 0: the mean of the stations that know theirs.
@@ -128,6 +148,7 @@ Observations from_stations(const DataConfig& config, const ProfileConfig& profil
     station = mt::rotated_to(station, profile.azimuth_deg - 90.0);
     keep_periods(station, config);
   }
+  require_rows(stations, config);
   Observations result;
   result.data = mt::make_observed_data(stations, profile, config.selection);
   result.geometry = geometry_of(profile_config, profile, projection, points);

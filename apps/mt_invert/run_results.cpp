@@ -18,6 +18,8 @@ namespace {
 namespace mt = physics::mt;
 using inversion::StopReason;
 
+constexpr double largest_difference = 0.3;  // of the responses on iteration and final meshes, in errors of the data; the aim is 0.2
+
 std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationRecord>& history) {
   std::vector<io::IterationRow> rows;
   for (const auto& record : history) {
@@ -27,7 +29,7 @@ std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationReco
                     .rms = record.rms,
                     .roughness = record.roughness,
                     .step = record.step,
-                    .rms_before_redesign = record.rms_at_start,
+                    .rms_at_start = record.rms_at_start,
                     .n_forward = record.n_forward,
                     .n_jacobian = record.n_jacobian,
                     .seconds = record.seconds});
@@ -141,8 +143,13 @@ int finish_run(FinishedRun run) {
   }
   const inversion::DataMisfit misfit = misfit_of(result.data);
   result.rms = misfit.rms(result.predicted);
+  const double difference = rms_between(misfit, spread(run.summary.predicted, result.data), result.predicted);
   core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of the data's errors",
-                  run.summary.rms, result.rms, rms_between(misfit, spread(run.summary.predicted, result.data), result.predicted));
+                  run.summary.rms, result.rms, difference);
+  if (difference > largest_difference)
+    core::log::warning(
+        "the meshes of the iterations are coarse for these errors (they should differ by at most 0.2); set "
+        "forward.iteration_accuracy = \"standard\"");
   result.provenance.finished_utc = io::utc_now();
   on_rank_zero(run.physics.comm(), [&] { write_files(run, result); });
   return conclude(run, result.rms);

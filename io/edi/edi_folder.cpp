@@ -74,8 +74,10 @@ EdiFolder read_edi_files(const std::vector<std::string>& paths, const EdiFolderO
     }
   }
   if (out.stations.empty()) {
-    throw core::FileError(component, "none of {} EDI files could be read{}", paths.size(),
-                          out.skipped.empty() ? std::string() : "; the first said: " + out.skipped.front().reason);
+    const std::string text = fmt::format("none of {} EDI files could be read{}", paths.size(),
+                                         out.skipped.empty() ? std::string() : "; the first said: " + out.skipped.front().reason);
+    if (!out.skipped.empty() && out.skipped.front().code == core::ExitCode::format) throw core::FormatError(component, "{}", text);
+    throw core::FileError(component, "{}", text);
   }
   make_names_unique(out.stations);
   out.stations = in_order(std::move(out.stations), options.station_order);

@@ -20,7 +20,7 @@ struct IterationRow {
   int iteration = 0;  ///< 0 = start model
   std::string kind;   ///< of the step that led here: "start", "jump", "creep"
   double lambda = 0.0, rms = 0.0, roughness = 0.0, step = 0.0;
-  double rms_before_redesign = 0.0;  ///< differs from the rms of the row before when the mesh was redesigned
+  double rms_at_start = 0.0;  ///< differs from the rms of the row before when the mesh was redesigned
   int n_forward = 0, n_jacobian = 0;
   double seconds = 0.0;  ///< wall time of this iteration
 };

@@ -195,7 +195,7 @@ std::vector<IterationRow> read_history(const Hdf5Source& source) {
   const auto rms = column(source, "history/rms", n);
   const auto roughness = column(source, "history/roughness", n);
   const auto step = column(source, "history/step", n);
-  const auto before = column(source, "history/rms_before_redesign", n);
+  const auto before = column(source, "history/rms_at_start", n);
   const auto n_forward = integer_column(source, "history/n_forward", n);
   const auto n_jacobian = integer_column(source, "history/n_jacobian", n);
   const auto seconds = column(source, "history/seconds", n);

@@ -186,7 +186,7 @@ void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
   write_column(sink, "history/rms", history, "1", [](const Row& row) { return row.rms; });
   write_column(sink, "history/roughness", history, "", [](const Row& row) { return row.roughness; });
   write_column(sink, "history/step", history, "1", [](const Row& row) { return row.step; });
-  write_column(sink, "history/rms_before_redesign", history, "1", [](const Row& row) { return row.rms_before_redesign; });
+  write_column(sink, "history/rms_at_start", history, "1", [](const Row& row) { return row.rms_at_start; });
   write_integer_column(sink, "history/n_forward", history, [](const Row& row) { return row.n_forward; });
   write_integer_column(sink, "history/n_jacobian", history, [](const Row& row) { return row.n_jacobian; });
   write_column(sink, "history/seconds", history, "s", [](const Row& row) { return row.seconds; });

@@ -29,7 +29,7 @@ struct MeshDesignOptions {
   double coarsen = 1.0;              ///< multiplies every cell size; the certificate and its tests use it
 };
 
-/// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.6°).
+/// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
 enum class Accuracy { iteration, standard, fine };
 [[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
 

@@ -118,14 +118,14 @@ TEST_CASE("EDI folder: stations of one name get a suffix; an unknown name in the
   CHECK(names_of(read_edi_folder(folder.path().string(), options)) == options.station_order);
 }
 
-TEST_CASE("EDI folder: a missing or empty folder and one without a readable file are file errors", "[edi]") {
+TEST_CASE("EDI folder: a missing or empty folder and one without a readable file are refused", "[edi]") {
   const TemporaryFolder folder;
   CHECK_THAT(message_of<core::FileError>([&] { (void)read_edi_folder(folder / "none"); }),
              Catch::Contains("expected a folder of EDI files, got nothing"));
   CHECK_THAT(message_of<core::FileError>([&] { (void)read_edi_folder(folder.path().string()); }),
              Catch::Contains("expected files named *.edi"));
   write_text(folder, "bad.edi", "\x01\x02");
-  CHECK_THAT(message_of<core::FileError>([&] { (void)read_edi_folder(folder.path().string()); }),
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_edi_folder(folder.path().string()); }),
              Catch::Contains("none of 1 EDI files") && Catch::Contains("bad.edi:1"));
 }
 
