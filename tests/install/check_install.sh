@@ -52,11 +52,15 @@ case $step in
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name lodestone.pc)")
     export PKG_CONFIG_PATH
     mkdir -p "$LODESTONE_WORK/pkgconfig"
+    sed -n '/^```cpp$/,/^```$/p' README.md | sed '1d;$d' >"$LODESTONE_WORK/pkgconfig/readme.cpp"
     # shellcheck disable=SC2046,SC2086
     $CXX_LAUNCHER "$CXX" $CXX_FLAGS -c "$here/pkgconfig/main.cpp" -o "$LODESTONE_WORK/pkgconfig/main.o" $(pkg-config --cflags lodestone)
     # shellcheck disable=SC2046,SC2086
     "$CXX" $CXX_FLAGS "$LODESTONE_WORK/pkgconfig/main.o" -o "$LODESTONE_WORK/pkgconfig/main" $(pkg-config --libs lodestone)
     "$LODESTONE_WORK/pkgconfig/main"
+    # shellcheck disable=SC2046,SC2086
+    $CXX_LAUNCHER "$CXX" $CXX_FLAGS "$LODESTONE_WORK/pkgconfig/readme.cpp" -o "$LODESTONE_WORK/pkgconfig/readme" $(pkg-config --cflags --libs lodestone)
+    "$LODESTONE_WORK/pkgconfig/readme" | grep -q "100 s: .* ohm m" || fail "the README's example does not print its table"
     ;;
   *) fail "unknown step '$step'" ;;
 esac
