@@ -46,7 +46,8 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
   CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), Catch::Contains("--nonsense"));
   CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), Catch::Contains("positive number of minutes"));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}), Catch::Contains("periods"));
-  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}), Catch::Contains("positive numbers of seconds between 1e-9 and 1e9"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}),
+             Catch::Contains("positive numbers of seconds between 1e-9 and 1e9"));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}), Catch::Contains("a.png"));
 }
 
