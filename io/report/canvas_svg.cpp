@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/report/canvas.hpp"
-#include "io/report/html.hpp"
+#include "io/text/markup.hpp"
 
 #include <fmt/format.h>
 

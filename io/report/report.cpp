@@ -5,6 +5,7 @@
 #include "engine/core/error.hpp"
 #include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
+#include "io/text/markup.hpp"
 #include "io/report/misfit_picture.hpp"
 #include "io/report/pseudosection_picture.hpp"
 #include "io/report/report_tables.hpp"

@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
 #include "io/result/output_folder.hpp"
+#include "io/text/markup.hpp"
 #include "io/vtk/section_writer.hpp"
 
 #include <fmt/format.h>
 
 namespace lodestone::io {
-
-namespace {
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-}  // namespace
 
 void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>& entries) {
   std::string text = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n";

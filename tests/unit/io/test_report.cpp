@@ -3,6 +3,7 @@
 #include "io/report/axes.hpp"
 #include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
+#include "io/text/markup.hpp"
 #include "io/report/misfit_picture.hpp"
 #include "io/report/pseudosection_picture.hpp"
 #include "io/report/report.hpp"
@@ -124,9 +125,9 @@ TEST_CASE("canvas: coordinates that are not finite are left out") {
 }
 
 TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless") {
-  CHECK(escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
-  CHECK(escaped("ρₐ → Ω") == "ρₐ → Ω");
-  CHECK(escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
+  CHECK(io::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
+  CHECK(io::escaped("ρₐ → Ω") == "ρₐ → Ω");
+  CHECK(io::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
   CHECK(html_table({"<h>"}, {{"1"}}) == "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
 }
 
