@@ -114,8 +114,18 @@ void check_forward(const ForwardArguments& arguments) {
   if (!known) throw core::ConfigError(component, "-o expects a name that ends in .csv, .h5 or .dat, got {}", path);
 }
 
+/// CLI11 takes `-o ""` (an unset variable of a script) for an option that was not given.
+void check_not_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->get_items_expected_max() > 0 && std::ranges::count(option->results(), "") > 0)
+      throw core::ConfigError(component, "{} expects a value, got an empty text; is a variable of the script unset?", option->get_name());
+  }
+}
+
 /// Moves the chosen command's arguments into the result.
 void choose(const CLI::App& app, Parsed& parsed) {
+  check_not_empty(app);
+  for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);
   auto& command = parsed.line.command;
   if (parsed.version) {
     command = ShowText{version_text()};

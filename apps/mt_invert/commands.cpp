@@ -2,6 +2,7 @@
 #include "apps/mt_invert/commands.hpp"
 
 #include "apps/mt_invert/rank_zero.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/timer.hpp"
@@ -27,9 +28,9 @@ struct Dispatch {
 };
 
 /// Rank 0 writes to the path itself, rank r to the path with ".r" added.
-void write_trace(MPI_Comm comm, const std::string& path) {
+std::string trace_path_of(MPI_Comm comm, const std::string& path) {
   const int rank = core::rank_of(comm);
-  core::Trace::global().write_chrome_trace(rank == 0 ? path : fmt::format("{}.{}", path, rank), rank);
+  return rank == 0 ? path : fmt::format("{}.{}", path, rank);
 }
 
 }  // namespace
@@ -39,9 +40,12 @@ int run(MPI_Comm comm, const CommandLine& line) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human});
-  core::Trace::global().record_events(!line.trace_path.empty());
+  if (!line.trace_path.empty()) {
+    const core::AtomicFile writable(trace_path_of(comm, line.trace_path));  // an error now, not after hours
+    core::Trace::global().record_events(true);
+  }
   const int code = std::visit(Dispatch{comm, line}, line.command);
-  if (!line.trace_path.empty()) write_trace(comm, line.trace_path);
+  if (!line.trace_path.empty()) core::Trace::global().write_chrome_trace(trace_path_of(comm, line.trace_path), core::rank_of(comm));
   return code;
 }
 

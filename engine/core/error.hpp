@@ -35,6 +35,11 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
+/// A whole text that names its component already, for handing on what another rank said.
+struct Worded {
+  std::string text;
+};
+
 /// One error class: `throw ShapeError("mt::Simulation2D", "expected {} resistivities, got {}", n, m);`
 template <ExitCode code>
 class ErrorOf : public Error {
@@ -42,6 +47,7 @@ class ErrorOf : public Error {
   template <class... Args>
   explicit ErrorOf(std::string_view component, fmt::format_string<Args...> text, Args&&... args)
       : Error(code, fmt::format("[{}] {}", component, fmt::format(text, std::forward<Args>(args)...))) {}
+  explicit ErrorOf(const Worded& message) : Error(code, message.text) {}
 };
 
 // clang-format off: one class, one line

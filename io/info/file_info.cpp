@@ -3,6 +3,7 @@
 
 #include "io/csv/csv.hpp"
 #include "io/edi/edi_reader.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 #include "io/model/file_kind.hpp"
 #include "io/modem/modem_2d.hpp"
 #include "io/modem/modem_text.hpp"
@@ -140,14 +141,51 @@ void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) 
       fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(), section.resistivity_ohm_m.maxCoeff()));
 }
 
-void describe_hdf5(FileInfo& info) {
+void describe_result(FileInfo& info) {
   add_section_facts(info, read_section_hdf5(info.path));
-  try {
-    const InversionResult result = read_result(info.path);
+  const InversionResult result = read_result(info.path);
+  info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", result.rms, result.stop_message));
+  info.sites = sites_of(result.data, "+", "ohm");
+}
+
+void describe_responses(FileInfo& info, const Hdf5Source& source) {
+  const auto periods = core::read_doubles(source, "period_s");
+  for (const auto& name : core::read_texts(source, "site")) {
+    SiteInfo& site = info.sites.emplace_back();
+    site.name = name;
+    std::vector<double> frequencies;
+    for (const double period : periods) frequencies.push_back(1.0 / period);
+    set_periods(site, frequencies);
+    if (source.contains("te/impedance")) site.components.insert(site.components.end(), {"zxy", "tzy"});
+    if (source.contains("tm/impedance")) site.components.emplace_back("zyx");
+    site.sign = "+";
+    site.units = "ohm";
+  }
+}
+
+void describe_checkpoint(FileInfo& info, const Hdf5Source& source) {
+  const auto counters = core::read_integers(source, "state/counters");
+  const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
+  if (counters.empty() || history.rows() == 0 || history.cols() < 4)
+    throw core::FormatError("io::describe_file", "{}: the checkpoint holds no history; was it written by another version?", info.path);
+  info.facts.push_back(fmt::format("after iteration {}, rms {:.3f}", counters.front(), history(history.rows() - 1, 3)));
+  info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
+}
+
+void describe_hdf5(FileInfo& info) {
+  const Hdf5Source source(info.path);
+  const std::string format = source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
+  if (format == "lodestone result") {
     info.format = "HDF5 result";
-    info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", result.rms, result.stop_message));
-    info.sites = sites_of(result.data, "+", "ohm");
-  } catch (const core::FormatError&) {
+    describe_result(info);
+  } else if (format == "lodestone responses") {
+    info.format = "HDF5 responses";
+    describe_responses(info, source);
+  } else if (format == "lodestone checkpoint") {
+    info.format = "HDF5 checkpoint";
+    describe_checkpoint(info, source);
+  } else {
+    add_section_facts(info, read_section_hdf5(info.path));
     info.format = "HDF5 model";
   }
 }
@@ -187,6 +225,9 @@ void describe(FileInfo& info) {
       return describe_sites(info);
     case FileKind::csv_responses:
       info.facts.push_back(fmt::format("{} responses", read_responses_csv(info.path).size()));
+      return;
+    case FileKind::csv_section:
+      info.facts.emplace_back("a section for people and plots, which is not read back; result.h5 and TOML models are");
       return;
     case FileKind::unknown:
       break;

@@ -43,6 +43,7 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
     if (text.empty() || text.front() == '#') continue;
     if (text.substr(0, 8) == "site,y_m") return FileKind::csv_sites;
     if (text.substr(0, 19) == "site,mode,period_s,") return FileKind::csv_responses;
+    if (text.substr(0, 23) == "y_left_m,y_right_m,z_to") return FileKind::csv_section;
     break;
   }
   return FileKind::unknown;
@@ -51,8 +52,8 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
 }  // namespace
 
 std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 10> names{"EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model",
-                                                   "TOML", "HDF5",           "CSV sites",      "CSV responses",   "unknown"};
+  constexpr std::array<std::string_view, 11> names{"EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "TOML",
+                                                   "HDF5", "CSV sites",      "CSV responses",  "CSV section",     "unknown"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

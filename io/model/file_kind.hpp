@@ -7,7 +7,19 @@
 namespace lodestone::io {
 
 /// What a file is by its content.
-enum class FileKind { edi, modem_data_2d, modem_data_3d, modem_model_2d, modem_model_3d, toml, hdf5, csv_sites, csv_responses, unknown };
+enum class FileKind {
+  edi,
+  modem_data_2d,
+  modem_data_3d,
+  modem_model_2d,
+  modem_model_3d,
+  toml,
+  hdf5,
+  csv_sites,
+  csv_responses,
+  csv_section,
+  unknown
+};
 
 /// "EDI", "ModEM 2-D data" …
 [[nodiscard]] std::string_view name_of(FileKind kind);

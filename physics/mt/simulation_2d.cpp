@@ -222,7 +222,7 @@ Eigen::VectorXd Simulation2D::do_value(const core::ConstVectorRef& x) const {
   } catch (const core::SolverError& error) {
     failure = error.what();
   }
-  core::throw_together(impl_->comm, "mt::Simulation2D", failure);
+  core::throw_together(impl_->comm, failure);
   core::share_rows(impl_->comm, impl_->owner_of_output, outputs);
   return outputs.col(0);
 }

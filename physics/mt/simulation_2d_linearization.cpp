@@ -196,7 +196,7 @@ std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulati
   } catch (const core::SolverError& error) {
     failure = error.what();
   }
-  core::throw_together(impl->comm, "mt::Simulation2D", failure);
+  core::throw_together(impl->comm, failure);
   core::share_rows(impl->comm, impl->owner_of_output, outputs);
   return std::make_unique<Linearization2D>(std::move(impl), resistivity, outputs.col(0), std::move(solved));
 }

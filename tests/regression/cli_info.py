@@ -3,7 +3,7 @@
 import json
 import os
 
-from support import BLOCK, EDI, SOURCE, Folder, check, expect, finish
+from support import BLOCK, EDI, Folder, check, expect, finish, synthetic
 
 SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "sign",
              "units", "frame_deg"}
@@ -27,4 +27,14 @@ with Folder() as folder:
     expect(3, ["missing.edi"], "info", folder / "missing.edi")
     expect(0, ["kim438", "EDI"], "info", station)
     check(len(json.loads(expect(0, [], "info", "--json", EDI).stdout)) == 36, "a folder stands for its EDI files")
+
+    # What the program writes itself.
+    config = synthetic(folder, iterations=1, target=0.01)
+    expect(10, [], "invert", config, "-o", folder / "run")
+    expect(0, ["HDF5 result", "rms", "s3"], "info", folder / "run/result.h5")
+    expect(0, ["HDF5 checkpoint", "after iteration 1", "--resume"], "info", folder / "run/checkpoint.h5")
+    expect(0, ["CSV section"], "info", folder / "run/section.csv")
+    expect(0, [], "forward", "--model", folder / "run/result.h5", "--sites", folder / "sites.csv", "--periods", "0.1,1", "-o", folder / "r.h5")
+    made = json.loads(expect(0, [], "info", "--json", folder / "r.h5").stdout)[0]
+    check(made["format"] == "HDF5 responses" and [len(made["sites"]), made["sites"][0]["n_periods"]] == [7, 2], "responses: sites and periods")
 finish()

@@ -49,16 +49,17 @@ with Folder() as folder:
     check(section(folder, "pieces") == section(folder, "whole"), "resumed: the same section, digit by digit")
     check(history(folder, "pieces") == history(folder, "whole"), "resumed: the same history")
 
-    # SIGTERM in mid-run.
-    process = start("invert", path, "-o", folder / "stopped")
-    check(wait_for(folder / "stopped/checkpoint.h5"), "a checkpoint appears")
-    process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=100)
-    if process.returncode != 10:  # else it had ended already
-        check(process.returncode == 11 and "--resume" in said, "SIGTERM: code 11, and how to go on")
-        check(not os.path.exists(folder / "stopped/result.h5"), "SIGTERM: no result yet")
-        expect(10, [], "invert", path, "-o", folder / "stopped", "--resume")
-    check(section(folder, "stopped") == section(folder, "whole"), "SIGTERM and resume: the same section")
+    # Stopped in mid-run by a batch system (SIGTERM) and by a person at the keyboard (SIGINT).
+    for name in ("SIGTERM", "SIGINT"):
+        run_folder = f"stopped_{name}"
+        process = start("invert", path, "-o", folder / run_folder)
+        check(wait_for(folder / f"{run_folder}/checkpoint.h5"), f"{name}: a checkpoint appears")
+        process.send_signal(getattr(signal, name))
+        said, _ = process.communicate(timeout=100)
+        check(process.returncode == 11 and "--resume" in said, f"{name}: code 11, and how to go on")
+        check(not os.path.exists(folder / f"{run_folder}/result.h5"), f"{name}: no result yet")
+        expect(10, [], "invert", path, "-o", folder / run_folder, "--resume")
+        check(section(folder, run_folder) == section(folder, "whole"), f"{name} and resume: the same section")
 
     # Changed input is refused, more iterations are not.
     expect(2, ["inversion.target_rms", "0.01", "0.5"], "invert", path, "-o", folder / "whole", "--resume", "--set", "inversion.target_rms=0.5")

@@ -19,6 +19,8 @@ expect(2, ["positive"], "forward", "--model", "m", "--sites", "s", "--periods", 
 expect(2, ["twice"], "forward", "--model", "m", "--sites", "s", "--periods", "1,1")
 expect(2, [".csv, .h5 or .dat"], "forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "out.txt")
 expect(2, ["--dry-run and --resume"], "invert", "c.toml", "--dry-run", "--resume")
+expect(2, ["--output expects a value"], "invert", "c.toml", "-o", "")
+expect(3, ["no_such_folder"], "--trace", "no_such_folder/trace.json", "--version")
 expect(2, ["time-limit"], "invert", "c.toml", "--time-limit", "0")
 expect(2, ["did you mean \"commemi2d1\""], "selftest", "comemi2d1")
 expect(0, ["layered1d", "commemi2d0", "sensitivity2d"], "selftest", "--list")

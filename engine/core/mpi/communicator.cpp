@@ -98,7 +98,7 @@ bool any_rank(MPI_Comm comm, bool here) {
   return result != 0;
 }
 
-void throw_together(MPI_Comm comm, const std::string& component, const std::string& message) {
+void throw_together(MPI_Comm comm, const std::string& message) {
   int first = message.empty() ? std::numeric_limits<int>::max() : rank_of(comm);
   MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == std::numeric_limits<int>::max()) return;
@@ -107,7 +107,7 @@ void throw_together(MPI_Comm comm, const std::string& component, const std::stri
   std::string text = message;
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, first, comm);
-  throw SolverError(component, "{}", text);
+  throw SolverError(Worded{text});
 }
 
 }  // namespace lodestone::core

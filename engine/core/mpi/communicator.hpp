@@ -20,7 +20,7 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
 [[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
 /// True everywhere if true on any rank (stop requests, failures). collective.
 [[nodiscard]] bool any_rank(MPI_Comm comm, bool here);
-/// If `message` is not empty on any rank, throws SolverError with the first such message on every rank. collective.
-void throw_together(MPI_Comm comm, const std::string& component, const std::string& message);
+/// If `message` (an error's whole text) is not empty on any rank, throws SolverError with the first such message on every rank. collective.
+void throw_together(MPI_Comm comm, const std::string& message);
 
 }  // namespace lodestone::core
