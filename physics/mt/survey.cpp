@@ -13,6 +13,7 @@
 namespace lodestone::physics::mt {
 namespace {
 
+constexpr double farthest_m = 1e8;  // the earth is 4e7 m around
 struct QuantityFacts {
   std::string_view name, units;
   Mode mode;
@@ -76,6 +77,12 @@ std::string_view name_of(MaskReason reason) {
 
 void Survey2D::validate() const {
   if (stations.empty()) throw core::InvalidArgument("mt::Survey2D", "expected at least one station, got none");
+  for (const Station& station : stations) {
+    if (!(std::abs(station.y_m) <= farthest_m))
+      throw core::InvalidArgument("mt::Survey2D",
+                                  "expected stations within {:.0e} m of the profile's origin, got {} at y = {} m; are positions in m?",
+                                  farthest_m, station.name, station.y_m);
+  }
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {
     if (!(f > 0.0) || !std::isfinite(f)) throw core::InvalidArgument("mt::Survey2D", "expected positive frequencies, got {} Hz", f);

@@ -55,6 +55,9 @@ with Folder() as folder:
     folder.write("sites.bin", bytes(range(256)) * 40)
     section = folder.write("section.toml", "layers = []\n")
     expect(2, ["between 1e-9 and 1e9"], "forward", "--model", section, "--sites", folder / "sites.bin", "--periods", "1e-300")
+    folder.write("block.toml", "[background]\nresistivity_ohm_m = [100.0]\n")
+    folder.write("far.csv", "site,y_m\na,0\nb,1e300\n")
+    expect(5, ["b at y = 1e+300 m"], "forward", "--model", folder / "block.toml", "--sites", folder / "far.csv", "--periods", "1")
     cut = edi_folder(folder, "cut")
     path = folder / "cut/SAMTEX.kim439.2004.edi"
     whole = open(path).read()

@@ -133,6 +133,7 @@ TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused
              Catch::Contains("a and b both stand at y = 0"));
   CHECK_THROWS_AS(validate({at("a", 0.0)}, {-1.0}), core::InvalidArgument);
   CHECK_THROWS_AS(validate({}, {1.0}), core::InvalidArgument);
+  CHECK_THROWS_WITH(validate({at("a", 0.0), at("far", 1e300)}, {1.0}), Catch::Contains("far at y = 1e+300 m"));
   auto survey = full_survey({at("a", 0.0)}, {1.0}, {Quantity::zxy_re});
   survey.keys[0].station = 1;
   CHECK_THROWS_AS(survey.validate(), core::ShapeError);
