@@ -4,7 +4,7 @@ PRESET ?= release
 BENCH ?=
 CTEST_JOBS ?= 2
 
-.PHONY: help setup build test demo bench format clean
+.PHONY: help setup build test demo bench results format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,6 +27,9 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 
 bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion, default all)
 	python3 benchmarks/run.py $(BENCH)
+
+results: bench ## measure and rewrite the tables of docs/results.md
+	benchmarks/tables.py
 
 format: ## format the C++ files
 	scripts/format.sh
