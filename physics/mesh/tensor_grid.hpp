@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include <optional>
 #include <vector>
 
 namespace lodestone::physics::mesh {
@@ -41,11 +42,18 @@ class TensorGrid2D {
   DepthReference reference_;
 };
 
+/// Sea water: it fills whatever lies below its level and above the surface of the solid earth. Its resistivity is known, not an unknown.
+struct Sea {
+  double level_m = 0.0;  ///< z of its surface
+  double resistivity_ohm_m = 0.3;
+};
+
 /// A resistivity section: what model files hold and what a 2-D simulation sees.
 struct Section2D {
   TensorGrid2D grid;
   Eigen::VectorXd resistivity_ohm_m;  ///< (n_cells), order of TensorGrid2D
-  Surface2D surface;
+  Surface2D surface;                  ///< of the solid earth: the ground on land, the floor of the sea
+  std::optional<Sea> sea{};           ///< none: land only
 };
 
 /// A grid from cell widths: `first` then each times `factor`, n cells, starting at z = 0.
