@@ -57,7 +57,7 @@ Sizes unknowns(const mt::MeshSet2D& meshes) {
   Sizes sizes;
   for (const auto& band : meshes.bands) {
     for (const mt::Mode mode : {mt::Mode::te, mt::Mode::tm}) {
-      const double n = mt::ModeOperator(mode, band.mesh, band.perfect_conductor_below).n_unknowns();
+      const double n = mt::ModeOperator(mode, band).n_unknowns();
       sizes.largest = std::max(sizes.largest, n);
       sizes.total += n * static_cast<double>(band.frequencies.size());
     }
@@ -102,7 +102,7 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   const auto meshes = mt::design_meshes(section, survey, mt::design_options(task.accuracy));
   auto band = meshes.bands[meshes.bands.size() / 2];
   for (int i = 0; i < task.refinements; ++i) band.mesh = band.mesh.refined();
-  const mt::ModeOperator problem(task.mode, band.mesh, band.perfect_conductor_below);
+  const mt::ModeOperator problem(task.mode, band);
   const mt::CellAverages averages(section.grid, section.surface, band.mesh);
   const Eigen::MatrixXd properties = task.mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
                                                                : averages.section_resistivity(section.resistivity_ohm_m);

@@ -22,7 +22,8 @@ constexpr double dense_rate = 2e10;     // flop/s of one core in BLAS-3, a cauti
 mt::MeshSet2D meshes_of(const mt::MeshSet2D& all, int frequency) {
   for (const auto& band : all.bands) {
     if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) {
-      mt::BandMesh one{{0}, band.mesh, band.perfect_conductor_below};
+      mt::BandMesh one = band;
+      one.frequencies = {0};
       return {{std::move(one)}};
     }
   }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, panel_gap = 14.0, title_height = 26.0;
 constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
+constexpr Color water{0.74, 0.85, 0.93};
 constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
 
 /// What all panels share.
@@ -46,7 +47,7 @@ void extend_over(Scales& scales, const mesh::Section2D& section, double max_dept
   const double bottom = max_depth_m > 0.0 ? std::min(max_depth_m, z.back()) : z.back();
   for (const double at : along) {
     const double surface = section.surface.z_at(std::clamp(at, y.front(), y.back()));
-    scales.z_top = std::min(scales.z_top, surface);
+    scales.z_top = std::min(scales.z_top, section.sea ? std::min(surface, section.sea->level_m) : surface);
     scales.z_bottom = std::max(scales.z_bottom, bottom + (section.grid.reference() == mesh::DepthReference::surface ? surface : 0.0));
     scales.level_at_zero = scales.level_at_zero && surface == 0.0;
   }
@@ -130,12 +131,34 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const 
   }
 }
 
-void draw_surface(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+/// Places along the profile at which the surface bends or the grid has edges.
+std::vector<double> along_surface(const mesh::Section2D& section) {
   std::vector<double> y = section.grid.y_edges_m();
   y.insert(y.end(), section.surface.y_m().begin(), section.surface.y_m().end());
   std::sort(y.begin(), y.end());
+  return y;
+}
+
+/// Between the level of the sea and its floor; of no height on land.
+void draw_sea(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+  const auto at = [&](double y, double z) { return frame.at(y / scales.unit.metres, z / scales.depth_unit.metres); };
+  const double level = section.sea->level_m;
+  const std::vector<double> y = along_surface(section);
+  std::vector<Point> outline;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double floor = section.surface.z_at(y[i]) - level;
+    outline.push_back(at(y[i], level + std::max(floor, 0.0)));
+    const double next = i + 1 < y.size() ? section.surface.z_at(y[i + 1]) - level : floor;
+    if (floor * next < 0.0) outline.push_back(at(y[i] + (y[i + 1] - y[i]) * floor / (floor - next), level));
+  }
+  outline.push_back(at(y.back(), level));
+  outline.push_back(at(y.front(), level));
+  canvas.polygon(outline, {water, {}});
+}
+
+void draw_surface(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
   std::vector<Point> line;
-  for (const double at : y) {
+  for (const double at : along_surface(section)) {
     line.push_back(frame.at(at / scales.unit.metres, section.surface.z_at(at) / scales.depth_unit.metres));
   }
   canvas.polyline(line, {ink, 1.2, {}});
@@ -195,6 +218,7 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title, {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
   draw_cells(canvas, frame, scales, panel.section);
+  if (panel.section.sea) draw_sea(canvas, frame, scales, panel.section);
   draw_veil(canvas, frame, scales, options.mask_below_m);
   canvas.end_clip();
   if (!panel.section.surface.is_flat()) {

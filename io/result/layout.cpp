@@ -68,12 +68,16 @@ Eigen::VectorXd read_values(const Hdf5Source& source, const std::string& name) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-void write_grid(Hdf5Sink& sink, const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface) {
+void write_grid(Hdf5Sink& sink, const mesh::Section2D& section) {
+  const auto& grid = section.grid;
   write_values(sink, "model/y_edges_m", grid.y_edges_m(), "m");
   write_values(sink, "model/z_edges_m", grid.z_edges_m(), "m");
   sink.attribute("model/z_edges_m", "measured_from", grid.reference() == mesh::DepthReference::surface ? draped : level);
-  write_values(sink, "model/surface_y_m", surface.y_m(), "m");
-  write_values(sink, "model/surface_z_m", surface.z_m(), "m");
+  write_values(sink, "model/surface_y_m", section.surface.y_m(), "m");
+  write_values(sink, "model/surface_z_m", section.surface.z_m(), "m");
+  if (!section.sea) return;
+  write_scalar(sink, "model/sea_level_m", section.sea->level_m, "m");
+  write_scalar(sink, "model/sea_resistivity_ohm_m", section.sea->resistivity_ohm_m, "ohm m");
 }
 
 mesh::TensorGrid2D read_grid(const Hdf5Source& source) {
@@ -87,6 +91,11 @@ mesh::TensorGrid2D read_grid(const Hdf5Source& source) {
 
 mesh::Surface2D read_surface(const Hdf5Source& source) {
   return {core::read_doubles(source, "model/surface_y_m"), core::read_doubles(source, "model/surface_z_m")};
+}
+
+std::optional<mesh::Sea> read_sea(const Hdf5Source& source) {
+  if (!source.contains("model/sea_level_m")) return {};
+  return mesh::Sea{read_scalar(source, "model/sea_level_m"), read_scalar(source, "model/sea_resistivity_ohm_m")};
 }
 
 }  // namespace lodestone::io::layout

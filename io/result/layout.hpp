@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include <optional>
 #include <string>
 
 namespace lodestone::io::layout {
@@ -32,8 +33,10 @@ void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd&
                  const std::string& units);
 [[nodiscard]] Eigen::VectorXd read_values(const Hdf5Source& source, const std::string& name);
 
-void write_grid(Hdf5Sink& sink, const physics::mesh::TensorGrid2D& grid, const physics::mesh::Surface2D& surface);
+/// Grid, surface and sea of a section.
+void write_grid(Hdf5Sink& sink, const physics::mesh::Section2D& section);
 [[nodiscard]] physics::mesh::TensorGrid2D read_grid(const Hdf5Source& source);
 [[nodiscard]] physics::mesh::Surface2D read_surface(const Hdf5Source& source);
+[[nodiscard]] std::optional<physics::mesh::Sea> read_sea(const Hdf5Source& source);
 
 }  // namespace lodestone::io::layout

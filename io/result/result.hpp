@@ -9,6 +9,7 @@
 #include "physics/mt/survey.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,7 @@ struct InversionResult {
   Eigen::VectorXd predicted;  ///< (n_keys), units of the keys' quantities; NaN where not computed
   physics::mesh::TensorGrid2D grid{{0.0, 1.0}, {0.0, 1.0}};
   physics::mesh::Surface2D surface;
+  std::optional<physics::mesh::Sea> sea;
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
   ProfileGeometry profile;
   physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses

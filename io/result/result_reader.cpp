@@ -158,8 +158,12 @@ mt::BandMesh read_mesh(const Hdf5Source& source, const std::string& group) {
     }
   }
   const std::vector<std::int64_t> stored = core::read_integers(source, group + "/frequency");
-  return {std::vector<int>(stored.begin(), stored.end()), physics::mesh::QuadMesh2D(y, lines, small_count(source, group + "/n_air")),
-          layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0};
+  const bool has_sea = source.contains(group + "/n_sea");
+  const int n_air = small_count(source, group + "/n_air"), n_sea = has_sea ? small_count(source, group + "/n_sea") : 0;
+  return {.frequencies = std::vector<int>(stored.begin(), stored.end()),
+          .mesh = physics::mesh::QuadMesh2D(y, lines, n_air, n_sea),
+          .perfect_conductor_below = layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0,
+          .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0};
 }
 
 mt::MeshSet2D read_meshes(const Hdf5Source& source) {
@@ -215,6 +219,7 @@ InversionResult read_all(const Hdf5Source& source) {
   read_data(source, result);
   result.grid = layout::read_grid(source);
   result.surface = layout::read_surface(source);
+  result.sea = layout::read_sea(source);
   const auto n_cells = static_cast<std::size_t>(result.grid.n_cells());
   result.log10_resistivity = values(source, "model/log10_resistivity", n_cells);
   result.start_log10_resistivity = values(source, "model/start_log10_resistivity", n_cells);

@@ -155,6 +155,10 @@ void write_mesh(Hdf5Sink& sink, const std::string& group, const mt::BandMesh& ba
   sink.attribute(group + "/z_m", "units", "m");
   layout::write_scalar(sink, group + "/n_air", mesh.n_air());
   layout::write_scalar(sink, group + "/perfect_conductor_below", band.perfect_conductor_below ? 1.0 : 0.0);
+  if (mesh.n_sea() > 0) {
+    layout::write_scalar(sink, group + "/n_sea", mesh.n_sea());
+    layout::write_scalar(sink, group + "/sea_resistivity_ohm_m", band.sea_resistivity_ohm_m, "ohm m");
+  }
   write_integer_column(sink, group + "/frequency", band.frequencies, [](int f) { return f; });
 }
 
@@ -194,7 +198,9 @@ void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
 
 }  // namespace
 
-physics::mesh::Section2D InversionResult::section() const { return {grid, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface}; }
+physics::mesh::Section2D InversionResult::section() const {
+  return {grid, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface, sea};
+}
 
 void write_result(const std::filesystem::path& path, const InversionResult& result) {
   check(result);
@@ -204,7 +210,7 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   write_provenance(sink, result);
   write_survey(sink, result.data.survey);
   write_data(sink, result);
-  layout::write_grid(sink, result.grid, result.surface);
+  layout::write_grid(sink, result.section());
   layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
   layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(),
                       "log10(ohm m)");

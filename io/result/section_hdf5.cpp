@@ -14,7 +14,7 @@ void write_section_hdf5(const std::filesystem::path& path, const mesh::Section2D
   }
   Hdf5Sink sink(path);
   layout::write_header(sink, layout::section_format);
-  layout::write_grid(sink, section.grid, section.surface);
+  layout::write_grid(sink, section);
   layout::write_cells(sink, "model/log10_resistivity", section.resistivity_ohm_m.array().log10().matrix(), section.grid.n_z(),
                       section.grid.n_y(), "log10(ohm m)");
   sink.commit();
@@ -26,7 +26,7 @@ mesh::Section2D read_section_hdf5(const std::filesystem::path& path) {
   const auto build = [&] {
     return mesh::Section2D{layout::read_grid(source),
                            Eigen::pow(10.0, layout::read_values(source, "model/log10_resistivity").array()).matrix(),
-                           layout::read_surface(source)};
+                           layout::read_surface(source), layout::read_sea(source)};
   };
   try {
     mesh::Section2D section = build();

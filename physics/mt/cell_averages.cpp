@@ -18,14 +18,14 @@ std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<doub
 }
 
 CellAverages::CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface, const mesh::QuadMesh2D& mesh)
-    : n_rows_(mesh.n_z() - mesh.n_air()), n_grid_y_(grid.n_y()) {
+    : n_rows_(mesh.n_earth()), n_grid_y_(grid.n_y()) {
   const bool draped = grid.reference() == mesh::DepthReference::surface;
   z_overlaps_.reserve(static_cast<std::size_t>(mesh.n_y()) * n_rows_);
   for (int column = 0; column < mesh.n_y(); ++column) {
     y_overlaps_.push_back(overlaps(grid.y_edges_m(), mesh.y(column), mesh.y(column + 1)));
     const double zero = draped ? 0.5 * (surface.z_at(mesh.y(column)) + surface.z_at(mesh.y(column + 1))) : 0.0;
     for (int row = 0; row < n_rows_; ++row) {
-      const int top = mesh.n_air() + row;
+      const int top = mesh.ground() + row;
       const double low = 0.5 * (mesh.z(top, column) + mesh.z(top, column + 1)) - zero;
       const double high = 0.5 * (mesh.z(top + 1, column) + mesh.z(top + 1, column + 1)) - zero;
       z_overlaps_.push_back(overlaps(grid.z_edges_m(), low, high));

@@ -15,7 +15,7 @@ namespace lodestone::physics::mt {
 /// A cell sees the grid through the overlap of its y range and its (mean) depth range. Currents along strike see the mean conductivity; a horizontal
 /// current in the section passes the layers of a column in parallel and the columns in series, a vertical current the layers in series and the
 /// columns in parallel, so that thin layers and narrow columns need not be meshed. Earth cell (row, column) has index column·n_rows + row, rows
-/// counted from the surface.
+/// counted from the surface of the solid earth.
 class CellAverages {
  public:
   CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface, const mesh::QuadMesh2D& mesh);

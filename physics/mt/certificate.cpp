@@ -31,19 +31,24 @@ Survey2D response_survey(const Survey2D& survey) {
 
 template <class Transform>
 MeshSet2D transformed(const MeshSet2D& meshes, Transform transform) {
-  MeshSet2D result;
-  for (const BandMesh& band : meshes.bands)
-    result.bands.push_back({band.frequencies, transform(band.mesh), band.perfect_conductor_below, band.coarsened});
+  MeshSet2D result = meshes;
+  for (BandMesh& band : result.bands) band.mesh = transform(band.mesh);
   return result;
 }
 
-/// The same mesh with its surface levelled to z = 0: every line moves as a whole.
-QuadMesh2D levelled(const QuadMesh2D& mesh) {
+/// The same mesh with its surface levelled to z = 0 (every line moves as a whole) under a sea of the same depth everywhere, the deepest over a station: over
+/// a layered earth the impedance at the floor does not depend on the water.
+QuadMesh2D levelled(const QuadMesh2D& mesh, const Survey2D& survey) {
+  double sea_m = 0.0;
+  const auto water = [&](int iy) { return mesh.z(mesh.ground(), iy) - mesh.z(mesh.n_air(), iy); };
+  for (const Station& station : survey.stations) sea_m = std::max(sea_m, water(mesh.column_of(station.y_m)));
   std::vector<std::vector<double>> depths(mesh.n_y() + 1);
   for (int iy = 0; iy <= mesh.n_y(); ++iy) {
-    for (int iz = 0; iz <= mesh.n_z(); ++iz) depths[iy].push_back(mesh.z(iz, iy) - mesh.z(mesh.n_air(), iy));
+    for (int iz = 0; iz < mesh.n_air(); ++iz) depths[iy].push_back(mesh.z(iz, iy) - mesh.z(mesh.n_air(), iy) - sea_m);
+    for (int row = 0; row < mesh.n_sea(); ++row) depths[iy].push_back(-sea_m * (mesh.n_sea() - row) / mesh.n_sea());
+    for (int iz = mesh.ground(); iz <= mesh.n_z(); ++iz) depths[iy].push_back(mesh.z(iz, iy) - mesh.z(mesh.ground(), iy));
   }
-  return QuadMesh2D(mesh.lines_m(), std::move(depths), mesh.n_air());
+  return QuadMesh2D(mesh.lines_m(), std::move(depths), mesh.n_air(), mesh.n_sea());
 }
 
 /// Points from `begin` outwards over `length`, cells growing by half from `first`.
@@ -62,7 +67,7 @@ QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
   const auto [west, east] =
       std::minmax_element(survey.stations.begin(), survey.stations.end(), [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const auto& lines = mesh.lines_m();
-  const double depth = mesh.z(mesh.n_z(), 0) - mesh.z(mesh.n_air(), 0);
+  const double depth = mesh.z(mesh.n_z(), 0) - mesh.z(mesh.ground(), 0);
   auto left = outward(lines.front(), std::max(west->y_m - lines.front(), depth), lines[1] - lines[0], -1.0);
   const auto right = outward(lines.back(), std::max(lines.back() - east->y_m, depth), lines.back() - lines[lines.size() - 2], 1.0);
   std::reverse(left.begin(), left.end());
@@ -83,7 +88,7 @@ QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
     auto& column = columns.emplace_back(air);
     for (int iz = 0; iz <= mesh.n_z(); ++iz) column.push_back(mesh.z(iz, inside));
   }
-  return QuadMesh2D(std::move(y), std::move(columns), mesh.n_air() + static_cast<int>(air.size()));
+  return QuadMesh2D(std::move(y), std::move(columns), mesh.n_air() + static_cast<int>(air.size()), mesh.n_sea());
 }
 
 class Certifier {
@@ -111,7 +116,8 @@ class Certifier {
       if (iz + 1 < grid.n_z()) earth.thickness_m.push_back(edges[iz + 1] - edges[iz]);
     }
     const mesh::TensorGrid2D level(grid.y_edges_m(), edges, mesh::DepthReference::surface);
-    const Simulation2D simulation(comm_, level, mesh::Surface2D(0.0), survey_, transformed(meshes, levelled));
+    const Simulation2D simulation(comm_, level, mesh::Surface2D(0.0), survey_,
+                                  transformed(meshes, [&](const QuadMesh2D& m) { return levelled(m, survey_); }));
     compare(name, simulation.value(resistivity), exact(earth));
   }
 

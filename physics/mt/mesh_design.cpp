@@ -14,6 +14,8 @@ namespace lodestone::physics::mt {
 
 namespace {
 
+constexpr double thinnest_water = 1e-3;  // of the size of water cells; thinner water is left out
+
 /// Frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
 std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
   std::vector<int> order(frequencies.size());
@@ -35,14 +37,29 @@ std::vector<double> air_heights(double first, double total, double growth) {
   return heights;
 }
 
+/// Shares of the water's depth at which rows of sea begin, 0 at its surface; the same everywhere, right for the deepest water.
+std::vector<double> sea_shares(const MeshFeatures& features, double slope) {
+  if (!(features.sea_depth_m > 0.0)) return {};
+  const double size = std::min(features.sea_size_m, 0.5 * features.sea_depth_m);
+  auto shares = mesh::graded_lines(0.0, features.sea_depth_m, {}, {{0.0, size}, {features.sea_depth_m, size}},
+                                   {.slope = slope, .far_slope = slope, .near_m = 0.0});
+  shares.pop_back();
+  for (double& share : shares) share /= features.sea_depth_m;
+  return shares;
+}
+
 /// Places rows under (and above) an uneven surface: they follow it where the grid is draped, else they level out within the relief's depth.
 class Draping {
  public:
   Draping(const mesh::Section2D& section, const MeshFeatures& features, double air_height)
-      : surface_(section.surface), draped_(section.grid.reference() == mesh::DepthReference::surface), air_height_(air_height) {
+      : surface_(section.surface),
+        sea_(section.sea),
+        draped_(section.grid.reference() == mesh::DepthReference::surface),
+        thinnest_water_m_(thinnest_water * features.sea_size_m),
+        air_height_(air_height) {
     const auto [high, low] = std::minmax_element(surface_.z_m().begin(), surface_.z_m().end());
     lowest_ = *low;
-    highest_ = *high;
+    highest_ = sea_ ? std::min(*high, sea_->level_m) : *high;
     level_depth_ = std::max(4.0 * (lowest_ - highest_), 1e-3 * features.bottom_m);
     for (const double anchor : features.z_anchors) level_depth_ = std::min(level_depth_, std::max(anchor, 0.5 * (lowest_ - highest_)));
   }
@@ -51,15 +68,22 @@ class Draping {
     if (draped_) return surface + depth;
     return lowest_ + depth + (surface - lowest_) * std::max(0.0, 1.0 - depth / level_depth_);
   }
+  /// What lies under the air: land or the surface of the sea.
+  [[nodiscard]] double top(double y) const {
+    const double ground = surface_.z_at(y);
+    return sea_ && ground - sea_->level_m > thinnest_water_m_ ? sea_->level_m : ground;
+  }
+  [[nodiscard]] double in_sea(double y, double share) const { return top(y) + share * (surface_.z_at(y) - top(y)); }
   [[nodiscard]] double above(double y, double height) const {
-    const double surface = surface_.z_at(y);
+    const double surface = top(y);
     return surface + (highest_ - surface) * height / air_height_ - height;
   }
 
  private:
   const mesh::Surface2D& surface_;
+  const std::optional<mesh::Sea>& sea_;
   bool draped_;
-  double air_height_, lowest_ = 0.0, highest_ = 0.0, level_depth_ = 1.0;
+  double thinnest_water_m_, air_height_, lowest_ = 0.0, highest_ = 0.0, level_depth_ = 1.0;
 };
 
 mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features, const MeshDesignOptions& options) {
@@ -71,14 +95,16 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
       mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
   const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
+  const auto shares = sea_shares(features, slope);
   const Draping draping(section, features, heights.front());
   std::vector<std::vector<double>> columns;
   for (const double y : lines) {
     auto& column = columns.emplace_back();
     for (std::size_t i = 0; i + 1 < heights.size(); ++i) column.push_back(draping.above(y, heights[i]));
+    for (const double share : shares) column.push_back(draping.in_sea(y, share));
     for (const double depth : depths) column.push_back(draping.below(y, depth));
   }
-  return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1);
+  return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1, static_cast<int>(shares.size()));
 }
 
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
@@ -88,7 +114,11 @@ BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::
   for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
     relaxed.coarsen = options.coarsen * factor;
     const MeshFeatures features = find_features(section, survey, range, relaxed);
-    BandMesh band{std::move(frequencies), make_mesh(section, features, relaxed), features.perfect_conductor_below, factor};
+    BandMesh band{.frequencies = std::move(frequencies),
+                  .mesh = make_mesh(section, features, relaxed),
+                  .perfect_conductor_below = features.perfect_conductor_below,
+                  .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
+                  .coarsened = factor};
     if (band.mesh.n_nodes() <= options.max_nodes) return band;
     frequencies = std::move(band.frequencies);
   }
@@ -139,13 +169,14 @@ MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, 
 }
 
 std::string MeshSet2D::summary() const {
-  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns", "rows",
-                                 "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
+  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns",
+                                 "rows", "sea", "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
-    const auto& [frequencies, mesh, perfect, coarsened] = bands[i];
-    const int rows = mesh.n_z() - mesh.n_air(), lines = mesh.n_y() + 1;
-    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(), rows,
-                        mesh.n_air(), lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows, 1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
+    const auto& [frequencies, mesh, perfect, sea, coarsened] = bands[i];
+    const int rows = mesh.n_earth() + mesh.n_sea(), lines = mesh.n_y() + 1;
+    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(),
+                        mesh.n_earth(), mesh.n_sea(), mesh.n_air(), lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows,
+                        1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
   }
   return text;
 }

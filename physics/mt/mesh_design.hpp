@@ -38,7 +38,8 @@ struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
   mesh::QuadMesh2D mesh;
   bool perfect_conductor_below = false;
-  double coarsened = 1.0;  ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
+  double sea_resistivity_ohm_m = 0.0;  ///< of the mesh's rows of sea, if it has any
+  double coarsened = 1.0;              ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
 };
 
 /// The meshes of a survey: an input of Simulation2D.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace lodestone::physics::mt {
 
@@ -14,6 +15,7 @@ namespace {
 double strength(double contrast) { return std::min(1.0, std::pow(0.5 * contrast, 1.5)); }
 
 constexpr double edge_fraction = 0.5;     // of the distance between a station and the edge of its column: largest cells there
+constexpr double steep = 1.05;            // arc length over width, 18 degrees
 constexpr double shortest_share = 0.005;  // of the penetration depth at the survey's highest frequency
 
 double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
@@ -44,6 +46,8 @@ class FeatureFinder {
       }
     }
     add_kinks();
+    add_slopes();
+    if (section_.sea) add_sea(*section_.sea);
     for (std::size_t i = 0; i < stations_.size(); ++i) add_station(i);
     result_.surface_size_m = 1e300;
     for (const auto& feature : result_.z) {
@@ -155,6 +159,23 @@ class FeatureFinder {
     result_.z_anchors.push_back(depth);
   }
 
+  /// A steep slope is long in arc length but short in y: cells along it shall be no longer there than beside a kink on level ground.
+  void add_slopes() {
+    const auto &y = section_.surface.y_m(), &z = section_.surface.z_m();
+    for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+      const double width = y[i + 1] - y[i], length = std::hypot(width, z[i + 1] - z[i]);
+      if (length < steep * width) continue;
+      const Hearing heard = hearing(y[i], y[i + 1], 0.0, grid_.column_of(0.5 * (y[i] + y[i + 1])));
+      if (!is_heard(heard)) continue;
+      const double at_end = heard.coarser * kappa_ * std::max(heard.r, least_distance(0.0));
+      for (int k = 0; k <= 16; ++k) {
+        const double t = 0.5 - 0.5 * std::cos(k * std::numbers::pi / 16.0), from_end = std::min(t, 1.0 - t) * length;
+        const double along = at_end + (options_.growth - 1.0) * options_.coarsen * from_end;
+        result_.y.push_back({y[i] + t * width, along * width / length});
+      }
+    }
+  }
+
   void add_kinks() {
     const auto& y = section_.surface.y_m();
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -164,6 +185,30 @@ class FeatureFinder {
       if (change < 1e-3 || !is_heard(heard)) continue;
       add_lateral(y[i], 0.0, 1e300, std::min(0.2, 0.4 * change), heard);  // a slope of 27° counts like half a decade of resistivity
     }
+  }
+
+  /// A coast is a contact with the water; the water itself is a conductor above the stations.
+  void add_sea(const mesh::Sea& sea) {
+    const auto &y = section_.surface.y_m(), &z = section_.surface.z_m();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const Hearing heard = hearing(y[i], y[i], 0.0, grid_.column_of(y[i]));
+      if (is_heard(heard)) result_.sea_depth_m = std::max(result_.sea_depth_m, z[i] - sea.level_m);
+      if (i + 1 < y.size() && (z[i] > sea.level_m) != (z[i + 1] > sea.level_m)) {
+        const double t = (sea.level_m - z[i]) / (z[i + 1] - z[i]);
+        add_coast(y[i] + t * (y[i + 1] - y[i]), sea);
+      }
+    }
+    for (const double station : stations_)
+      result_.sea_depth_m = std::max(result_.sea_depth_m, section_.surface.z_at(station) - sea.level_m);
+    result_.sea_size_m = c_ * skin_depth(sea.resistivity_ohm_m, band_.max_frequency_hz);
+  }
+
+  void add_coast(double y, const mesh::Sea& sea) {
+    const int column = grid_.column_of(y);
+    const Hearing heard = hearing(y, y, 0.0, column);
+    if (!is_heard(heard)) return;
+    const double contrast = std::abs(std::log10(rho(0, column) / sea.resistivity_ohm_m));
+    add_lateral(y, 0.0, conductor_size(sea.resistivity_ohm_m, heard.r), strength(contrast), heard);
   }
 
   /// The edges of a station's column get lines however weak the contact: across it E changes by the whole contrast.

@@ -21,18 +21,25 @@ constexpr int packed(int a, int b) {
 
 }  // namespace
 
-ModeOperator::ModeOperator(Mode mode, const mesh::QuadMesh2D& mesh, bool perfect_conductor_below)
-    : mode_(mode), perfect_conductor_(perfect_conductor_below), n_rows_(mesh.n_z() - mesh.n_air()), n_columns_(mesh.n_y()) {
+ModeOperator::ModeOperator(Mode mode, const BandMesh& band)
+    : mode_(mode),
+      perfect_conductor_(band.perfect_conductor_below),
+      sea_conductivity_(1.0 / band.sea_resistivity_ohm_m),
+      n_rows_(band.mesh.n_earth()),
+      n_columns_(band.mesh.n_y()) {
+  const mesh::QuadMesh2D& mesh = band.mesh;
   cells_.reserve(static_cast<std::size_t>(n_cells()));
   for (int column = 0; column < n_columns_; ++column) {
     width_.push_back(mesh.y(column + 1) - mesh.y(column));
-    for (int row = 0; row < n_rows_; ++row) cells_.push_back(make_cell(mesh, mesh.n_air() + row, column));
+    for (int row = 0; row < n_rows_; ++row) cells_.push_back(make_cell(mesh, mesh.ground() + row, column));
     if (mode_ == Mode::te) {
       for (int row = 0; row < mesh.n_air(); ++row) air_cells_.push_back(make_cell(mesh, row, column));
     }
+    if (mesh.is_land(column) && mesh.is_land(column + 1)) continue;
+    for (int row = mesh.n_air(); row < mesh.ground(); ++row) sea_cells_.push_back(make_cell(mesh, row, column));
   }
   number_unknowns(mesh);
-  build_pattern(mesh);
+  build_pattern();
 }
 
 ModeOperator::Cell ModeOperator::make_cell(const mesh::QuadMesh2D& mesh, int row, int column) {
@@ -67,26 +74,44 @@ ModeOperator::Cell ModeOperator::make_cell(const mesh::QuadMesh2D& mesh, int row
 
 void ModeOperator::number_unknowns(const mesh::QuadMesh2D& mesh) {
   free_.assign(mesh.n_nodes(), -1);
+  const int first = mode_ == Mode::te ? 0 : mesh.n_air() + 1;
+  const int last = mode_ == Mode::te && perfect_conductor_ ? mesh.n_z() - 1 : mesh.n_z();
   for (int iy = 0; iy <= mesh.n_y(); ++iy) {
-    const int first = mode_ == Mode::te ? 0 : mesh.n_air() + 1;
-    const int last = mode_ == Mode::te && perfect_conductor_ ? mesh.n_z() - 1 : mesh.n_z();
-    for (int iz = first; iz <= last; ++iz) free_[mesh.node(iz, iy)] = n_free_++;
+    const bool land = mesh.is_land(iy);
+    for (int iz = first; iz <= last; ++iz) {
+      const int node = mesh.node(iz, iy), unknown = n_free_++;
+      const bool coincides = land && iz > mesh.n_air() && iz <= mesh.ground();  // with the node above it
+      free_[node] = coincides ? (iz > first ? free_[node - 1] : -1) : unknown;
+      if (coincides) unused_.push_back(unknown);
+    }
     top_nodes_.push_back(mesh.node(0, iy));
   }
 }
 
-void ModeOperator::build_pattern(const mesh::QuadMesh2D& mesh) {
-  pattern_.row_start.assign(1, 0);
-  for (int iy = 0; iy <= mesh.n_y(); ++iy) {
-    for (int iz = 0; iz <= mesh.n_z(); ++iz) {
-      if (free_[mesh.node(iz, iy)] < 0) continue;
-      for (int jy = std::max(0, iy - 1); jy <= std::min(mesh.n_y(), iy + 1); ++jy) {
-        for (int jz = std::max(0, iz - 1); jz <= std::min(mesh.n_z(), iz + 1); ++jz) {
-          if (free_[mesh.node(jz, jy)] >= 0) pattern_.column.push_back(free_[mesh.node(jz, jy)]);
-        }
+template <class Visit>
+void ModeOperator::for_each_known_cell(Visit visit) const {
+  for (const Cell& cell : air_cells_) visit(cell, 0.0);
+  for (const Cell& cell : sea_cells_) visit(cell, sea_conductivity_);
+}
+
+void ModeOperator::build_pattern() {
+  std::vector<std::vector<int>> rows(n_free_);
+  const auto connect = [&](const Cell& cell) {
+    for (const int a : cell.nodes) {
+      for (const int b : cell.nodes) {
+        if (free_[a] >= 0 && free_[b] >= 0) rows[free_[a]].push_back(free_[b]);
       }
-      pattern_.row_start.push_back(static_cast<int>(pattern_.column.size()));
     }
+  };
+  for (const Cell& cell : cells_) connect(cell);
+  for_each_known_cell([&](const Cell& cell, double) { connect(cell); });
+  for (const int unknown : unused_) rows[unknown].push_back(unknown);
+  pattern_.row_start.assign(1, 0);
+  for (auto& row : rows) {
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    pattern_.column.insert(pattern_.column.end(), row.begin(), row.end());
+    pattern_.row_start.push_back(static_cast<int>(pattern_.column.size()));
   }
 }
 
@@ -110,10 +135,16 @@ ModeOperator::ElementMatrix ModeOperator::element(int index, double omega, const
   return result;
 }
 
-ModeOperator::ElementMatrix ModeOperator::air_element(const Cell& cell) const {
+ModeOperator::ElementMatrix ModeOperator::known_element(const Cell& cell, double omega, double conductivity) const {
+  const Complex i_omega_mu = imaginary_unit * omega * mu0;
+  const Complex mass = mode_ == Mode::te ? i_omega_mu * conductivity : i_omega_mu;
+  const double stiffness = mode_ == Mode::te ? 1.0 : 1.0 / conductivity;
   ElementMatrix result;
   for (int a = 0; a < 4; ++a) {
-    for (int b = 0; b < 4; ++b) result[a][b] = cell.stiffness_y[packed(a, b)] + cell.stiffness_z[packed(a, b)];
+    for (int b = 0; b < 4; ++b) {
+      const int p = packed(a, b);
+      result[a][b] = stiffness * (cell.stiffness_y[p] + cell.stiffness_z[p]) + mass * cell.mass[p];
+    }
   }
   return result;
 }
@@ -147,7 +178,7 @@ void ModeOperator::for_each_entry(double omega, const Eigen::MatrixXd& propertie
       for (int b = 0; b < 4; ++b) add(free_[nodes[a]], nodes[b], matrix[a][b]);
     }
   };
-  for (const Cell& cell : air_cells_) add_element(cell.nodes, air_element(cell));
+  for_each_known_cell([&](const Cell& cell, double conductivity) { add_element(cell.nodes, known_element(cell, omega, conductivity)); });
   for (int index = 0; index < n_cells(); ++index) {
     ElementMatrix matrix = element(index, omega, properties);
     if (is_bottom(index)) {
@@ -168,6 +199,7 @@ std::vector<Complex> ModeOperator::matrix(double omega, const Eigen::MatrixXd& p
     const auto begin = pattern_.column.begin() + pattern_.row_start[row], end = pattern_.column.begin() + pattern_.row_start[row + 1];
     values[std::lower_bound(begin, end, free_[node]) - pattern_.column.begin()] += value;
   });
+  for (const int unknown : unused_) values[pattern_.row_start[unknown]] = 1.0;
   return values;
 }
 
@@ -181,13 +213,17 @@ Eigen::VectorXcd ModeOperator::right_hand_side(double omega, const Eigen::Matrix
     }
     return rhs;
   }
-  for (int column = 0; column < n_columns_; ++column) {  // H = 1 on the surface moves to the right-hand side
-    const int index = column * n_rows_;
-    const ElementMatrix matrix = element(index, omega, properties);
-    for (int a : {2, 3}) {
-      if (const int row = free_[cells_[index].nodes[a]]; row >= 0) rhs[row] -= matrix[a][0] + matrix[a][1];
+  // H = 1 on the surface moves to the right-hand side.
+  const auto move = [&](const Cell& cell, const ElementMatrix& matrix) {
+    for (int a = 0; a < 4; ++a) {
+      const int row = free_[cell.nodes[a]];
+      for (int b = 0; b < 4 && row >= 0; ++b) {
+        if (free_[cell.nodes[b]] < 0) rhs[row] -= matrix[a][b];
+      }
     }
-  }
+  };
+  for (int column = 0; column < n_columns_; ++column) move(cells_[column * n_rows_], element(column * n_rows_, omega, properties));
+  for (const Cell& cell : sea_cells_) move(cell, known_element(cell, omega, sea_conductivity_));
   return rhs;
 }
 

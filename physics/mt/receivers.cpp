@@ -41,19 +41,35 @@ TransferDerivative quotient(const TransferDerivative& numerator, const TransferD
   return result;
 }
 
+/// Σ weight·u(node).
+template <class Weights>
+TransferDerivative interpolated(const Weights& weights, const Eigen::VectorXcd& field) {
+  TransferDerivative result;
+  for (const auto& [node, weight] : weights) {
+    result.value += weight * field[node];
+    result.gradient.emplace_back(node, weight);
+  }
+  return result;
+}
+
 }  // namespace
 
-Receiver::Receiver(const mesh::QuadMesh2D& mesh, double y_m) {
-  const int top = mesh.n_air();
+Receiver::Receiver(const BandMesh& band, const Station& station) {
+  const mesh::QuadMesh2D& mesh = band.mesh;
+  const int ground = mesh.ground();
   std::vector<double> arc{0.0};
   for (int i = 0; i < mesh.n_y(); ++i)
-    arc.push_back(arc.back() + std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(top, i + 1) - mesh.z(top, i)));
-  const int column = mesh.column_of(y_m);
-  const double t = (y_m - mesh.y(column)) / (mesh.y(column + 1) - mesh.y(column));
+    arc.push_back(arc.back() + std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(ground, i + 1) - mesh.z(ground, i)));
+  const int column = mesh.column_of(station.y_m);
+  const double t = (station.y_m - mesh.y(column)) / (mesh.y(column + 1) - mesh.y(column));
   const double length = arc[column + 1] - arc[column];
-  cos_ = (mesh.y(column + 1) - mesh.y(column)) / length;
-  sin_ = (mesh.z(top, column + 1) - mesh.z(top, column)) / length;
-  value_ = {{mesh.node(top, column), 1.0 - t}, {mesh.node(top, column + 1), t}};
+  if (station.definition == Definition::horizontal) {
+    cos_ = (mesh.y(column + 1) - mesh.y(column)) / length;
+    sin_ = (mesh.z(ground, column + 1) - mesh.z(ground, column)) / length;
+  }
+  under_sea_ = !(mesh.is_land(column) && mesh.is_land(column + 1));
+  water_ohm_m_ = band.sea_resistivity_ohm_m;
+  value_ = {{mesh.node(ground, column), 1.0 - t}, {mesh.node(ground, column + 1), t}};
   const double s = arc[column] + t * length;
   place_flux(mesh, arc, column, s);
   place_tangent(mesh, arc, s);
@@ -63,7 +79,7 @@ void Receiver::place_flux(const mesh::QuadMesh2D& mesh, const std::vector<double
   first_line_ = std::max(0, column - 2);
   const int last_line = std::min(mesh.n_y(), column + 3);
   arc_.assign(arc.begin() + first_line_, arc.begin() + last_line + 1);
-  n_rows_ = mesh.n_z() - mesh.n_air();
+  n_rows_ = mesh.n_earth();
   column_ = column;
   s_ = s;
 }
@@ -76,8 +92,8 @@ void Receiver::place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<dou
   const auto [left, t] = bracket(middle, s);
   for (const auto& [edge, weight] : {Weighted{left, 1.0 - t}, Weighted{left + 1, t}}) {
     const double length = arc[edge + 1] - arc[edge];
-    tangent_.push_back({mesh.node(mesh.n_air(), edge + 1), weight / length});
-    tangent_.push_back({mesh.node(mesh.n_air(), edge), -weight / length});
+    tangent_.push_back({mesh.node(mesh.ground(), edge + 1), weight / length});
+    tangent_.push_back({mesh.node(mesh.ground(), edge), -weight / length});
   }
 }
 
@@ -93,7 +109,7 @@ Receiver::Hat Receiver::hat(int line, const ModeOperator& problem, double omega,
     int cell, local;
     double reach, density;  ///< reach: width of the cell, negative to the left
   };
-  const bool weighted = problem.mode() == Mode::tm;
+  const bool weighted = interpolates_current(problem);
   const int i = line - first_line_, n = static_cast<int>(arc_.size());
   std::vector<Side> sides;
   const auto add_side = [&](int column, int local, double reach) {
@@ -140,11 +156,11 @@ TransferDerivative Receiver::flux(const ModeOperator& problem, double omega, con
   }
   const double length = right.centroid - left.centroid, t = (s_ - left.centroid) / length;
   const int cell = column_ * n_rows_;
-  const double density = problem.mode() == Mode::tm ? properties(cell, 0) : 1.0;
+  const double density = interpolates_current(problem) ? properties(cell, 0) : 1.0;
   TransferDerivative result;
   add(result, density * (1.0 - t), left.mean);
   add(result, density * t, right.mean);
-  if (problem.mode() == Mode::te) return result;
+  if (!interpolates_current(problem)) return result;
   const Complex slope = density * (right.mean.value - left.mean.value) / length;
   for (const auto& [of, change] : left.centroid_change) result.property.push_back({of, -slope * (1.0 - t) * change});
   for (const auto& [of, change] : right.centroid_change) result.property.push_back({of, -slope * t * change});
@@ -152,28 +168,25 @@ TransferDerivative Receiver::flux(const ModeOperator& problem, double omega, con
   return result;
 }
 
+/// E along the surface is −q and E along the normal ρ ∂H/∂s, that of the water (on land H does not vary along the surface).
+TransferDerivative Receiver::tm_impedance(const TransferDerivative& normal, const Eigen::VectorXcd& field) const {
+  TransferDerivative e_y;
+  add(e_y, -cos_, normal);
+  if (!under_sea_) return e_y;  // H = 1
+  add(e_y, sin_ * water_ohm_m_, interpolated(tangent_, field));
+  return quotient(e_y, interpolated(value_, field));
+}
+
 TransferDerivative Receiver::evaluate(Transfer transfer, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
                                       const Eigen::VectorXcd& field) const {
-  const auto interpolated = [&](const std::vector<Weighted>& weights) {
-    TransferDerivative result;
-    for (const auto& [node, weight] : weights) {
-      result.value += weight * field[node];
-      result.gradient.emplace_back(node, weight);
-    }
-    return result;
-  };
   const TransferDerivative normal = flux(problem, omega, properties, field);
-  if (problem.mode() == Mode::tm) {  // H = 1 on the surface; E along it is −q, its horizontal part −q cos
-    TransferDerivative impedance;
-    add(impedance, -cos_, normal);
-    return impedance;
-  }
+  if (problem.mode() == Mode::tm) return tm_impedance(normal, field);
   const Complex to_h = 1.0 / (Complex(0.0, 1.0) * omega * mu0);
-  const TransferDerivative tangential = interpolated(tangent_);
+  const TransferDerivative tangential = interpolated(tangent_, field);
   TransferDerivative h_y;  // −∂E/∂z /(iωμ)
   add(h_y, to_h * cos_, normal);
   add(h_y, -to_h * sin_, tangential);
-  if (transfer == Transfer::impedance) return quotient(interpolated(value_), h_y);
+  if (transfer == Transfer::impedance) return quotient(interpolated(value_, field), h_y);
   TransferDerivative h_z;  // +∂E/∂y /(iωμ)
   add(h_z, to_h * cos_, tangential);
   add(h_z, to_h * sin_, normal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/mesh_design.hpp"
 #include "physics/mt/mode_operator.hpp"
 
 #include <utility>
@@ -34,9 +35,10 @@ struct TransferDerivative {
 ///
 /// The flux of TM is E, which jumps at contacts; what is interpolated is the current density J = E/ρ, which does not: a node's J is the flux over the hat's
 /// ∫ρ, at the hat's centroid weighted by ρ, and E = ρJ with the ρ of the station's cell. A station near a contact then needs no smaller cells than others.
+/// On the sea floor the water above carries E over the contact, and E itself is interpolated.
 class Receiver {
  public:
-  Receiver(const mesh::QuadMesh2D& mesh, double y_m);
+  Receiver(const BandMesh& band, const Station& station);
 
   /// TE or TM transfer function at the given field (n_nodes). units: ohm; none for the tipper.
   [[nodiscard]] TransferDerivative evaluate(Transfer transfer, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
@@ -48,6 +50,8 @@ class Receiver {
     double weight;
   };
   void place_flux(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, int column, double s);
+  [[nodiscard]] bool interpolates_current(const ModeOperator& problem) const { return problem.mode() == Mode::tm && !under_sea_; }
+  [[nodiscard]] TransferDerivative tm_impedance(const TransferDerivative& normal, const Eigen::VectorXcd& field) const;
   void place_tangent(const mesh::QuadMesh2D& mesh, const std::vector<double>& arc, double s);
   /// A mesh line on the surface: the mean of the flux over its hat function weighted by the density ρ (TM) or 1 (TE), and where it stands.
   struct Hat;
@@ -61,7 +65,9 @@ class Receiver {
   int first_line_ = 0, n_rows_ = 0;        ///< of earth cells per column
   int column_ = 0;                         ///< that holds the station
   double s_ = 0.0;                         ///< arc length at the station, m
-  double cos_ = 1.0, sin_ = 0.0;           ///< of the surface's slope
+  double cos_ = 1.0, sin_ = 0.0;           ///< of the angle between the surface and the station's y axis
+  bool under_sea_ = false;
+  double water_ohm_m_ = 0.0;
 };
 
 }  // namespace lodestone::physics::mt

@@ -55,8 +55,8 @@ double datum_value(Quantity quantity, Complex transfer, double omega) {
 }
 
 ModeProblem::ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey)
-    : problem(mode, band.mesh, band.perfect_conductor_below), solver(linalg::make_line_solver(problem.pattern(), problem.line_size())) {
-  for (const Station& station : survey.stations) receivers.emplace_back(band.mesh, station.y_m);
+    : problem(mode, band), solver(linalg::make_line_solver(problem.pattern(), problem.line_size())) {
+  for (const Station& station : survey.stations) receivers.emplace_back(band, station);
 }
 
 Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in, Survey2D survey_in, MeshSet2D meshes_in)
@@ -108,7 +108,7 @@ void Simulation2D::Impl::share_jobs() {
   // Largest job first to the rank with the least work so far; a factorisation costs (rows)³ per line.
   const auto cost = [this](const Job& job) {
     const auto& mesh = meshes.bands[job.band].mesh;
-    const double rows = job.mode == Mode::te ? mesh.n_z() : mesh.n_z() - mesh.n_air();
+    const double rows = job.mode == Mode::te ? mesh.n_z() : mesh.n_earth() + mesh.n_sea();
     return rows * rows * (rows + 60.0) * mesh.n_y();
   };
   std::vector<std::size_t> order(jobs.size());

@@ -70,6 +70,8 @@ Quantity quantity_from(std::string_view name) {
   throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"", fmt::join(names, ", "), name);
 }
 
+std::string_view name_of(Definition definition) { return definition == Definition::horizontal ? "horizontal" : "slope_parallel"; }
+
 std::string_view name_of(MaskReason reason) {
   constexpr std::array<std::string_view, 5> names{"kept", "missing", "out_of_quadrant", "listed", "bad_error"};
   return names.at(static_cast<std::size_t>(reason));

@@ -23,11 +23,17 @@ inline constexpr int n_quantities = 10;
 [[nodiscard]] std::string_view units_of(Quantity quantity);
 [[nodiscard]] Quantity quantity_from(std::string_view name);  ///< errors: InvalidArgument
 
-/// A receiver on the surface, anywhere along the profile.
+/// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel: along the surface and normal to it, as
+/// instruments lie on a slope.
+enum class Definition : std::uint8_t { horizontal, slope_parallel };
+[[nodiscard]] std::string_view name_of(Definition definition);  ///< "horizontal", "slope_parallel"
+
+/// A receiver on the surface of the solid earth (on land or on the sea floor), anywhere along the profile.
 struct Station {
   std::string name;
   double y_m = 0.0;                                                   ///< along profile
   double latitude_deg = 0.0, longitude_deg = 0.0, elevation_m = 0.0;  ///< as measured, for output only
+  Definition definition = Definition::horizontal;
 };
 
 /// Which real number of which station at which frequency.

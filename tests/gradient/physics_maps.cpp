@@ -22,6 +22,24 @@ MapCase section_case(const std::string& name, bool with_hill) {
           [with_hill] { return Eigen::VectorXd(small_section(with_hill).resistivity_ohm_m.array().log()); }};
 }
 
+/// A coast: one station on land, two on a sloping sea floor, one of them with axes along the slope.
+MapCase sea_case() {
+  const auto section = [] {
+    auto result = small_section(false);
+    result.surface = physics::mesh::Surface2D({-1000, 2000}, {-50, 350});
+    result.sea = physics::mesh::Sea{0.0, 0.3};
+    return result;
+  };
+  const auto make = [section]() -> core::MapPtr {
+    const auto model = section();
+    auto survey = small_survey();
+    survey.stations[2].definition = Definition::slope_parallel;
+    auto meshes = design_meshes(model, survey, design_options(Accuracy::iteration));
+    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, survey, std::move(meshes)));
+  };
+  return {"mt::Simulation2D with a sea", make, [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+}
+
 /// A perfect conductor at 2 km, below every free cell.
 MapCase perfect_conductor_case() {
   const auto section = [] {
@@ -52,7 +70,7 @@ MapCase sounding_case() {
 
 std::vector<MapCase> physics_maps() {
   return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(),
-          sounding_case()};
+          sea_case(), sounding_case()};
 }
 
 }  // namespace lodestone::tests
