@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/directives.hpp"
 
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
+#include "inversion/gauss_newton.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace lodestone::inversion {
@@ -36,6 +42,19 @@ void ProgressBar::on_progress(const std::string& what) {
   const std::string bar = std::string(static_cast<std::size_t>(done), '=') + std::string(static_cast<std::size_t>(width - done), ' ');
   fmt::print(stdout, "\r\033[K[{}] iteration {}/{}: {}", bar, iteration_ + 1, max_iterations_, what);
   std::fflush(stdout);
+}
+
+IterationsCsv::IterationsCsv(MPI_Comm comm, std::string path) : comm_(comm), path_(std::move(path)) {}
+
+void IterationsCsv::on_iteration(const IterationView& view) {
+  core::on_rank_zero(comm_, [&] {
+    std::string text = "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds\n";
+    for (const IterationRecord& row : view.state.history) {
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{:.3f}\n", row.iteration, describe(row.kind), row.lambda,
+                     row.rms, row.roughness, row.step, row.rms_at_start, row.n_forward, row.n_jacobian, row.seconds);
+    }
+    core::write_file(path_, text);
+  });
 }
 
 CheckpointDirective::CheckpointDirective(std::function<void(const GaussNewtonState&)> store) : store_(std::move(store)) {}

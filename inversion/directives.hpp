@@ -3,7 +3,10 @@
 
 #include "inversion/directive.hpp"
 
+#include <mpi.h>
+
 #include <functional>
+#include <string>
 
 namespace lodestone::inversion {
 
@@ -25,6 +28,19 @@ class ProgressBar final : public Directive {
 
  private:
   int max_iterations_, iteration_ = 0;
+};
+
+/// The table as a CSV file, written whole after every iteration:
+/// `iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds`. collective over `comm`; rank 0 writes. errors: FileError.
+class IterationsCsv final : public Directive {
+ public:
+  /// `comm` is not used by a process that never started MPI.
+  IterationsCsv(MPI_Comm comm, std::string path);
+  void on_iteration(const IterationView& view) override;
+
+ private:
+  MPI_Comm comm_;
+  std::string path_;
 };
 
 /// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback decides which one writes.

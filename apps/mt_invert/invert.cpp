@@ -43,7 +43,7 @@ void add_directives(inversion::GaussNewton& optimiser, const PhysicsSetup& physi
   if (core::rank_of(comm) == 0) optimiser.add(std::make_shared<inversion::ProgressBar>(config.optimiser.max_iterations));
   optimiser.add(std::make_shared<inversion::IterationTable>());
   if (config.output.checkpoint) optimiser.add(std::make_shared<SaveCheckpoint>(comm, folder.checkpoint(), inputs));
-  optimiser.add(std::make_shared<IterationsCsv>(comm, folder.iterations()));
+  optimiser.add(std::make_shared<inversion::IterationsCsv>(comm, folder.iterations()));
   if (config.output.vtk) optimiser.add(std::make_shared<SaveSections>(comm, folder.vtk(), earth, physics.space(), io::profile_frame()));
 }
 

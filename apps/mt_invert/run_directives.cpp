@@ -2,22 +2,8 @@
 #include "apps/mt_invert/run_directives.hpp"
 
 #include "apps/mt_invert/rank_zero.hpp"
-#include "engine/core/atomic_file.hpp"
-
-#include <fmt/format.h>
 
 namespace lodestone::mt_invert {
-
-void IterationsCsv::on_iteration(const inversion::IterationView& view) {
-  on_rank_zero(comm_, [&] {
-    std::string text = "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds\n";
-    for (const auto& row : view.state.history) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{:.3f}\n", row.iteration, describe(row.kind), row.lambda, row.rms, row.roughness,
-                          row.step, row.rms_at_start, row.n_forward, row.n_jacobian, row.seconds);
-    }
-    core::write_file(path_, text);
-  });
-}
 
 void SaveCheckpoint::on_iteration(const inversion::IterationView& view) {
   on_rank_zero(comm_, [&] { write_checkpoint(path_, inputs_, view.state); });

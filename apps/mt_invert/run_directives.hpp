@@ -12,17 +12,6 @@
 
 namespace lodestone::mt_invert {
 
-/// iterations.csv: the whole table after every iteration.
-class IterationsCsv final : public inversion::Directive {
- public:
-  IterationsCsv(MPI_Comm comm, std::string path) : comm_(comm), path_(std::move(path)) {}
-  void on_iteration(const inversion::IterationView& view) override;
-
- private:
-  MPI_Comm comm_;
-  std::string path_;
-};
-
 /// checkpoint.h5 after every iteration.
 class SaveCheckpoint final : public inversion::Directive {
  public:

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
 #include "inversion/directives.hpp"
 #include "inversion/gauss_newton.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 using namespace lodestone;
@@ -41,6 +46,23 @@ TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
   tests::Capture out(STDOUT_FILENO);
   (void)run_with(std::make_shared<inversion::ProgressBar>(2));
   CHECK(out.text().empty());
+}
+
+TEST_CASE("directives: the CSV file holds a heading and every iteration so far, and names its place when it cannot be written") {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder / "iterations.csv";
+  const auto summary = run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, path));
+  std::ifstream lines(path);
+  std::string heading, start;
+  std::getline(lines, heading);
+  std::getline(lines, start);
+  CHECK(heading == "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds");
+  CHECK_THAT(start, Catch::Matchers::StartsWith(fmt::format("0,start,{},{},", summary.history[0].lambda, summary.history[0].rms)));
+  const auto n_more = std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
+  CHECK(n_more + 1 == static_cast<std::ptrdiff_t>(summary.history.size()));
+  const std::string nowhere = folder / "missing/iterations.csv";
+  CHECK_THAT(tests::message_of<core::Error>([&] { (void)run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, nowhere)); }),
+             Contains("missing"));
 }
 
 TEST_CASE("directives: the checkpoint hands over every state, the start's included") {

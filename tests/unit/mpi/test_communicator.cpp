@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -88,4 +89,17 @@ TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") 
   const int last = size_of(world) - 1;
   const std::string here = rank_of(world) == last ? "[mt::Simulation2D] singular at 0.1 Hz" : "";
   CHECK(message_of<SolverError>([&] { throw_together(world, here); }) == "[mt::Simulation2D] singular at 0.1 Hz");
+}
+
+TEST_CASE("on_rank_zero: one rank acts, and its error with its exit code is thrown on every rank", "[mpi]") {
+  int n_calls = 0;
+  on_rank_zero(world, [&] { ++n_calls; });
+  CHECK(n_calls == (rank_of(world) == 0 ? 1 : 0));
+  try {
+    on_rank_zero(world, [] { throw FileError("io", "the disk is full"); });
+    FAIL("expected an error");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) == "[io] the disk is full");
+    CHECK(error.exit_code() == ExitCode::file);
+  }
 }
