@@ -148,20 +148,33 @@ std::vector<Response> read_responses_csv(const std::string& path) {
   return responses;
 }
 
+void write_table_csv(const std::string& path, const std::vector<std::string>& columns, const core::ConstMatrixRef& values) {
+  if (values.cols() != static_cast<Eigen::Index>(columns.size()))
+    throw core::ShapeError("io::write_table_csv", "expected one column of values for each of the {} names, got {}", columns.size(),
+                           values.cols());
+  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
+  for (Eigen::Index i = 0; i < values.rows(); ++i) {
+    for (Eigen::Index j = 0; j < values.cols(); ++j) text += (j > 0 ? "," : "") + shortest(values(i, j), "");
+    text += '\n';
+  }
+  write_bytes_atomically(path, text);
+}
+
 void write_section_csv(const std::string& path, const physics::mesh::Section2D& section) {
   const auto& grid = section.grid;
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   const bool draped = grid.reference() == physics::mesh::DepthReference::surface;
-  std::string text = "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n";
-  for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
-    for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
-      const double surface = section.surface.z_at(grid.y_centre_m(static_cast<int>(iy)));
-      const double shift = draped ? surface : 0.0, top = z[iz] + shift, bottom = z[iz + 1] + shift;
-      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", y[iy], y[iy + 1], top, bottom, 0.5 * (top + bottom) - surface,
-                     section.resistivity_ohm_m[grid.index(static_cast<int>(iz), static_cast<int>(iy))]);
+  Eigen::MatrixXd rows(grid.n_cells(), 6);
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      const auto row = static_cast<std::size_t>(iz), column = static_cast<std::size_t>(iy);
+      const double surface = section.surface.z_at(grid.y_centre_m(iy));
+      const double shift = draped ? surface : 0.0, top = z[row] + shift, bottom = z[row + 1] + shift;
+      rows.row(grid.index(iz, iy)) << y[column], y[column + 1], top, bottom, 0.5 * (top + bottom) - surface,
+          section.resistivity_ohm_m[grid.index(iz, iy)];
     }
   }
-  write_bytes_atomically(path, text);
+  write_table_csv(path, {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m", "resistivity_ohm_m"}, rows);
 }
 
 }  // namespace lodestone::io

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/differentiable_map.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/responses.hpp"
 
@@ -25,6 +26,10 @@ void write_responses_csv(const std::string& path, const std::vector<physics::mt:
 [[nodiscard]] std::string responses_csv_text(const std::vector<physics::mt::Response>& responses);
 /// The rows of such a file. errors: FileError, FormatError with file:line.
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
+
+/// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is an empty field.
+/// shapes: values (n_rows, columns.size()). errors: FileError; ShapeError.
+void write_table_csv(const std::string& path, const std::vector<std::string>& columns, const core::ConstMatrixRef& values);
 
 /// One row per cell, true depths (draped grids follow the surface at the cell's centre):
 /// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the surface). errors: FileError.

@@ -72,3 +72,13 @@ TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]"
         "20,-95,-85,10,4\n");
   CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
 }
+
+TEST_CASE("table CSV: a heading, numbers that read back the same, an empty field for NaN; one name per column", "[csv]") {
+  const TemporaryFolder folder;
+  Eigen::MatrixXd values(2, 2);
+  values << 1.5, 0.1, -2e-7, std::nan("");
+  write_table_csv(folder / "t.csv", {"depth_m", "rho"}, values);
+  CHECK(text_of_file(folder / "t.csv") == "depth_m,rho\n1.5,0.1\n-2e-07,\n");
+  CHECK_THAT(message_of<core::ShapeError>([&] { write_table_csv(folder / "t.csv", {"depth_m"}, values); }),
+             Catch::Contains("1 names, got 2"));
+}
