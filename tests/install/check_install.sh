@@ -39,7 +39,12 @@ case $step in
   example)
     configure example "$example"
     "$CMAKE" --build "$LODESTONE_WORK/example" -j 1
-    "$LODESTONE_WORK/example/basin"
+    "$(dirname "$CMAKE")/ctest" --test-dir "$LODESTONE_WORK/example" --verbose
+    for name in dc mt joint; do
+      for file in iterations.csv model.csv checkpoint.h5; do
+        [ -s "$LODESTONE_WORK/example/out/${name}_$file" ] || fail "joint_sounding did not write ${name}_$file"
+      done
+    done
     ;;
   components)
     configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
