@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [physics] [inversion] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [physics] [inversion] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 """
@@ -12,8 +12,10 @@ import platform
 import subprocess
 import sys
 
+import peers
+
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = {"physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"]}
+PROGRAMS = {"physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"], "peers": ["bench_peers"]}
 
 
 def machine():
@@ -40,7 +42,8 @@ def measure(program, ranks, folder):
 
 def write(name, parts, on):
     header = {**parts[0]["header"], "machine": on}
-    text = json.dumps({"header": header, "results": [row for part in parts for row in part["results"]]}, indent=1)
+    rows = [row for part in parts for row in part["results"]]
+    text = json.dumps({"header": header, "results": peers.compare(rows) if name == "peers" else rows}, indent=1)
     path = SOURCE / "out" / "bench" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
