@@ -4,7 +4,7 @@ PRESET ?= release
 BENCH ?=
 CTEST_JOBS ?= 2
 
-.PHONY: help setup build test demo bench results format clean
+.PHONY: help setup build test demo bench results peers coverage format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -13,7 +13,7 @@ help: ## list the targets
 setup: ## install the packages the build needs (Debian)
 	@scripts/setup.sh
 
-build: setup ## build everything (PRESET=release|dev|asan)
+build: setup ## build everything (PRESET=release|dev|asan|tsan|tidy|coverage|cuda)
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
 
@@ -25,11 +25,17 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 	cmake --build --preset $(PRESET) --target mt_invert
 	scripts/demo.sh
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
 results: bench ## measure and rewrite the tables of docs/results.md
 	benchmarks/tables.py
+
+peers: ## make the environment of the programs that `make bench BENCH=peers` compares with
+	@scripts/peers.sh
+
+coverage: setup ## run the tests and print which share of the lines they run
+	scripts/coverage.sh
 
 format: ## format the C++ files
 	scripts/format.sh
