@@ -4,9 +4,11 @@
 #include "io/csv/csv.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/mare2dem/emdata.hpp"
 #include "io/model/file_kind.hpp"
 #include "io/modem/modem_2d.hpp"
 #include "io/modem/modem_text.hpp"
+#include "io/mt2d/mt2d_data.hpp"
 #include "io/result/result.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -132,6 +134,23 @@ void describe_modem_data(FileInfo& info) {
   if (no_error > 0) info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
 }
 
+/// Depths of the sites, and what the reader left out.
+void add_profile_facts(FileInfo& info, const ProfileData& file) {
+  info.sites = sites_of(file.data, "+", "ohm");
+  info.warnings = file.warnings;
+  const auto [least, most] = std::minmax_element(file.z_m.begin(), file.z_m.end());
+  info.facts.push_back(
+      fmt::format("{} usable data of {}; stations at z = {} to {} m", file.data.n_kept(), file.data.value.size(), *least, *most));
+}
+
+void describe_emdata(FileInfo& info) {
+  const EmData file = read_emdata(info.path);
+  add_profile_facts(info, file);
+  info.facts.push_back(fmt::format("{}{}; phases are e^(+iwt), TM phases in the first quadrant", file.version,
+                                   file.response.size() > 0 ? " with responses" : ""));
+  if (!file.origin.empty()) info.facts.push_back("origin of x and y: " + file.origin);
+}
+
 void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
   const auto& y = section.grid.y_edges_m();
   const auto& z = section.grid.z_edges_m();
@@ -217,6 +236,10 @@ void describe(FileInfo& info) {
     case FileKind::modem_model_2d:
     case FileKind::modem_model_3d:
       return add_section_facts(info, read_modem_model_2d(info.path));
+    case FileKind::emdata:
+      return describe_emdata(info);
+    case FileKind::mt2d_data:
+      return add_profile_facts(info, read_mt2d_data(info.path));
     case FileKind::hdf5:
       return describe_hdf5(info);
     case FileKind::toml:
@@ -233,7 +256,8 @@ void describe(FileInfo& info) {
       break;
   }
   if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
-  throw core::FormatError("io::describe_file", "{}:1: expected EDI, ModEM, TOML, HDF5 or CSV, got a file of unknown format", info.path);
+  throw core::FormatError("io::describe_file",
+                          "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5 or CSV, got a file of unknown format", info.path);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/model/file_kind.hpp"
 
+#include "io/mare2dem/emdata.hpp"
 #include "io/modem/modem_text.hpp"
+#include "io/mt2d/mt2d_data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 
@@ -52,8 +54,9 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
 }  // namespace
 
 std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 11> names{"EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "TOML",
-                                                   "HDF5", "CSV sites",      "CSV responses",  "CSV section",     "unknown"};
+  constexpr std::array<std::string_view, 13> names{
+      "EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "MARE2DEM data", "MT2DData",
+      "TOML", "HDF5",           "CSV sites",      "CSV responses",   "CSV section",     "unknown"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -63,6 +66,8 @@ FileKind kind_of_file(const std::string& path) {
   if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
   const auto lines = split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;
+  if (emdata_version(bytes)) return FileKind::emdata;
+  if (is_mt2d_data(bytes)) return FileKind::mt2d_data;
   if (const auto head = modem_data_head(bytes)) return modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
   if (const auto head = modem_model_head(bytes)) return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
   if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;

@@ -13,6 +13,8 @@ enum class FileKind {
   modem_data_3d,
   modem_model_2d,
   modem_model_3d,
+  emdata,
+  mt2d_data,
   toml,
   hdf5,
   csv_sites,

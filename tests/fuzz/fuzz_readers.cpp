@@ -4,8 +4,10 @@
 #include "io/csv/csv.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "io/info/file_info.hpp"
+#include "io/mare2dem/emdata.hpp"
 #include "io/model/model_file.hpp"
 #include "io/modem/modem_2d.hpp"
+#include "io/mt2d/mt2d_data.hpp"
 #include "io/toml/model_toml.hpp"
 #include "io/toml/options_toml.hpp"
 #include "tests/support/text_fixture.hpp"
@@ -100,6 +102,15 @@ TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
                  [](const std::string&, const std::string& path) { (void)io::read_modem_model_2d(path); });
   const std::string data = text_of_file(source_path("data/modem_block2_2d/d0_JT.dat"));
   check_survives(data.substr(0, 6000), [](const std::string&, const std::string& path) { (void)io::read_modem_data_2d(path); });
+}
+
+TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {
+  const std::string marine = text_of_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  check_survives(replaced(marine.substr(0, 6000), "1600", "50"),
+                 [](const std::string&, const std::string& path) { (void)io::read_emdata(path); });
+  const std::string impedances = text_of_file(source_path("data/coprod2/coprod2data.dat"));
+  check_survives(replaced(impedances.substr(0, 5000), "470", "40"),
+                 [](const std::string&, const std::string& path) { (void)io::read_mt2d_data(path); });
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/mare2dem/emdata.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+namespace lodestone::io {
+namespace {
+
+using physics::mt::not_given;
+using physics::mt::Quantity;
+using physics::mt::Station;
+
+constexpr const char* reader = "io::read_emdata";
+constexpr int most_rows = 100'000'000;  ///< of a table; more is no count
+
+enum class Form { as_it_is, apparent_resistivity, phase_te, phase_tm };
+
+struct DataType {
+  int code;
+  Quantity quantity;
+  Form form;
+};
+
+constexpr std::array<DataType, 12> known_types{{{103, Quantity::log10_rho_xy, Form::apparent_resistivity},
+                                                {104, Quantity::phase_xy, Form::phase_te},
+                                                {105, Quantity::log10_rho_yx, Form::apparent_resistivity},
+                                                {106, Quantity::phase_yx, Form::phase_tm},
+                                                {113, Quantity::zxy_re, Form::as_it_is},
+                                                {114, Quantity::zxy_im, Form::as_it_is},
+                                                {115, Quantity::zyx_re, Form::as_it_is},
+                                                {116, Quantity::zyx_im, Form::as_it_is},
+                                                {123, Quantity::log10_rho_xy, Form::as_it_is},
+                                                {125, Quantity::log10_rho_yx, Form::as_it_is},
+                                                {133, Quantity::tzy_re, Form::as_it_is},
+                                                {134, Quantity::tzy_im, Form::as_it_is}}};
+
+const DataType* type_of(int code) {
+  const auto found = std::find_if(known_types.begin(), known_types.end(), [code](const DataType& type) { return type.code == code; });
+  return found == known_types.end() ? nullptr : &*found;
+}
+
+double value_of(Form form, double written) {
+  switch (form) {
+    case Form::apparent_resistivity:
+      return written > 0.0 ? std::log10(written) : not_given;
+    case Form::phase_te:
+      return std::remainder(written / physics::mt::deg_per_rad, 2.0 * std::numbers::pi);
+    case Form::phase_tm:
+      return std::remainder(written / physics::mt::deg_per_rad - std::numbers::pi, 2.0 * std::numbers::pi);
+    default:
+      return written;
+  }
+}
+
+double sigma_of(Form form, double written, double error) {
+  if (form == Form::apparent_resistivity) return error / (written * physics::mt::ln10);
+  return form == Form::as_it_is ? error : error / physics::mt::deg_per_rad;
+}
+
+/// "# MT Receivers: 25" → {"# mt receivers", "25"}.
+struct Entry {
+  std::string name;
+  std::string_view value;
+};
+
+std::optional<Entry> entry_of(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return {};
+  std::string name;
+  for (const auto word : words(line.substr(0, colon))) name += (name.empty() ? "" : " ") + lower(word);
+  return Entry{name, trimmed(line.substr(colon + 1))};
+}
+
+class EmDataReader {
+ public:
+  EmDataReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "!%"), path_(path) {}
+
+  EmData read() {
+    read_version();
+    while (lines_.next()) {
+      const auto entry = entry_of(lines_.text());
+      if (!entry) lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", printable(lines_.text())));
+      read_entry(*entry);
+    }
+    if (!collector_ || collector_->size() == 0) lines_.refuse("expected MT data (types 103 to 134), got none");
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  void read_version() {
+    lines_.require_next("\"Format: EMData_2.2\"");
+    const auto entry = entry_of(lines_.text());
+    const std::string version = entry && (entry->name == "format" || entry->name == "version") ? lower(entry->value) : "";
+    constexpr std::array<std::string_view, 4> numbers{"2.0", "2.1", "2.2", "2.3"};
+    is_response_ = version.starts_with("emresp_");
+    const auto tail = version.substr(std::min<std::size_t>(version.size(), 7));
+    if ((!is_response_ && !version.starts_with("emdata_")) || std::find(numbers.begin(), numbers.end(), tail) == numbers.end())
+      lines_.refuse(fmt::format("expected \"Format: EMData_2.0\" to 2.3 or EMResp, got \"{}\"", printable(lines_.text())));
+    result_.version = std::string(entry->value);
+    // 2.1 added SolveStatic (and Name), 2.2 Length before it.
+    n_receiver_numbers_ = tail == "2.0" ? 6 : tail == "2.1" ? 7 : 8;
+  }
+
+  void read_entry(const Entry& entry) {
+    if (entry.name == "# mt frequencies") return read_frequencies(entry.value);
+    if (entry.name == "# mt receivers") return read_receivers(entry.value);
+    if (entry.name == "mt receiver names") return read_names();
+    if (entry.name == "# data") return read_data(entry.value);
+    if (entry.name == "phase" || entry.name == "phase convention") {
+      result_.phase_convention = lower(entry.value);
+    } else if (entry.name.starts_with("utm") || entry.name == "origin") {
+      result_.origin = std::string(entry.value);
+    } else if (entry.name.starts_with("#")) {
+      for (int n = count(entry.value); n > 0; --n) lines_.require_next("a row of \"" + entry.name + "\"");
+    }
+  }
+
+  int count(std::string_view value) const { return lines_.whole(value, "a count", 0, most_rows); }
+
+  void read_frequencies(std::string_view value) {
+    for (int n = count(value); n > 0; --n) {
+      lines_.require_next("a frequency in Hz");
+      const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
+      if (!(frequency > 0.0)) lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+      frequencies_hz_.push_back(frequency);
+    }
+  }
+
+  void read_receivers(std::string_view value) {
+    for (int n = count(value); n > 0; --n) {
+      lines_.require_next("a receiver");
+      const auto row = words(lines_.text());
+      if (row.size() < 6) lines_.refuse(fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
+      const auto named = static_cast<std::size_t>(n_receiver_numbers_);
+      Station station;
+      station.y_m = lines_.finite(row[1], "Y in m");
+      station.latitude_deg = station.longitude_deg = station.elevation_m = not_given;
+      station.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations_.size() + 1);
+      result_.z_m.push_back(lines_.finite(row[2], "Z in m"));
+      result_.tilt_deg.push_back(lines_.finite(row[5], "Beta in degrees"));
+      if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0) turned_ += turned_.empty() ? station.name : ", " + station.name;
+      stations_.push_back(station);
+    }
+  }
+
+  void read_names() {
+    for (Station& station : stations_) {
+      lines_.require_next("a receiver's name");
+      station.name = std::string(lines_.text());
+    }
+  }
+
+  void read_data(std::string_view value) {
+    if (stations_.empty() || frequencies_hz_.empty())
+      lines_.refuse("expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, got none; only MT data can be read");
+    make_names_unique();
+    collector_.emplace(reader, stations_, frequencies_hz_);
+    for (int n = count(value); n > 0; --n) {
+      lines_.require_next("a row of data");
+      read_row(words(lines_.text()));
+    }
+  }
+
+  void read_row(const std::vector<std::string_view>& row) {
+    const std::size_t n_columns = is_response_ ? 8 : 6;
+    if (row.size() < n_columns)
+      lines_.refuse(fmt::format("expected {} columns (Type Freq# Tx# Rx# Data StdErr{}), got {}", n_columns,
+                                is_response_ ? " Response Residual" : "", row.size()));
+    const int code = lines_.whole(row[0], "a data type", 0, 9999);
+    const DataType* type = type_of(code);
+    if (type == nullptr) {
+      ++skipped_[code];
+      return;
+    }
+    const int frequency = lines_.whole(row[1], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
+    const int station = lines_.whole(row[3], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
+    const int magnetic = lines_.whole(row[2], "a transmitter number", 0, most_rows) - 1;
+    if (magnetic >= 0 && magnetic != station) {
+      ++n_remote_;
+      return;
+    }
+    const double written = lines_.finite(row[4], "a datum"), error = lines_.finite(row[5], "an error");
+    const physics::mt::DatumKey key{type->quantity, frequency, station};
+    collector_->set(key, value_of(type->form, written), sigma_of(type->form, written, error), lines_.here());
+    if (is_response_)
+      responses_[{key.quantity, frequency, station}] = value_of(type->form, lines_.finite(row[6], "a response"));
+  }
+
+  /// Names are what masks refer to.
+  void make_names_unique() {
+    std::set<std::string> taken;
+    for (std::size_t i = 0; i < stations_.size(); ++i) {
+      if (!taken.insert(stations_[i].name).second) taken.insert(stations_[i].name += fmt::format("_{}", i + 1));
+    }
+  }
+
+  void finish() {
+    result_.data = collector_->data();
+    if (!skipped_.empty()) {
+      std::string list;
+      for (const auto& [code, n] : skipped_) list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);
+      result_.warnings.push_back(fmt::format("{}: left out data of types {}: no 2-D magnetotelluric data this program knows", path_, list));
+    }
+    if (n_remote_ > 0)
+      result_.warnings.push_back(fmt::format("{}: left out {} rows whose Tx# names another station's magnetic field", path_, n_remote_));
+    if (!turned_.empty())
+      result_.warnings.push_back(fmt::format("{}: Theta of receivers {} is not 0 but taken as 0: x along strike", path_, turned_));
+    if (!is_response_) return;
+    const auto& keys = result_.data.survey.keys;
+    result_.response.setConstant(static_cast<Eigen::Index>(keys.size()), not_given);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto found = responses_.find({keys[i].quantity, keys[i].frequency, keys[i].station});
+      if (found != responses_.end()) result_.response[static_cast<Eigen::Index>(i)] = found->second;
+    }
+  }
+
+  LineReader lines_;
+  std::string path_;
+  EmData result_;
+  bool is_response_ = false;
+  int n_receiver_numbers_ = 8, n_remote_ = 0;
+  std::vector<Station> stations_;
+  std::vector<double> frequencies_hz_;
+  std::optional<ProfileDataCollector> collector_;
+  std::map<std::tuple<Quantity, int, int>, double> responses_;
+  std::map<int, int> skipped_;  ///< rows by type
+  std::string turned_;          ///< names of receivers with a Theta
+};
+
+}  // namespace
+
+EmData read_emdata(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  return EmDataReader(bytes, path).read();
+}
+
+std::optional<std::string> emdata_version(std::string_view bytes) {
+  for (const auto line : split_lines(bytes)) {
+    const auto text = trimmed(line);
+    if (text.empty() || text.front() == '!' || text.front() == '%') continue;
+    const auto entry = entry_of(text);
+    if (!entry || (entry->name != "format" && entry->name != "version")) return {};
+    const std::string value = lower(entry->value);
+    if (value.starts_with("emdata_") || value.starts_with("emresp_")) return std::string(words(entry->value).front());
+    return {};
+  }
+  return {};
+}
+
+}  // namespace lodestone::io

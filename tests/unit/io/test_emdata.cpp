@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/info/file_info.hpp"
+#include "io/mare2dem/emdata.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <cmath>
+#include <numbers>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using physics::mt::MaskReason;
+using physics::mt::Quantity;
+
+namespace {
+
+const std::string head =
+    "Format: EMData_2.2 ! comment\nUTM of x,y origin (UTM zone, N, E, 2D strike): 11 N 1 2 90\nPhase Convention: lag\n# MT Frequencies: 2\n"
+    "0.1\n1.0D-02\n# MT Receivers: 2\n! X Y Z Theta Alpha Beta Length SolveStatic Name\n0 1000 2172.1 0 0 -0.5 0 0 west\n"
+    "0 2000 2160.2 0 0 3.5 0 0 east\n";
+
+EmData parse(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_emdata(write_text(folder, "d.emdata", text));
+}
+
+std::string refusal(const std::string& text) {
+  return message_of<core::FormatError>([&] { (void)parse(text); });
+}
+
+double value_of(const EmData& file, Quantity quantity, int frequency, int station, const Eigen::VectorXd& from) {
+  const auto& keys = file.data.survey.keys;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].quantity == quantity && keys[i].frequency == frequency && keys[i].station == station) return from[static_cast<Eigen::Index>(i)];
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 data", "[mare2dem]") {
+  const auto file = read_emdata(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  CHECK(file.version == "EMData_2.2");
+  CHECK(file.data.survey.stations.size() == 25);
+  CHECK(file.data.survey.stations[24].name == "25");
+  CHECK(file.data.survey.frequencies_hz.size() == 16);
+  CHECK(file.data.n_kept() == 1600);
+  CHECK(file.z_m[0] == 2172.1);
+  CHECK(file.tilt_deg[19] == -10.0);
+  CHECK(file.warnings.empty());
+  CHECK(file.response.size() == 0);
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == 1.19785);
+  CHECK(value_of(file, Quantity::log10_rho_yx, 0, 0, file.data.sigma) == 0.017372);
+  const double degree = std::numbers::pi / 180.0;
+  CHECK(value_of(file, Quantity::phase_xy, 0, 0, file.data.value) == Approx(14.318 * degree));
+  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) == Approx((19.4429 - 180.0) * degree));
+  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.sigma) == Approx(1.14592 * degree));
+}
+
+TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]") {
+  const auto file = read_emdata(source_path("data/mare2dem_demo/Demo.0.resp"));
+  CHECK(file.data.survey.stations[6].name == "7");
+  REQUIRE(file.response.size() == 1600);
+  CHECK(file.response.allFinite());
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.response) == 1.197348);
+  CHECK(value_of(file, Quantity::phase_yx, 0, 6, file.response) == Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
+  CHECK(file.data.n_kept() == 0);  // errors of 0: not observed
+}
+
+TEST_CASE("EMData: every known type becomes its quantity in the units of the survey", "[mare2dem]") {
+  const auto file = parse(head + "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 1e-4\n114 2 0 2 2e-3 1e-4\n"
+                                  "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
+  CHECK(value_of(file, Quantity::zyx_re, 1, 1, file.data.value) == -1e-3);
+  CHECK(value_of(file, Quantity::tzy_im, 0, 1, file.data.value) == -0.2);
+  CHECK(file.data.n_kept() == 8);  // neither the negative resistivity nor the error of 0
+  CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 1);
+  CHECK(file.phase_convention == "lag");
+  CHECK(file.origin == "11 N 1 2 90");
+  CHECK(file.data.survey.frequencies_hz[1] == 0.01);
+}
+
+TEST_CASE("EMData: data of other kinds are left out with one warning that counts them", "[mare2dem]") {
+  const auto file = parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
+                          "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n135 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
+  CHECK(file.data.n_kept() == 1);
+  REQUIRE(file.warnings.size() == 2);
+  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: left out data of types 28 (2 rows), 135 (1 rows)"));
+  CHECK_THAT(file.warnings[1], Catch::Contains("1 rows whose Tx#"));
+}
+
+TEST_CASE("EMData: older versions have fewer columns; equal names get a suffix", "[mare2dem]") {
+  const std::string old = "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";
+  const auto file = parse(old);
+  CHECK(file.data.survey.stations[1].name == "2");
+  CHECK_THAT(file.warnings.at(0), Catch::Contains("Theta of receivers 2 is not 0"));
+  const auto named = parse(replaced(replaced(old, "2.0", "2.1"), " 0 0 3\n", " 0 0 3 0 same\n"));
+  CHECK(named.data.survey.stations[0].name == "same");
+}
+
+TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]") {
+  CHECK_THAT(refusal("Format: EMData_1.2\n"), Catch::Contains("d.emdata:1: expected \"Format: EMData_2.0\""));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 3 1 1 30 2\n"), Catch::Contains("d.emdata:12: expected a frequency number from 1 to 2, got \"3\""));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), Catch::Contains("a receiver number from 1 to 2"));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), Catch::Contains("expected 6 columns"));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"), Catch::Contains("expected a datum, got \"thirty\""));
+  CHECK_THAT(refusal(head + "# Data: 3\n104 1 1 1 30 2\n"), Catch::Contains("is it cut off?"));
+  CHECK_THAT(refusal(head + "# Data: 2\n103 1 1 1 10 1\n123 1 1 1 1 1\n"), Catch::Contains("got a second log10_rho_xy of station west"));
+  CHECK_THAT(refusal(head), Catch::Contains("expected MT data"));
+  CHECK_THAT(refusal("Format: EMData_2.2\n# Data: 1\n104 1 1 1 30 2\n"), Catch::Contains("before the data"));
+}
+
+TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[info]") {
+  const auto info = describe_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  CHECK(info.format == "MARE2DEM data");
+  CHECK(info.status == "ok");
+  CHECK(info.sites.size() == 25);
+  CHECK_THAT(info.facts.at(0), Catch::Contains("1600 usable data of 1600; stations at z = 929.5 to 2172.1 m"));
+}

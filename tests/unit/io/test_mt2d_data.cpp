@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/info/file_info.hpp"
+#include "io/mt2d/mt2d_data.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <cmath>
+#include <numbers>
+
+using namespace lodestone;
+using namespace lodestone::io;
+using namespace lodestone::tests;
+using physics::mt::Quantity;
+
+namespace {
+
+const std::string coprod2 = source_path("data/coprod2/coprod2data.dat");
+const std::string head = "Format: MT2DData_1.0\n# comment\nReceiver Location (m): 2\n# Y Z\n0 0\n10 -5\nFrequencies (Hz): 1\n0.1\n";
+
+ProfileData parse(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_mt2d_data(write_text(folder, "d.dat", text));
+}
+
+std::string refusal(const std::string& text) {
+  return message_of<core::FormatError>([&] { (void)parse(text); });
+}
+
+}  // namespace
+
+TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances of a plausible earth", "[mt2d]") {
+  const auto file = read_mt2d_data(coprod2);
+  CHECK(file.data.survey.stations.size() == 20);
+  CHECK(file.data.survey.stations[19].y_m == 230800.0);
+  CHECK(file.data.survey.frequencies_hz.size() == 12);
+  CHECK(file.data.n_kept() == 940);
+  CHECK(file.data.value[0] == 4.301004e-04);
+  CHECK(file.data.sigma[0] == 6.692749e-05);
+  const physics::mt::Complex zxy(4.301004e-04, 3.124862e-04);
+  CHECK(physics::mt::apparent_resistivity_ohm_m(zxy, 1.09866e-3) == Approx(32.6).epsilon(0.01));
+}
+
+TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]") {
+  const auto file = parse(head + "DataType: Rho_Pha\nDataComp: 2\nRhoXY\nPhsYX\nData Block: 3\n1 1 1 100 10\n1 1 2 -135 2\n1 2 1 -3 1\n");
+  CHECK(file.data.survey.keys[0].quantity == Quantity::log10_rho_xy);
+  CHECK(file.data.value[0] == Approx(2.0));
+  CHECK(file.data.sigma[0] == Approx(0.1 / std::numbers::ln10));
+  CHECK(file.data.value[2] == Approx(-0.75 * std::numbers::pi));
+  CHECK(file.data.n_kept() == 2);
+  CHECK(file.z_m[1] == -5.0);
+}
+
+TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {
+  const std::string impedance = head + "DataType: Impedance\nDataComp: 1\nZXY\n";
+  CHECK_THAT(refusal("Format: MT3DData_1.0\n"), Catch::Contains("d.dat:1: expected \"Format: MT2DData_1.0\""));
+  CHECK_THAT(refusal(head + "DataType: Tipper\n"), Catch::Contains("d.dat:9: expected Impedance or Rho_Pha, got \"Tipper\""));
+  CHECK_THAT(refusal(head + "DataType: Impedance\nDataComp: 1\nZXX\n"), Catch::Contains("expected ZXY or ZYX, got \"ZXX\""));
+  CHECK_THAT(refusal(head + "DataComp: 1\nZXY\n"), Catch::Contains("before"));
+  CHECK_THAT(refusal(impedance + "Data Block: 1\n1 3 1 1 1 1\n"), Catch::Contains("a receiver number from 1 to 2, got \"3\""));
+  CHECK_THAT(refusal(impedance + "Data Block: 1\n1 1 1 1 1\n"), Catch::Contains("expected 6 columns, got 5"));
+  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n"), Catch::Contains("expected 1 more rows of data"));
+  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n1 1 1 1 1 1\n"), Catch::Contains("got a second zxy_re of station 1"));
+  CHECK_THAT(refusal(impedance), Catch::Contains("expected a \"Data Block:\""));
+}
+
+TEST_CASE("info: an MT2DData file shows its stations", "[info]") {
+  const auto info = describe_file(coprod2);
+  CHECK(info.format == "MT2DData");
+  CHECK(info.sites.size() == 20);
+  CHECK(info.sites[0].components == std::vector<std::string>{"zxy", "zyx"});
+}
