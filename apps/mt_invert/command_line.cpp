@@ -51,7 +51,7 @@ struct Parsed {
   SelftestArguments selftest;
   std::string log = "human", accuracy = "default";
   double time_limit_min = 0.0;
-  bool version = false;
+  bool version = false, drape = false;
 };
 
 void add_invert(CLI::App& app, Parsed& parsed) {
@@ -69,10 +69,11 @@ void add_forward(CLI::App& app, Parsed& parsed) {
   CLI::App* command = app.add_subcommand("forward", "Responses of a resistivity section.")->footer(forward_examples);
   ForwardArguments& to = parsed.forward;
   command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
-  command->add_option("--sites", to.sites_path, "ModEM 2-D data file, or CSV site,y_m[,z_m]")->required();
+  command->add_option("--sites", to.sites_path, "ModEM 2-D or MARE2DEM data file, or CSV site,y_m[,z_m]")->required();
   command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag("--drape", parsed.drape, "move sites beside the surface onto it instead of refusing them");
   command->add_option("--accuracy", parsed.accuracy, "default (0.5 %, 0.2 degrees) or fine")->check(CLI::IsMember({"default", "fine"}));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path, "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
@@ -139,6 +140,7 @@ void choose(const CLI::App& app, Parsed& parsed) {
     command = parsed.invert;
   } else if (app.got_subcommand("forward")) {
     check_forward(parsed.forward);
+    parsed.forward.off_surface = parsed.drape ? OffSurface::drape : OffSurface::refuse;
     parsed.forward.accuracy = parsed.accuracy == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
     command = parsed.forward;
   } else if (app.got_subcommand("report")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "apps/mt_invert/site_depths.hpp"
 #include "physics/mt/mesh_design.hpp"
 
 #include <optional>
@@ -28,6 +29,7 @@ struct ForwardArguments {
   std::vector<double> periods_s;
   physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;
   bool mesh_report = false;
+  OffSurface off_surface = OffSurface::refuse;
   std::string output_path;  ///< empty: CSV on standard output
 };
 

@@ -11,11 +11,11 @@
 namespace lodestone::mt_invert {
 namespace {
 
-ProfileConfig read_profile(ConfigTable table, bool from_modem) {
+ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
   ProfileConfig profile;
-  if (from_modem) {
+  if (!source_key.empty()) {
     for (const char* key : {"azimuth_deg", "origin_station", "distance", "projection"}) {
-      if (table.has(key)) table.refuse(key, "the stations of a ModEM 2-D file lie on a profile already; remove this key");
+      if (table.has(key)) table.refuse(key, fmt::format("the stations of {} lie on a profile already; remove this key", source_key));
     }
   } else {
     profile.options.azimuth_deg = table.optional_real("azimuth_deg");
@@ -25,13 +25,23 @@ ProfileConfig read_profile(ConfigTable table, bool from_modem) {
     profile.projection = table.text("projection", profile.projection);
   }
   const std::string elevation = table.choice("elevation", {"flat_mean", "stations", "file"}, "flat_mean");
-  if (elevation == "stations" && from_modem) table.refuse("elevation", "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
+  if (elevation == "stations" && source_key == "modem_file")
+    table.refuse("elevation", "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
   profile.elevation = elevation == "stations" ? Elevation::stations : elevation == "file" ? Elevation::file : Elevation::flat_mean;
   profile.surface_file = table.path("surface_file");
   if ((profile.elevation == Elevation::file) != !profile.surface_file.empty()) {
     table.refuse("surface_file", "goes together with elevation = \"file\"; give both or neither");
   }
+  profile.drape = table.flag("drape", false);
   return profile;
+}
+
+/// A sea has a resistivity: there is no default that would do for brackish water as well.
+std::optional<physics::mesh::Sea> read_sea(ConfigTable table) {
+  if (!table.has("level_m") && !table.has("resistivity_ohm_m")) return {};
+  if (!table.has("resistivity_ohm_m"))
+    table.refuse("resistivity_ohm_m", "expected the resistivity of the sea water, got none; 0.3 is usual");
+  return physics::mesh::Sea{table.real("level_m", 0.0), table.positive("resistivity_ohm_m")};
 }
 
 GridConfig read_grid(ConfigTable table) {
@@ -142,10 +152,11 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   Config config;
   config.title = table.table("run").text("title", std::filesystem::path(path).stem().string());
   config.data = read_data_config(table.table("data"));
-  config.profile = read_profile(table.table("profile"), !config.data.modem_file.empty());
+  config.profile = read_profile(table.table("profile"), config.data.profile_source().first);
   config.grid = read_grid(table.table("grid"));
   config.start = read_model_config(table.table("start"), {});
   config.reference = read_model_config(table.table("reference"), config.start);
+  config.sea = read_sea(table.table("sea"));
   config.bounds = read_bounds(table.table("bounds"));
   config.roughness = read_roughness(table.table("regularization"));
   config.optimiser = read_optimiser(table.table("inversion"));

@@ -4,11 +4,13 @@
 #include "inversion/gauss_newton.hpp"
 #include "inversion/regularization.hpp"
 #include "io/edi/edi_reader.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/profile.hpp"
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lodestone::mt_invert {
@@ -16,7 +18,9 @@ namespace lodestone::mt_invert {
 /// Table [data]: where the observations come from and which of them are used.
 struct DataConfig {
   std::vector<std::string> edi_files;
-  std::string edi_folder, modem_file;  ///< one of the three is given
+  std::string edi_folder, modem_file, mare2dem_file, mt2d_file;  ///< one of the five is given
+  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for EDI files.
+  [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
   io::EdiFolderOptions edi;
   double period_min_s = 0.0, period_max_s = 1e300;
   physics::mt::DataSelection selection;
@@ -30,6 +34,7 @@ struct ProfileConfig {
   std::string projection = "local";  ///< "local", "utm", or a definition for PROJ
   Elevation elevation = Elevation::flat_mean;
   std::string surface_file;
+  bool drape = false;  ///< stations whose depth is not that of the surface are moved onto it
 };
 
 /// Table [grid]: the parameter cells. 0 = chosen from the data.
@@ -71,6 +76,7 @@ struct Config {
   ProfileConfig profile;
   GridConfig grid;
   ModelConfig start, reference;
+  std::optional<physics::mesh::Sea> sea;
   std::optional<BoundsConfig> bounds;
   inversion::RoughnessOptions roughness;
   inversion::GaussNewtonOptions optimiser;

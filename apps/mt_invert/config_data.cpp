@@ -46,9 +46,9 @@ io::EdiOptions read_edi_options(ConfigTable& table) {
   return options;
 }
 
-/// ModEM files carry the errors to be used; station files mostly carry errors that are far too small.
-physics::mt::ErrorFloors read_floors(ConfigTable table, bool from_modem) {
-  const physics::mt::ErrorFloors usual = from_modem ? physics::mt::ErrorFloors{0.0, 0.0, 0.0, 0.0} : physics::mt::ErrorFloors{};
+/// Files of profile data carry the errors to be used; station files mostly carry errors that are far too small.
+physics::mt::ErrorFloors read_floors(ConfigTable table, bool from_profile_file) {
+  const physics::mt::ErrorFloors usual = from_profile_file ? physics::mt::ErrorFloors{0.0, 0.0, 0.0, 0.0} : physics::mt::ErrorFloors{};
   physics::mt::ErrorFloors floors;
   floors.impedance_relative = table.not_negative("impedance_relative", usual.impedance_relative);
   floors.log10_rho = table.not_negative("log10_rho", usual.log10_rho);
@@ -77,14 +77,18 @@ physics::mt::MaskRule read_mask(ConfigTable table) {
 }
 
 void read_source(ConfigTable& table, DataConfig& data) {
-  table.allow_one_of({"edi_folder", "edi_files", "modem_file"});
+  table.allow_one_of({"edi_folder", "edi_files", "modem_file", "mare2dem_file", "mt2d_file"});
   data.edi_folder = table.path("edi_folder");
   data.edi_files = table.paths("edi_files");
   data.modem_file = table.path("modem_file");
-  if (data.edi_folder.empty() && data.edi_files.empty() && data.modem_file.empty()) {
-    table.refuse("edi_folder", "expected one of edi_folder, edi_files and modem_file, got none; say where the data are");
+  data.mare2dem_file = table.path("mare2dem_file");
+  data.mt2d_file = table.path("mt2d_file");
+  const std::string profile_key = data.profile_source().first;
+  if (data.edi_folder.empty() && data.edi_files.empty() && profile_key.empty()) {
+    table.refuse("edi_folder",
+                 "expected one of edi_folder, edi_files, modem_file, mare2dem_file and mt2d_file, got none; say where the data are");
   }
-  if (data.modem_file.empty()) {
+  if (profile_key.empty()) {
     data.edi.station_order = table.texts("station_order");
     data.edi.edi = read_edi_options(table);
     data.selection.interpolate_stations = table.texts("interpolate_stations");
@@ -93,7 +97,8 @@ void read_source(ConfigTable& table, DataConfig& data) {
     return;
   }
   for (const char* key : {"station_order", "edi_variance", "edi_sign", "edi_units", "interpolate_stations", "ignore_file_errors"}) {
-    if (table.has(key)) table.refuse(key, "applies to EDI files, but the data come from modem_file; remove one of the two");
+    if (table.has(key))
+      table.refuse(key, fmt::format("applies to EDI files, but the data come from {}; remove one of the two", profile_key));
   }
   data.selection.frequency_tolerance = table.positive("frequency_tolerance", data.selection.frequency_tolerance);
 }
@@ -114,6 +119,13 @@ void read_periods(ConfigTable& table, DataConfig& data) {
 
 }  // namespace
 
+std::pair<std::string, std::string> DataConfig::profile_source() const {
+  if (!modem_file.empty()) return {"modem_file", modem_file};
+  if (!mare2dem_file.empty()) return {"mare2dem_file", mare2dem_file};
+  if (!mt2d_file.empty()) return {"mt2d_file", mt2d_file};
+  return {};
+}
+
 DataConfig read_data_config(ConfigTable table) {
   DataConfig data;
   read_source(table, data);
@@ -122,7 +134,7 @@ DataConfig read_data_config(ConfigTable table) {
   data.selection.min_phase_deg = table.real("phase_min_deg", data.selection.min_phase_deg);
   data.selection.max_phase_deg = table.real("phase_max_deg", data.selection.max_phase_deg);
   if (data.selection.min_phase_deg >= data.selection.max_phase_deg) table.refuse("phase_min_deg", "expected less than phase_max_deg");
-  data.selection.floors = read_floors(table.table("floors"), !data.modem_file.empty());
+  data.selection.floors = read_floors(table.table("floors"), !data.profile_source().first.empty());
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));
   return data;
 }

@@ -89,7 +89,7 @@ Earth make_earth(const Config& config, const Observations& observations) {
   Eigen::VectorXd start = make_model(config.start, grid), reference = make_model(config.reference, grid);
   core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km", grid.n_y(), grid.n_z(),
                   grid.y_edges_m().front() / 1e3, (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
-  return {std::move(grid), observations.surface, std::move(start), std::move(reference)};
+  return {std::move(grid), observations.surface, std::move(start), std::move(reference), config.sea};
 }
 
 }  // namespace lodestone::mt_invert

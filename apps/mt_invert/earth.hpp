@@ -5,6 +5,8 @@
 #include "apps/mt_invert/observations.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
+#include <optional>
+
 namespace lodestone::mt_invert {
 
 /// The unknowns' grid and the models to start from and to stay near.
@@ -12,6 +14,7 @@ struct Earth {
   physics::mesh::TensorGrid2D grid;
   physics::mesh::Surface2D surface;
   Eigen::VectorXd start_log10, reference_log10;  ///< (n_cells)
+  std::optional<physics::mesh::Sea> sea{};
 };
 
 /// errors: those of the model readers, ConfigError when the grid is impossible.

@@ -4,18 +4,17 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/csv/csv.hpp"
+#include "io/mare2dem/emdata.hpp"
+#include "io/model/file_kind.hpp"
 #include "io/modem/modem_2d.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/responses.hpp"
 
-#include <cmath>
-
 namespace lodestone::mt_invert {
 namespace {
 
 namespace mt = physics::mt;
-constexpr double on_surface_m = 1.0;  // a site this near to the surface stands on it
 
 /// A file whose first line that is neither blank nor a comment starts with "site" is CSV; everything else has to be ModEM.
 bool is_csv(const std::string& path) {
@@ -27,42 +26,55 @@ bool is_csv(const std::string& path) {
   return false;
 }
 
-std::vector<mt::Station> stations_of(const std::vector<io::CsvSite>& sites, const physics::mesh::Section2D& section) {
+struct SitesAndTimes {
   std::vector<mt::Station> stations;
-  for (const auto& site : sites) {
-    const double surface_m = section.surface.z_at(site.y_m);
-    if (site.z_m && std::abs(*site.z_m - surface_m) > on_surface_m) {
-      core::log::warning("site {}: z_m = {} m is not on the surface, which is at {} m; responses are computed on the surface", site.name,
-                         *site.z_m, surface_m);
-    }
+  std::vector<double> z_m;  ///< NaN: not stated; empty: stated nowhere
+  std::vector<double> frequencies_hz;
+};
+
+SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
+  if (periods_s.empty())
+    throw core::ConfigError("mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
+  SitesAndTimes result;
+  for (const auto& site : io::read_sites_csv(path)) {
     mt::Station station;
     station.name = site.name;
     station.y_m = site.y_m;
-    stations.push_back(station);
+    result.stations.push_back(station);
+    result.z_m.push_back(site.z_m.value_or(mt::not_given));
   }
-  return stations;
+  for (const double period : periods_s) result.frequencies_hz.push_back(1.0 / period);
+  return result;
+}
+
+SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s, std::optional<mt::ObservedData>& modem) {
+  SitesAndTimes result;
+  mt::Survey2D survey;
+  if (io::kind_of_file(path) == io::FileKind::emdata) {
+    io::EmData file = io::read_emdata(path);
+    for (const auto& warning : file.warnings) core::log::warning("{}", warning);
+    survey = std::move(file.data.survey);
+    result.z_m = std::move(file.z_m);
+  } else {
+    modem = io::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
+    survey = modem->survey;
+  }
+  if (!periods_s.empty()) throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
+  result.stations = std::move(survey.stations);
+  result.frequencies_hz = std::move(survey.frequencies_hz);
+  return result;
 }
 
 }  // namespace
 
-ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s, const physics::mesh::Section2D& section) {
+ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s, const physics::mesh::Section2D& section,
+                                OffSurface off_surface) {
   ForwardSites result;
   result.path = path;
-  std::vector<mt::Station> stations;
-  std::vector<double> frequencies_hz;
-  if (is_csv(path)) {
-    if (periods_s.empty())
-      throw core::ConfigError("mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
-    stations = stations_of(io::read_sites_csv(path), section);
-    for (const double period : periods_s) frequencies_hz.push_back(1.0 / period);
-  } else {
-    result.modem = io::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
-    if (!periods_s.empty()) throw core::ConfigError("mt_invert", "{}: a ModEM data file brings its own periods; remove --periods", path);
-    stations = result.modem->survey.stations;
-    frequencies_hz = result.modem->survey.frequencies_hz;
-  }
-  for (const auto& station : stations) result.z_m.push_back(section.surface.z_at(station.y_m));
-  result.survey = mt::response_survey(std::move(stations), std::move(frequencies_hz));
+  SitesAndTimes sites = is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
+  check_site_depths(sites.stations, sites.z_m, section.surface, off_surface, "add --drape, which moves the sites onto the surface");
+  for (const auto& station : sites.stations) result.z_m.push_back(section.surface.z_at(station.y_m));
+  result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
   result.survey.validate();
   return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "apps/mt_invert/site_depths.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -18,9 +19,10 @@ struct ForwardSites {
   std::string path;
 };
 
-/// Sites from a ModEM 2-D data file (with its periods) or from a CSV file with `periods_s`.
-/// errors: those of the readers; ConfigError when periods are missing or given twice.
+/// Sites from a ModEM 2-D or MARE2DEM data file (with its periods) or from a CSV file with `periods_s`.
+/// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when sites stand beside
+/// the surface and are not draped.
 [[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
-                                              const physics::mesh::Section2D& section);
+                                              const physics::mesh::Section2D& section, OffSurface off_surface);
 
 }  // namespace lodestone::mt_invert

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/observations.hpp"
 
+#include "apps/mt_invert/site_depths.hpp"
 #include "apps/mt_invert/surface_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace lodestone::mt_invert {
 namespace {
@@ -81,21 +81,17 @@ double mean_elevation_m(const Stations& stations) {
   return n > 0 ? sum / n : 0.0;
 }
 
-/// The surface through the stations, in order along the profile.
-Surface2D surface_through(const Stations& stations, const mt::Profile& profile, double datum_elevation_m) {
-  std::vector<std::size_t> order(stations.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return profile.y_m[i]; });
-  std::vector<double> y_m, z_m;
-  for (const std::size_t i : order) {
-    if (!std::isfinite(stations[i].elevation_m)) {
+/// Depths of the stations below the datum.
+std::vector<double> depths_of(const Stations& stations, double datum_elevation_m) {
+  std::vector<double> z_m;
+  for (const auto& station : stations) {
+    if (!std::isfinite(station.elevation_m)) {
       throw core::FormatError("mt_invert", "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none",
-                              stations[i].path, stations[i].name);
+                              station.path, station.name);
     }
-    y_m.push_back(profile.y_m[i]);
-    z_m.push_back(datum_elevation_m - stations[i].elevation_m);
+    z_m.push_back(datum_elevation_m - station.elevation_m);
   }
-  return {std::move(y_m), std::move(z_m)};
+  return z_m;
 }
 
 io::ProfileGeometry geometry_of(const ProfileConfig& config, const mt::Profile& profile, const io::Projection& projection,
@@ -153,24 +149,37 @@ Observations from_stations(const DataConfig& config, const ProfileConfig& profil
   result.data = mt::make_observed_data(stations, profile, config.selection);
   result.geometry = geometry_of(profile_config, profile, projection, points);
   result.datum_elevation_m = mean_elevation_m(stations);
-  if (profile_config.elevation == Elevation::stations) result.surface = surface_through(stations, profile, result.datum_elevation_m);
+  if (profile_config.elevation == Elevation::stations)
+    result.surface = surface_through(profile.y_m, depths_of(stations, result.datum_elevation_m));
+  if (profile_config.elevation == Elevation::file) {
+    result.surface = read_surface_file(profile_config.surface_file);
+    result.datum_elevation_m = 0.0;
+  }
+  return result;
+}
+
+/// Stations that lie on a profile already; z = 0 is their file's own.
+Observations from_profile_file(const DataConfig& config, const ProfileConfig& profile) {
+  io::ProfileData file = load_profile_data(config);
+  Observations result;
+  if (profile.elevation == Elevation::stations) {
+    std::vector<double> y_m;
+    for (const auto& station : file.data.survey.stations) y_m.push_back(station.y_m);
+    result.surface = surface_through(y_m, file.z_m);
+  } else {
+    if (profile.elevation == Elevation::file) result.surface = read_surface_file(profile.surface_file);
+    check_site_depths(file.data.survey.stations, file.z_m, result.surface, profile.drape ? OffSurface::drape : OffSurface::refuse,
+                      "set profile.drape = true, which moves the sites onto the surface (profile.elevation says which surface)");
+  }
+  result.data = std::move(file.data);
+  result.geometry.azimuth_deg = 90.0;
   return result;
 }
 
 }  // namespace
 
 Observations load_observations(const DataConfig& data, const ProfileConfig& profile) {
-  Observations result;
-  if (data.modem_file.empty()) {
-    result = from_stations(data, profile);
-  } else {
-    result.data = load_modem_data(data);
-    result.geometry.azimuth_deg = 90.0;
-  }
-  if (profile.elevation == Elevation::file) {
-    result.surface = read_surface_csv(profile.surface_file);
-    result.datum_elevation_m = 0.0;
-  }
+  Observations result = data.profile_source().first.empty() ? from_stations(data, profile) : from_profile_file(data, profile);
   log_data(result.data);
   if (result.surface.is_flat()) core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
   return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config.hpp"
+#include "io/profile/profile_data.hpp"
 #include "io/result/result.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mt/survey.hpp"
@@ -17,10 +18,11 @@ struct Observations {
 };
 
 /// Reads, rotates, projects, selects and masks; logs what was done.
-/// errors: those of the readers; InvalidArgument when no datum is usable, FormatError when a station has no coordinates.
+/// errors: those of the readers; InvalidArgument when no datum is usable or a station's depth is not the surface's, FormatError when a station has no
+/// coordinates.
 [[nodiscard]] Observations load_observations(const DataConfig& data, const ProfileConfig& profile);
 
-/// Observations of a ModEM 2-D file, with quantities, periods, floors and masks of the configuration.
-[[nodiscard]] physics::mt::ObservedData load_modem_data(const DataConfig& config);
+/// Observations of a file of profile data, with quantities, periods, floors and masks of the configuration.
+[[nodiscard]] io::ProfileData load_profile_data(const DataConfig& config);
 
 }  // namespace lodestone::mt_invert

@@ -10,10 +10,16 @@ namespace lodestone::mt_invert {
 namespace mt = physics::mt;
 
 PhysicsSetup::PhysicsSetup(MPI_Comm comm, const Earth& earth, mt::Survey2D survey, ModelSpace space, const ForwardConfig& config)
-    : comm_(comm), grid_(earth.grid), surface_(earth.surface), survey_(std::move(survey)), space_(std::move(space)), config_(config) {}
+    : comm_(comm),
+      grid_(earth.grid),
+      surface_(earth.surface),
+      sea_(earth.sea),
+      survey_(std::move(survey)),
+      space_(std::move(space)),
+      config_(config) {}
 
 physics::mesh::Section2D PhysicsSetup::section(const Eigen::VectorXd& log10_resistivity) const {
-  return {grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_};
+  return {grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_, sea_};
 }
 
 std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,

@@ -36,6 +36,7 @@ class PhysicsSetup {
   MPI_Comm comm_;
   physics::mesh::TensorGrid2D grid_;
   physics::mesh::Surface2D surface_;
+  std::optional<physics::mesh::Sea> sea_;
   physics::mt::Survey2D survey_;  ///< of the kept data
   ModelSpace space_;
   ForwardConfig config_;

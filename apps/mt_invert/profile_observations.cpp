@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/observations.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/mare2dem/emdata.hpp"
 #include "io/modem/modem_2d.hpp"
+#include "io/mt2d/mt2d_data.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -117,10 +120,20 @@ mt::ObservedData select(const mt::ObservedData& all, const DataConfig& config) {
   return result;
 }
 
+/// The whole file, whichever format it has.
+io::ProfileData read_file(const DataConfig& config) {
+  if (!config.mare2dem_file.empty()) return io::read_emdata(config.mare2dem_file);
+  if (!config.mt2d_file.empty()) return io::read_mt2d_data(config.mt2d_file);
+  return {.data = io::read_modem_data_2d(config.modem_file), .z_m = {}, .tilt_deg = {}, .warnings = {}};
+}
+
 }  // namespace
 
-mt::ObservedData load_modem_data(const DataConfig& config) {
-  mt::ObservedData data = select(io::read_modem_data_2d(config.modem_file), config);
+io::ProfileData load_profile_data(const DataConfig& config) {
+  io::ProfileData file = read_file(config);
+  for (const auto& warning : file.warnings) core::log::warning("{}", warning);
+  mt::ObservedData& data = file.data;
+  data = select(data, config);
   check_rules(config.selection.masks, data.survey);
   apply_floors(data, config.selection.floors);
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
@@ -131,10 +144,10 @@ mt::ObservedData load_modem_data(const DataConfig& config) {
   if (data.value.size() == 0 || data.n_kept() == 0) {
     throw core::InvalidArgument("mt_invert",
                                 "{}: no datum is left; data.modes, data.kind, data.tipper and the periods must match what the file holds",
-                                config.modem_file);
+                                config.profile_source().second);
   }
   data.survey.validate();
-  return data;
+  return file;
 }
 
 }  // namespace lodestone::mt_invert

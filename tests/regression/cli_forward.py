@@ -60,7 +60,9 @@ with Folder() as folder:
 
     expect(0, ["half-space", "layered", "refinement", "tolerance"], "forward", "--model", block, "--sites", sites, "--periods", "0.1", "--mesh-report")
     expect(2, ["--periods"], "forward", "--model", block, "--sites", sites)
-    expect(0, ["not on the surface"], "forward", "--model", half, "--sites", folder.write("deep.csv", "site,y_m,z_m\na,0,100\n"), "--periods", "1")
+    deep = folder.write("deep.csv", "site,y_m,z_m\na,0,100\nb,500,-2.5\nc,900,0.5\n")
+    expect(5, ["a (100.0 m below), b (2.5 m above);", "--drape"], "forward", "--model", half, "--sites", deep, "--periods", "1")
+    expect(0, ["2 of 3 sites moved onto the surface, by up to 100.0 m"], "forward", "--model", half, "--sites", deep, "--periods", "1", "--drape", "-o", folder / "draped.csv")
     expect(5, ["different places"], "forward", "--model", half, "--sites", folder.write("same.csv", "site,y_m\na,0\nb,0\n"), "--periods", "1")
     expect(4, ["bad.csv:2"], "forward", "--model", half, "--sites", folder.write("bad.csv", "site,y_m\na,zero\n"), "--periods", "1")
     expect(3, ["missing.toml"], "forward", "--model", folder / "missing.toml", "--sites", sites, "--periods", "1")

@@ -51,7 +51,7 @@ TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[a
 TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place", "[apps]") {
   CHECK_THAT(refusal(minimal + "[inversion]\ntarget = 1.0\n"), Catch::Contains("c.toml:4") && Catch::Contains("target_rms"));
   CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"), Catch::Contains("c.toml:3") && Catch::Contains("excludes \"edi_folder\""));
-  CHECK_THAT(refusal("[data]\n"), Catch::Contains("edi_folder, edi_files and modem_file"));
+  CHECK_THAT(refusal("[data]\n"), Catch::Contains("edi_folder, edi_files, modem_file, mare2dem_file and mt2d_file"));
   CHECK_THAT(refusal("[data]\nmodem_file = \"d.dat\"\nedi_sign = \"plus\"\n"), Catch::Contains("applies to EDI files"));
   CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0, -2.0]\n"), Catch::Contains("positive frequencies"));
   CHECK_THAT(refusal(minimal + "modes = [\"tx\"]\n"), Catch::Contains("got \"tx\""));
@@ -59,7 +59,17 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal(minimal + "[[data.mask]]\nquantities = [\"rho\"]\n"), Catch::Contains("quantities"));
   CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\n"), Catch::Contains("resistivity_max_ohm_m"));
   CHECK_THAT(refusal(minimal + "[profile]\nelevation = \"file\"\n"), Catch::Contains("surface_file"));
+  CHECK_THAT(refusal(minimal + "[sea]\nlevel_m = 0.0\n"), Catch::Contains("resistivity of the sea water"));
+  CHECK_THAT(refusal("[data]\nmare2dem_file = \"d\"\n[profile]\nazimuth_deg = 1\n"), Catch::Contains("stations of mare2dem_file"));
   CHECK_THAT(refusal(minimal, {"grid.layer_factor=0.5"}), Catch::Contains("at least 1"));
+}
+
+TEST_CASE("configuration: a sea has a level and a resistivity, and none without its table", "[apps]") {
+  CHECK_FALSE(read(minimal).sea.has_value());
+  const Config config = read(minimal + "[sea]\nlevel_m = -2.0\nresistivity_ohm_m = 0.25\n");
+  CHECK(config.sea.value().level_m == -2.0);
+  CHECK(config.sea.value().resistivity_ohm_m == 0.25);
+  CHECK(read(config.toml).sea.value().resistivity_ohm_m == 0.25);
 }
 
 TEST_CASE("configuration: floors of ModEM files default to zero, bounds become decades", "[apps]") {

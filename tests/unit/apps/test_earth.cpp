@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/benchmark_models.hpp"
 #include "apps/mt_invert/earth.hpp"
+#include "apps/mt_invert/site_depths.hpp"
 #include "apps/mt_invert/surface_file.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "tests/support/capture.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/text_fixture.hpp"
 
 #include <cmath>
 
@@ -75,16 +75,61 @@ TEST_CASE("benchmark models: sites within 2 % of a body's width from a contact a
   CHECK_THROWS_AS(benchmark_model("commemi9"), core::InvalidArgument);
 }
 
-TEST_CASE("surface file: y_m,z_m lines in order, errors with their line", "[apps]") {
+TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with their line", "[apps]") {
   const tests::TemporaryFolder folder;
   const auto refusal = [&](const std::string& text) {
     core::write_file(folder / "s.csv", text);
-    return tests::message_of<core::FormatError>([&] { static_cast<void>(read_surface_csv(folder / "s.csv")); });
+    return tests::message_of<core::FormatError>([&] { static_cast<void>(read_surface_file(folder / "s.csv")); });
   };
   core::write_file(folder / "hill.csv", "y_m,z_m\n-100,0\n0,-50\n\n100,0\n");
-  CHECK(read_surface_csv(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
+  CHECK(read_surface_file(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
+  core::write_file(folder / "sea.prfl", "   0.0000000e+00   2.1900000e+03\n   1.0e+02   2.1880000e+03\n");
+  CHECK(read_surface_file(folder / "sea.prfl").z_at(50.0) == Approx(2189.0));
+  CHECK_THAT(refusal("0 1\n2\n"), Catch::Contains("s.csv:2"));
   CHECK_THAT(refusal("y,z\n0,0\n"), Catch::Contains("s.csv:1"));
   CHECK_THAT(refusal("y_m,z_m\n0,0\n0,1\n"), Catch::Contains("s.csv:3") && Catch::Contains("sort"));
   CHECK_THAT(refusal("y_m,z_m\n0,high\n"), Catch::Contains("s.csv:2"));
   CHECK_THAT(refusal("y_m,z_m\n"), Catch::Contains("got none"));
+}
+
+TEST_CASE("site depths: sites beside the surface are named with their distance, or moved onto it", "[apps]") {
+  const physics::mesh::Surface2D slope({0.0, 1000.0}, {0.0, 100.0});
+  std::vector<physics::mt::Station> stations(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    stations[i].name = std::string(1, static_cast<char>('a' + i));
+    stations[i].y_m = 500.0 * static_cast<double>(i);
+  }
+  const double not_stated = physics::mt::not_given;
+  check_site_depths(stations, {}, slope, OffSurface::refuse, "drape");
+  check_site_depths(stations, {0.9, not_stated, 99.1}, slope, OffSurface::refuse, "drape");
+  const auto message = tests::message_of<core::InvalidArgument>([&] {
+    check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::refuse, "set drape");
+  });
+  CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
+  CHECK_NOTHROW(check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::drape, ""));
+  CHECK(surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
+}
+
+TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths", "[apps]") {
+  DataConfig coprod;
+  coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
+  coprod.selection.quantities = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
+  coprod.selection.floors = {0.1, 0.0, 0.0, 0.0};
+  const auto impedances = load_observations(coprod, {}).data;
+  CHECK(impedances.survey.stations.size() == 20);
+  CHECK(impedances.sigma[0] == Approx(6.692749e-05));  // above the floor
+  DataConfig marine;
+  marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
+  marine.selection.quantities = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
+  ProfileConfig profile;
+  CHECK_THAT(tests::message_of<core::InvalidArgument>([&] { static_cast<void>(load_observations(marine, profile)); }),
+             Catch::Contains("1 (2172.1 m below)") && Catch::Contains("and 15 more") && Catch::Contains("profile.drape"));
+  profile.elevation = Elevation::file;
+  profile.surface_file = tests::source_path("data/mare2dem_demo/Topo.prfl");
+  const auto line = load_observations(marine, profile);
+  CHECK(line.data.n_kept() == 800);
+  CHECK(line.surface.z_at(0.0) == 2190.0);
+  ProfileConfig through_stations;
+  through_stations.elevation = Elevation::stations;
+  CHECK(load_observations(marine, through_stations).surface.z_at(1000.0) == Approx(2172.1));
 }
