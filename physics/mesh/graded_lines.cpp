@@ -10,10 +10,29 @@ namespace lodestone::physics::mesh {
 
 namespace {
 
+/// Drops features of which a neighbour asks for smaller cells wherever they do: its size grows by at most `steepest` per metre on the way to them.
+std::vector<SizeFeature> without_idle(std::vector<SizeFeature> features, double steepest) {
+  const auto sweep = [&] {
+    std::vector<SizeFeature> kept;
+    for (const SizeFeature& feature : features) {
+      if (kept.empty() || kept.back().size_m + steepest * std::abs(feature.at_m - kept.back().at_m) > feature.size_m)
+        kept.push_back(feature);
+    }
+    std::reverse(kept.begin(), kept.end());
+    features = std::move(kept);
+  };
+  std::sort(features.begin(), features.end(),
+            [](const SizeFeature& a, const SizeFeature& b) { return a.at_m < b.at_m || (a.at_m == b.at_m && a.size_m < b.size_m); });
+  sweep();
+  sweep();
+  return features;
+}
+
 /// Cell size asked for at x. Features far away are cut off by the sorted order: only those whose own size is smaller than the best so far can win.
 class SizeFunction {
  public:
-  SizeFunction(std::vector<SizeFeature> features, const GradedLineOptions& options) : features_(std::move(features)), options_(options) {
+  SizeFunction(std::vector<SizeFeature> features, const GradedLineOptions& options)
+      : features_(without_idle(std::move(features), std::max(options.slope, options.far_slope))), options_(options) {
     std::sort(features_.begin(), features_.end(), [](const SizeFeature& a, const SizeFeature& b) { return a.size_m < b.size_m; });
   }
   double operator()(double x) const {
@@ -35,6 +54,7 @@ class SizeFunction {
 /// Drops anchors closer to the previous kept one (or to the end) than half the size asked for there.
 std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size) {
   std::sort(anchors.begin(), anchors.end());
+  anchors.erase(std::unique(anchors.begin(), anchors.end()), anchors.end());
   std::vector<double> kept{begin};
   for (const double anchor : anchors) {
     const double least = 0.5 * size(anchor);
