@@ -54,6 +54,12 @@ core::Options::Value value_of(const toml::node& node, const std::string& path, c
 
 bool is_table_list(const toml::node& node) { return node.is_array_of_tables() && !node.as_array()->empty(); }
 
+/// A list of lists of numbers, such as points, becomes a list of tables with the one key `row`: no option's value nests.
+bool is_list_of_lists(const toml::node& node) {
+  const auto* array = node.as_array();
+  return array != nullptr && !array->empty() && std::all_of(array->begin(), array->end(), [](const auto& item) { return item.is_array(); });
+}
+
 void insert_table(core::Options options, const toml::table& table, const std::string& path);
 
 void insert_node(core::Options options, const std::string& key, const toml::node& node, const std::string& path) {
@@ -61,6 +67,9 @@ void insert_node(core::Options options, const std::string& key, const toml::node
     insert_table(options.table(key, where_of(node, path)), *table, path);
   } else if (is_table_list(node)) {
     for (const auto& item : *node.as_array()) insert_table(options.append_table(key, where_of(item, path)), *item.as_table(), path);
+  } else if (is_list_of_lists(node)) {
+    for (const auto& item : *node.as_array())
+      options.append_table(key, where_of(node, path)).set("row", value_of(item, path, key), where_of(item, path));
   } else {
     options.set(key, value_of(node, path, key), where_of(node, path));
   }

@@ -57,7 +57,7 @@ TEST_CASE("TOML options: syntax errors and values no option can hold are configu
   CHECK_THAT(options_message("a = 1\na = 2\n"), Catch::Contains("run.toml:2"));
   CHECK_THAT(options_message("a = 1979-05-27\n"), Catch::Contains("run.toml:1") && Catch::Contains("a date or time"));
   CHECK_THAT(options_message("a = [1, \"x\"]\n"), Catch::Contains("mixes numbers and texts"));
-  CHECK_THAT(options_message("a = [[1], [2]]\n"), Catch::Contains("a list with other things"));
+  CHECK_THAT(options_message("a = [[1], 2]\n"), Catch::Contains("a list with other things"));
   CHECK_THAT(options_message("\"a.b\" = 1\n"), Catch::Contains("a key without dots"));
   CHECK_THAT(options_message("a = \"\xff\"\n"), Catch::Contains("run.toml:1"));
   CHECK_THROWS_AS(read_options_toml("/none/run.toml"), core::FileError);
@@ -138,4 +138,68 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
   CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"), Catch::Contains("m.toml:1"));
   CHECK_THAT(model_message("depth_reference = \"sea\"\n[background]\nresistivity_ohm_m = [1]\n"),
              Catch::Contains("\"surface\", \"datum\""));
+}
+
+TEST_CASE("TOML options: a list of lists becomes a list of tables with one key", "[toml]") {
+  const auto options = parse_options_toml("points = [[1, 2.5],\n [3, 4]]\n", "run.toml");
+  REQUIRE(options.children("points").size() == 2);
+  CHECK(options.children("points")[1].reals("row") == std::vector<double>{3.0, 4.0});
+  CHECK_THROWS_AS(parse_options_toml("points = [[1, 2], 3]\n", "run.toml"), core::ConfigError);
+  CHECK_THROWS_AS(parse_options_toml("points = [[1, \"two\"]]\n", "run.toml"), core::ConfigError);
+}
+
+TEST_CASE("TOML model: lines stand on every corner of a polygon, slanted edges are cut, cut cells carry their mean conductivity",
+          "[toml]") {
+  const std::string text =
+      "resolution_m = 250\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 1000], [2000, 1000], [1000, 2000], [0, "
+      "2000]]\n"
+      "resistivity_ohm_m = 1.0\n";
+  const auto section = model(text);
+  CHECK(section.grid.reference() == DepthReference::datum);
+  const auto& y = section.grid.y_edges_m();
+  CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) == std::vector<double>{0, 1000, 1250, 1500, 1750, 2000});
+  CHECK(section.grid.z_edges_m().size() == 7);  // 0, 1000 … 2000 in steps of 250, one row below
+  CHECK(at(section, 500, 1500) == 1.0);
+  CHECK(at(section, 1400, 1100) == 1.0);
+  CHECK(at(section, 1900, 1900) == 100.0);
+  CHECK(at(section, 1625, 1375) == Approx(2.0 / 1.01));  // half of it
+  double area = 0.0;                                     // of the polygon, by conductivity
+  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
+      const auto &ys = section.grid.y_edges_m(), &zs = section.grid.z_edges_m();
+      const double share = (1.0 / section.resistivity_ohm_m[section.grid.index(iz, iy)] - 0.01) / 0.99;
+      area += share * (ys[iy + 1] - ys[iy]) * (zs[iz + 1] - zs[iz]);
+    }
+  }
+  CHECK(area == Approx(1.5e6));
+}
+
+TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that both cut", "[toml]") {
+  const std::string nested =
+      "resolution_m = 1000\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, "
+      "1000]]\nresistivity_ohm_m = 1.0\n"
+      "[[polygon]]\npoints = [[0, 0], [1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0\n";
+  CHECK(at(model(nested), 500, 500) == Approx(2.0 / 0.11).epsilon(0.1));  // the first is not seen
+  const std::string beside =
+      replaced(nested, "1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0", "1000, 1000], [0, 1000]]\nresistivity_ohm_m = 10.0");
+  CHECK(at(model(beside), 500, 500) == Approx(1.0 / (0.5 * 0.1 + 0.25 * 1.0 + 0.25 * 0.01)).epsilon(0.1));
+}
+
+TEST_CASE("TOML model: a sea needs a resistivity; surfaces and polygons that cross themselves are refused with their place", "[toml]") {
+  const std::string base = "[background]\nresistivity_ohm_m = [1.0]\n";
+  const auto sea = model(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
+  CHECK(sea.sea.value().level_m == 0.0);
+  CHECK(sea.sea.value().resistivity_ohm_m == 0.3);
+  CHECK(sea.surface.z_at(500.0) == Approx(1750.0));
+  CHECK_FALSE(model(base).sea.has_value());
+  CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"), Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
+  CHECK_THAT(model_message(base + "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
+             Catch::Contains("m.toml:4") && Catch::Contains("(point 3)"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n"),
+             Catch::Contains("m.toml:4"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10]]\nresistivity_ohm_m = 1\n"), Catch::Contains("m.toml:4"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0, 1], [10, 10], [1, 2]]\nresistivity_ohm_m = 1\n"),
+             Catch::Contains("got 3 numbers in point 1"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0]]\n"), Catch::Contains("resistivity_ohm_m"));
+  CHECK_THAT(model_message("resolution_m = -1\n" + base), Catch::Contains("m.toml:1") && Catch::Contains("resolution_m"));
 }
