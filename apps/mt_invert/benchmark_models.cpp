@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/benchmark_models.hpp"
 
+#include "apps/mt_invert/benchmark_data.hpp"
 #include "engine/core/error.hpp"
+#include "io/toml/model_toml.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +43,14 @@ BenchmarkModel benchmark_model(const std::string& name) {
                        {h, h, h, h, h, h, b, h, b, h, h, h, h, h, h, 10, 10, 10, 10, 10}),
             {-22e3, -4e3, 10e3, 22e3},
             12e3};
+  }
+  if (name == "commemi2d4") return {io::read_model_toml(data_file("benchmarks/commemi2d4.toml")), {}};
+  if (name == "wannamaker_hill") {
+    return {.section = io::read_model_toml(data_file("benchmarks/wannamaker_hill.toml")),
+            .contacts_m = {-1000, -225, 225, 1000},
+            .body_width_m = 2000,
+            .rho_limit_percent = 1.0,
+            .phase_limit_deg = 0.4};
   }
   throw core::InvalidArgument("mt_invert", "no benchmark model is called \"{}\"", name);
 }

@@ -60,6 +60,10 @@ const std::vector<Selftest>& selftests() {
        [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d0"); }},
       {"commemi2d1", "COMMEMI 2D-1: a conductive block", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d1"); }},
       {"commemi2d2", "COMMEMI 2D-2: two deep conductive bodies", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d2"); }},
+      {"commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model",
+       [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d4"); }},
+      {"wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields",
+       [](MPI_Comm comm) { return selftest_commemi(comm, "wannamaker_hill"); }},
       {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
       {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included", selftest_derivatives},
   };

@@ -14,12 +14,12 @@ namespace lodestone::mt_invert {
 namespace {
 
 namespace mt = physics::mt;
-constexpr double rho_limit_percent = 0.5, phase_limit_deg = 0.2;
 
-/// Sites and frequencies of the table.
-mt::Survey2D survey_of(const BenchmarkTable& table) {
+/// Sites and frequencies of the rows with one definition of the fields.
+mt::Survey2D survey_of(const BenchmarkTable& table, mt::Definition definition) {
   std::set<double> y_m, periods_s;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (table.text(i, "definition") != name_of(definition)) continue;
     y_m.insert(table.number(i, "y_m"));
     periods_s.insert(table.number(i, "period_s"));
   }
@@ -28,6 +28,7 @@ mt::Survey2D survey_of(const BenchmarkTable& table) {
     mt::Station station;
     station.name = fmt::format("y{:g}", y);
     station.y_m = y;
+    station.definition = definition;
     stations.push_back(station);
   }
   std::vector<double> frequencies_hz;
@@ -49,29 +50,39 @@ const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mo
   return *found;
 }
 
-}  // namespace
-
-SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name) {
-  const BenchmarkModel model = benchmark_model(name);
-  const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
-  const auto responses = respond(comm, model, survey_of(table));
-  SelftestReport report;
-  report.note = "not judged: sites within 2 % of a body's width from a contact, where TM jumps";
+void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Definition definition,
+             const std::vector<mt::Response>& responses, SelftestReport& report) {
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
+    if (table.text(i, "definition") != name_of(definition)) continue;
     const double period_s = table.number(i, "period_s"), y_m = table.number(i, "y_m");
     const std::string& mode = table.text(i, "mode");
     const mt::Response& ours = find(responses, mode == "TE" ? mt::Mode::te : mt::Mode::tm, period_s, y_m);
-    const std::string what = fmt::format("{} {:g} s y = {:g} m ", mode, period_s, y_m);
+    const std::string along = definition == mt::Definition::slope_parallel ? "along slope " : "";
+    const std::string what = fmt::format("{} {:g} s y = {:g} m {}", mode, period_s, y_m, along);
     const mt::Complex reference(table.number(i, "Z_re_ohm"), table.number(i, "Z_im_ohm"));
     const double rho_reference = table.number(i, "rho_a_ohm_m"),
                  rho = mt::apparent_resistivity_ohm_m(ours.impedance_ohm, ours.frequency_hz);
     const bool judged = !model.is_at_contact(y_m);
     report.rows.push_back(
-        {what + "rho_a", "ohm m", rho_reference, rho, rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
+        {what + "rho_a", "ohm m", rho_reference, rho, model.rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
     const double turn_deg = mt::phase_deg(ours.impedance_ohm / reference);
     report.rows.push_back(
-        {what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), phase_limit_deg, turn_deg, "°", judged});
+        {what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), model.phase_limit_deg, turn_deg, "°", judged});
   }
+}
+
+}  // namespace
+
+SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name) {
+  const BenchmarkModel model = benchmark_model(name);
+  const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
+  SelftestReport report;
+  for (const auto definition : {mt::Definition::horizontal, mt::Definition::slope_parallel}) {
+    const mt::Survey2D survey = survey_of(table, definition);
+    if (!survey.stations.empty()) compare(model, table, definition, respond(comm, model, survey), report);
+  }
+  if (!model.contacts_m.empty())
+    report.note = "not judged: sites within 2 % of a body's width from a contact or a kink of the surface, where TM jumps";
   return report;
 }
 
