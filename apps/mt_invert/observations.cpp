@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/geodesy/projection.hpp"
+#include "physics/mt/units.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -158,6 +159,19 @@ Observations from_stations(const DataConfig& config, const ProfileConfig& profil
   return result;
 }
 
+/// Tilted stations are taken to lie along the surface's slope.
+void warn_of_tilts(const io::ProfileData& file, const Surface2D& surface) {
+  constexpr double same_tilt_deg = 2.0;
+  std::string names;
+  for (std::size_t i = 0; i < file.tilt_deg.size(); ++i) {
+    const auto& station = file.data.survey.stations[i];
+    const double slope_deg = std::atan(surface.slope_at(station.y_m)) * mt::deg_per_rad;
+    if (file.tilt_deg[i] == 0.0 || std::abs(slope_deg - file.tilt_deg[i]) <= same_tilt_deg) continue;
+    names += fmt::format("{}{} ({:.1f}°, surface {:.1f}°)", names.empty() ? "" : ", ", station.name, file.tilt_deg[i], slope_deg);
+  }
+  if (!names.empty()) core::log::warning("stations whose tilt is not the surface's slope are computed along the slope: {}", names);
+}
+
 /// Stations that lie on a profile already; z = 0 is their file's own.
 Observations from_profile_file(const DataConfig& config, const ProfileConfig& profile) {
   io::ProfileData file = load_profile_data(config);
@@ -171,6 +185,7 @@ Observations from_profile_file(const DataConfig& config, const ProfileConfig& pr
     check_site_depths(file.data.survey.stations, file.z_m, result.surface, profile.drape ? OffSurface::drape : OffSurface::refuse,
                       "set profile.drape = true, which moves the sites onto the surface (profile.elevation says which surface)");
   }
+  warn_of_tilts(file, result.surface);
   result.data = std::move(file.data);
   result.geometry.azimuth_deg = 90.0;
   return result;

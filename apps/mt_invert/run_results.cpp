@@ -47,6 +47,7 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
   result.floors = run.config.data.selection.floors;
   result.grid = run.earth.grid;
   result.surface = run.earth.surface;
+  result.sea = run.earth.sea;
   result.start_log10_resistivity = run.earth.start_log10;
   result.log10_resistivity = log10_resistivity;
   result.profile = run.observations.geometry;

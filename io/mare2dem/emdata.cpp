@@ -151,6 +151,7 @@ class EmDataReader {
       station.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations_.size() + 1);
       result_.z_m.push_back(lines_.finite(row[2], "Z in m"));
       result_.tilt_deg.push_back(lines_.finite(row[5], "Beta in degrees"));
+      if (result_.tilt_deg.back() != 0.0) station.definition = physics::mt::Definition::slope_parallel;
       if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0) turned_ += turned_.empty() ? station.name : ", " + station.name;
       stations_.push_back(station);
     }
@@ -195,8 +196,7 @@ class EmDataReader {
     const double written = lines_.finite(row[4], "a datum"), error = lines_.finite(row[5], "an error");
     const physics::mt::DatumKey key{type->quantity, frequency, station};
     collector_->set(key, value_of(type->form, written), sigma_of(type->form, written, error), lines_.here());
-    if (is_response_)
-      responses_[{key.quantity, frequency, station}] = value_of(type->form, lines_.finite(row[6], "a response"));
+    if (is_response_) responses_[{key.quantity, frequency, station}] = value_of(type->form, lines_.finite(row[6], "a response"));
   }
 
   /// Names are what masks refer to.

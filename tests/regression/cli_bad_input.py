@@ -5,7 +5,7 @@ import resource
 import shutil
 import subprocess
 
-from support import EDI, PROGRAM, Folder, check, expect, finish, synthetic
+from support import DATA, EDI, PROGRAM, Folder, check, expect, finish, synthetic
 
 STATIONS = ["kim438", "kim439", "kim440", "kim441"]
 
@@ -58,6 +58,21 @@ with Folder() as folder:
     folder.write("block.toml", "[background]\nresistivity_ohm_m = [100.0]\n")
     folder.write("far.csv", "site,y_m\na,0\nb,1e300\n")
     expect(5, ["b at y = 1e+300 m"], "forward", "--model", folder / "block.toml", "--sites", folder / "far.csv", "--periods", "1")
+    sites = folder.write("near.csv", "site,y_m\na,0\n")
+    for name, words, text in (
+            ("sea.toml", ["sea.toml:3", "resistivity_ohm_m of the sea water"], "[sea]\nlevel_m = 0\n"),
+            ("turns.toml", ["turns.toml:4", "from left to right", "point 3"], "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
+            ("bow.toml", ["bow.toml:4"], "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n")):
+        model = folder.write(name, "[background]\nresistivity_ohm_m = [100.0]\n" + text)
+        expect(2, words, "forward", "--model", model, "--sites", sites, "--periods", "1")
+    marine = os.path.join(DATA, "mare2dem_demo")
+    dry(5, ["1 (2172.1 m below)", "profile.drape"], config(folder, "deep.toml", f'mare2dem_file = "{marine}/DemoSynthMT.emdata"'))
+    dry(2, ["sea.resistivity_ohm_m", "sea water"], config(folder, "dry_sea.toml", good, "[sea]\nlevel_m = 0.0\n"))
+    dry(2, ["modem_file", "mt2d_file"], config(folder, "two.toml", 'modem_file = "a"\nmt2d_file = "b"'))
+    folder.write("short.dat", "Format: MT2DData_1.0\nReceiver Location (m): 2\n0 0\n")
+    dry(4, ["short.dat:3", "cut off"], config(folder, "short.toml", 'mt2d_file = "short.dat"'))
+    folder.write("rows.emdata", "Format: EMData_2.2\n# MT Frequencies: 1\n1\n# MT Receivers: 1\n0 0 0 0 0 0 0 0 a\n# Data: 1\n104 1 1 2 45 1\n")
+    dry(4, ["rows.emdata:7", "receiver number"], config(folder, "rows.toml", 'mare2dem_file = "rows.emdata"'))
     cut = edi_folder(folder, "cut")
     path = folder / "cut/SAMTEX.kim439.2004.edi"
     whole = open(path).read()

@@ -8,7 +8,8 @@ import tempfile
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "mt_invert"
 SOURCE = sys.argv[2] if len(sys.argv) > 2 else "."
-EDI = os.path.join(SOURCE, "data", "samtex", "edi_kim_eto")
+DATA = os.path.join(SOURCE, "data")
+EDI = os.path.join(DATA, "samtex", "edi_kim_eto")
 
 failures = []
 
