@@ -30,10 +30,8 @@ struct Component {
 };
 
 constexpr std::array<Component, 2> impedances{{{"zxy", Quantity::zxy_re}, {"zyx", Quantity::zyx_re}}};
-constexpr std::array<Component, 4> rho_and_phase{{{"rhoxy", Quantity::log10_rho_xy},
-                                                  {"phsxy", Quantity::phase_xy},
-                                                  {"rhoyx", Quantity::log10_rho_yx},
-                                                  {"phsyx", Quantity::phase_yx}}};
+constexpr std::array<Component, 4> rho_and_phase{
+    {{"rhoxy", Quantity::log10_rho_xy}, {"phsxy", Quantity::phase_xy}, {"rhoyx", Quantity::log10_rho_yx}, {"phsyx", Quantity::phase_yx}}};
 
 template <std::size_t n>
 std::optional<Quantity> quantity_of(const std::array<Component, n>& components, const std::string& name) {
@@ -52,8 +50,7 @@ class Mt2dReader {
 
   ProfileData read() {
     lines_.require_next("\"Format: MT2DData_1.0\"");
-    if (!is_mt2d_data(lines_.text()))
-      lines_.refuse(fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", printable(lines_.text())));
+    if (!is_mt2d_data(lines_.text())) lines_.refuse(fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", printable(lines_.text())));
     while (lines_.next()) read_entry();
     if (!collector_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
     result_.data = collector_->data();
@@ -71,8 +68,8 @@ class Mt2dReader {
     if (name == "datatype") return read_type();
     if (name == "datacomp") return read_components();
     if (name == "data block") return read_rows();
-    lines_.refuse(fmt::format("expected Receiver Location, Frequencies, DataType, DataComp or Data Block, got \"{}\"",
-                              printable(lines_.text())));
+    lines_.refuse(
+        fmt::format("expected Receiver Location, Frequencies, DataType, DataComp or Data Block, got \"{}\"", printable(lines_.text())));
   }
 
   int count() const { return lines_.whole(after_colon(lines_.text()), "a count", 0, most_rows); }
@@ -115,8 +112,8 @@ class Mt2dReader {
       const std::string name = lower(lines_.text());
       const auto quantity = *is_complex_ ? quantity_of(impedances, name) : quantity_of(rho_and_phase, name);
       if (!quantity)
-        lines_.refuse(fmt::format("expected {}, got \"{}\"", *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX",
-                                  printable(lines_.text())));
+        lines_.refuse(
+            fmt::format("expected {}, got \"{}\"", *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX", printable(lines_.text())));
       components_.push_back(*quantity);
     }
   }
@@ -138,8 +135,8 @@ class Mt2dReader {
     DatumKey key{};
     key.frequency = lines_.whole(row[0], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
     key.station = lines_.whole(row[1], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
-    key.quantity = components_[static_cast<std::size_t>(
-        lines_.whole(row[2], "a component number", 1, static_cast<int>(components_.size())) - 1)];
+    key.quantity =
+        components_[static_cast<std::size_t>(lines_.whole(row[2], "a component number", 1, static_cast<int>(components_.size())) - 1)];
     const double value = lines_.finite(row[3], "a value"), error = lines_.finite(row.back(), "an error");
     if (*is_complex_) {
       collector_->set(key, value, error, lines_.here());

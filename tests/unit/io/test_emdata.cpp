@@ -32,7 +32,8 @@ std::string refusal(const std::string& text) {
 double value_of(const EmData& file, Quantity quantity, int frequency, int station, const Eigen::VectorXd& from) {
   const auto& keys = file.data.survey.keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].quantity == quantity && keys[i].frequency == frequency && keys[i].station == station) return from[static_cast<Eigen::Index>(i)];
+    if (keys[i].quantity == quantity && keys[i].frequency == frequency && keys[i].station == station)
+      return from[static_cast<Eigen::Index>(i)];
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -69,8 +70,10 @@ TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]"
 }
 
 TEST_CASE("EMData: every known type becomes its quantity in the units of the survey", "[mare2dem]") {
-  const auto file = parse(head + "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 1e-4\n114 2 0 2 2e-3 1e-4\n"
-                                  "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
+  const auto file =
+      parse(head +
+            "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 1e-4\n114 2 0 2 2e-3 1e-4\n"
+            "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
   CHECK(value_of(file, Quantity::zyx_re, 1, 1, file.data.value) == -1e-3);
@@ -92,7 +95,8 @@ TEST_CASE("EMData: data of other kinds are left out with one warning that counts
 }
 
 TEST_CASE("EMData: older versions have fewer columns; equal names get a suffix", "[mare2dem]") {
-  const std::string old = "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";
+  const std::string old =
+      "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";
   const auto file = parse(old);
   CHECK(file.data.survey.stations[1].name == "2");
   CHECK_THAT(file.warnings.at(0), Catch::Contains("Theta of receivers 2 is not 0"));
@@ -102,7 +106,8 @@ TEST_CASE("EMData: older versions have fewer columns; equal names get a suffix",
 
 TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]") {
   CHECK_THAT(refusal("Format: EMData_1.2\n"), Catch::Contains("d.emdata:1: expected \"Format: EMData_2.0\""));
-  CHECK_THAT(refusal(head + "# Data: 1\n104 3 1 1 30 2\n"), Catch::Contains("d.emdata:12: expected a frequency number from 1 to 2, got \"3\""));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 3 1 1 30 2\n"),
+             Catch::Contains("d.emdata:12: expected a frequency number from 1 to 2, got \"3\""));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), Catch::Contains("a receiver number from 1 to 2"));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), Catch::Contains("expected 6 columns"));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"), Catch::Contains("expected a datum, got \"thirty\""));

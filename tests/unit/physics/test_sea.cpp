@@ -80,7 +80,8 @@ TEST_CASE("sea: water as resistive as the earth leaves a half-space, whatever th
   }
 }
 
-TEST_CASE("sea: a basin of water with walls of 20 in 1 and the same basin among the cells of the earth give the same on land", "[physics][mt][sea]") {
+TEST_CASE("sea: a basin of water with walls of 20 in 1 and the same basin among the cells of the earth give the same on land",
+          "[physics][mt][sea]") {
   const double water = 0.5, rock = 100.0, depth = 400.0;
   const std::vector<Station> on_land{at(-3000.0), at(-800.0), at(6200.0)};
   const auto sea = two_layers(mesh::Surface2D({-10.0, 10.0, 4990.0, 5010.0}, {0.0, depth, depth, 0.0}), rock, rock, {0.0, water});
