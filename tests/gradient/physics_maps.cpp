@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
 #include "physics/mt/simulation_1d.hpp"
+#include "physics/mt/static_shift.hpp"
 #include "tests/gradient/map_case.hpp"
 #include "tests/support/small_section.hpp"
 
@@ -66,11 +67,27 @@ MapCase sounding_case() {
   return {"mt::Simulation1D with free thickness", make, [] { return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}}; }};
 }
 
+/// Every quantity of both modes, each station and mode shifted by its own amount.
+MapCase shifted_case() {
+  const auto make = []() -> core::MapPtr {
+    const Survey2D survey = small_survey();
+    return with_static_shifts(in_log_resistivity(small_simulation(MPI_COMM_WORLD, false)), survey,
+                              static_shift_keys(survey, {Mode::te, Mode::tm}));
+  };
+  const auto point = [] {
+    const Eigen::VectorXd log_resistivity = small_section(false).resistivity_ohm_m.array().log();
+    Eigen::VectorXd x(log_resistivity.size() + 6);
+    x << log_resistivity, some_numbers(6, -0.3, 0.3);
+    return x;
+  };
+  return {"mt::static_shift of mt::Simulation2D", make, point};
+}
+
 }  // namespace
 
 std::vector<MapCase> physics_maps() {
   return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(),
-          sea_case(), sounding_case()};
+          sea_case(), sounding_case(), shifted_case()};
 }
 
 }  // namespace lodestone::tests
