@@ -78,6 +78,7 @@ struct GaussNewton::Impl {
     evaluate(saved);
     if (!saved.failure.empty()) return summary({StopReason::failed, "the saved model has no responses: " + saved.failure});
     predicted_ = std::move(saved.predicted);
+    reweigh();
     return loop();
   }
 
@@ -214,9 +215,18 @@ struct GaussNewton::Impl {
     record(candidate, rms_at_start_);
   }
 
+  /// The weights of the roughness are those of the model now in the state.
+  void reweigh() {
+    if (!settings_.reweigh_) return;
+    Objective next{objective_.forward, objective_.misfit, settings_.reweigh_(state_.model)};
+    check(next, state_.model);
+    objective_.regularization = std::move(next.regularization);
+  }
+
   /// Adds the row of the model now in the state and tells the directives.
   void record(Candidate& candidate, double rms_at_start) {
     predicted_ = std::move(candidate.predicted);
+    reweigh();
     state_.history.push_back({.iteration = state_.iteration,
                               .kind = candidate.kind,
                               .lambda = candidate.lambda,
@@ -261,6 +271,7 @@ GaussNewton::GaussNewton(MPI_Comm comm, GaussNewtonOptions options) : comm_(comm
 
 void GaussNewton::add(std::shared_ptr<Directive> directive) { directives_.push_back(std::move(directive)); }
 void GaussNewton::set_redesign(Redesign redesign) { redesign_ = std::move(redesign); }
+void GaussNewton::set_reweigh(Reweigh reweigh) { reweigh_ = std::move(reweigh); }
 void GaussNewton::set_stop(std::function<std::optional<StopReason>()> stop) { stop_ = std::move(stop); }
 
 GaussNewtonSummary GaussNewton::minimise(Objective objective, Eigen::VectorXd start) {

@@ -67,6 +67,10 @@ struct GaussNewtonState {
 /// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const core::ConstVectorRef& model, int iteration)>;
 
+/// Asked at the start (or saved) model and after each accepted one: the regularization to go on with, for norms whose weights follow the model.
+/// Must follow from the model alone: `resume` asks again with the saved one.
+using Reweigh = std::function<std::shared_ptr<const Regularization>(const core::ConstVectorRef& model)>;
+
 /// collective over `comm`; every rank holds the same model. source: Constable et al. 1987 (Occam); Siripunvaraporn & Egbert 2000 (data space);
 /// Parker 1994 (creeping).
 class GaussNewton {
@@ -76,6 +80,8 @@ class GaussNewton {
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
+  /// The roughness in the history is then the one after reweighting.
+  void set_reweigh(Reweigh reweigh);
   /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
   void set_stop(std::function<std::optional<StopReason>()> stop);
 
@@ -91,6 +97,7 @@ class GaussNewton {
   GaussNewtonOptions options_;
   std::vector<std::shared_ptr<Directive>> directives_;
   Redesign redesign_;
+  Reweigh reweigh_;
   std::function<std::optional<StopReason>()> stop_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "inversion/tears.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/SparseCore>
@@ -24,6 +25,7 @@ struct RoughnessOptions {
   std::optional<double> horizontal_depth_exponent = std::nullopt;
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the larger of width and depth
+  std::vector<Tear> tears;          ///< where the model may jump
 };
 
 /// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorisation. Immutable.
@@ -54,5 +56,15 @@ class Regularization {
 /// model has no roughness but its smallness. shapes: order 1: (n_rows, n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells).
 /// errors: InvalidArgument.
 [[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid, const RoughnessOptions& options);
+
+/// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells) → (n_rows, free_cells.size()); a square
+/// operator (order 2) stays square: the rows of the cells that are held go as well.
+[[nodiscard]] Eigen::SparseMatrix<double> of_free_cells(const Eigen::SparseMatrix<double>& roughness,
+                                                        const std::vector<Eigen::Index>& free_cells);
+
+/// The operator with further unknowns behind the cells, each with one row of its own that holds `weight`.
+/// shapes: (n_rows, n), weights (k) → (n_rows + k, n + k).
+[[nodiscard]] Eigen::SparseMatrix<double> with_further_unknowns(const Eigen::SparseMatrix<double>& roughness,
+                                                                const core::ConstVectorRef& weights);
 
 }  // namespace lodestone::inversion

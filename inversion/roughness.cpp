@@ -27,6 +27,7 @@ void check(const RoughnessOptions& options) {
                                 options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
     throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m", options.smallness_length_m);
+  for (const Tear& tear : options.tears) check(tear);
 }
 
 /// Distances, areas and weights of one grid.
@@ -50,19 +51,23 @@ class Geometry {
     return std::pow(relative_depth(z_m),
                     options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) - options_.depth_weight_exponent);
   }
-  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face).
+  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face); what a tear lets through of the face is all that counts.
   template <class F>
   void for_each_horizontal_pair(F&& f) const {
     for (int iz = 0; iz < grid_.n_z(); ++iz) {
       for (int iy = 0; iy + 1 < grid_.n_y(); ++iy)
-        f(grid_.index(iz, iy), grid_.index(iz, iy + 1), 2.0 * height(iz) / (width(iy) + width(iy + 1)), grid_.z_centre_m(iz));
+        f(grid_.index(iz, iy), grid_.index(iz, iy + 1),
+          weight_across(options_.tears, centre(iz, iy), centre(iz, iy + 1)) * 2.0 * height(iz) / (width(iy) + width(iy + 1)),
+          grid_.z_centre_m(iz));
     }
   }
   template <class F>
   void for_each_vertical_pair(F&& f) const {
     for (int iz = 0; iz + 1 < grid_.n_z(); ++iz) {
       for (int iy = 0; iy < grid_.n_y(); ++iy)
-        f(grid_.index(iz, iy), grid_.index(iz + 1, iy), 2.0 * width(iy) / (height(iz) + height(iz + 1)), grid_.z_edges_m()[iz + 1]);
+        f(grid_.index(iz, iy), grid_.index(iz + 1, iy),
+          weight_across(options_.tears, centre(iz, iy), centre(iz + 1, iy)) * 2.0 * width(iy) / (height(iz) + height(iz + 1)),
+          grid_.z_edges_m()[iz + 1]);
     }
   }
   template <class F>
@@ -73,6 +78,7 @@ class Geometry {
   }
 
  private:
+  [[nodiscard]] physics::mesh::Point2D centre(int iz, int iy) const { return {grid_.y_centre_m(iy), grid_.z_centre_m(iz)}; }
   [[nodiscard]] double relative_depth(double z_m) const {
     return (z_m - grid_.z_edges_m().front() + options_.depth_weight_z0_m) / (depth_ + options_.depth_weight_z0_m);
   }
@@ -140,6 +146,37 @@ SparseMatrix roughness_operator(const TensorGrid2D& grid, const RoughnessOptions
   check(options);
   const Geometry geometry(grid, options);
   return options.order == 1 ? first_order(grid, geometry, options) : second_order(grid, geometry, options);
+}
+
+SparseMatrix of_free_cells(const SparseMatrix& roughness, const std::vector<Eigen::Index>& free_cells) {
+  const bool is_square = roughness.rows() == roughness.cols();
+  std::vector<int> place(static_cast<std::size_t>(roughness.cols()), -1);
+  for (std::size_t i = 0; i < free_cells.size(); ++i) place[static_cast<std::size_t>(free_cells[i])] = static_cast<int>(i);
+  Triplets entries;
+  for (Eigen::Index cell = 0; cell < roughness.cols(); ++cell) {
+    if (place[static_cast<std::size_t>(cell)] < 0) continue;
+    for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry) {
+      const int row = is_square ? place[static_cast<std::size_t>(entry.row())] : static_cast<int>(entry.row());
+      if (row >= 0) entries.emplace_back(row, place[static_cast<std::size_t>(cell)], entry.value());
+    }
+  }
+  const auto n = static_cast<Eigen::Index>(free_cells.size());
+  SparseMatrix result(is_square ? n : roughness.rows(), n);
+  result.setFromTriplets(entries.begin(), entries.end());
+  return result;
+}
+
+SparseMatrix with_further_unknowns(const SparseMatrix& roughness, const core::ConstVectorRef& weights) {
+  SparseMatrix result(roughness.rows() + weights.size(), roughness.cols() + weights.size());
+  Triplets entries;
+  for (Eigen::Index cell = 0; cell < roughness.cols(); ++cell) {
+    for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry)
+      entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(cell), entry.value());
+  }
+  for (Eigen::Index i = 0; i < weights.size(); ++i)
+    entries.emplace_back(static_cast<int>(roughness.rows() + i), static_cast<int>(roughness.cols() + i), weights[i]);
+  result.setFromTriplets(entries.begin(), entries.end());
+  return result;
 }
 
 }  // namespace lodestone::inversion

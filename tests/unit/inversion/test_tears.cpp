@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/regularization.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using inversion::n_faces_crossed;
+using inversion::of_free_cells;
+using inversion::roughness_operator;
+using inversion::Tear;
+using inversion::with_further_unknowns;
+using physics::mesh::TensorGrid2D;
+
+namespace {
+
+TensorGrid2D six_by_four() { return {{0, 100, 200, 300, 400, 500, 600}, {0, 100, 200, 300, 400}}; }
+
+/// One decade higher right of y = 300 m.
+Eigen::VectorXd step(const TensorGrid2D& grid) {
+  return Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });
+}
+
+double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, const inversion::RoughnessOptions& options) {
+  return (roughness_operator(grid, options) * m).squaredNorm();
+}
+
+}  // namespace
+
+TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere as much as before", "[inversion]") {
+  const TensorGrid2D grid = six_by_four();
+  const Tear whole{{{300, -50}, {300, 450}}}, upper{{{300, -50}, {300, 200}}};
+  for (const int order : {1, 2}) {
+    inversion::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
+    const double without = cost(grid, step(grid), options);
+    options.tears = {upper};
+    const double half = cost(grid, step(grid), options);
+    options.tears = {whole};
+    CHECK(cost(grid, step(grid), options) < 1e-9 * without);
+    if (order == 1) CHECK(half == Approx(0.5 * without));
+    CHECK(half < without);
+    // A gradient along the line is not touched by it.
+    Eigen::VectorXd layers =
+        Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return static_cast<double>(i / grid.n_y()); });
+    const double torn = cost(grid, layers, options);
+    options.tears.clear();
+    CHECK(torn == Approx(cost(grid, layers, options)));
+  }
+}
+
+TEST_CASE("tear: its weight scales the roughness across, and the smallest of several counts", "[inversion]") {
+  const TensorGrid2D grid = six_by_four();
+  inversion::RoughnessOptions options{.smallness_length_m = 1e9};
+  const double without = cost(grid, step(grid), options);
+  options.tears = {{{{300, -50}, {300, 450}}, 0.25}};
+  CHECK(cost(grid, step(grid), options) == Approx(0.25 * without));
+  options.tears.push_back({{{250, 0}, {350, 400}}, 0.1});
+  CHECK(cost(grid, step(grid), options) < 0.25 * without);
+}
+
+TEST_CASE("tear: faces are counted, none outside the grid", "[inversion]") {
+  const TensorGrid2D grid = six_by_four();
+  CHECK(n_faces_crossed(grid, {{{300, -50}, {300, 450}}}) == 4);
+  CHECK(n_faces_crossed(grid, {{{-100, 200}, {320, 200}, {320, 390}}}) == 5);
+  CHECK(n_faces_crossed(grid, {{{700, 0}, {900, 400}}}) == 0);
+}
+
+TEST_CASE("tear: one point, a weight above 1 and points that are not finite are refused", "[inversion]") {
+  const auto operator_with = [](const Tear& tear) {
+    inversion::RoughnessOptions options;
+    options.tears = {tear};
+    return roughness_operator(six_by_four(), options);
+  };
+  CHECK_THROWS_WITH(operator_with({{{0, 0}}}), Contains("at least two points"));
+  CHECK_THROWS_WITH(operator_with({{{0, 0}, {1, 1}}, 1.5}), Contains("0 to 1, got 1.5"));
+  CHECK_THROWS_AS(operator_with({{{0, 0}, {1, 1.0 / 0.0}}}), core::InvalidArgument);
+}
+
+TEST_CASE("free cells: the roughness is that of the whole model with the other cells at the reference", "[inversion]") {
+  const TensorGrid2D grid = six_by_four();
+  const std::vector<Eigen::Index> free{0, 1, 2, 5, 8, 13, 14, 23};
+  const Eigen::VectorXd values = tests::random_matrix(8, 1, 3).col(0);
+  Eigen::VectorXd whole = Eigen::VectorXd::Zero(grid.n_cells());
+  whole(free) = values;
+  const auto first = roughness_operator(grid, {});
+  CHECK((of_free_cells(first, free) * values).norm() == Approx((first * whole).norm()));
+  const auto second = of_free_cells(roughness_operator(grid, {.order = 2}), free);
+  CHECK(second.rows() == 8);
+  CHECK((second * values).isApprox((roughness_operator(grid, {.order = 2}) * whole)(free).eval()));
+}
+
+TEST_CASE("further unknowns: their own rows alone weigh them", "[inversion]") {
+  const auto first = roughness_operator(six_by_four(), {});
+  const auto wider = with_further_unknowns(first, Eigen::Vector2d(0.5, 2.0));
+  CHECK(wider.rows() == first.rows() + 2);
+  Eigen::VectorXd x = tests::random_matrix(26, 1, 4).col(0);
+  CHECK((wider * x).squaredNorm() == Approx((first * x.head(24)).squaredNorm() + 0.25 * x[24] * x[24] + 4.0 * x[25] * x[25]));
+}
