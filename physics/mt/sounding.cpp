@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/sounding.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+
+namespace lodestone::physics::mt {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Number {
+  double value = nan, sigma = nan;
+  [[nodiscard]] bool is_given() const { return std::isfinite(value); }
+};
+
+/// What was measured of one mode at one frequency.
+struct ModeData {
+  Number re, im, log10_rho, phase;
+};
+
+Number& slot(ModeData& data, Quantity quantity) {
+  switch (quantity) {
+    case Quantity::zxy_re:
+    case Quantity::zyx_re:
+      return data.re;
+    case Quantity::zxy_im:
+    case Quantity::zyx_im:
+      return data.im;
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx:
+      return data.log10_rho;
+    default:
+      return data.phase;
+  }
+}
+
+bool is_tipper(Quantity quantity) { return quantity == Quantity::tzy_re || quantity == Quantity::tzy_im; }
+
+/// Impedances as apparent resistivity and phase: σ(ln |Z|) = σ(phase) = σ(Z)/|Z|.
+void convert(ModeData& data, double frequency_hz) {
+  if (!data.re.is_given() || !data.im.is_given()) return;
+  const std::complex<double> z(data.re.value, data.im.value);
+  const double relative = std::hypot(data.re.sigma, data.im.sigma) / std::numbers::sqrt2 / std::abs(z);
+  data.log10_rho = {std::log10(std::norm(z) / (omega(frequency_hz) * mu0)), 2.0 * relative / std::numbers::ln10};
+  data.phase = {std::arg(z), relative};
+}
+
+/// Into the branch of Zxy on a layered earth.
+void fold(Number& phase) { phase.value = std::remainder(phase.value + std::numbers::pi, 2.0 * std::numbers::pi); }
+
+/// Mean of what is given.
+Number mean_of(const std::array<Number, 2>& numbers) {
+  double sum = 0.0, variance = 0.0, n = 0.0;
+  for (const Number& number : numbers) {
+    if (!number.is_given()) continue;
+    sum += number.value;
+    variance += number.sigma * number.sigma;
+    n += 1.0;
+  }
+  return n > 0.0 ? Number{sum / n, std::sqrt(variance) / n} : Number{};
+}
+
+}  // namespace
+
+Eigen::Index Sounding::n_kept() const { return std::count(kept.begin(), kept.end(), std::uint8_t{1}); }
+
+Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
+  const Survey2D& survey = data.survey;
+  if (station < 0 || station >= static_cast<int>(survey.stations.size()))
+    throw core::ShapeError("mt::sounding_of", "expected a station below {}, got {}", survey.stations.size(), station);
+  const std::size_t n = survey.frequencies_hz.size();
+  std::vector<std::array<ModeData, 2>> measured(n);
+  for (std::size_t k = 0; k < survey.keys.size(); ++k) {
+    const DatumKey& key = survey.keys[k];
+    if (key.station != station || data.mask[k] != MaskReason::kept || is_tipper(key.quantity)) continue;
+    const auto which = static_cast<std::size_t>(mode_of(key.quantity));
+    const auto i = static_cast<Eigen::Index>(k);
+    slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i], data.sigma[i]};
+  }
+  Sounding sounding{survey.frequencies_hz, Eigen::VectorXd::Constant(2 * static_cast<Eigen::Index>(n), nan), {}, {}};
+  sounding.sigma = sounding.value;
+  sounding.kept.assign(2 * n, 0);
+  for (std::size_t f = 0; f < n; ++f) {
+    auto& [te, tm] = measured[f];
+    convert(te, survey.frequencies_hz[f]);
+    convert(tm, survey.frequencies_hz[f]);
+    fold(tm.phase);
+    if (mode == SoundingMode::te) tm = {};
+    if (mode == SoundingMode::tm) te = {};
+    const std::array both{mean_of({te.log10_rho, tm.log10_rho}), mean_of({te.phase, tm.phase})};
+    for (std::size_t part = 0; part < 2; ++part) {
+      const std::size_t row = part * n + f;
+      sounding.value[static_cast<Eigen::Index>(row)] = both[part].value;
+      sounding.sigma[static_cast<Eigen::Index>(row)] = both[part].sigma;
+      sounding.kept[row] = both[part].is_given() ? 1 : 0;
+    }
+  }
+  return sounding;
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/simulation_1d.hpp"
+#include "physics/mt/sounding.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <numbers>
+
+using namespace lodestone;
+using namespace lodestone::physics::mt;
+
+namespace {
+
+const std::vector<double> frequencies{100.0, 1.0, 0.01};
+
+/// One station over 100, 10 and 1000 ohm m, in the quantities asked for, with errors of 5 % of |Z|.
+ObservedData layered(const std::vector<Quantity>& quantities) {
+  ObservedData data;
+  data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);
+  data.value = Simulation1D({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  data.sigma = Eigen::VectorXd::Constant(data.value.size(), 0.05);
+  data.mask.assign(data.survey.keys.size(), MaskReason::kept);
+  for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
+    if (quantities.front() != Quantity::zxy_re) continue;
+    const auto first = static_cast<Eigen::Index>(k % 3 + 6 * (k / 6));
+    data.sigma[static_cast<Eigen::Index>(k)] = 0.05 * std::hypot(data.value[first], data.value[first + 3]);
+  }
+  return data;
+}
+
+Eigen::VectorXd expected() {
+  return Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy}).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+}
+
+}  // namespace
+
+TEST_CASE("sounding: over a layered earth every mode and form of the data gives the same curve", "[physics][mt]") {
+  const auto logs = layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+  const auto impedances = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
+  for (const auto mode : {SoundingMode::te, SoundingMode::tm, SoundingMode::average}) {
+    for (const auto* data : {&logs, &impedances}) {
+      const Sounding sounding = sounding_of(*data, 0, mode);
+      CHECK(sounding.n_kept() == 6);
+      CHECK((sounding.value - expected()).norm() < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("sounding: errors of the impedance become those of resistivity and phase, and average down", "[physics][mt]") {
+  const auto data = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
+  const Sounding te = sounding_of(data, 0, SoundingMode::te), both = sounding_of(data, 0, SoundingMode::average);
+  CHECK(te.sigma[0] == Approx(0.1 / std::numbers::ln10));
+  CHECK(te.sigma[3] == Approx(0.05));
+  CHECK(both.sigma[3] == Approx(0.05 / std::numbers::sqrt2));
+}
+
+TEST_CASE("sounding: masked data are left out, and the other mode stands in for the average", "[physics][mt]") {
+  auto data = layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+  data.mask[1] = MaskReason::listed;
+  data.value[7] += 0.5;
+  CHECK(sounding_of(data, 0, SoundingMode::te).kept[1] == 0);
+  CHECK(sounding_of(data, 0, SoundingMode::average).value[1] == Approx(data.value[7]));
+  CHECK(sounding_of(data, 0, SoundingMode::average).sigma[1] == Approx(0.05));
+  CHECK_THROWS_AS(sounding_of(data, 1, SoundingMode::te), core::ShapeError);
+}
