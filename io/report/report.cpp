@@ -134,6 +134,14 @@ void add_misfit(Page& page, const InversionResult& result) {
   }
 }
 
+void add_static_shifts(Page& page, const InversionResult& result) {
+  if (result.static_shifts.empty()) return;
+  page.heading("static", "Static shifts");
+  page.paragraph(fmt::format("Decades added to log10 ρₐ of each site and mode; the prior is 0 ± {:.3g}. Predictions contain them.",
+                             result.static_shift_sigma_decades));
+  page.html(static_shift_table(result));
+}
+
 void add_background(Page& page, const InversionResult& result) {
   page.heading("accuracy", "Forward meshes and their accuracy");
   if (!result.meshes.bands.empty()) {
@@ -160,6 +168,7 @@ std::filesystem::path write_report(const std::filesystem::path& run_directory, c
     add_soundings(page, data);
   }
   add_misfit(page, result);
+  add_static_shifts(page, result);
   add_background(page, result);
   const std::filesystem::path path = run_directory / "report.html";
   const std::string title = result.title.empty() ? "Magnetotelluric inversion" : result.title;

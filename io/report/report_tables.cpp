@@ -143,6 +143,25 @@ std::string certificate_table(const InversionResult& result) {
       rows);
 }
 
+std::string static_shift_table(const InversionResult& result) {
+  if (result.static_shifts.empty()) return {};
+  std::vector<std::array<double, 2>> shifts(result.data.survey.stations.size(), {std::nan(""), std::nan("")});
+  std::array<double, 2> sum{}, n{};
+  for (const StaticShift& shift : result.static_shifts) {
+    const auto mode = static_cast<std::size_t>(shift.mode);
+    shifts[static_cast<std::size_t>(shift.station)][mode] = shift.decades;
+    sum[mode] += shift.decades;
+    n[mode] += 1.0;
+  }
+  Rows rows;
+  for (std::size_t station = 0; station < shifts.size(); ++station) {
+    rows.push_back(
+        {result.data.survey.stations[station].name, number_or_dash(shifts[station][0], 3), number_or_dash(shifts[station][1], 3)});
+  }
+  rows.push_back({"mean", number_or_dash(sum[0] / n[0], 3), number_or_dash(sum[1] / n[1], 3)});
+  return html_table({"Site", "TE", "TM"}, rows);
+}
+
 std::string history_table(const InversionResult& result) {
   Rows rows;
   for (const IterationRow& row : result.history) {

@@ -38,6 +38,13 @@ struct Provenance {
 [[nodiscard]] Provenance make_provenance(const std::string& command_line, int n_ranks);
 [[nodiscard]] std::string utc_now();  ///< "2024-05-31T12:00:00Z"
 
+/// A static shift that was inverted for: it adds to log10 ρₐ of one station and mode.
+struct StaticShift {
+  physics::mt::Mode mode;
+  int station;  ///< index into the survey's stations
+  double decades;
+};
+
 /// Where the profile lies on the earth.
 struct ProfileGeometry {
   double azimuth_deg = 0.0;        ///< of y, clockwise from north
@@ -61,6 +68,8 @@ struct InversionResult {
   physics::mesh::Surface2D surface;
   std::optional<physics::mesh::Sea> sea;
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
+  std::vector<StaticShift> static_shifts;                      ///< none: not among the unknowns; `predicted` contains them
+  double static_shift_sigma_decades = 0.0;                     ///< of their prior
   ProfileGeometry profile;
   physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses
   physics::mt::Certificate certificate;  ///< no rows: none was made

@@ -130,6 +130,21 @@ void read_data(const Hdf5Source& source, InversionResult& result) {
                    layout::read_scalar(source, "data/floor/phase_deg"), layout::read_scalar(source, "data/floor/tipper_absolute")};
 }
 
+void read_static_shifts(const Hdf5Source& source, InversionResult& result) {
+  if (!source.contains("static_shift/decades")) return;
+  const std::vector<double> decades = core::read_doubles(source, "static_shift/decades");
+  const auto mode = code_column(source, "static_shift/mode", decades.size(), 2);
+  const auto station = integer_column(source, "static_shift/station", decades.size());
+  const auto n_stations = static_cast<std::int64_t>(result.data.survey.stations.size());
+  for (std::size_t k = 0; k < decades.size(); ++k) {
+    if (station[k] < 0 || station[k] >= n_stations) {
+      throw core::FormatError("io::read_result", "static shift {}: expected a station below {}, got {}", k, n_stations, station[k]);
+    }
+    result.static_shifts.push_back({static_cast<mt::Mode>(mode[k]), static_cast<int>(station[k]), decades[k]});
+  }
+  result.static_shift_sigma_decades = layout::read_scalar(source, "static_shift/sigma_decades");
+}
+
 ProfileGeometry read_profile(const Hdf5Source& source) {
   ProfileGeometry profile;
   profile.azimuth_deg = layout::read_scalar(source, "profile/azimuth_deg");
@@ -223,6 +238,7 @@ InversionResult read_all(const Hdf5Source& source) {
   const auto n_cells = static_cast<std::size_t>(result.grid.n_cells());
   result.log10_resistivity = values(source, "model/log10_resistivity", n_cells);
   result.start_log10_resistivity = values(source, "model/start_log10_resistivity", n_cells);
+  read_static_shifts(source, result);
   result.profile = read_profile(source);
   result.meshes = read_meshes(source);
   result.certificate = read_certificate(source);

@@ -129,6 +129,16 @@ void write_data(Hdf5Sink& sink, const InversionResult& result) {
   layout::write_scalar(sink, "data/floor/tipper_absolute", result.floors.tipper_absolute, "1");
 }
 
+void write_static_shifts(Hdf5Sink& sink, const InversionResult& result) {
+  if (result.static_shifts.empty()) return;
+  std::vector<std::uint8_t> modes;
+  for (const StaticShift& shift : result.static_shifts) modes.push_back(static_cast<std::uint8_t>(shift.mode));
+  write_codes(sink, "static_shift/mode", modes, {"TE", "TM"});
+  write_integer_column(sink, "static_shift/station", result.static_shifts, [](const StaticShift& shift) { return shift.station; });
+  write_column(sink, "static_shift/decades", result.static_shifts, "log10(ohm m)", [](const StaticShift& shift) { return shift.decades; });
+  layout::write_scalar(sink, "static_shift/sigma_decades", result.static_shift_sigma_decades, "log10(ohm m)");
+}
+
 void write_profile(Hdf5Sink& sink, const ProfileGeometry& profile) {
   layout::write_scalar(sink, "profile/azimuth_deg", profile.azimuth_deg, "degree");
   layout::write_scalar(sink, "profile/origin_north_m", profile.origin.north_m, "m");
@@ -214,6 +224,7 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
   layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(),
                       "log10(ohm m)");
+  write_static_shifts(sink, result);
   write_profile(sink, result.profile);
   write_meshes(sink, result.meshes);
   write_certificate(sink, result.certificate);

@@ -7,6 +7,7 @@
 #include "io/report/misfit_picture.hpp"
 #include "io/report/pseudosection_picture.hpp"
 #include "io/report/report.hpp"
+#include "io/report/report_tables.hpp"
 #include "io/report/section_picture.hpp"
 #include "io/report/sounding_picture.hpp"
 #include "io/result/residuals.hpp"
@@ -222,6 +223,16 @@ TEST_CASE("report: one self-contained page and the pictures as PNG") {
                            "misfit", "history"}) {
     CHECK(is_png(folder / "pictures" / (std::string(name) + ".png")));
   }
+}
+
+TEST_CASE("report: static shifts have a table per site and mode with their means, and none without shifts") {
+  const OutputFolder folder;
+  io::InversionResult result = test::synthetic_result(small);
+  CHECK(static_shift_table(result).empty());
+  result.static_shifts = {{mt::Mode::te, 0, 0.25}, {mt::Mode::te, 2, -0.05}, {mt::Mode::tm, 0, 0.125}};
+  CHECK_THAT(static_shift_table(result), Contains("0.250") && Contains("-0.050") && Contains("mean</td><td>0.100</td><td>0.125"));
+  io::write_report(folder.path(), result);
+  CHECK_THAT(test::slurp(folder / "report.html"), Contains("Static shifts"));
 }
 
 TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {

@@ -84,6 +84,22 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   CHECK(read.rms == 1.2);
 }
 
+TEST_CASE("result: static shifts survive the file, and a file without them has none") {
+  const OutputFolder folder;
+  io::InversionResult written = test::synthetic_result(small);
+  io::write_result(folder / "without.h5", written);
+  CHECK(io::read_result(folder / "without.h5").static_shifts.empty());
+  written.static_shifts = {{mt::Mode::te, 0, 0.125}, {mt::Mode::tm, 1, -1.0 / 3.0}};
+  written.static_shift_sigma_decades = 0.15;
+  io::write_result(folder / "with.h5", written);
+  const io::InversionResult read = io::read_result(folder / "with.h5");
+  REQUIRE(read.static_shifts.size() == 2);
+  CHECK(read.static_shifts[1].mode == mt::Mode::tm);
+  CHECK(read.static_shifts[1].station == 1);
+  CHECK(read.static_shifts[1].decades == -1.0 / 3.0);
+  CHECK(read.static_shift_sigma_decades == 0.15);
+}
+
 TEST_CASE("result: a result with no data, history or meshes survives the file") {
   const OutputFolder folder;
   io::InversionResult empty;
