@@ -22,6 +22,7 @@ constexpr const char* invert_examples = R"(Examples:
   mt_invert invert survey.toml                            run; results in out/survey
   mt_invert invert survey.toml --dry-run                  unknowns, data, meshes, memory and time, no inversion
   mt_invert invert survey.toml --set inversion.target_rms=1.5 -o out/second
+  mt_invert invert survey.toml --dim 1 -o out/soundings   layered earths side by side, in seconds
   mpirun -n 4 mt_invert invert survey.toml -o out/run --time-limit 55
   mpirun -n 4 mt_invert invert survey.toml -o out/run --resume)";
 
@@ -62,6 +63,7 @@ void add_invert(CLI::App& app, Parsed& parsed) {
   command->add_option("-o,--output", to.output_folder, "folder for the results (default: out/<name of CONFIG>)");
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
+  command->add_option("--dim", to.dim, "1: a layered earth under each station; 2: a section")->check(CLI::IsMember({1, 2}));
   command->add_option("--time-limit", parsed.time_limit_min, "stop cleanly before this many minutes have passed (exit code 11)");
 }
 
@@ -137,6 +139,8 @@ void choose(const CLI::App& app, Parsed& parsed) {
     }
     if (parsed.invert.dry_run && parsed.invert.resume)
       throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
+    if (parsed.invert.dim == 1 && (parsed.invert.dry_run || parsed.invert.resume))
+      throw core::ConfigError(component, "--dim 1 takes seconds and has neither --dry-run nor --resume; leave them out");
     command = parsed.invert;
   } else if (app.got_subcommand("forward")) {
     check_forward(parsed.forward);

@@ -21,6 +21,7 @@ struct InvertArguments {
   std::vector<std::string> assignments;  ///< "key=value", stronger than the file
   std::string output_folder;             ///< empty: out/<name of the configuration file>
   bool resume = false, dry_run = false;
+  int dim = 2;  ///< 1: the soundings one by one
   std::optional<double> time_limit_min;
 };
 

@@ -2,6 +2,7 @@
 #include "apps/mt_invert/config.hpp"
 
 #include "apps/mt_invert/config_data.hpp"
+#include "apps/mt_invert/config_regularization.hpp"
 #include "apps/mt_invert/config_table.hpp"
 #include "io/toml/options_toml.hpp"
 
@@ -65,14 +66,31 @@ GridConfig read_grid(ConfigTable table) {
   return grid;
 }
 
+/// `from` may be left out: the other keys say it.
 ModelConfig read_model_config(ConfigTable table, const ModelConfig& fallback) {
   table.allow_one_of({"resistivity_ohm_m", "model_file"});
+  const bool has_file = table.has("model_file") || (!fallback.file.empty() && !table.has("resistivity_ohm_m"));
+  const std::string from = table.choice("from", {"half_space", "file", "soundings"}, has_file ? "file" : "half_space");
   ModelConfig model;
-  model.file = table.path("model_file");
-  if (!model.file.empty()) return model;
-  if (!table.has("resistivity_ohm_m") && !fallback.file.empty()) return fallback;
-  model.resistivity_ohm_m = table.positive("resistivity_ohm_m", fallback.resistivity_ohm_m);
+  model.from_soundings = from == "soundings";
+  if (from != "file" && table.has("model_file")) table.refuse("model_file", fmt::format("excludes from = \"{}\"; keep one of them", from));
+  if (from != "half_space" && table.has("resistivity_ohm_m"))
+    table.refuse("resistivity_ohm_m", fmt::format("excludes from = \"{}\"; keep one of them", from));
+  if (from == "half_space") model.resistivity_ohm_m = table.positive("resistivity_ohm_m", fallback.resistivity_ohm_m);
+  if (from == "file") model.file = table.has("model_file") ? table.path("model_file") : fallback.file;
+  if (from == "file" && model.file.empty()) table.refuse("model_file", "expected the name of a model, got none; add it or change from");
   return model;
+}
+
+SoundingsConfig read_soundings(ConfigTable table) {
+  SoundingsConfig soundings;
+  const std::string mode = table.choice("mode", {"average", "te", "tm"}, "average");
+  soundings.mode = mode == "te"   ? physics::mt::SoundingMode::te
+                   : mode == "tm" ? physics::mt::SoundingMode::tm
+                                  : physics::mt::SoundingMode::average;
+  soundings.target_rms = table.positive("target_rms", soundings.target_rms);
+  soundings.max_iterations = table.integer("max_iterations", soundings.max_iterations, 1);
+  return soundings;
 }
 
 std::optional<BoundsConfig> read_bounds(ConfigTable table) {
@@ -82,19 +100,6 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   if (!(lower < upper))
     table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
   return BoundsConfig{std::log10(lower), std::log10(upper)};
-}
-
-inversion::RoughnessOptions read_roughness(ConfigTable table) {
-  inversion::RoughnessOptions options;
-  options.order = table.integer("order", options.order, 1);
-  if (options.order > 2) table.refuse("order", fmt::format("expected 1 or 2, got {}", options.order));
-  options.horizontal_weight = table.positive("horizontal_weight", options.horizontal_weight);
-  options.vertical_weight = table.positive("vertical_weight", options.vertical_weight);
-  options.depth_weight_exponent = table.real("depth_weight_exponent", options.depth_weight_exponent);
-  if (table.has("horizontal_depth_exponent")) options.horizontal_depth_exponent = table.real("horizontal_depth_exponent", 0.0);
-  options.depth_weight_z0_m = table.positive("depth_weight_z0_m", options.depth_weight_z0_m);
-  options.smallness_length_m = table.not_negative("smallness_length_m", options.smallness_length_m);
-  return options;
 }
 
 inversion::GaussNewtonOptions read_optimiser(ConfigTable table) {
@@ -157,8 +162,10 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.start = read_model_config(table.table("start"), {});
   config.reference = read_model_config(table.table("reference"), config.start);
   config.sea = read_sea(table.table("sea"));
+  config.soundings = read_soundings(table.table("soundings"));
   config.bounds = read_bounds(table.table("bounds"));
-  config.roughness = read_roughness(table.table("regularization"));
+  config.regularization = read_regularization(table.table("regularization"));
+  config.static_shift = read_static_shift(table.table("static_shift"));
   config.optimiser = read_optimiser(table.table("inversion"));
   config.forward = read_forward(table.table("forward"));
   config.output = read_output(table.table("output"));

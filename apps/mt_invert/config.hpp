@@ -2,11 +2,13 @@
 #pragma once
 
 #include "inversion/gauss_newton.hpp"
-#include "inversion/regularization.hpp"
+#include "inversion/roughness_norm.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/polygon.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/profile.hpp"
+#include "physics/mt/sounding.hpp"
 
 #include <optional>
 #include <string>
@@ -45,14 +47,49 @@ struct GridConfig {
   bool from_model = false;  ///< the cells of the start model
 };
 
-/// Tables [start] and [reference]: a half-space or a model file.
+/// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side by side.
 struct ModelConfig {
   double resistivity_ohm_m = 100.0;
   std::string file;
+  bool from_soundings = false;
+};
+
+/// Table [soundings]: the 1-D inversions of single stations.
+struct SoundingsConfig {
+  physics::mt::SoundingMode mode = physics::mt::SoundingMode::average;
+  double target_rms = 1.0;
+  int max_iterations = 20;
 };
 
 struct BoundsConfig {
   double lower_log10 = 0.0, upper_log10 = 0.0;
+};
+
+/// An entry of [[regularization.tear]]; `place` is where it stands, for messages once the grid is known.
+struct TearConfig {
+  inversion::Tear tear;
+  std::string place;
+};
+
+/// An entry of [[regularization.fixed]]: cells whose centres lie inside are no unknowns.
+struct FixedRegionConfig {
+  physics::mesh::Polygon2D polygon;
+  std::optional<double> resistivity_ohm_m;  ///< absent: of the reference model
+  std::string place;
+};
+
+/// Table [regularization].
+struct RegularizationConfig {
+  inversion::RoughnessOptions roughness;  ///< with the tears
+  inversion::RoughnessNormOptions norm;
+  std::vector<TearConfig> tears;
+  std::vector<FixedRegionConfig> fixed;
+};
+
+/// Table [static_shift], when enabled.
+struct StaticShiftConfig {
+  double sigma_decades = 0.15;  ///< of the Gaussian prior
+  std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
 };
 
 enum class Redesigning { each_iteration, never };
@@ -77,8 +114,10 @@ struct Config {
   GridConfig grid;
   ModelConfig start, reference;
   std::optional<physics::mesh::Sea> sea;
+  SoundingsConfig soundings;
   std::optional<BoundsConfig> bounds;
-  inversion::RoughnessOptions roughness;
+  RegularizationConfig regularization;
+  std::optional<StaticShiftConfig> static_shift;
   inversion::GaussNewtonOptions optimiser;
   ForwardConfig forward;
   OutputConfig output;

@@ -84,7 +84,11 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
   time.dense_s = (n * n_data * n_data / core::size_of(physics.comm()) + usual_trials * n_data * n_data * n_data / 3.0) / dense_rate;
   const double bytes = simulation->estimated_bytes() + 8.0 * (2.0 * n * n_data + 2.0 * n_data * n_data);
   on_rank_zero(physics.comm(), [&] {
-    print_out(fmt::format("unknowns:             {} × {} = {}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells()));
+    const ModelSpace& space = physics.space();
+    const auto held = earth.grid.n_cells() - space.n_free(), shifts = space.n_shifts();
+    print_out(fmt::format("unknowns:             {} × {} = {}{}{}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells(),
+                          held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
+                          shifts > 0 ? fmt::format(", and {} static shifts", shifts) : ""));
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));

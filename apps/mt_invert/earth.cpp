@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/earth.hpp"
 
+#include "apps/mt_invert/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/model/model_file.hpp"
@@ -51,6 +52,11 @@ std::vector<double> layer_edges_m(const GridConfig& config, const mt::ObservedDa
   return physics::mesh::geometric_edges_m(first_m, config.layer_factor, n);
 }
 
+std::string extent_text(const TensorGrid2D& grid) {
+  return fmt::format("the grid spans y {:g} … {:g} m and depths {:g} … {:g} m", grid.y_edges_m().front(), grid.y_edges_m().back(),
+                     grid.z_edges_m().front(), grid.z_edges_m().back());
+}
+
 Eigen::VectorXd make_model(const ModelConfig& config, const TensorGrid2D& grid) {
   if (config.file.empty()) return Eigen::VectorXd::Constant(grid.n_cells(), std::log10(config.resistivity_ohm_m));
   return sampled_log10(io::read_model(config.file), grid);
@@ -84,12 +90,64 @@ Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const Ten
   return result;
 }
 
-Earth make_earth(const Config& config, const Observations& observations) {
-  TensorGrid2D grid = config.grid.from_model ? io::read_model(config.start.file).grid : make_grid(config.grid, observations.data);
-  Eigen::VectorXd start = make_model(config.start, grid), reference = make_model(config.reference, grid);
+TensorGrid2D grid_of(const Config& config, const mt::ObservedData& data) {
+  TensorGrid2D grid = config.grid.from_model ? io::read_model(config.start.file).grid : make_grid(config.grid, data);
   core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km", grid.n_y(), grid.n_z(),
                   grid.y_edges_m().front() / 1e3, (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
-  return {std::move(grid), observations.surface, std::move(start), std::move(reference), config.sea};
+  return grid;
+}
+
+void fix_regions(const std::vector<FixedRegionConfig>& regions, Earth& earth) {
+  const TensorGrid2D& grid = earth.grid;
+  std::vector<bool> held(static_cast<std::size_t>(grid.n_cells()), false);
+  for (const FixedRegionConfig& region : regions) {
+    Eigen::Index n = 0;
+    for (int iz = 0; iz < grid.n_z(); ++iz) {
+      for (int iy = 0; iy < grid.n_y(); ++iy) {
+        if (!region.polygon.contains({grid.y_centre_m(iy), grid.z_centre_m(iz)})) continue;
+        const Eigen::Index cell = grid.index(iz, iy);
+        held[static_cast<std::size_t>(cell)] = true;
+        if (region.resistivity_ohm_m) earth.reference_log10[cell] = std::log10(*region.resistivity_ohm_m);
+        earth.start_log10[cell] = earth.reference_log10[cell];
+        ++n;
+      }
+    }
+    if (n == 0)
+      throw core::ConfigError("configuration", "{}: expected a region with the centre of at least one cell inside, got none ({})",
+                              region.place, extent_text(grid));
+    core::log::info("fixed region: {} cells", n);
+  }
+  earth.free_cells.clear();
+  for (Eigen::Index cell = 0; cell < grid.n_cells(); ++cell) {
+    if (!held[static_cast<std::size_t>(cell)]) earth.free_cells.push_back(cell);
+  }
+  if (earth.free_cells.empty())
+    throw core::ConfigError("configuration", "{}: the fixed regions hold every cell; leave some to invert for", regions.back().place);
+}
+
+void check_tears(const std::vector<TearConfig>& tears, const TensorGrid2D& grid) {
+  for (const TearConfig& each : tears) {
+    const auto n = n_faces_crossed(grid, each.tear);
+    if (n == 0)
+      throw core::ConfigError("configuration", "{}: expected a line between cells, got one that separates no two of them ({})", each.place,
+                              extent_text(grid));
+    core::log::info("tear: across {} faces between cells", n);
+  }
+}
+
+Earth make_earth(const Config& config, const Observations& observations) {
+  TensorGrid2D grid = grid_of(config, observations.data);
+  Eigen::VectorXd of_soundings;
+  if (config.start.from_soundings || config.reference.from_soundings) {
+    const auto models = invert_soundings(config.soundings, observations.data, grid);
+    of_soundings = stitched(models, observations.data.survey.stations, grid, observations.surface);
+  }
+  Eigen::VectorXd start = config.start.from_soundings ? of_soundings : make_model(config.start, grid);
+  Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings : make_model(config.reference, grid);
+  check_tears(config.regularization.tears, grid);
+  Earth earth{std::move(grid), observations.surface, std::move(start), std::move(reference), {}, config.sea};
+  fix_regions(config.regularization.fixed, earth);
+  return earth;
 }
 
 }  // namespace lodestone::mt_invert

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands.hpp"
 #include "apps/mt_invert/dry_run.hpp"
+#include "apps/mt_invert/invert_1d.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
 #include "apps/mt_invert/run_directives.hpp"
 #include "apps/mt_invert/run_results.hpp"
+#include "apps/mt_invert/smoothness.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
@@ -56,6 +58,15 @@ inversion::Redesign redesign_of(const PhysicsSetup& physics, const ForwardConfig
   };
 }
 
+ModelSpace space_of(const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
+  std::vector<physics::mt::StaticShiftKey> shifts;
+  if (config.static_shift) {
+    shifts = physics::mt::static_shift_keys(survey, config.static_shift->modes);
+    core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(), config.static_shift->sigma_decades);
+  }
+  return {earth, config.bounds, std::move(shifts)};
+}
+
 /// A transform cannot hold a model outside its bounds.
 void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::VectorXd& log10_resistivity) {
   const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
@@ -71,6 +82,10 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   const RunFolder folder = folder_of(arguments);
   if (!arguments.dry_run) open_folder(comm, folder, arguments, line);
   core::log::info("{}", config.title);
+  if (arguments.dim == 1) {
+    echo_configuration(comm, folder, arguments, config);
+    return run_invert_1d(comm, config, folder, line);
+  }
 
   // 1. Observations and the earth they see
   const Observations observations = load_observations(config.data, config.profile);
@@ -78,24 +93,24 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   const auto data = observations.data.kept();
 
   // 2. Physics: TE and TM responses on meshes of their own, frequencies shared between ranks
-  const PhysicsSetup physics(comm, earth, data.survey, ModelSpace(earth.grid.n_cells(), config.bounds), config.forward);
+  const PhysicsSetup physics(comm, earth, data.survey, space_of(config, earth, data.survey), config.forward);
   if (arguments.dry_run) return print_dry_run(physics, config, earth, observations);
-  const Eigen::VectorXd start = physics.space().from_log10(earth.start_log10);
+  const Eigen::VectorXd start = physics.space().unshifted(earth.start_log10);
   warn_if_moved(physics.space(), "start", earth.start_log10);
   warn_if_moved(physics.space(), "reference", earth.reference_log10);
 
   // 3. What a good section is: it fits the data and is smooth
-  const inversion::Objective objective{
-      .forward = physics.forward_for(earth.start_log10),
-      .misfit = misfit_of(data),
-      .regularization = std::make_shared<inversion::Regularization>(inversion::roughness_operator(earth.grid, config.roughness),
-                                                                    physics.space().from_log10(earth.reference_log10))};
+  const Smoothness smoothness(config.regularization, earth, physics.space());
+  const inversion::Objective objective{.forward = physics.forward_for(earth.start_log10),
+                                       .misfit = misfit_of(data, shift_prior_of(config, physics.space())),
+                                       .regularization = smoothness.at(start)};
 
   // 4. Gauss–Newton steps until the data are fitted
   const RunInputs inputs{config.toml, data, start};
   inversion::GaussNewton optimiser(comm, config.optimiser);
   add_directives(optimiser, physics, config, earth, folder, inputs);
   optimiser.set_redesign(redesign_of(physics, config.forward));
+  optimiser.set_reweigh(smoothness.reweigh());
   StopRequests stop(comm, arguments.time_limit_min);
   optimiser.set_stop(std::ref(stop));
   io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));

@@ -3,21 +3,48 @@
 
 #include "inversion/parameter_maps.hpp"
 
+#include <utility>
+
 namespace lodestone::mt_invert {
 
-ModelSpace::ModelSpace(Eigen::Index n_cells, std::optional<BoundsConfig> bounds)
-    : bounds_(bounds), to_resistivity_(inversion::exp10_map(n_cells)) {
+ModelSpace::ModelSpace(const Earth& earth, std::optional<BoundsConfig> bounds, std::vector<physics::mt::StaticShiftKey> shifts)
+    : bounds_(bounds),
+      free_cells_(earth.free_cells),
+      held_log10_(earth.reference_log10),
+      shifts_(std::move(shifts)),
+      to_resistivity_(inversion::exp10_map(n_free())) {
   if (!bounds_) return;
-  to_log10_ = inversion::bounds_map(n_cells, bounds_->lower_log10, bounds_->upper_log10);
+  to_log10_ = inversion::bounds_map(n_free(), bounds_->lower_log10, bounds_->upper_log10);
   to_resistivity_ = core::compose(to_resistivity_, to_log10_);
 }
 
 Eigen::VectorXd ModelSpace::from_log10(const Eigen::VectorXd& log10_resistivity) const {
-  return bounds_ ? inversion::unbounded(log10_resistivity, bounds_->lower_log10, bounds_->upper_log10) : log10_resistivity;
+  const Eigen::VectorXd of_free = log10_resistivity(free_cells_);
+  return bounds_ ? inversion::unbounded(of_free, bounds_->lower_log10, bounds_->upper_log10) : of_free;
 }
 
-Eigen::VectorXd ModelSpace::to_log10(const Eigen::VectorXd& model) const { return bounds_ ? to_log10_->value(model) : model; }
+Eigen::VectorXd ModelSpace::unshifted(const Eigen::VectorXd& log10_resistivity) const {
+  Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(n_free() + n_shifts());
+  unknowns.head(n_free()) = from_log10(log10_resistivity);
+  return unknowns;
+}
 
-core::MapPtr ModelSpace::behind(core::MapPtr simulation) const { return core::compose(std::move(simulation), to_resistivity_); }
+Eigen::VectorXd ModelSpace::to_log10(const Eigen::VectorXd& unknowns) const {
+  const auto of_free = unknowns.head(n_free());
+  Eigen::VectorXd log10_resistivity = held_log10_;
+  log10_resistivity(free_cells_) = bounds_ ? to_log10_->value(of_free) : Eigen::VectorXd(of_free);
+  return log10_resistivity;
+}
+
+core::MapPtr ModelSpace::behind(core::MapPtr simulation) const {
+  if (n_free() < held_log10_.size())
+    simulation = core::restrict_unknowns(std::move(simulation), free_cells_, Eigen::pow(10.0, held_log10_.array()));
+  return core::compose(std::move(simulation), to_resistivity_);
+}
+
+core::MapPtr ModelSpace::behind(core::MapPtr simulation, const physics::mt::Survey2D& survey) const {
+  core::MapPtr map = behind(std::move(simulation));
+  return shifts_.empty() ? map : physics::mt::with_static_shifts(std::move(map), survey, shifts_);
+}
 
 }  // namespace lodestone::mt_invert

@@ -29,7 +29,7 @@ std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen
 }
 
 core::MapPtr PhysicsSetup::forward_for(const Eigen::VectorXd& log10_resistivity) const {
-  return space_.behind(simulation_for(log10_resistivity, survey_, config_.iteration));
+  return space_.behind(simulation_for(log10_resistivity, survey_, config_.iteration), survey_);
 }
 
 mt::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivity) const {

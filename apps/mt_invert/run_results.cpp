@@ -7,6 +7,7 @@
 #include "engine/core/timer.hpp"
 #include "io/csv/csv.hpp"
 #include "io/report/report.hpp"
+#include "io/result/output_folder.hpp"
 #include "io/vtk/result_writer.hpp"
 
 #include <cmath>
@@ -55,6 +56,7 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
   result.stop_reason = std::string(inversion::describe(run.summary.reason));
   result.stop_message = run.summary.message;
   result.target_rms = run.config.optimiser.target_rms;
+  add_static_shifts(run.config, run.physics.space(), run.summary.model, result);
   return result;
 }
 
@@ -77,7 +79,9 @@ double rms_between(const inversion::DataMisfit& misfit, const Eigen::VectorXd& f
 void add_final_responses(const FinishedRun& run, io::InversionResult& result) {
   const core::ScopedTimer timer("run/final responses");
   const auto simulation = run.physics.simulation_for(result.log10_resistivity, result.data.survey, run.config.forward.final_accuracy);
-  result.predicted = simulation->value(result.section().resistivity_ohm_m);
+  const Eigen::VectorXd unshifted = simulation->value(result.section().resistivity_ohm_m);
+  result.predicted =
+      mt::shifted(unshifted, result.data.survey, run.physics.space().shift_keys(), run.physics.space().shifts_of(run.summary.model));
   result.meshes = simulation->meshes();
 }
 
@@ -87,16 +91,6 @@ void add_certificate(const FinishedRun& run, io::InversionResult& result) {
   result.certificate = run.physics.certify(result.log10_resistivity);
   core::log::info("{}", result.certificate.table());
   if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
-}
-
-void write_files(const FinishedRun& run, const io::InversionResult& result) {
-  const core::ScopedTimer timer("run/write results");
-  io::write_result(run.folder.result(), result);
-  io::write_section_csv(run.folder.section_csv(), result.section());
-  if (run.config.output.vtk) io::write_result_vtk(run.folder.vtk(), result, run.observations.datum_elevation_m);
-  if (run.config.output.report) write_report_of(run.folder.path(), result);
-  core::log::info("results:    {}", run.folder.result());
-  if (run.config.output.vtk) core::log::info("ParaView:   {}", run.folder.vtk());
 }
 
 /// Exit code of the contract, and the last line of a run.
@@ -120,17 +114,35 @@ int conclude(const FinishedRun& run, double rms) {
 
 }  // namespace
 
-inversion::DataMisfit misfit_of(const mt::ObservedData& data) {
+inversion::DataMisfit misfit_of(const mt::ObservedData& data, const ShiftPrior& prior) {
   std::vector<std::uint8_t> kept, phase;
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     kept.push_back(data.mask[i] == mt::MaskReason::kept ? 1 : 0);
     phase.push_back(mt::is_phase(data.survey.keys[i].quantity) ? 1 : 0);
   }
-  return {data.value, data.sigma, std::move(kept), std::move(phase)};
+  const Eigen::Index n = data.value.size();
+  Eigen::VectorXd value = Eigen::VectorXd::Zero(n + prior.n_shifts), sigma = Eigen::VectorXd::Constant(value.size(), prior.sigma_decades);
+  value.head(n) = data.value;
+  sigma.head(n) = data.sigma;
+  kept.resize(static_cast<std::size_t>(value.size()), 1);
+  phase.resize(kept.size(), 0);
+  return {std::move(value), std::move(sigma), std::move(kept), std::move(phase)};
 }
 
 void write_report_of(const std::filesystem::path& folder, const io::InversionResult& result) {
   core::log::info("report:     {}", io::write_report(folder, result).string());
+}
+
+void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder, const io::InversionResult& result) {
+  const core::ScopedTimer timer("run/write results");
+  io::write_result(folder.result(), result);
+  io::write_section_csv(folder.section_csv(), result.section());
+  if (!result.static_shifts.empty()) write_static_shifts(folder.static_shifts(), result);
+  if (config.output.vtk) io::make_folder(folder.vtk());
+  if (config.output.vtk) io::write_result_vtk(folder.vtk(), result, observations.datum_elevation_m);
+  if (config.output.report) write_report_of(folder.path(), result);
+  core::log::info("results:    {}", folder.result());
+  if (config.output.vtk) core::log::info("ParaView:   {}", folder.vtk());
 }
 
 int finish_run(FinishedRun run) {
@@ -144,15 +156,16 @@ int finish_run(FinishedRun run) {
   }
   const inversion::DataMisfit misfit = misfit_of(result.data);
   result.rms = misfit.rms(result.predicted);
-  const double difference = rms_between(misfit, spread(run.summary.predicted, result.data), result.predicted);
+  const Eigen::VectorXd on_iteration_meshes = spread(run.summary.predicted, result.data);
+  const double difference = rms_between(misfit, on_iteration_meshes, result.predicted);
   core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of the data's errors",
-                  run.summary.rms, result.rms, difference);
+                  misfit.rms(on_iteration_meshes), result.rms, difference);
   if (difference > largest_difference)
     core::log::warning(
         "the meshes of the iterations are coarse for these errors (they should differ by at most 0.2); set "
         "forward.iteration_accuracy = \"standard\"");
   result.provenance.finished_utc = io::utc_now();
-  on_rank_zero(run.physics.comm(), [&] { write_files(run, result); });
+  on_rank_zero(run.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
   return conclude(run, result.rms);
 }
 

@@ -4,6 +4,7 @@
 #include "apps/mt_invert/checkpoint.hpp"
 #include "apps/mt_invert/physics_setup.hpp"
 #include "apps/mt_invert/run_folder.hpp"
+#include "apps/mt_invert/static_shifts.hpp"
 #include "inversion/gauss_newton.hpp"
 #include "io/result/result.hpp"
 
@@ -20,8 +21,11 @@ struct FinishedRun {
   io::Provenance provenance;
 };
 
-/// Misfit of observed data on all their keys.
-[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data);
+/// Misfit of observed data on all their keys, and below them of the shifts against their prior.
+[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data, const ShiftPrior& prior = {});
+
+/// result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one rank. errors: FileError.
+void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder, const io::InversionResult& result);
 
 /// Recomputes responses at the final accuracy, writes results and report, and returns the exit code. collective.
 [[nodiscard]] int finish_run(FinishedRun run);

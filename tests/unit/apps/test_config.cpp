@@ -82,6 +82,43 @@ TEST_CASE("configuration: floors of ModEM files default to zero, bounds become d
   CHECK(config.bounds->upper_log10 == Approx(3.0));
 }
 
+TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo of them reads back", "[apps]") {
+  const Config config = read(minimal +
+                             "[regularization]\nnorm = \"mgs\"\n[[regularization.tear]]\ny_m = [0, 1]\nz_m = [0, 2.5]\nweight = 0.25\n"
+                             "[[regularization.fixed]]\ny_m = [0, 1, 1]\nz_m = [0, 0, 1]\nresistivity_ohm_m = 0.3\n"
+                             "[[regularization.fixed]]\nz_min_m = 100\n");
+  CHECK(config.regularization.norm.norm == inversion::RoughnessNorm::minimum_gradient_support);
+  CHECK(config.regularization.norm.epsilon == 0.5);
+  REQUIRE(config.regularization.roughness.tears.size() == 1);
+  CHECK(config.regularization.roughness.tears[0].points[1].z_m == 2.5);
+  CHECK(config.regularization.roughness.tears[0].weight == 0.25);
+  REQUIRE(config.regularization.fixed.size() == 2);
+  CHECK(config.regularization.fixed[0].resistivity_ohm_m == 0.3);
+  CHECK(config.regularization.fixed[1].polygon.contains({1e6, 101.0}));
+  CHECK_FALSE(config.regularization.fixed[1].polygon.contains({0.0, 99.0}));
+  CHECK(read(config.toml).toml == config.toml);
+  CHECK(read(minimal).regularization.norm.norm == inversion::RoughnessNorm::l2);
+}
+
+TEST_CASE("configuration: a polygon that crosses itself, a lone norm_epsilon and a prior without width are refused", "[apps]") {
+  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\ny_m = [0, 1, 1, 0]\nz_m = [0, 1, 0, 1]\n"),
+             Catch::Contains("c.toml:4: regularization.fixed[0]") && Catch::Contains("1–2 and 3–4"));
+  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\nresistivity_ohm_m = 1.0\n"), Catch::Contains("either the corners"));
+  CHECK_THAT(refusal(minimal + "[[regularization.tear]]\ny_m = [0]\nz_m = [0]\n"), Catch::Contains("at least 2"));
+  CHECK_THAT(refusal(minimal + "[regularization]\nnorm_epsilon = 0.1\n"), Catch::Contains("\"l1\" and \"mgs\""));
+  CHECK_THAT(refusal(minimal + "[static_shift]\nenabled = true\nsigma_decades = 0.0\n"), Catch::Contains("positive"));
+  CHECK_THAT(refusal(minimal + "[static_shift]\nmodes = [\"te\"]\n"), Catch::Contains("enabled = true"));
+}
+
+TEST_CASE("configuration: the start model's kind follows from its keys or is said by \"from\"", "[apps]") {
+  CHECK(read(minimal + "[start]\nfrom = \"soundings\"\n").start.from_soundings);
+  CHECK_FALSE(read(minimal + "[start]\nfrom = \"soundings\"\n").reference.from_soundings);
+  CHECK_FALSE(read(minimal + "[start]\nmodel_file = \"m.h5\"\n").reference.file.empty());
+  CHECK(read(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"half_space\"\n").reference.file.empty());
+  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"), Catch::Contains("excludes from"));
+  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"file\"\n"), Catch::Contains("expected the name of a model"));
+}
+
 TEST_CASE("configuration: every key of the demo is known", "[apps]") {
   for (const char* name : {"kim_eto.toml", "kim_eto_te.toml"}) {
     const Config config = read_config(std::string(LODESTONE_SOURCE_DIR "/examples/kim_eto/") + name);

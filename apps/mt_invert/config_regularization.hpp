@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/config.hpp"
+#include "apps/mt_invert/config_table.hpp"
+
+namespace lodestone::mt_invert {
+
+/// Table [regularization] with its lists of tears and fixed regions.
+[[nodiscard]] RegularizationConfig read_regularization(ConfigTable table);
+
+/// Table [static_shift]; nothing when it is not enabled.
+[[nodiscard]] std::optional<StaticShiftConfig> read_static_shift(ConfigTable table);
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/smoothness.hpp"
+
+#include <utility>
+
+namespace lodestone::mt_invert {
+
+Smoothness::Smoothness(const RegularizationConfig& config, const Earth& earth, ModelSpace space)
+    : space_(std::move(space)),
+      norm_(config.norm),
+      roughness_(inversion::roughness_operator(earth.grid, config.roughness)),
+      free_cells_(earth.free_cells),
+      reference_log10_(earth.reference_log10) {
+  if (norm_.norm != inversion::RoughnessNorm::l2) gradient_ = inversion::scaled_gradient(earth.grid, config.roughness);
+  // The operator has to be invertible for the shifts as well; at the λ of a model that fits, this is little beside their prior.
+  const double of_a_decade = (roughness_ * Eigen::VectorXd::Ones(roughness_.cols())).norm();
+  shift_weights_ = Eigen::VectorXd::Constant(space_.n_shifts(), of_a_decade);
+}
+
+std::shared_ptr<const inversion::Regularization> Smoothness::at(const Eigen::VectorXd& unknowns) const {
+  Eigen::SparseMatrix<double> roughness = roughness_;
+  if (norm_.norm != inversion::RoughnessNorm::l2)
+    roughness = inversion::reweighted(std::move(roughness), gradient_ * (space_.to_log10(unknowns) - reference_log10_), norm_);
+  if (space_.n_free() < roughness.cols()) roughness = inversion::of_free_cells(roughness, free_cells_);
+  if (space_.n_shifts() > 0) roughness = inversion::with_further_unknowns(roughness, shift_weights_);
+  return std::make_shared<inversion::Regularization>(std::move(roughness), space_.unshifted(reference_log10_));
+}
+
+inversion::Reweigh Smoothness::reweigh() const {
+  if (norm_.norm == inversion::RoughnessNorm::l2) return {};
+  return [this](const core::ConstVectorRef& unknowns) { return at(unknowns); };
+}
+
+}  // namespace lodestone::mt_invert

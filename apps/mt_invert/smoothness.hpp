@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/model_space.hpp"
+#include "inversion/gauss_newton.hpp"
+
+namespace lodestone::mt_invert {
+
+/// The regularization of a run: roughness of the free cells, in the norm of the configuration, and a little on the shifts (their prior is a datum).
+class Smoothness {
+ public:
+  /// errors: InvalidArgument.
+  Smoothness(const RegularizationConfig& config, const Earth& earth, ModelSpace space);
+
+  /// With the weights that the norm has at these unknowns.
+  [[nodiscard]] std::shared_ptr<const inversion::Regularization> at(const Eigen::VectorXd& unknowns) const;
+  /// For the optimiser; empty when the weights do not depend on the model. Keeps a reference to this object.
+  [[nodiscard]] inversion::Reweigh reweigh() const;
+
+ private:
+  ModelSpace space_;
+  inversion::RoughnessNormOptions norm_;
+  Eigen::SparseMatrix<double> roughness_, gradient_;  ///< of all cells; `gradient_` is empty for l2
+  std::vector<Eigen::Index> free_cells_;
+  Eigen::VectorXd reference_log10_, shift_weights_;
+};
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/model_space.hpp"
+#include "apps/mt_invert/smoothness.hpp"
+#include "apps/mt_invert/soundings.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+namespace mt = physics::mt;
+using physics::mesh::Polygon2D;
+using physics::mesh::TensorGrid2D;
+
+namespace {
+
+/// 3 columns × 2 rows, 100 ohm m, reference 10 ohm m.
+Earth small_earth() {
+  Earth earth{
+      TensorGrid2D({0, 100, 200, 300}, {0, 100, 300}), {}, Eigen::VectorXd::Constant(6, 2.0), Eigen::VectorXd::Constant(6, 1.0), {}};
+  fix_regions({}, earth);
+  return earth;
+}
+
+FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
+  return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity, "c.toml:7: regularization.fixed[0]"};
+}
+
+}  // namespace
+
+TEST_CASE("fixed regions: cells with their centre inside take the reference or the given resistivity and are no unknowns", "[apps]") {
+  Earth earth = small_earth();
+  CHECK(earth.free_cells.size() == 6);
+  fix_regions({upper_left()}, earth);
+  CHECK(earth.free_cells == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
+  CHECK(earth.start_log10[0] == 1.0);
+  fix_regions({upper_left(1000.0)}, earth);
+  CHECK(earth.start_log10[0] == Approx(3.0));
+  CHECK(earth.reference_log10[0] == Approx(3.0));
+  CHECK(earth.start_log10[1] == 2.0);
+}
+
+TEST_CASE("fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with their place", "[apps]") {
+  Earth earth = small_earth();
+  const auto refusal = [&](std::vector<physics::mesh::Point2D> corners) {
+    return tests::message_of<core::ConfigError>([&] { fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth); });
+  };
+  CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
+  CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
+  const TearConfig outside{{{{900, 0}, {900, 400}}}, "c.toml:9: regularization.tear[0].y_m"};
+  const auto message = tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid); });
+  CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
+}
+
+TEST_CASE("model space: fixed cells stay, bounds hold for the others, shifts follow", "[apps]") {
+  Earth earth = small_earth();
+  fix_regions({upper_left(0.3)}, earth);
+  const ModelSpace space(earth, BoundsConfig{0.0, 3.0}, {{mt::Mode::te, 0}, {mt::Mode::tm, 0}});
+  CHECK(space.n_free() == 5);
+  const Eigen::VectorXd x = space.unshifted(earth.start_log10);
+  REQUIRE(x.size() == 7);
+  CHECK(space.shifts_of(x).norm() == 0.0);
+  CHECK((space.to_log10(x) - earth.start_log10).norm() < 1e-12);
+  const auto identity = core::affine(Eigen::MatrixXd::Identity(6, 6), Eigen::VectorXd::Zero(6));
+  const Eigen::VectorXd resistivity = space.behind(identity)->value(x.head(5));
+  CHECK(resistivity[0] == Approx(0.3));
+  CHECK(resistivity[3] == Approx(100.0));
+}
+
+TEST_CASE("smoothness: a shift of a decade costs as much as a section a decade from the reference", "[apps]") {
+  const Earth earth = small_earth();
+  const ModelSpace space(earth, {}, {{mt::Mode::te, 0}});
+  const Smoothness smoothness({}, earth, space);
+  Eigen::VectorXd x = space.unshifted(earth.reference_log10);
+  const auto regularization = smoothness.at(x);
+  CHECK(regularization->cost(x) == 0.0);
+  x[6] = 1.0;
+  const double of_shift = regularization->cost(x);
+  CHECK(of_shift == Approx(regularization->cost(space.unshifted(earth.start_log10))));
+  CHECK_FALSE(smoothness.reweigh());
+}
+
+TEST_CASE("soundings: sections are linear between stations, constant beyond, and count depth from the surface on any grid", "[apps]") {
+  std::vector<SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
+                                    {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
+  const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};
+  const Eigen::VectorXd section = stitched(models, stations, small_earth().grid, {});
+  CHECK(section[0] == Approx(3.0));
+  CHECK(section[1] == Approx(2.0));
+  CHECK(section[2] == Approx(1.0));
+  CHECK(section[4] == Approx(2.0));
+  const TensorGrid2D datum({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
+  CHECK(stitched(models, stations, datum, physics::mesh::Surface2D(-150.0))[0] == Approx(2.0));
+}
