@@ -4,7 +4,7 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
-#include "inversion/data_space.hpp"
+#include "inversion/gauss_newton_system.hpp"
 
 using namespace lodestone;
 

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       .regularization = std::make_shared<inversion::Regularization>(inversion::roughness_operator(column, roughness), start)};
   inversion::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 20});
   gauss_newton.add(std::make_shared<inversion::IterationTable>());
-  const inversion::GaussNewtonSummary summary = gauss_newton.minimise(objective, start);
+  const inversion::InversionSummary summary = gauss_newton.minimise(objective, start);
 
   core::log::info("{}\n\n{:>10} {:>12}", summary.brief(), "depth_m", "rho_ohm_m");
   for (int i = 0; i < n_layers; i += 3) core::log::info("{:>10.0f} {:>12.1f}", column.z_centre_m(i), std::pow(10.0, summary.model[i]));

@@ -8,10 +8,10 @@
 
 namespace lodestone::inversion {
 
-struct GaussNewtonState;
+struct InversionState;
 
-/// How an iteration reached its model: a jump weighs the roughness of the model, a creeping step that of the change.
-enum class StepKind { start, jump, creep };
+/// How an iteration reached its model: a jump weighs the roughness of the model, a creeping step that of the change; a descent follows a gradient.
+enum class StepKind { start, jump, creep, descent };
 [[nodiscard]] std::string_view describe(StepKind kind);
 
 /// One row of the iteration table.
@@ -20,7 +20,7 @@ struct IterationRecord {
   StepKind kind = StepKind::start;
   double lambda = 0.0, rms = 0.0;
   double roughness = 0.0;     ///< ‖R (m − m_ref)‖²
-  double step = 0.0;          ///< share of the Gauss–Newton step that was taken
+  double step = 0.0;          ///< share of the Gauss–Newton step, or of the predicted length of a descent, that was taken
   double rms_at_start = 0.0;  ///< of the model before on this iteration's mesh: the rms of the row before unless the mesh was redesigned
   int n_forward = 0, n_jacobian = 0;  ///< in this iteration
   double seconds = 0.0;               ///< wall time of this iteration
@@ -31,7 +31,7 @@ struct IterationView {
   const IterationRecord& record;
   const Eigen::VectorXd& model;
   const Eigen::VectorXd& predicted;
-  const GaussNewtonState& state;  ///< what a checkpoint stores
+  const InversionState& state;  ///< what a checkpoint stores
 };
 
 /// Something that happens per iteration: a table line, a checkpoint, a VTK file, progress. Called on every rank; only rank 0 should write files.

@@ -57,7 +57,7 @@ void IterationsCsv::on_iteration(const IterationView& view) {
   });
 }
 
-CheckpointDirective::CheckpointDirective(std::function<void(const GaussNewtonState&)> store) : store_(std::move(store)) {}
+CheckpointDirective::CheckpointDirective(std::function<void(const InversionState&)> store) : store_(std::move(store)) {}
 
 void CheckpointDirective::on_iteration(const IterationView& view) { store_(view.state); }
 

@@ -46,11 +46,11 @@ class IterationsCsv final : public Directive {
 /// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback decides which one writes.
 class CheckpointDirective final : public Directive {
  public:
-  explicit CheckpointDirective(std::function<void(const GaussNewtonState&)> store);
+  explicit CheckpointDirective(std::function<void(const InversionState&)> store);
   void on_iteration(const IterationView& view) override;
 
  private:
-  std::function<void(const GaussNewtonState&)> store_;
+  std::function<void(const InversionState&)> store_;
 };
 
 }  // namespace lodestone::inversion

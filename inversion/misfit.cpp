@@ -20,12 +20,15 @@ double wrapped(double angle_rad) {
 
 }  // namespace
 
-DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vector<std::uint8_t> kept, std::vector<std::uint8_t> is_phase)
-    : observed_(std::move(observed)), is_phase_(std::move(is_phase)) {
+DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vector<std::uint8_t> kept, std::vector<std::uint8_t> is_phase,
+                       double huber_threshold)
+    : observed_(std::move(observed)), is_phase_(std::move(is_phase)), huber_threshold_(huber_threshold) {
   const auto n = static_cast<std::size_t>(observed_.size());
   if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase_.size() != n)
     throw core::ShapeError(component, "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}", n, sigma.size(),
                            kept.size(), is_phase_.size());
+  if (!(huber_threshold >= 0.0) || !std::isfinite(huber_threshold))
+    throw core::InvalidArgument(component, "expected a Huber threshold of 0 or more errors, got {}", huber_threshold);
   weights_ = Eigen::VectorXd::Zero(observed_.size());
   for (Eigen::Index i = 0; i < observed_.size(); ++i) {
     if (kept[static_cast<std::size_t>(i)] == 0) continue;
@@ -51,7 +54,17 @@ Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) cons
 }
 
 double DataMisfit::rms(const core::ConstVectorRef& predicted) const {
-  return std::sqrt(residual(predicted).squaredNorm() / static_cast<double>(n_kept_));
+  const Eigen::VectorXd r = residual(predicted);
+  const double c = huber_threshold_;
+  const double sum =
+      c > 0.0 ? r.unaryExpr([c](double v) { return std::abs(v) > c ? 2.0 * c * std::abs(v) - c * c : v * v; }).sum() : r.squaredNorm();
+  return std::sqrt(sum / static_cast<double>(n_kept_));
+}
+
+Eigen::VectorXd DataMisfit::root_weights(const core::ConstVectorRef& predicted) const {
+  const double c = huber_threshold_;
+  if (c == 0.0) return Eigen::VectorXd::Ones(size());
+  return residual(predicted).unaryExpr([c](double r) { return std::abs(r) > c ? std::sqrt(c / std::abs(r)) : 1.0; });
 }
 
 }  // namespace lodestone::inversion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimiser.hpp"
 
 #include "engine/core/error.hpp"
 
@@ -38,23 +38,25 @@ std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.
 
 }  // namespace
 
-void write_state(core::ArraySink& sink, const GaussNewtonState& state) {
+void write_state(core::ArraySink& sink, const InversionState& state) {
   const std::array<std::int64_t, 3> counters{state.iteration, state.n_stagnated, state.design_iteration};
   core::write_vector(sink, "state/counters", std::span<const std::int64_t>(counters));
   sink.attribute("state/counters", "meaning", "iteration, iterations in a row without progress, iteration of the last redesign (-1: none)");
   const std::array<double, 2> lambdas{state.lambda, state.creep_lambda};
   core::write_vector(sink, "state/lambda", std::span<const double>(lambdas));
-  sink.attribute("state/lambda", "meaning", "of the last jump (0: none), of the last step if that crept (0: it jumped)");
+  sink.attribute("state/lambda", "meaning", "of the last jump, or in force (0: none), of the last step if that crept (0: it jumped)");
   core::write_vector(sink, "state/model", span_of(state.model));
+  if (state.memory.size() > 0) core::write_matrix(sink, "state/memory", state.memory);
   if (state.design_model.size() > 0) core::write_vector(sink, "state/design_model", span_of(state.design_model));
   Eigen::MatrixXd history(static_cast<Eigen::Index>(state.history.size()), n_columns);
   for (Eigen::Index i = 0; i < history.rows(); ++i) history.row(i) = row_of(state.history[static_cast<std::size_t>(i)]);
   core::write_matrix(sink, "state/history", history);
-  sink.attribute("state/history", "columns",
-                 "iteration, kind (0 start, 1 jump, 2 creep), lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
+  sink.attribute(
+      "state/history", "columns",
+      "iteration, kind (0 start, 1 jump, 2 creep, 3 descent), lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
 }
 
-GaussNewtonState read_state(const core::ArraySource& source) {
+InversionState read_state(const core::ArraySource& source) {
   const auto counters = core::read_integers(source, "state/counters");
   const auto lambda = core::read_doubles(source, "state/lambda");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
@@ -63,13 +65,14 @@ GaussNewtonState read_state(const core::ArraySource& source) {
                             "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
                             "was the checkpoint written by another version?",
                             n_columns, counters.size(), lambda.size(), history.rows(), history.cols());
-  GaussNewtonState state;
+  InversionState state;
   state.iteration = static_cast<int>(counters[0]);
   state.n_stagnated = static_cast<int>(counters[1]);
   state.design_iteration = static_cast<int>(counters[2]);
   state.lambda = lambda[0];
   state.creep_lambda = lambda[1];
   state.model = vector_of(source, "state/model");
+  if (source.contains("state/memory")) state.memory = core::read_matrix(source, "state/memory");
   if (source.contains("state/design_model")) state.design_model = vector_of(source, "state/design_model");
   for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));
   return state;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace lodestone::inversion {
 namespace {
@@ -14,8 +16,15 @@ constexpr double small_gain = 0.05;  // relative fall of rms below which a jump 
 
 }  // namespace
 
-StepSearch::StepSearch(const GaussNewtonOptions& options, const DataSpaceSystem& system, const Regularization& regularization,
-                       Present present, Services services)
+double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms) {
+  const double wanted = std::max(target_rms, 0.5 * present_rms);
+  double lambda = system.mean_diagonal() > 0.0 ? system.mean_diagonal() : 1.0;
+  for (int i = 0; i < 12 && system.linear_rms(lambda) > wanted; ++i) lambda *= 0.1;
+  return lambda;
+}
+
+StepSearch::StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Regularization& regularization,
+                       Present present, StepServices services)
     : options_(options), system_(system), regularization_(regularization), present_(present), services_(std::move(services)) {}
 
 std::variant<Candidate, Stop> StepSearch::run() {
@@ -61,7 +70,7 @@ Candidate StepSearch::trial(StepKind kind, double lambda) {
   Candidate candidate{.kind = kind, .lambda = lambda};
   auto model = kind == StepKind::creep ? system_.creep(lambda) : system_.jump(lambda);
   if (!model) {
-    candidate.failure = "the data-space system is not positive definite";
+    candidate.failure = "the normal equations are not positive definite";
     return candidate;
   }
   candidate.model = std::move(*model);
@@ -94,13 +103,8 @@ std::variant<Candidate, Stop> StepSearch::shorten(const Candidate& full) {
   return Stop{StopReason::stagnated, "no lambda and no shorter step lowers the rms"};
 }
 
-/// λ of the first trial: the largest one, in factors of 10 from the size of G, whose linearised rms is at the target or half the present rms.
 double StepSearch::first_lambda() const {
-  if (present_.jump_lambda > 0.0) return present_.jump_lambda;
-  const double wanted = std::max(options_.target_rms, 0.5 * present_.rms);
-  double lambda = system_.mean_diagonal() > 0.0 ? system_.mean_diagonal() : 1.0;
-  for (int i = 0; i < 12 && system_.linear_rms(lambda) > wanted; ++i) lambda *= 0.1;
-  return lambda;
+  return present_.jump_lambda > 0.0 ? present_.jump_lambda : automatic_lambda(system_, options_.target_rms, present_.rms);
 }
 
 /// Lower rms above the target; at the target, smoother and still there.

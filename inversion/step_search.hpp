@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/data_space.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/gauss_newton_system.hpp"
 #include "inversion/lambda_search.hpp"
+#include "inversion/run.hpp"
 
 #include <functional>
-#include <limits>
-#include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 namespace lodestone::inversion {
 
-/// Why a run ends.
-struct Stop {
-  StopReason reason;
-  std::string message;
+/// What a choice of the next model needs from its run.
+struct StepServices {
+  std::function<void(Candidate&)> evaluate;  ///< runs the forward map
+  std::function<void(const std::string&)> progress;
 };
 
-/// A model whose forward run was tried.
-struct Candidate {
-  Eigen::VectorXd model{}, predicted{};
-  StepKind kind = StepKind::jump;
-  double lambda = 0.0, step = 1.0;
-  double rms = std::numeric_limits<double>::infinity();
-  std::string failure{};  ///< why it was rejected
-};
+/// The largest λ, in factors of 10 from the size of the system, whose linearised rms is at most max(target, half the present rms).
+[[nodiscard]] double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms);
 
 /// The next model from one linearisation: jumps (Occam), creeps where jumps do not pay, shortens what is left. Internal to this layer.
 ///
@@ -40,13 +31,8 @@ class StepSearch {
     double jump_lambda;   ///< of the last jump; 0: none yet
     double creep_lambda;  ///< of the last step if that crept; 0: it jumped
   };
-  struct Services {
-    std::function<void(Candidate&)> evaluate;  ///< runs the forward map
-    std::function<void(const std::string&)> progress;
-  };
-
-  StepSearch(const GaussNewtonOptions& options, const DataSpaceSystem& system, const Regularization& regularization, Present present,
-             Services services);
+  StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Regularization& regularization, Present present,
+             StepServices services);
   /// A better model, or why there is none.
   [[nodiscard]] std::variant<Candidate, Stop> run();
 
@@ -65,10 +51,10 @@ class StepSearch {
   [[nodiscard]] bool is_better(const Candidate& candidate) const;
 
   const GaussNewtonOptions& options_;
-  const DataSpaceSystem& system_;
+  const GaussNewtonSystem& system_;
   const Regularization& regularization_;
   Present present_;
-  Services services_;
+  StepServices services_;
 };
 
 }  // namespace lodestone::inversion

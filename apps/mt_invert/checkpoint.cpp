@@ -102,7 +102,7 @@ std::string config_difference(const std::string& old_toml, const std::string& ne
   return text;
 }
 
-void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::GaussNewtonState& state) {
+void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::InversionState& state) {
   io::Hdf5Sink sink(path);
   sink.attribute("", "format", format_name);
   sink.attribute("", "version", format_version);
@@ -113,7 +113,7 @@ void write_checkpoint(const std::string& path, const RunInputs& inputs, const in
   sink.commit();
 }
 
-inversion::GaussNewtonState read_checkpoint(const std::string& path, const RunInputs& inputs) {
+inversion::InversionState read_checkpoint(const std::string& path, const RunInputs& inputs) {
   const io::Hdf5Source source(path);
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name) {
     throw core::FormatError("mt_invert", "{}: expected a checkpoint, got another HDF5 file; give the folder of a run", path);

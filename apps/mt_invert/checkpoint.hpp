@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimiser.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
@@ -16,11 +16,11 @@ struct RunInputs {
 };
 
 /// errors: FileError.
-void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::GaussNewtonState& state);
+void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::InversionState& state);
 
 /// The saved state. errors: FileError, FormatError; ConfigError that says what differs when configuration or data are not those of the checkpoint
 /// (titles, output and the maximal number of iterations may differ).
-[[nodiscard]] inversion::GaussNewtonState read_checkpoint(const std::string& path, const RunInputs& inputs);
+[[nodiscard]] inversion::InversionState read_checkpoint(const std::string& path, const RunInputs& inputs);
 
 /// "key: old → new" for every key that differs between two configurations and matters for the result; empty when none does.
 [[nodiscard]] std::string config_difference(const std::string& old_toml, const std::string& new_toml);

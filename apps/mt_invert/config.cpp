@@ -102,19 +102,6 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   return BoundsConfig{std::log10(lower), std::log10(upper)};
 }
 
-inversion::GaussNewtonOptions read_optimiser(ConfigTable table) {
-  inversion::GaussNewtonOptions options;
-  options.max_iterations = table.integer("max_iterations", options.max_iterations, 0);
-  options.target_rms = table.positive("target_rms", options.target_rms);
-  options.lambda_start = table.not_negative("lambda_start", options.lambda_start);
-  options.lambda_factor = table.real("lambda_factor", options.lambda_factor);
-  if (!(options.lambda_factor > 1.0)) table.refuse("lambda_factor", fmt::format("expected more than 1, got {}", options.lambda_factor));
-  options.lambda_tolerance = table.positive("lambda_tolerance_log10", options.lambda_tolerance);
-  options.max_lambda_trials = table.integer("max_lambda_trials", options.max_lambda_trials, 1);
-  options.max_halvings = table.integer("max_halvings", options.max_halvings, 0);
-  options.min_rms_drop = table.not_negative("min_rms_drop", options.min_rms_drop);
-  options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
-  options.patience = table.integer("patience", options.patience, 1);
   return options;
 }
 
@@ -166,12 +153,15 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.bounds = read_bounds(table.table("bounds"));
   config.regularization = read_regularization(table.table("regularization"));
   config.static_shift = read_static_shift(table.table("static_shift"));
-  config.optimiser = read_optimiser(table.table("inversion"));
+  config.inversion = read_inversion(table.table("inversion"));
+  config.huber_threshold = table.table("misfit").not_negative("huber_threshold", 0.0);
   config.forward = read_forward(table.table("forward"));
   config.output = read_output(table.table("output"));
   if (config.grid.from_model && config.start.file.empty()) {
     table.table("grid").refuse("from_start_model", "needs start.model_file, which is not given");
   }
+  if (config.regularization.norm.norm != inversion::RoughnessNorm::l2 && !config.inversion.needs_jacobian())
+    table.table("regularization").refuse("norm", "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
   given.require_all_used();
   config.toml = table.effective_toml();
   return config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/gauss_newton.hpp"
+#include "apps/mt_invert/config_inversion.hpp"
 #include "inversion/roughness_norm.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "physics/mesh/tensor_grid.hpp"
@@ -118,7 +118,8 @@ struct Config {
   std::optional<BoundsConfig> bounds;
   RegularizationConfig regularization;
   std::optional<StaticShiftConfig> static_shift;
-  inversion::GaussNewtonOptions optimiser;
+  double huber_threshold = 0.0;  ///< table [misfit]; in errors of the data, 0: least squares
+  InversionConfig inversion;
   ForwardConfig forward;
   OutputConfig output;
   std::string toml;  ///< every key with the value in force

@@ -16,6 +16,7 @@ namespace mt = physics::mt;
 
 constexpr double cost_exponent = 1.25;  // of factorisation and solves in the number of nodes, measured between 1e4 and 1e5
 constexpr double usual_trials = 4.0;    // forward runs of a λ search
+constexpr double descent_runs = 3.0;    // a redesign, a trial, and the products of a descent at the cost of another run
 constexpr double dense_rate = 2e10;     // flop/s of one core in BLAS-3, a cautious figure
 
 /// The mesh and keys of one frequency alone.
@@ -50,8 +51,9 @@ double relative_work(const mt::MeshSet2D& meshes, int frequency) {
 }
 
 struct TimeEstimate {
+  double trials = usual_trials;
   double forward_s = 0.0, jacobian_s = 0.0, dense_s = 0.0;
-  [[nodiscard]] double iteration_s() const { return jacobian_s + usual_trials * forward_s + dense_s; }
+  [[nodiscard]] double iteration_s() const { return jacobian_s + trials * forward_s + dense_s; }
 };
 
 /// Times the frequency in the middle of the list on this machine and scales to all of them. Local: every rank times the same frequency.
@@ -81,8 +83,15 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
   const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
   TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
   const double n = static_cast<double>(earth.grid.n_cells()), n_data = static_cast<double>(observations.data.n_kept());
-  time.dense_s = (n * n_data * n_data / core::size_of(physics.comm()) + usual_trials * n_data * n_data * n_data / 3.0) / dense_rate;
-  const double bytes = simulation->estimated_bytes() + 8.0 * (2.0 * n * n_data + 2.0 * n_data * n_data);
+  double bytes = simulation->estimated_bytes();
+  if (config.inversion.needs_jacobian()) {
+    const double side = std::min(n, n_data), other = std::max(n, n_data);  // of the dense system; the space is chosen so by default
+    time.dense_s = (other * side * side / core::size_of(physics.comm()) + usual_trials * side * side * side / 3.0) / dense_rate;
+    bytes += 8.0 * (2.0 * n * n_data + 2.0 * side * side);
+  } else {
+    time.jacobian_s = 0.0;
+    time.trials = descent_runs;
+  }
   on_rank_zero(physics.comm(), [&] {
     const ModelSpace& space = physics.space();
     const auto held = earth.grid.n_cells() - space.n_free(), shifts = space.n_shifts();
@@ -95,9 +104,9 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     print_out(
         fmt::format("time per iteration:   about {:.1f} s at first, on {} rank(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
                     "dense algebra {:.1f} s)\n",
-                    time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, usual_trials, time.forward_s, time.dense_s));
+                    time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, time.trials, time.forward_s, time.dense_s));
     print_out(fmt::format("{} iterations:        from {:.1f} min to three times that: meshes grow with the contrasts of the model\n",
-                          config.optimiser.max_iterations, config.optimiser.max_iterations * time.iteration_s() / 60.0));
+                          config.inversion.max_iterations(), config.inversion.max_iterations() * time.iteration_s() / 60.0));
   });
   return 0;
 }

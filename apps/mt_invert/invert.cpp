@@ -39,10 +39,10 @@ void echo_configuration(MPI_Comm comm, const RunFolder& folder, const InvertArgu
   });
 }
 
-void add_directives(inversion::GaussNewton& optimiser, const PhysicsSetup& physics, const Config& config, const Earth& earth,
+void add_directives(inversion::Optimiser& optimiser, const PhysicsSetup& physics, const Config& config, const Earth& earth,
                     const RunFolder& folder, const RunInputs& inputs) {
   const MPI_Comm comm = physics.comm();
-  if (core::rank_of(comm) == 0) optimiser.add(std::make_shared<inversion::ProgressBar>(config.optimiser.max_iterations));
+  if (core::rank_of(comm) == 0) optimiser.add(std::make_shared<inversion::ProgressBar>(config.inversion.max_iterations()));
   optimiser.add(std::make_shared<inversion::IterationTable>());
   if (config.output.checkpoint) optimiser.add(std::make_shared<SaveCheckpoint>(comm, folder.checkpoint(), inputs));
   optimiser.add(std::make_shared<inversion::IterationsCsv>(comm, folder.iterations()));
@@ -102,22 +102,22 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   // 3. What a good section is: it fits the data and is smooth
   const Smoothness smoothness(config.regularization, earth, physics.space());
   const inversion::Objective objective{.forward = physics.forward_for(earth.start_log10),
-                                       .misfit = misfit_of(data, shift_prior_of(config, physics.space())),
+                                       .misfit = misfit_of(data, config.huber_threshold, shift_prior_of(config, physics.space())),
                                        .regularization = smoothness.at(start)};
 
-  // 4. Gauss–Newton steps until the data are fitted
+  // 4. Steps until the data are fitted
   const RunInputs inputs{config.toml, data, start};
-  inversion::GaussNewton optimiser(comm, config.optimiser);
-  add_directives(optimiser, physics, config, earth, folder, inputs);
-  optimiser.set_redesign(redesign_of(physics, config.forward));
-  optimiser.set_reweigh(smoothness.reweigh());
+  const auto optimiser = config.inversion.make_optimiser(comm);
+  add_directives(*optimiser, physics, config, earth, folder, inputs);
+  optimiser->set_redesign(redesign_of(physics, config.forward));
+  optimiser->set_reweigh(smoothness.reweigh());
   StopRequests stop(comm, arguments.time_limit_min);
-  optimiser.set_stop(std::ref(stop));
+  optimiser->set_stop(std::ref(stop));
   io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
-  std::optional<inversion::GaussNewtonState> saved;
+  std::optional<inversion::InversionState> saved;
   if (arguments.resume) saved = read_checkpoint(folder.checkpoint(), inputs);
   echo_configuration(comm, folder, arguments, config);
-  const auto summary = saved ? optimiser.resume(objective, *saved) : optimiser.minimise(objective, start);
+  const auto summary = saved ? optimiser->resume(objective, *saved) : optimiser->minimise(objective, start);
 
   // 5. Results for ParaView, for people and for the next run
   if (summary.reason == inversion::StopReason::interrupted || summary.reason == inversion::StopReason::time_limit) {

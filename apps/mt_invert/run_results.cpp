@@ -55,7 +55,7 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
   result.history = rows_of(run.summary.history);
   result.stop_reason = std::string(inversion::describe(run.summary.reason));
   result.stop_message = run.summary.message;
-  result.target_rms = run.config.optimiser.target_rms;
+  result.target_rms = run.config.inversion.target_rms();
   add_static_shifts(run.config, run.physics.space(), run.summary.model, result);
   return result;
 }
@@ -96,7 +96,7 @@ void add_certificate(const FinishedRun& run, io::InversionResult& result) {
 /// Exit code of the contract, and the last line of a run.
 int conclude(const FinishedRun& run, double rms) {
   const auto& summary = run.summary;
-  const double target = run.config.optimiser.target_rms;
+  const double target = run.config.inversion.target_rms();
   switch (summary.reason) {
     case StopReason::target_reached:
       core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration,
@@ -114,7 +114,7 @@ int conclude(const FinishedRun& run, double rms) {
 
 }  // namespace
 
-inversion::DataMisfit misfit_of(const mt::ObservedData& data, const ShiftPrior& prior) {
+inversion::DataMisfit misfit_of(const mt::ObservedData& data, double huber_threshold, const ShiftPrior& prior) {
   std::vector<std::uint8_t> kept, phase;
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     kept.push_back(data.mask[i] == mt::MaskReason::kept ? 1 : 0);
@@ -126,7 +126,7 @@ inversion::DataMisfit misfit_of(const mt::ObservedData& data, const ShiftPrior& 
   sigma.head(n) = data.sigma;
   kept.resize(static_cast<std::size_t>(value.size()), 1);
   phase.resize(kept.size(), 0);
-  return {std::move(value), std::move(sigma), std::move(kept), std::move(phase)};
+  return {std::move(value), std::move(sigma), std::move(kept), std::move(phase), huber_threshold};
 }
 
 void write_report_of(const std::filesystem::path& folder, const io::InversionResult& result) {
@@ -154,19 +154,24 @@ int finish_run(FinishedRun run) {
     add_final_responses(run, result);
     add_certificate(run, result);
   }
-  const inversion::DataMisfit misfit = misfit_of(result.data);
-  result.rms = misfit.rms(result.predicted);
+  const inversion::DataMisfit misfit = misfit_of(result.data, run.config.huber_threshold);
+  const double rms = misfit.rms(result.predicted);
+  result.rms = misfit_of(result.data, 0.0).rms(result.predicted);
   const Eigen::VectorXd on_iteration_meshes = spread(run.summary.predicted, result.data);
   const double difference = rms_between(misfit, on_iteration_meshes, result.predicted);
   core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of the data's errors",
-                  misfit.rms(on_iteration_meshes), result.rms, difference);
+                  misfit.rms(on_iteration_meshes), rms, difference);
+  if (run.config.huber_threshold > 0.0)
+    core::log::info(
+        "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give {:.4f}, the figure in the files",
+        run.config.huber_threshold, result.rms);
   if (difference > largest_difference)
     core::log::warning(
         "the meshes of the iterations are coarse for these errors (they should differ by at most 0.2); set "
         "forward.iteration_accuracy = \"standard\"");
   result.provenance.finished_utc = io::utc_now();
   on_rank_zero(run.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
-  return conclude(run, result.rms);
+  return conclude(run, rms);
 }
 
 }  // namespace lodestone::mt_invert

@@ -5,7 +5,7 @@
 #include "apps/mt_invert/physics_setup.hpp"
 #include "apps/mt_invert/run_folder.hpp"
 #include "apps/mt_invert/static_shifts.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimiser.hpp"
 #include "io/result/result.hpp"
 
 namespace lodestone::mt_invert {
@@ -17,12 +17,12 @@ struct FinishedRun {
   const Earth& earth;
   const PhysicsSetup& physics;
   const RunFolder& folder;
-  const inversion::GaussNewtonSummary& summary;
+  const inversion::InversionSummary& summary;
   io::Provenance provenance;
 };
 
-/// Misfit of observed data on all their keys, and below them of the shifts against their prior.
-[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data, const ShiftPrior& prior = {});
+/// Misfit of observed data on all their keys (least squares where the threshold of Huber's norm is 0), and below them of the shifts against their prior.
+[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data, double huber_threshold, const ShiftPrior& prior = {});
 
 /// result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one rank. errors: FileError.
 void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder, const io::InversionResult& result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimiser.hpp"
 
 #include <mpi.h>
 

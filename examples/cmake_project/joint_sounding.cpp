@@ -105,7 +105,7 @@ class Inversions {
     core::on_rank_zero(comm_, [&] { io::make_folder(folder_); });
   }
 
-  inversion::GaussNewtonSummary invert(const std::string& name, const DataSet& data, int stop_after = 1000) {
+  inversion::InversionSummary invert(const std::string& name, const DataSet& data, int stop_after = 1000) {
     core::log::info("\n{}: {} data", name, data.observed.size());
     auto gauss_newton = optimiser(name, stop_after);
     auto summary = gauss_newton.minimise(objective(data), start());
@@ -114,7 +114,7 @@ class Inversions {
   }
 
   /// Goes on from the checkpoint of a stopped run.
-  inversion::GaussNewtonSummary resume(const std::string& name, const DataSet& data) {
+  inversion::InversionSummary resume(const std::string& name, const DataSet& data) {
     const io::Hdf5Source source(checkpoint_of(name));
     return optimiser(name, 1000).resume(objective(data), inversion::read_state(source));
   }
@@ -175,7 +175,7 @@ struct Found {
   double rms, shallow, deep, whole;
 };
 
-Found judge(const std::string& name, const Layers& layers, const inversion::GaussNewtonSummary& summary) {
+Found judge(const std::string& name, const Layers& layers, const inversion::InversionSummary& summary) {
   constexpr double bottom_m = 8e3;
   const Found found{summary.rms, deviation(layers, summary.model, 0.0, shallow_m), deviation(layers, summary.model, shallow_m, bottom_m),
                     deviation(layers, summary.model, 0.0, bottom_m)};

@@ -2,8 +2,8 @@
 // Each rank also inverts alone (MPI_COMM_SELF): the shared run must give the numbers of the lonely one.
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "inversion/data_space.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/descent.hpp"
+#include "inversion/gauss_newton_system.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -28,34 +28,70 @@ double distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a 
 
 }  // namespace
 
-TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank") {
+TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank, in data and in model space") {
   const WideProblem problem;
-  const inversion::GaussNewtonOptions options{.max_iterations = 6};
-  const auto shared = GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
-  const auto alone = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
-  CHECK(distance(shared.model, alone.model) < 1e-12);
-  CHECK(shared.rms == Approx(alone.rms).epsilon(1e-12));
-  CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-12));
-  CHECK(shared.reason == alone.reason);
-  REQUIRE(shared.history.size() == alone.history.size());
-  CHECK(shared.history.size() > 2);
+  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
+    const inversion::GaussNewtonOptions options{.max_iterations = 6, .space = space};
+    const auto shared = GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto alone = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    CHECK(distance(shared.model, alone.model) < 1e-12);
+    CHECK(shared.rms == Approx(alone.rms).epsilon(1e-12));
+    CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-12));
+    CHECK(shared.reason == alone.reason);
+    REQUIRE(shared.history.size() == alone.history.size());
+    CHECK(shared.history.size() > 2);
+  }
 }
 
-TEST_CASE("data space: the model of a lambda has the same bits on every rank") {
+TEST_CASE("descent: any number of ranks gives the bits of one rank") {
+  const WideProblem problem;
+  for (const auto method : {inversion::DescentMethod::nlcg, inversion::DescentMethod::lbfgs}) {
+    const inversion::DescentOptions options{.method = method, .max_iterations = 12, .target_rms = 0.1};
+    const auto shared = inversion::Descent(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto alone = inversion::Descent(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    CHECK(tests::same_bits(shared.model, alone.model));
+    CHECK(shared.history.size() == alone.history.size());
+    CHECK(shared.history.size() == 13);
+  }
+}
+
+TEST_CASE("descent: a linearisation that fails on one rank is rejected, or ends the run, on all of them") {
+  const WideProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
+  int first_bad = 2, last_bad = 2;
+  fake->before_linearize = [&](int call) {
+    if (last && call >= first_bad && call <= last_bad) throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
+  };
+  inversion::Objective objective = problem.objective;
+  objective.forward = fake;
+  const inversion::DescentOptions options{.max_iterations = 3, .target_rms = 0.1};
+  const auto rejected = inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  REQUIRE(rejected.history.size() == 4);
+  CHECK(rejected.history[1].n_forward == 2);
+  fake->n_linearize = 0;
+  first_bad = 1;
+  const auto failed = inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  CHECK(failed.reason == StopReason::failed);
+  CHECK(failed.history.size() == 1);
+}
+
+TEST_CASE("normal equations: in either space the model of a lambda has the same bits on every rank") {
   const WideProblem problem;
   const Eigen::VectorXd m = Eigen::VectorXd::Constant(problem.n, 0.5);
   const auto linearization = problem.map->linearize(m);
-  const inversion::Team team(MPI_COMM_WORLD);
-  const inversion::DataSpaceSystem system(team, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
-  const auto model = system.jump(3.0);
-  REQUIRE(model);
-  Eigen::MatrixXd of_root = *model;
-  team.broadcast(of_root);
-  CHECK((of_root.array() == model->array()).all());
-  const inversion::Team self(MPI_COMM_SELF);
-  const inversion::DataSpaceSystem alone(self, *linearization, problem.objective.misfit, *problem.objective.regularization, m);
-  CHECK(distance(*model, *alone.jump(3.0)) < 1e-13);
-  CHECK(system.linear_rms(3.0) == Approx(alone.linear_rms(3.0)).epsilon(1e-12));
+  const inversion::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
+  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
+    const auto system = inversion::make_system(space, team, *linearization, problem.objective, m);
+    const auto model = system->jump(3.0);
+    REQUIRE(model);
+    Eigen::MatrixXd of_root = *model;
+    team.broadcast(of_root);
+    CHECK((of_root.array() == model->array()).all());
+    const auto alone = inversion::make_system(space, self, *linearization, problem.objective, m);
+    CHECK(distance(*model, *alone->jump(3.0)) < 1e-13);
+    CHECK(system->linear_rms(3.0) == Approx(alone->linear_rms(3.0)).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of them") {

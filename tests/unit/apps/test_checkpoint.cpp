@@ -24,8 +24,8 @@ RunInputs small_inputs() {
   return inputs;
 }
 
-inversion::GaussNewtonState small_state() {
-  inversion::GaussNewtonState state;
+inversion::InversionState small_state() {
+  inversion::InversionState state;
   state.iteration = 2;
   state.lambda = 0.125;
   state.model = Eigen::Vector3d(1.0, 1.0 / 3.0, -2.0);

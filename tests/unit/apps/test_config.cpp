@@ -36,7 +36,7 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
         std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
   CHECK(config.data.selection.floors.log10_rho == 0.0434);
   CHECK(config.start.resistivity_ohm_m == 100.0);
-  CHECK(config.optimiser.max_iterations == 15);
+  CHECK(config.inversion.max_iterations() == 15);
   CHECK_FALSE(config.bounds.has_value());
   CHECK(config.forward.redesign == Redesigning::each_iteration);
 }
@@ -46,6 +46,26 @@ TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[a
   CHECK_THAT(config.toml,
              Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") && Catch::Contains("max_iterations = 15"));
   CHECK(read(config.toml).toml == config.toml);
+}
+
+TEST_CASE("configuration: the algorithm decides which keys of [inversion] there are", "[apps]") {
+  const Config descent = read(minimal + "[inversion]\nalgorithm = \"lbfgs\"\nmemory = 5\n[misfit]\nhuber_threshold = 1.5\n");
+  CHECK(descent.inversion.max_iterations() == 100);
+  CHECK_FALSE(descent.inversion.needs_jacobian());
+  CHECK(std::get<inversion::DescentOptions>(descent.inversion.method).memory == 5);
+  CHECK(descent.huber_threshold == 1.5);
+  CHECK(read(descent.toml).toml == descent.toml);
+  const Config cooling = read(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nspace = \"model\"\n");
+  const auto& options = std::get<inversion::GaussNewtonOptions>(cooling.inversion.method);
+  CHECK(options.lambda_strategy == inversion::LambdaStrategy::cooling);
+  CHECK(options.space == inversion::SystemSpace::model);
+  CHECK(cooling.inversion.needs_jacobian());
+  CHECK_THAT(refusal(minimal + "[inversion]\nalgorithm = \"nlcg\"\nspace = \"data\"\n"),
+             Catch::Contains("c.toml:5") && Catch::Contains("gauss_newton"));
+  CHECK_THAT(refusal(minimal + "[inversion]\nmemory = 5\n"), Catch::Contains("lbfgs"));
+  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nmax_lambda_trials = 3\n"), Catch::Contains("occam"));
+  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\ncooling_factor = 1.0\n"), Catch::Contains("more than 1"));
+  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = -1.0\n"), Catch::Contains("not negative"));
 }
 
 TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place", "[apps]") {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -80,5 +81,32 @@ struct CurvedProblem {
     return {forward ? std::move(forward) : map, plain_misfit(observed, sigma), line_roughness(n)};
   }
 };
+
+/// Counts what a run reports.
+struct Witness final : inversion::Directive {
+  int n_iterations = 0, n_progress = 0;
+  std::vector<inversion::InversionState> states;
+  void on_iteration(const inversion::IterationView& view) override {
+    ++n_iterations;
+    states.push_back(view.state);
+  }
+  void on_progress(const std::string&) override { ++n_progress; }
+};
+
+inline bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
+
+/// Every state of a run, resumed by `again`, must end as the run did, bit by bit; says where it does not.
+inline std::string difference_of_resumed(const Witness& witness, const inversion::InversionSummary& expected,
+                                         const std::function<inversion::InversionSummary(inversion::InversionState)>& again) {
+  for (const auto& state : witness.states) {
+    const auto resumed = again(state);
+    bool same = same_bits(resumed.model, expected.model) && same_bits(resumed.predicted, expected.predicted) &&
+                resumed.reason == expected.reason && resumed.lambda == expected.lambda && resumed.history.size() == expected.history.size();
+    for (std::size_t i = 0; same && i < expected.history.size(); ++i)
+      same = resumed.history[i].rms == expected.history[i].rms && resumed.history[i].n_forward == expected.history[i].n_forward;
+    if (!same) return "resumed from iteration " + std::to_string(state.iteration);
+  }
+  return {};
+}
 
 }  // namespace lodestone::tests

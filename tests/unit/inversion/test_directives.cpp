@@ -21,7 +21,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-inversion::GaussNewtonSummary run_with(std::shared_ptr<inversion::Directive> directive) {
+inversion::InversionSummary run_with(std::shared_ptr<inversion::Directive> directive) {
   const tests::CurvedProblem problem;
   inversion::GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1});
   gauss_newton.add(std::move(directive));
@@ -68,7 +68,7 @@ TEST_CASE("directives: the CSV file holds a heading and every iteration so far, 
 TEST_CASE("directives: the checkpoint hands over every state, the start's included") {
   std::vector<int> iterations;
   const auto summary = run_with(std::make_shared<inversion::CheckpointDirective>(
-      [&](const inversion::GaussNewtonState& state) { iterations.push_back(state.iteration); }));
+      [&](const inversion::InversionState& state) { iterations.push_back(state.iteration); }));
   CHECK(iterations == std::vector<int>{0, 1, 2});
   CHECK(summary.history.size() == 3);
 }

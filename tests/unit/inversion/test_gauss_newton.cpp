@@ -11,23 +11,6 @@ using inversion::GaussNewton;
 using inversion::GaussNewtonOptions;
 using inversion::StopReason;
 
-namespace {
-
-/// Counts what a run reports.
-struct Witness final : inversion::Directive {
-  int n_iterations = 0, n_progress = 0;
-  std::vector<inversion::GaussNewtonState> states;
-  void on_iteration(const inversion::IterationView& view) override {
-    ++n_iterations;
-    states.push_back(view.state);
-  }
-  void on_progress(const std::string&) override { ++n_progress; }
-};
-
-bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
-
-}  // namespace
-
 TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its lambda, the largest one at the target") {
   const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
   const Eigen::VectorXd truth = Eigen::VectorXd::LinSpaced(30, 0.0, 2.0);
@@ -65,7 +48,7 @@ TEST_CASE("Gauss-Newton: the step does not depend on the model it is linearised 
 TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as long as that pays") {
   const tests::CurvedProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
-  const auto witness = std::make_shared<Witness>();
+  const auto witness = std::make_shared<tests::Witness>();
   const auto objective = problem.objective(fake);
   const double target = objective.misfit.rms(problem.map->value(problem.truth));
   GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = target});
@@ -116,30 +99,21 @@ TEST_CASE("Gauss-Newton: masked data do not move the result") {
     return GaussNewton(MPI_COMM_SELF).minimise({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
   };
   const auto clean = run(0.0), wild = run(1e30);
-  CHECK(same_bits(clean.model, wild.model));
+  CHECK(tests::same_bits(clean.model, wild.model));
   CHECK(clean.rms == wild.rms);
 }
 
 TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bit") {
   const tests::CurvedProblem problem;
   const GaussNewtonOptions options{.max_iterations = 8, .target_rms = 0.6};
-  const auto witness = std::make_shared<Witness>();
+  const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
   const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   REQUIRE(witness->states.size() >= 3);
-  for (const auto& state : witness->states) {
-    const auto resumed = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), state);
-    CHECK(same_bits(resumed.model, expected.model));
-    CHECK(same_bits(resumed.predicted, expected.predicted));
-    CHECK(resumed.reason == expected.reason);
-    CHECK(resumed.lambda == expected.lambda);
-    REQUIRE(resumed.history.size() == expected.history.size());
-    for (std::size_t i = 0; i < expected.history.size(); ++i) {
-      CHECK(resumed.history[i].rms == expected.history[i].rms);
-      CHECK(resumed.history[i].n_forward == expected.history[i].n_forward);
-    }
-  }
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+          return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
+        }).empty());
 }
 
 TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored by resume") {
@@ -149,7 +123,7 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
       problem.map);
   const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
   const auto redesign = [&](const core::ConstVectorRef&, int iteration) -> core::MapPtr { return iteration == 2 ? shifted : nullptr; };
-  const auto witness = std::make_shared<Witness>();
+  const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
   whole.set_redesign(redesign);
@@ -161,8 +135,8 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
   GaussNewton later(MPI_COMM_SELF, options);
   later.set_redesign(redesign);
   const auto resumed = later.resume(problem.objective(), witness->states[3]);
-  CHECK(same_bits(resumed.model, expected.model));
-  CHECK(same_bits(resumed.predicted, expected.predicted));
+  CHECK(tests::same_bits(resumed.model, expected.model));
+  CHECK(tests::same_bits(resumed.predicted, expected.predicted));
 }
 
 TEST_CASE("Gauss-Newton: where jumps only raise the rms, steps creep, and resume goes on creeping bit by bit") {
@@ -170,7 +144,7 @@ TEST_CASE("Gauss-Newton: where jumps only raise the rms, steps creep, and resume
   const tests::CurvedProblem problem;
   const Eigen::VectorXd start = 0.8 * problem.truth;
   const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.1, .lambda_start = 1e5, .max_lambda_trials = 1};
-  const auto witness = std::make_shared<Witness>();
+  const auto witness = std::make_shared<tests::Witness>();
   GaussNewton gauss_newton(MPI_COMM_SELF, options);
   gauss_newton.add(witness);
   const auto summary = gauss_newton.minimise(problem.objective(), start);
@@ -183,5 +157,5 @@ TEST_CASE("Gauss-Newton: where jumps only raise the rms, steps creep, and resume
   }
   const auto resumed = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), witness->states[1]);
   CHECK(witness->states[1].creep_lambda > 0.0);
-  CHECK(same_bits(resumed.model, summary.model));
+  CHECK(tests::same_bits(resumed.model, summary.model));
 }

@@ -142,7 +142,7 @@ TEST_CASE("stop: broken input is an exception, not a summary") {
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()), Contains("gives 3 data, the misfit holds 40"));
   objective.forward = nullptr;
   CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()), core::InvalidArgument);
-  inversion::GaussNewtonState without_history;
+  inversion::InversionState without_history;
   without_history.model = zero_start();
   CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).resume(problem.objective(), without_history), core::InvalidArgument);
 }

@@ -57,7 +57,7 @@ struct BlockProblem {
     }
     return core::affine(a, Eigen::VectorXd::Zero(90));
   }
-  [[nodiscard]] inversion::GaussNewtonSummary invert(const RoughnessNormOptions& norm) const {
+  [[nodiscard]] inversion::InversionSummary invert(const RoughnessNormOptions& norm) const {
     const Eigen::VectorXd reference = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const auto roughness = inversion::roughness_operator(grid, options);
     const auto gradient = inversion::scaled_gradient(grid, options);
@@ -128,7 +128,7 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
   const inversion::Objective objective{problem.forward, tests::plain_misfit(problem.observed, problem.sigma),
                                        std::make_shared<Regularization>(roughness, reference)};
   struct Keep final : inversion::Directive {
-    std::vector<inversion::GaussNewtonState> states;
+    std::vector<inversion::InversionState> states;
     void on_iteration(const inversion::IterationView& view) override { states.push_back(view.state); }
   };
   const auto kept = std::make_shared<Keep>();

@@ -6,12 +6,12 @@
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using inversion::GaussNewtonState;
+using inversion::InversionState;
 
 namespace {
 
-GaussNewtonState some_state() {
-  GaussNewtonState state;
+InversionState some_state() {
+  InversionState state;
   state.iteration = 1;
   state.lambda = 0.1 + 1e-17;
   state.creep_lambda = 0.3;
@@ -34,20 +34,23 @@ GaussNewtonState some_state() {
 }  // namespace
 
 TEST_CASE("state: written and read back, every bit is there") {
-  GaussNewtonState state = some_state();
+  InversionState state = some_state();
   for (const bool redesigned : {false, true}) {
     if (redesigned) {
       state.design_iteration = 1;
       state.design_model = tests::random_matrix(7, 1, 5).col(0);
+      state.memory = tests::random_matrix(7, 4, 6);
     }
     tests::MemoryArrays arrays;
     inversion::write_state(arrays, state);
-    const GaussNewtonState back = inversion::read_state(arrays);
+    const InversionState back = inversion::read_state(arrays);
     CHECK(back.iteration == 1);
     CHECK(back.lambda == state.lambda);
     CHECK(back.creep_lambda == 0.3);
     CHECK(back.n_stagnated == 1);
     CHECK((back.model.array() == state.model.array()).all());
+    REQUIRE(back.memory.cols() == state.memory.cols());
+    CHECK((back.memory.array() == state.memory.array()).all());
     CHECK(back.design_iteration == state.design_iteration);
     CHECK(back.design_model.size() == state.design_model.size());
     REQUIRE(back.history.size() == 2);

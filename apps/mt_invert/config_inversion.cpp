@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/config_inversion.hpp"
+
+#include <fmt/format.h>
+
+namespace lodestone::mt_invert {
+namespace {
+
+using inversion::DescentMethod;
+using inversion::DescentOptions;
+using inversion::GaussNewtonOptions;
+using inversion::LambdaStrategy;
+using inversion::SystemSpace;
+
+/// A key that the chosen method would ignore is a mistake.
+void refuse_keys(const ConfigTable& table, const std::vector<const char*>& keys, std::string_view only_for) {
+  for (const char* key : keys) {
+    if (table.has(key)) table.refuse(key, fmt::format("applies to {} only; remove this key or choose that", only_for));
+  }
+}
+
+double factor(ConfigTable& table, std::string_view key, double fallback) {
+  const double value = table.real(key, fallback);
+  if (!(value > 1.0)) table.refuse(key, fmt::format("expected more than 1, got {}", value));
+  return value;
+}
+
+template <class Options>
+void read_common(ConfigTable& table, Options& options) {
+  options.max_iterations = table.integer("max_iterations", options.max_iterations, 0);
+  options.target_rms = table.positive("target_rms", options.target_rms);
+  options.lambda_start = table.not_negative("lambda_start", options.lambda_start);
+  options.max_halvings = table.integer("max_halvings", options.max_halvings, 0);
+  options.min_rms_drop = table.not_negative("min_rms_drop", options.min_rms_drop);
+  options.patience = table.integer("patience", options.patience, 1);
+}
+
+void read_occam(ConfigTable& table, GaussNewtonOptions& options) {
+  refuse_keys(table, {"cooling_factor", "cooling_rate"}, "lambda_strategy = \"cooling\"");
+  options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);
+  options.lambda_tolerance = table.positive("lambda_tolerance_log10", options.lambda_tolerance);
+  options.max_lambda_trials = table.integer("max_lambda_trials", options.max_lambda_trials, 1);
+  options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
+}
+
+void read_cooling(ConfigTable& table, GaussNewtonOptions& options) {
+  refuse_keys(table, {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop"}, "lambda_strategy = \"occam\"");
+  options.cooling_factor = factor(table, "cooling_factor", options.cooling_factor);
+  options.cooling_rate = table.integer("cooling_rate", options.cooling_rate, 1);
+}
+
+GaussNewtonOptions read_gauss_newton(ConfigTable& table) {
+  refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
+  GaussNewtonOptions options;
+  read_common(table, options);
+  const std::string space = table.choice("space", {"auto", "data", "model"}, "auto");
+  options.space = space == "data" ? SystemSpace::data : space == "model" ? SystemSpace::model : SystemSpace::automatic;
+  const std::string strategy = table.choice("lambda_strategy", {"occam", "cooling"}, "occam");
+  options.lambda_strategy = strategy == "cooling" ? LambdaStrategy::cooling : LambdaStrategy::occam;
+  options.lambda_strategy == LambdaStrategy::cooling ? read_cooling(table, options) : read_occam(table, options);
+  return options;
+}
+
+DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
+  refuse_keys(
+      table,
+      {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop"},
+      "algorithm = \"gauss_newton\"");
+  DescentOptions options{.method = method};
+  read_common(table, options);
+  options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);
+  if (method == DescentMethod::lbfgs)
+    options.memory = table.integer("memory", options.memory, 1);
+  else
+    refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
+  return options;
+}
+
+}  // namespace
+
+int InversionConfig::max_iterations() const {
+  return std::visit([](const auto& options) { return options.max_iterations; }, method);
+}
+
+double InversionConfig::target_rms() const {
+  return std::visit([](const auto& options) { return options.target_rms; }, method);
+}
+
+std::unique_ptr<inversion::Optimiser> InversionConfig::make_optimiser(MPI_Comm comm) const {
+  if (const auto* options = std::get_if<GaussNewtonOptions>(&method)) return std::make_unique<inversion::GaussNewton>(comm, *options);
+  return std::make_unique<inversion::Descent>(comm, std::get<DescentOptions>(method));
+}
+
+InversionConfig read_inversion(ConfigTable table) {
+  const std::string algorithm = table.choice("algorithm", {"gauss_newton", "nlcg", "lbfgs"}, "gauss_newton");
+  if (algorithm == "gauss_newton") return {read_gauss_newton(table)};
+  return {read_descent(table, algorithm == "nlcg" ? DescentMethod::nlcg : DescentMethod::lbfgs)};
+}
+
+}  // namespace lodestone::mt_invert

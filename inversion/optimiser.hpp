@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/array_io.hpp"
+#include "engine/core/differentiable_map.hpp"
+#include "inversion/directive.hpp"
+#include "inversion/misfit.hpp"
+#include "inversion/regularization.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::inversion {
+
+/// What is minimised: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual where the misfit has a threshold.
+struct Objective {
+  core::MapPtr forward;  ///< unknowns m → data
+  DataMisfit misfit;
+  std::shared_ptr<const Regularization> regularization;
+};
+
+enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
+[[nodiscard]] std::string_view describe(StopReason reason);
+
+struct InversionSummary {
+  StopReason reason = StopReason::failed;
+  std::string message;               ///< one sentence, with the cause of a failure
+  Eigen::VectorXd model, predicted;  ///< the last good iterate
+  double rms = 0.0, roughness = 0.0, lambda = 0.0;
+  std::vector<IterationRecord> history;
+  [[nodiscard]] bool usable() const { return !history.empty() && model.size() > 0; }
+  [[nodiscard]] std::string brief() const;
+};
+
+/// Everything needed to go on from an iteration and reach the identical result.
+struct InversionState {
+  int iteration = 0;
+  double lambda = 0.0;        ///< of the last jump, or in force (gradient methods); 0: none yet
+  double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
+  int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
+  Eigen::VectorXd model;
+  Eigen::MatrixXd memory;        ///< of gradient methods, one column per vector; empty where there is none
+  int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
+  Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
+  std::vector<IterationRecord> history;
+};
+
+/// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit is logged before and after.
+/// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
+using Redesign = std::function<core::MapPtr(const core::ConstVectorRef& model, int iteration)>;
+
+/// Asked at the start (or saved) model and after each accepted one: the regularization to go on with, for norms whose weights follow the model.
+/// Must follow from the model alone: `resume` asks again with the saved one.
+using Reweigh = std::function<std::shared_ptr<const Regularization>(const core::ConstVectorRef& model)>;
+
+/// What surrounds a run, the same for every method.
+struct RunSettings {
+  MPI_Comm comm;
+  std::vector<std::shared_ptr<Directive>> directives{};
+  Redesign redesign{};
+  Reweigh reweigh{};
+  std::function<std::optional<StopReason>()> stop{};
+};
+
+class Run;
+
+/// An iterative method that minimises an objective. collective over its communicator; every rank holds the same model.
+class Optimiser {
+ public:
+  virtual ~Optimiser() = default;
+  Optimiser(const Optimiser&) = delete;
+  Optimiser& operator=(const Optimiser&) = delete;
+
+  void add(std::shared_ptr<Directive> directive);
+  void set_redesign(Redesign redesign);
+  /// The roughness in the history is then the one after reweighting. Gauss–Newton only: descents precondition with the regularization they start with.
+  void set_reweigh(Reweigh reweigh);
+  /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
+  void set_stop(std::function<std::optional<StopReason>()> stop);
+
+  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as an exception: as a trial it is rejected, elsewhere
+  /// the summary says `failed` and keeps the last good model.
+  [[nodiscard]] InversionSummary minimise(Objective objective, Eigen::VectorXd start);
+  /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
+  [[nodiscard]] InversionSummary resume(Objective objective, InversionState state);
+
+ protected:
+  /// `comm` is not used by a process that never started MPI.
+  explicit Optimiser(MPI_Comm comm) : settings_{.comm = comm} {}
+  [[nodiscard]] const RunSettings& settings() const { return settings_; }
+
+ private:
+  [[nodiscard]] virtual std::unique_ptr<Run> make_run(Objective objective) const = 0;
+
+  RunSettings settings_;
+};
+
+/// State ↔ named arrays, for checkpoints ("state/…"), without loss. errors of read_state: FormatError.
+void write_state(core::ArraySink& sink, const InversionState& state);
+[[nodiscard]] InversionState read_state(const core::ArraySource& source);
+
+}  // namespace lodestone::inversion

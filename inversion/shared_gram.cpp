@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/shared_gram.hpp"
+
+#include "engine/core/timer.hpp"
+#include "inversion/lapack.hpp"
+
+#include <algorithm>
+
+namespace lodestone::inversion {
+namespace {
+
+/// Calls work(tile index, row block, column block) for the tiles of the lower triangle.
+template <class Work>
+void for_each_tile(const std::vector<ColumnBlock>& blocks, Work&& work) {
+  int tile = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) work(tile++, blocks[i], blocks[j]);
+  }
+}
+
+}  // namespace
+
+std::vector<ColumnBlock> column_blocks(Eigen::Index n_columns, int n_ranks) {
+  constexpr Eigen::Index block_size = 256;
+  std::vector<ColumnBlock> blocks;
+  for (Eigen::Index first = 0; first < n_columns; first += block_size)
+    blocks.push_back({first, std::min(block_size, n_columns - first), static_cast<int>(blocks.size()) % n_ranks});
+  return blocks;
+}
+
+Eigen::MatrixXd shared_gram(const Team& team, const Eigen::MatrixXd& a) {
+  const core::ScopedTimer timer("inversion/gram");
+  const auto blocks = column_blocks(a.cols(), team.size());
+  std::vector<Eigen::MatrixXd> mine;
+  for_each_tile(blocks, [&](int tile, const ColumnBlock& i, const ColumnBlock& j) {
+    if (tile % team.size() != team.rank()) return;
+    const auto rows = a.middleCols(i.first, i.size), columns = a.middleCols(j.first, j.size);
+    mine.push_back(i.first == j.first ? lapack::lower_gram(rows) : lapack::transposed_product(rows, columns));
+    const auto products = static_cast<double>(a.rows()) * static_cast<double>(mine.back().size());
+    core::Trace::global().add_work("inversion/gram", (i.first == j.first ? 1.0 : 2.0) * products, 0.0);
+  });
+  Eigen::MatrixXd gram;
+  if (team.rank() == 0) gram = Eigen::MatrixXd::Zero(a.cols(), a.cols());
+  auto next = mine.begin();
+  for_each_tile(blocks, [&](int tile, const ColumnBlock& i, const ColumnBlock& j) {
+    const int owner = tile % team.size();
+    Eigen::MatrixXd received;
+    if (team.rank() == 0 && owner != 0) received.resize(i.size, j.size);
+    Eigen::MatrixXd& values = owner == team.rank() ? *next++ : received;
+    team.to_root(values, owner);
+    if (team.rank() == 0) gram.block(i.first, j.first, i.size, j.size) = values;
+  });
+  return gram;
+}
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gauss–Newton under a λ that cools.
+#include "engine/core/error.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+#include <Eigen/Dense>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using inversion::GaussNewton;
+using inversion::GaussNewtonOptions;
+using inversion::StopReason;
+
+namespace {
+
+constexpr auto cooling = inversion::LambdaStrategy::cooling;
+
+Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem::n); }
+
+}  // namespace
+
+TEST_CASE("cooling: on a linear problem every model is the Tikhonov solution of its lambda, and lambda falls as asked") {
+  const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
+  const Eigen::VectorXd observed = a * Eigen::VectorXd::LinSpaced(30, 0.0, 2.0) + 0.5 * tests::random_matrix(40, 1, 2).col(0);
+  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5),
+                                       tests::line_roughness(30)};
+  const auto witness = std::make_shared<tests::Witness>();
+  GaussNewton optimiser(MPI_COMM_SELF, {.lambda_strategy = cooling, .lambda_start = 1e4, .cooling_factor = 2.0, .max_halvings = 0});
+  optimiser.add(witness);
+  const auto summary = optimiser.minimise(objective, Eigen::VectorXd::Zero(30));
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.rms <= 1.0);
+  REQUIRE(summary.history.size() > 3);
+  CHECK(summary.history[summary.history.size() - 2].rms > 1.0);
+  const Eigen::MatrixXd r(objective.regularization->roughness());
+  for (std::size_t i = 1; i < summary.history.size(); ++i) {
+    const double lambda = 1e4 / std::pow(2.0, static_cast<double>(i) - 1.0);
+    CHECK(summary.history[i].lambda == lambda);
+    CHECK(summary.history[i].n_forward == 1);
+    const Eigen::VectorXd tikhonov = (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
+    CHECK((witness->states[i].model - tikhonov).norm() < 1e-9 * tikhonov.norm());
+  }
+}
+
+TEST_CASE("cooling: a nonlinear problem reaches the target with about one forward run per iteration") {
+  const tests::CurvedProblem problem;
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimise(problem.objective(), zero_start());
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.rms <= 1.0);
+  int n_forward = 0;
+  for (const auto& row : summary.history) n_forward += row.n_forward;
+  CHECK(n_forward <= 2 * static_cast<int>(summary.history.size()));
+}
+
+TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resumed run included") {
+  const tests::CurvedProblem problem;
+  const GaussNewtonOptions options{
+      .max_iterations = 6, .target_rms = 0.2, .lambda_strategy = cooling, .lambda_start = 300.0, .cooling_rate = 2, .patience = 20};
+  const auto witness = std::make_shared<tests::Witness>();
+  GaussNewton whole(MPI_COMM_SELF, options);
+  whole.add(witness);
+  const auto expected = whole.minimise(problem.objective(), zero_start());
+  REQUIRE(expected.history.size() >= 6);
+  CHECK(expected.history[1].lambda == 300.0);
+  CHECK(expected.history[2].lambda == 300.0);
+  CHECK(expected.history[3].lambda == 300.0 / options.cooling_factor);
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+          return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
+        }).empty());
+}
+
+TEST_CASE("cooling: a start at a lambda too large to matter does not count as stagnation") {
+  const tests::CurvedProblem problem;
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40, .lambda_strategy = cooling, .lambda_start = 1e9})
+                           .minimise(problem.objective(), zero_start());
+  INFO(summary.brief());
+  CHECK(summary.history[2].rms > 0.99 * summary.history[1].rms);
+  CHECK(summary.history[3].rms > 0.99 * summary.history[2].rms);
+  CHECK(summary.reason == StopReason::target_reached);
+}
+
+TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
+  const tests::CurvedProblem problem;
+  const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
+  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01), tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 60, .lambda_strategy = cooling}).minimise(objective, zero_start());
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::stagnated);
+  CHECK(summary.history.size() < 40);
+}
+
+TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all fail says why") {
+  const tests::CurvedProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+    if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
+  };
+  const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.3, .lambda_strategy = cooling};
+  const auto summary = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+  REQUIRE(summary.history.size() == 4);
+  CHECK(summary.history[1].step == 0.5);
+  fake->n_value = 0;
+  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+    if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
+  };
+  const auto failed = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+  CHECK(failed.reason == StopReason::failed);
+  CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
+}
+
+TEST_CASE("cooling: options without sense are refused") {
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.cooling_factor = 1.0}), Contains("cooling_factor > 1"));
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.cooling_rate = 0}), Contains("cooling_rate"));
+}
