@@ -11,7 +11,7 @@ METHODS = {
     "cooling": ["inversion.lambda_strategy=\"cooling\""],
     "nlcg": ["inversion.algorithm=\"nlcg\""],
     "lbfgs": ["inversion.algorithm=\"lbfgs\""],
-    "huber": ["misfit.huber_threshold=1.5"],
+    "huber": ["misfit.huber_threshold=1.5", "inversion.target_rms=2.0"],
 }
 
 
