@@ -51,13 +51,13 @@ class SizeFunction {
   GradedLineOptions options_;
 };
 
-/// Drops anchors closer to the previous kept one (or to the end) than half the size asked for there.
-std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size) {
+/// Drops anchors closer to the previous kept one (or to the end) than that share of the size asked for there.
+std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size, double least_spacing) {
   std::sort(anchors.begin(), anchors.end());
   anchors.erase(std::unique(anchors.begin(), anchors.end()), anchors.end());
   std::vector<double> kept{begin};
   for (const double anchor : anchors) {
-    const double least = 0.5 * size(anchor);
+    const double least = least_spacing * size(anchor);
     if (anchor - kept.back() > least && end - anchor > least) kept.push_back(anchor);
   }
   kept.push_back(end);
@@ -97,7 +97,7 @@ std::vector<double> graded_lines(double begin_m, double end_m, std::vector<doubl
   for (const double anchor : anchors_m) {
     if (anchor > begin_m && anchor < end_m) inside.push_back(anchor);
   }
-  const auto stops = spaced(begin_m, end_m, std::move(inside), size);
+  const auto stops = spaced(begin_m, end_m, std::move(inside), size, options.least_spacing);
   std::vector<double> lines{begin_m};
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) append_interval(stops[i], stops[i + 1], size, lines);
   return lines;

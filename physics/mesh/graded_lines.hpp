@@ -17,6 +17,7 @@ struct GradedLineOptions {
   double far_slope = 0.5;
   double near_m = 0.0;  ///< distance within which `slope` holds
   double max_size_m = 1e300;
+  double least_spacing = 0.5;  ///< anchors closer to the previous line than this share of the size asked for there are dropped
 };
 
 /// Grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far smaller than asked for are dropped).

@@ -90,9 +90,9 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
   const double near = 3.0 * features.penetration_m, padding = options.side_padding * features.penetration_m;
   const double slope = (options.growth - 1.0) * options.coarsen, far_slope = std::max(slope, options.far_growth - 1.0);
   const auto lines = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
-                                        {.slope = slope, .far_slope = far_slope, .near_m = near});
-  const auto depths =
-      mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z, {.slope = slope, .far_slope = slope, .near_m = near});
+                                        {.slope = slope, .far_slope = far_slope, .near_m = near, .least_spacing = options.line_spacing});
+  const auto depths = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z,
+                                         {.slope = slope, .far_slope = slope, .near_m = near, .least_spacing = options.line_spacing});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
   const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
   const auto shares = sea_shares(features, slope);
@@ -107,6 +107,8 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
   return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1, static_cast<int>(shares.size()));
 }
 
+double n_lattice_nodes(const BandMesh& band) { return (1.0 + band.order * band.mesh.n_y()) * (1.0 + band.order * band.mesh.n_z()); }
+
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
 BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies, const MeshDesignOptions& options) {
   const BandRange range{survey.frequencies_hz[frequencies.back()], survey.frequencies_hz[frequencies.front()]};
@@ -117,9 +119,10 @@ BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::
     BandMesh band{.frequencies = std::move(frequencies),
                   .mesh = make_mesh(section, features, relaxed),
                   .perfect_conductor_below = features.perfect_conductor_below,
+                  .order = options.order,
                   .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
                   .coarsened = factor};
-    if (band.mesh.n_nodes() <= options.max_nodes) return band;
+    if (n_lattice_nodes(band) <= options.max_nodes) return band;
     frequencies = std::move(band.frequencies);
   }
   throw core::InvalidArgument("mt::design_meshes",
@@ -136,21 +139,21 @@ MeshDesignOptions design_options(Accuracy accuracy) {
     case Accuracy::standard:
       break;
     case Accuracy::fine:
-      options.cells_per_skin_depth = 20.0;
-      options.contact_fraction = 0.008;
-      options.growth = 1.1;
+      options.cells_per_skin_depth = 6.0;
+      options.contact_fraction = 0.012;
+      options.growth = 1.22;
       options.side_padding = 60.0;
       options.air_height = 60.0;
       options.bottom_depth = 7.0;
       options.max_nodes = 400'000;
       break;
     case Accuracy::iteration:
-      options.cells_per_skin_depth = 4.0;
-      options.contact_fraction = 0.1;
-      options.contact_depth_ratio = 3.0;
+      options.cells_per_skin_depth = 2.5;
+      options.contact_fraction = 0.15;
+      options.contact_depth_ratio = 2.0;
       options.least_contrast = 0.5;
       options.max_nodes = 30'000;
-      options.growth = 1.5;
+      options.growth = 1.7;
       options.far_growth = 2.0;
       options.side_padding = 15.0;
       options.air_height = 15.0;
@@ -172,10 +175,10 @@ std::string MeshSet2D::summary() const {
   std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns",
                                  "rows", "sea", "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
-    const auto& [frequencies, mesh, perfect, sea, coarsened] = bands[i];
-    const int rows = mesh.n_earth() + mesh.n_sea(), lines = mesh.n_y() + 1;
+    const auto& [frequencies, mesh, perfect, order, sea, coarsened] = bands[i];
+    const int rows = order * (mesh.n_earth() + mesh.n_sea()), lines = order * mesh.n_y() + 1;
     text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(),
-                        mesh.n_earth(), mesh.n_sea(), mesh.n_air(), lines * (mesh.n_z() + (perfect ? 0 : 1)), lines * rows,
+                        mesh.n_earth(), mesh.n_sea(), mesh.n_air(), lines * (order * mesh.n_z() + (perfect ? 0 : 1)), lines * rows,
                         1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
   }
   return text;

@@ -11,100 +11,73 @@ namespace lodestone::physics::mt {
 
 namespace {
 
-constexpr Complex imaginary_unit{0.0, 1.0};
-
-/// Position of (a, b) in the stored upper triangle of a symmetric 4 × 4 matrix.
-constexpr int packed(int a, int b) {
-  if (a > b) std::swap(a, b);
-  return a * 4 - a * (a - 1) / 2 + (b - a);
-}
+Complex i_omega_mu(double omega) { return {0.0, omega * mu0}; }
 
 }  // namespace
 
 ModeOperator::ModeOperator(Mode mode, const BandMesh& band)
     : mode_(mode),
+      shape_(band.order),
       perfect_conductor_(band.perfect_conductor_below),
       sea_conductivity_(1.0 / band.sea_resistivity_ohm_m),
       n_rows_(band.mesh.n_earth()),
       n_columns_(band.mesh.n_y()) {
   const mesh::QuadMesh2D& mesh = band.mesh;
-  cells_.reserve(static_cast<std::size_t>(n_cells()));
+  const mesh::QuadMesh2D lattice = band.order == 1 ? mesh : mesh.refined();
   for (int column = 0; column < n_columns_; ++column) {
     width_.push_back(mesh.y(column + 1) - mesh.y(column));
-    for (int row = 0; row < n_rows_; ++row) cells_.push_back(make_cell(mesh, mesh.ground() + row, column));
+    for (int row = 0; row < n_rows_; ++row) add_cell(earth_, mesh, lattice, mesh.ground() + row, column);
     if (mode_ == Mode::te) {
-      for (int row = 0; row < mesh.n_air(); ++row) air_cells_.push_back(make_cell(mesh, row, column));
+      for (int row = 0; row < mesh.n_air(); ++row) add_cell(air_, mesh, lattice, row, column);
     }
     if (mesh.is_land(column) && mesh.is_land(column + 1)) continue;
-    for (int row = mesh.n_air(); row < mesh.ground(); ++row) sea_cells_.push_back(make_cell(mesh, row, column));
+    for (int row = mesh.n_air(); row < mesh.ground(); ++row) add_cell(sea_, mesh, lattice, row, column);
   }
-  number_unknowns(mesh);
+  number_unknowns(lattice);
   build_pattern();
+  for (Cells* cells : {&earth_, &air_, &sea_}) find_places(*cells);
 }
 
-ModeOperator::Cell ModeOperator::make_cell(const mesh::QuadMesh2D& mesh, int row, int column) {
-  Cell cell{};
-  cell.nodes = {mesh.node(row, column), mesh.node(row, column + 1), mesh.node(row + 1, column), mesh.node(row + 1, column + 1)};
-  const double width = mesh.y(column + 1) - mesh.y(column);
-  const double z[4] = {mesh.z(row, column), mesh.z(row, column + 1), mesh.z(row + 1, column), mesh.z(row + 1, column + 1)};
-  const double gauss = 0.5 / std::sqrt(3.0);
-  for (const double s : {0.5 - gauss, 0.5 + gauss}) {
-    for (const double t : {0.5 - gauss, 0.5 + gauss}) {
-      const double shape[4] = {(1 - s) * (1 - t), s * (1 - t), (1 - s) * t, s * t};
-      const double ds[4] = {-(1 - t), 1 - t, -t, t}, dt[4] = {-(1 - s), -s, 1 - s, s};
-      double z_s = 0.0, z_t = 0.0;
-      for (int a = 0; a < 4; ++a) z_s += ds[a] * z[a], z_t += dt[a] * z[a];
-      const double area = 0.25 * width * z_t;  // Gauss weight times the Jacobian; y depends on s alone
-      double dy[4], dz[4];
-      for (int a = 0; a < 4; ++a) {
-        dz[a] = dt[a] / z_t;
-        dy[a] = (ds[a] - z_s * dz[a]) / width;
-      }
-      for (int a = 0; a < 4; ++a) {
-        for (int b = a; b < 4; ++b) {
-          cell.stiffness_y[packed(a, b)] += area * dy[a] * dy[b];
-          cell.stiffness_z[packed(a, b)] += area * dz[a] * dz[b];
-          cell.mass[packed(a, b)] += area * shape[a] * shape[b];
-        }
-      }
-    }
+void ModeOperator::add_cell(Cells& cells, const mesh::QuadMesh2D& mesh, const mesh::QuadMesh2D& lattice, int row, int column) const {
+  const int p = shape_.order();
+  for (int i = 0; i <= p; ++i) {
+    for (int j = 0; j <= p; ++j) cells.nodes.push_back(lattice.node(p * row + i, p * column + j));
   }
-  return cell;
+  const std::size_t first = cells.integrals.size();
+  cells.integrals.resize(first + 3 * static_cast<std::size_t>(shape_.n_pairs()));
+  shape_.integrate(mesh.y(column + 1) - mesh.y(column),
+                   {mesh.z(row, column), mesh.z(row, column + 1), mesh.z(row + 1, column), mesh.z(row + 1, column + 1)},
+                   cells.integrals.data() + first);
 }
 
-void ModeOperator::number_unknowns(const mesh::QuadMesh2D& mesh) {
-  free_.assign(mesh.n_nodes(), -1);
-  const int first = mode_ == Mode::te ? 0 : mesh.n_air() + 1;
-  const int last = mode_ == Mode::te && perfect_conductor_ ? mesh.n_z() - 1 : mesh.n_z();
-  for (int iy = 0; iy <= mesh.n_y(); ++iy) {
-    const bool land = mesh.is_land(iy);
+void ModeOperator::number_unknowns(const mesh::QuadMesh2D& lattice) {
+  free_.assign(lattice.n_nodes(), -1);
+  const int first = mode_ == Mode::te ? 0 : lattice.n_air() + 1;
+  const int last = mode_ == Mode::te && perfect_conductor_ ? lattice.n_z() - 1 : lattice.n_z();
+  for (int iy = 0; iy <= lattice.n_y(); ++iy) {
+    const bool land = lattice.is_land(iy);
     for (int iz = first; iz <= last; ++iz) {
-      const int node = mesh.node(iz, iy), unknown = n_free_++;
-      const bool coincides = land && iz > mesh.n_air() && iz <= mesh.ground();  // with the node above it
+      const int node = lattice.node(iz, iy), unknown = n_free_++;
+      const bool coincides = land && iz > lattice.n_air() && iz <= lattice.ground();  // with the node above it
       free_[node] = coincides ? (iz > first ? free_[node - 1] : -1) : unknown;
       if (coincides) unused_.push_back(unknown);
     }
-    top_nodes_.push_back(mesh.node(0, iy));
+    top_nodes_.push_back(lattice.node(0, iy));
   }
-}
-
-template <class Visit>
-void ModeOperator::for_each_known_cell(Visit visit) const {
-  for (const Cell& cell : air_cells_) visit(cell, 0.0);
-  for (const Cell& cell : sea_cells_) visit(cell, sea_conductivity_);
 }
 
 void ModeOperator::build_pattern() {
   std::vector<std::vector<int>> rows(n_free_);
-  const auto connect = [&](const Cell& cell) {
-    for (const int a : cell.nodes) {
-      for (const int b : cell.nodes) {
-        if (free_[a] >= 0 && free_[b] >= 0) rows[free_[a]].push_back(free_[b]);
+  const int n = shape_.n_nodes();
+  for (const Cells* cells : {&earth_, &air_, &sea_}) {
+    for (int cell = 0; cell < cells->size(n); ++cell) {
+      for (const int a : cells->nodes_of(cell, n)) {
+        for (const int b : cells->nodes_of(cell, n)) {
+          if (free_[a] >= 0 && free_[b] >= 0) rows[free_[a]].push_back(free_[b]);
+        }
       }
     }
-  };
-  for (const Cell& cell : cells_) connect(cell);
-  for_each_known_cell([&](const Cell& cell, double) { connect(cell); });
+  }
   for (const int unknown : unused_) rows[unknown].push_back(unknown);
   pattern_.row_start.assign(1, 0);
   for (auto& row : rows) {
@@ -115,115 +88,123 @@ void ModeOperator::build_pattern() {
   }
 }
 
+void ModeOperator::find_places(Cells& cells) const {
+  const int n = shape_.n_nodes();
+  for (int cell = 0; cell < cells.size(n); ++cell) {
+    for (const int a : cells.nodes_of(cell, n)) {
+      const int row = free_[a];
+      for (const int b : cells.nodes_of(cell, n)) {
+        const int column = free_[b];
+        if (row < 0 || column < 0) {
+          cells.places.push_back(-1);
+          continue;
+        }
+        const auto begin = pattern_.column.begin() + pattern_.row_start[row], end = pattern_.column.begin() + pattern_.row_start[row + 1];
+        cells.places.push_back(static_cast<int>(std::lower_bound(begin, end, column) - pattern_.column.begin()));
+      }
+    }
+  }
+}
+
 Complex ModeOperator::bottom_coefficient(double omega, double property) const {
-  const Complex i_omega_mu = imaginary_unit * omega * mu0;
-  return std::sqrt(i_omega_mu * property);  // TE: k = √(iωμσ); TM: ρk = √(iωμρ)
+  return std::sqrt(i_omega_mu(omega) * property);  // TE: k = √(iωμσ); TM: ρk = √(iωμρ)
 }
 
-ModeOperator::ElementMatrix ModeOperator::element(int index, double omega, const Eigen::MatrixXd& properties) const {
-  const Cell& cell = cells_[index];
-  const Complex i_omega_mu = imaginary_unit * omega * mu0;
-  ElementMatrix result;
-  for (int a = 0; a < 4; ++a) {
-    for (int b = 0; b < 4; ++b) {
-      const int p = packed(a, b);
-      result[a][b] = mode_ == Mode::te ? cell.stiffness_y[p] + cell.stiffness_z[p] + i_omega_mu * properties(index, 0) * cell.mass[p]
-                                       : properties(index, 0) * cell.stiffness_z[p] + properties(index, 1) * cell.stiffness_y[p] +
-                                             i_omega_mu * cell.mass[p];
+ModeOperator::ElementMatrix ModeOperator::combine(const Cells& cells, int cell, double factor_y, double factor_z, Complex mass) const {
+  const int n = shape_.n_nodes(), pairs = shape_.n_pairs();
+  const double* integrals = cells.integrals.data() + 3 * static_cast<std::size_t>(cell) * pairs;
+  ElementMatrix result(n, n);
+  for (int a = 0, p = 0; a < n; ++a) {
+    for (int b = a; b < n; ++b, ++p) {
+      const Complex value = factor_y * integrals[p] + factor_z * integrals[pairs + p] + mass * integrals[2 * pairs + p];
+      result(a, b) = value;
+      result(b, a) = value;
     }
   }
   return result;
 }
 
-ModeOperator::ElementMatrix ModeOperator::known_element(const Cell& cell, double omega, double conductivity) const {
-  const Complex i_omega_mu = imaginary_unit * omega * mu0;
-  const Complex mass = mode_ == Mode::te ? i_omega_mu * conductivity : i_omega_mu;
-  const double stiffness = mode_ == Mode::te ? 1.0 : 1.0 / conductivity;
-  ElementMatrix result;
-  for (int a = 0; a < 4; ++a) {
-    for (int b = 0; b < 4; ++b) {
-      const int p = packed(a, b);
-      result[a][b] = stiffness * (cell.stiffness_y[p] + cell.stiffness_z[p]) + mass * cell.mass[p];
-    }
-  }
-  return result;
+ModeOperator::ElementMatrix ModeOperator::element(int cell, double omega, const Eigen::MatrixXd& properties) const {
+  return mode_ == Mode::te ? combine(earth_, cell, 1.0, 1.0, i_omega_mu(omega) * properties(cell, 0))
+                           : combine(earth_, cell, properties(cell, 1), properties(cell, 0), i_omega_mu(omega));
 }
 
-ModeOperator::ElementVector ModeOperator::element_derivative(int index, int property, double omega, const Eigen::MatrixXd& properties,
+ModeOperator::ElementMatrix ModeOperator::known_element(const Cells& cells, int cell, double omega, double conductivity) const {
+  return mode_ == Mode::te ? combine(cells, cell, 1.0, 1.0, i_omega_mu(omega) * conductivity)
+                           : combine(cells, cell, 1.0 / conductivity, 1.0 / conductivity, i_omega_mu(omega));
+}
+
+ModeOperator::ElementVector ModeOperator::element_derivative(int cell, int property, double omega, const Eigen::MatrixXd& properties,
                                                              const Eigen::VectorXcd& field, bool with_bottom) const {
-  const Cell& cell = cells_[index];
-  const auto& shape = mode_ == Mode::te ? cell.mass : (property == 0 ? cell.stiffness_z : cell.stiffness_y);
-  const Complex factor = mode_ == Mode::te ? imaginary_unit * omega * mu0 : Complex(1.0);
-  ElementVector result;
-  for (int a = 0; a < 4; ++a) {
-    Complex sum = 0.0;
-    for (int b = 0; b < 4; ++b) sum += shape[packed(a, b)] * field[cell.nodes[b]];
-    result[a] = factor * sum;
+  const int n = shape_.n_nodes(), pairs = shape_.n_pairs();
+  const int block = mode_ == Mode::te ? 2 : (property == 0 ? 1 : 0);
+  const double* integrals = earth_.integrals.data() + (3 * static_cast<std::size_t>(cell) + block) * pairs;
+  const auto nodes = cell_nodes(cell);
+  ElementVector result = ElementVector::Zero(n);
+  for (int a = 0, p = 0; a < n; ++a) {
+    result[a] += integrals[p++] * field[nodes[a]];
+    for (int b = a + 1; b < n; ++b, ++p) {
+      result[a] += integrals[p] * field[nodes[b]];
+      result[b] += integrals[p] * field[nodes[a]];
+    }
   }
-  if (with_bottom && property == 0 && is_bottom(index)) {
-    const double value = properties(index, 0);
-    const Complex change = bottom_coefficient(omega, value) * (bottom_width(index) / (12.0 * value));
-    const Complex left = field[cell.nodes[2]], right = field[cell.nodes[3]];
-    result[2] += change * (2.0 * left + right);
-    result[3] += change * (left + 2.0 * right);
+  if (mode_ == Mode::te) result *= i_omega_mu(omega);
+  if (with_bottom && property == 0 && is_bottom(cell)) {
+    const double value = properties(cell, 0);
+    const Complex change = bottom_coefficient(omega, value) * (width_of(cell) / (2.0 * value));
+    for (int a = 0; a <= shape_.order(); ++a) {
+      for (int b = 0; b <= shape_.order(); ++b)
+        result[bottom_node() + a] += change * shape_.edge_mass(a, b) * field[nodes[bottom_node() + b]];
+    }
   }
   return result;
-}
-
-template <class Add>
-void ModeOperator::for_each_entry(double omega, const Eigen::MatrixXd& properties, Add add) const {
-  const auto add_element = [&](const std::array<int, 4>& nodes, const ElementMatrix& matrix) {
-    for (int a = 0; a < 4; ++a) {
-      if (free_[nodes[a]] < 0) continue;
-      for (int b = 0; b < 4; ++b) add(free_[nodes[a]], nodes[b], matrix[a][b]);
-    }
-  };
-  for_each_known_cell([&](const Cell& cell, double conductivity) { add_element(cell.nodes, known_element(cell, omega, conductivity)); });
-  for (int index = 0; index < n_cells(); ++index) {
-    ElementMatrix matrix = element(index, omega, properties);
-    if (is_bottom(index)) {
-      const Complex edge = bottom_coefficient(omega, properties(index, 0)) * (bottom_width(index) / 6.0);
-      matrix[2][2] += 2.0 * edge;
-      matrix[3][3] += 2.0 * edge;
-      matrix[2][3] += edge;
-      matrix[3][2] += edge;
-    }
-    add_element(cells_[index].nodes, matrix);
-  }
 }
 
 std::vector<Complex> ModeOperator::matrix(double omega, const Eigen::MatrixXd& properties) const {
   std::vector<Complex> values(pattern_.column.size());
-  for_each_entry(omega, properties, [&](int row, int node, Complex value) {
-    if (free_[node] < 0) return;
-    const auto begin = pattern_.column.begin() + pattern_.row_start[row], end = pattern_.column.begin() + pattern_.row_start[row + 1];
-    values[std::lower_bound(begin, end, free_[node]) - pattern_.column.begin()] += value;
-  });
+  const int n = shape_.n_nodes();
+  const auto scatter = [&](const Cells& cells, int cell, const ElementMatrix& element) {  // symmetric, so columns may stand for rows
+    const int* places = cells.places.data() + static_cast<std::size_t>(cell) * n * n;
+    for (int k = 0; k < n * n; ++k) {
+      if (places[k] >= 0) values[places[k]] += element.data()[k];
+    }
+  };
+  for (int cell = 0; cell < air_.size(n); ++cell) scatter(air_, cell, known_element(air_, cell, omega, 0.0));
+  for (int cell = 0; cell < sea_.size(n); ++cell) scatter(sea_, cell, known_element(sea_, cell, omega, sea_conductivity_));
+  for (int cell = 0; cell < n_cells(); ++cell) {
+    ElementMatrix whole = element(cell, omega, properties);
+    if (is_bottom(cell)) {
+      const Complex edge = bottom_coefficient(omega, properties(cell, 0)) * width_of(cell);
+      for (int a = 0; a <= shape_.order(); ++a) {
+        for (int b = 0; b <= shape_.order(); ++b) whole(bottom_node() + a, bottom_node() + b) += edge * shape_.edge_mass(a, b);
+      }
+    }
+    scatter(earth_, cell, whole);
+  }
   for (const int unknown : unused_) values[pattern_.row_start[unknown]] = 1.0;
   return values;
 }
 
 Eigen::VectorXcd ModeOperator::right_hand_side(double omega, const Eigen::MatrixXd& properties) const {
   Eigen::VectorXcd rhs = Eigen::VectorXcd::Zero(n_free_);
+  const int n = shape_.n_nodes(), p = shape_.order();
   if (mode_ == Mode::te) {  // unit H_y enters through the top: ∮ ∂E/∂n φ = iωμ ∫ φ
-    const Complex i_omega_mu = imaginary_unit * omega * mu0;
     for (int column = 0; column < n_columns_; ++column) {
-      rhs[free_[top_nodes_[column]]] += 0.5 * i_omega_mu * width_[column];
-      rhs[free_[top_nodes_[column + 1]]] += 0.5 * i_omega_mu * width_[column];
+      for (int a = 0; a <= p; ++a) rhs[free_[top_nodes_[p * column + a]]] += i_omega_mu(omega) * width_[column] * shape_.edge_load(a);
     }
     return rhs;
   }
   // H = 1 on the surface moves to the right-hand side.
-  const auto move = [&](const Cell& cell, const ElementMatrix& matrix) {
-    for (int a = 0; a < 4; ++a) {
-      const int row = free_[cell.nodes[a]];
-      for (int b = 0; b < 4 && row >= 0; ++b) {
-        if (free_[cell.nodes[b]] < 0) rhs[row] -= matrix[a][b];
+  const auto move = [&](std::span<const int> nodes, const ElementMatrix& matrix) {
+    for (int a = 0; a < n; ++a) {
+      const int row = free_[nodes[a]];
+      for (int b = 0; b < n && row >= 0; ++b) {
+        if (free_[nodes[b]] < 0) rhs[row] -= matrix(a, b);
       }
     }
   };
-  for (int column = 0; column < n_columns_; ++column) move(cells_[column * n_rows_], element(column * n_rows_, omega, properties));
-  for (const Cell& cell : sea_cells_) move(cell, known_element(cell, omega, sea_conductivity_));
+  for (int cell = 0; cell < n_cells(); cell += n_rows_) move(cell_nodes(cell), element(cell, omega, properties));
+  for (int cell = 0; cell < sea_.size(n); ++cell) move(sea_.nodes_of(cell, n), known_element(sea_, cell, omega, sea_conductivity_));
   return rhs;
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace lodestone::physics::mt {
 
@@ -55,7 +56,9 @@ double datum_value(Quantity quantity, Complex transfer, double omega) {
 }
 
 ModeProblem::ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey)
-    : problem(mode, band), solver(linalg::make_line_solver(problem.pattern(), problem.line_size())) {
+    : problem(mode, band),
+      solver(band.order == 1 ? linalg::make_line_solver(problem.pattern(), problem.line_size())
+                             : linalg::make_condensed_line_solver(problem.pattern(), problem.line_size())) {
   for (const Station& station : survey.stations) receivers.emplace_back(band, station);
 }
 
@@ -107,9 +110,9 @@ void Simulation2D::Impl::make_jobs() {
 void Simulation2D::Impl::share_jobs() {
   // Largest job first to the rank with the least work so far; a factorisation costs (rows)³ per line.
   const auto cost = [this](const Job& job) {
-    const auto& mesh = meshes.bands[job.band].mesh;
-    const double rows = job.mode == Mode::te ? mesh.n_z() : mesh.n_earth() + mesh.n_sea();
-    return rows * rows * (rows + 60.0) * mesh.n_y();
+    const auto& [mesh, order] = std::tie(meshes.bands[job.band].mesh, meshes.bands[job.band].order);
+    const double rows = order * (job.mode == Mode::te ? mesh.n_z() : mesh.n_earth() + mesh.n_sea());
+    return rows * rows * (rows + 60.0) * order * mesh.n_y();
   };
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

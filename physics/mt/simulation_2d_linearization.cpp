@@ -66,8 +66,8 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
     for (int cell = 0; cell < problem.n_cells(); ++cell) {
       const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
       const auto& nodes = problem.cell_nodes(cell);
-      derivative.col(cell).noalias() = -(change[0] * adjoint.col(nodes[0]) + change[1] * adjoint.col(nodes[1]) +
-                                         change[2] * adjoint.col(nodes[2]) + change[3] * adjoint.col(nodes[3]));
+      derivative.col(cell).noalias() = -change[0] * adjoint.col(nodes[0]);
+      for (std::size_t a = 1; a < nodes.size(); ++a) derivative.col(cell).noalias() -= change[a] * adjoint.col(nodes[a]);
     }
     for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
       for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
@@ -144,7 +144,7 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
   for (int p = 0; p < problem.n_properties(); ++p) {
     for (int cell = 0; cell < problem.n_cells(); ++cell) {
       const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
-      for (int a = 0; a < 4; ++a) {
+      for (Eigen::Index a = 0; a < change.size(); ++a) {
         if (const int row = problem.unknown_of(problem.cell_nodes(cell)[a]); row >= 0)
           rhs.row(row) -= change[a] * property_changes[p].row(cell);
       }

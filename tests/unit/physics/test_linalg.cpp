@@ -55,6 +55,28 @@ TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding",
   CHECK(by_petsc->entries() > 77);
 }
 
+TEST_CASE("condensed line solver: odd lines between coupled even lines, as of elements of order 2", "[physics][linalg]") {
+  const int lines = 7, size = 5, n = lines * size;
+  SparsityPattern pattern{{0}, {}};
+  std::vector<Complex> values;
+  Eigen::MatrixXcd dense = Eigen::MatrixXcd::Zero(n, n);
+  for (int row = 0; row < n; ++row) {
+    const int line = row / size, reach = line % 2 == 0 ? 2 : 1;
+    for (int column = 0; column < n; ++column) {
+      if (std::abs(column / size - line) > reach || std::abs(column % size - row % size) > 2) continue;
+      const Complex value(row == column ? 12.0 : 1.0 / (2.0 + row + column), row == column ? 3.0 : -0.1 * std::cos(row * column));
+      pattern.column.push_back(column);
+      values.push_back(value);
+      dense(row, column) = value;
+    }
+    pattern.row_start.push_back(static_cast<int>(pattern.column.size()));
+  }
+  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(n, 3);
+  const Eigen::MatrixXcd x = make_condensed_line_solver(pattern, size)->factorise(values)->solve(rhs);
+  CHECK((dense * x - rhs).norm() < 1e-12 * rhs.norm());
+  CHECK_THROWS_WITH(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5), Contains("odd number of lines"));
+}
+
 TEST_CASE("line solver: a single line and single unknowns per line are not special", "[physics][linalg]") {
   for (const auto& [lines, size] : {std::pair{1, 6}, std::pair{6, 1}}) {
     const auto problem = mesh_problem(lines, size);
