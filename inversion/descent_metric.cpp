@@ -34,8 +34,8 @@ Eigen::VectorXd probe_diagonal(const Team& team, const core::Linearization& line
   const auto sign = [&](Eigen::Index i, Eigen::Index j) {
     return random.uniform(static_cast<std::uint64_t>(j * weights.size() + i)) < 0.5 ? -1.0 : 1.0;
   };
-  const Eigen::MatrixXd probes = Eigen::MatrixXd::NullaryExpr(weights.size(), n_probes,
-                                                              [&](Eigen::Index i, Eigen::Index j) { return sign(i, j) * weights[i]; });
+  const Eigen::MatrixXd probes =
+      Eigen::MatrixXd::NullaryExpr(weights.size(), n_probes, [&](Eigen::Index i, Eigen::Index j) { return sign(i, j) * weights[i]; });
   return agreed(team, [&] { return linearization.vjp(probes); }).rowwise().squaredNorm() / n_probes;
 }
 

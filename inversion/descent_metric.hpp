@@ -38,7 +38,9 @@ class DescentMetric {
 
   [[nodiscard]] Eigen::VectorXd root(const Eigen::VectorXd& x) const { return root_.apply_root(x).col(0); }
   /// Takes a gradient with respect to m to that with respect to x.
-  [[nodiscard]] Eigen::VectorXd root_transposed(const Eigen::VectorXd& gradient) const { return root_.apply_root_transposed(gradient).col(0); }
+  [[nodiscard]] Eigen::VectorXd root_transposed(const Eigen::VectorXd& gradient) const {
+    return root_.apply_root_transposed(gradient).col(0);
+  }
   /// Of ½‖R (m − m_ref)‖², with respect to x.
   [[nodiscard]] Eigen::VectorXd roughness_gradient(const Eigen::VectorXd& model) const;
   /// ‖R move‖².

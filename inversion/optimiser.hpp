@@ -75,6 +75,8 @@ class Optimiser {
   virtual ~Optimiser() = default;
   Optimiser(const Optimiser&) = delete;
   Optimiser& operator=(const Optimiser&) = delete;
+  Optimiser(Optimiser&&) = default;
+  Optimiser& operator=(Optimiser&&) = default;
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
