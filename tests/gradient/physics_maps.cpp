@@ -86,8 +86,12 @@ MapCase shifted_case() {
 }  // namespace
 
 std::vector<MapCase> physics_maps() {
-  return {section_case("mt::Simulation2D flat", false), section_case("mt::Simulation2D under a hill", true), perfect_conductor_case(),
-          sea_case(), sounding_case(), shifted_case()};
+  return {section_case("mt::Simulation2D flat", false),
+          section_case("mt::Simulation2D under a hill", true),
+          perfect_conductor_case(),
+          sea_case(),
+          sounding_case(),
+          shifted_case()};
 }
 
 }  // namespace lodestone::tests
