@@ -102,9 +102,6 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   return BoundsConfig{std::log10(lower), std::log10(upper)};
 }
 
-  return options;
-}
-
 physics::mt::Accuracy read_accuracy(ConfigTable& table, std::string_view key, const std::string& fallback) {
   const std::string word = table.choice(key, {"iteration", "standard", "fine"}, fallback);
   return word == "iteration" ? physics::mt::Accuracy::iteration

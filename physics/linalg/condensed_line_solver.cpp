@@ -31,7 +31,9 @@ struct OddLine {
     pivots.resize(m);
     int info = 0;
     zgbtrf_(&m, &m, &band, &band, factors.data(), &rows, pivots.data(), &info);
-    if (info != 0) throw core::SolverError("linalg", "zero pivot in mesh line {} (LAPACK info {}); are all resistivities finite and positive?", line, info);
+    if (info != 0)
+      throw core::SolverError("linalg", "zero pivot in mesh line {} (LAPACK info {}); are all resistivities finite and positive?", line,
+                              info);
   }
   void solve(MatrixXcd& b) const {
     const int m = static_cast<int>(factors.cols()), rows = static_cast<int>(factors.rows()), k = static_cast<int>(b.cols());
@@ -71,7 +73,8 @@ class CondensedFactorisation final : public Factorisation {
       subtract_transposed(odd_[i].left, inner, z[i]);
       subtract_transposed(odd_[i].right, inner, z[i + 1]);
     }
-    for (Eigen::Index i = 0; i + 1 < n_even; ++i) multiply("T", even_[i].to_next, z[i].data(), {z[i + 1].data(), m_}, static_cast<int>(k), -1.0, 1.0);
+    for (Eigen::Index i = 0; i + 1 < n_even; ++i)
+      multiply("T", even_[i].to_next, z[i].data(), {z[i + 1].data(), m_}, static_cast<int>(k), -1.0, 1.0);
     MatrixXcd x(right_hand_sides.rows(), k);
     MatrixXcd next(m_, k), here(m_, k);
     for (Eigen::Index i = n_even - 1; i >= 0; --i) {
@@ -106,15 +109,16 @@ class CondensedSolver final : public SymmetricSolver {
     const auto& [row_start, column] = pattern();
     const int n_lines = m_ > 0 ? pattern().size() / m_ : 0;
     if (m_ <= 0 || pattern().size() % m_ != 0 || n_lines % 2 == 0)
-      throw core::InvalidArgument("linalg::make_condensed_line_solver", "expected an odd number of lines of {} unknowns, got {} unknowns", m_,
-                                  pattern().size());
+      throw core::InvalidArgument("linalg::make_condensed_line_solver", "expected an odd number of lines of {} unknowns, got {} unknowns",
+                                  m_, pattern().size());
     for (int row = 0; row < pattern().size(); ++row) {
       const int line = row / m_, reach = line % 2 == 0 ? 2 : 1;
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         const int other = column[p] / m_;
         if (std::abs(other - line) > reach)
-          throw core::InvalidArgument("linalg::make_condensed_line_solver", "unknown {} of line {} is coupled to line {}; expected {} lines on either side",
-                                      row, line, other, reach);
+          throw core::InvalidArgument("linalg::make_condensed_line_solver",
+                                      "unknown {} of line {} is coupled to line {}; expected {} lines on either side", row, line, other,
+                                      reach);
         if (line % 2 == 1 && other == line) band_ = std::max(band_, std::abs(column[p] - row));
       }
     }

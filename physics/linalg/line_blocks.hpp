@@ -20,7 +20,8 @@ struct BlockColumns {
   Complex* data;
   int stride;
 };
-void multiply(const char* op, const Eigen::MatrixXcd& matrix, const Complex* source, BlockColumns target, int n_columns, Complex alpha, Complex beta);
+void multiply(const char* op, const Eigen::MatrixXcd& matrix, const Complex* source, BlockColumns target, int n_columns, Complex alpha,
+              Complex beta);
 
 /// target −= Cᵀ dense, for a sparse C. shapes: C (m, m), dense (m, k), target (m, k).
 void subtract_transposed(const std::vector<Coupling>& coupling, const Eigen::MatrixXcd& dense, Eigen::MatrixXcd& target);

@@ -148,12 +148,14 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       options.max_nodes = 400'000;
       break;
     case Accuracy::iteration:
-      options.cells_per_skin_depth = 2.5;
-      options.contact_fraction = 0.15;
-      options.contact_depth_ratio = 2.0;
+      options.order = 1;  // the models of iterations are rough: contacts rule the error, and cells of order 2 cost more
+      options.cells_per_skin_depth = 4.0;
+      options.contact_fraction = 0.1;
+      options.contact_depth_ratio = 3.0;
+      options.line_spacing = 0.5;
       options.least_contrast = 0.5;
       options.max_nodes = 30'000;
-      options.growth = 1.7;
+      options.growth = 1.5;
       options.far_growth = 2.0;
       options.side_padding = 15.0;
       options.air_height = 15.0;
