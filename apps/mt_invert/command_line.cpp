@@ -50,7 +50,7 @@ struct Parsed {
   ReportArguments report;
   InfoArguments info;
   SelftestArguments selftest;
-  std::string log = "human", accuracy = "default";
+  std::string log = "human", accuracy = "default", definition;
   double time_limit_min = 0.0;
   bool version = false, drape = false;
 };
@@ -76,6 +76,8 @@ void add_forward(CLI::App& app, Parsed& parsed) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--drape", parsed.drape, "move sites beside the surface onto it instead of refusing them");
+  command->add_option("--definition", parsed.definition, "axes of the fields: horizontal (default), or slope_parallel: along the surface")
+      ->check(CLI::IsMember({"horizontal", "slope_parallel"}));
   command->add_option("--accuracy", parsed.accuracy, "default (0.5 %, 0.2 degrees) or fine")->check(CLI::IsMember({"default", "fine"}));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path, "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
@@ -144,6 +146,7 @@ void choose(const CLI::App& app, Parsed& parsed) {
     command = parsed.invert;
   } else if (app.got_subcommand("forward")) {
     check_forward(parsed.forward);
+    if (!parsed.definition.empty()) parsed.forward.definition = physics::mt::definition_from(parsed.definition);
     parsed.forward.off_surface = parsed.drape ? OffSurface::drape : OffSurface::refuse;
     parsed.forward.accuracy = parsed.accuracy == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
     command = parsed.forward;

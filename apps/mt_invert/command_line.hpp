@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/site_depths.hpp"
 #include "physics/mt/mesh_design.hpp"
+#include "physics/mt/survey.hpp"
 
 #include <optional>
 #include <string>
@@ -31,7 +32,8 @@ struct ForwardArguments {
   physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;
   bool mesh_report = false;
   OffSurface off_surface = OffSurface::refuse;
-  std::string output_path;  ///< empty: CSV on standard output
+  std::optional<physics::mt::Definition> definition;  ///< absent: as the sites' file says, else horizontal
+  std::string output_path;                            ///< empty: CSV on standard output
 };
 
 struct ReportArguments {

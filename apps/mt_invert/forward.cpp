@@ -17,7 +17,10 @@ int run_forward(MPI_Comm comm, const ForwardArguments& arguments) {
 
   // 1. The earth, and where and when its response is wanted
   const auto section = io::read_model(arguments.model_path);
-  const auto sites = read_forward_sites(arguments.sites_path, arguments.periods_s, section, arguments.off_surface);
+  auto sites = read_forward_sites(arguments.sites_path, arguments.periods_s, section, arguments.off_surface);
+  if (arguments.definition) {
+    for (auto& station : sites.survey.stations) station.definition = *arguments.definition;
+  }
 
   // 2. Meshes that resolve both
   const auto meshes = physics::mt::design_meshes(section, sites.survey, physics::mt::design_options(arguments.accuracy));

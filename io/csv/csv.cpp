@@ -20,7 +20,7 @@ namespace {
 using physics::mt::not_given;
 using physics::mt::Response;
 
-constexpr std::string_view responses_header = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im";
+constexpr std::string_view responses_header = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
 std::string unquoted(std::string_view field) {
   field = trimmed(field);
@@ -110,10 +110,11 @@ std::string responses_csv_text(const std::vector<Response>& responses) {
     const bool has_z = std::isfinite(r.impedance_ohm.real()) && std::isfinite(r.impedance_ohm.imag());
     const double rho = has_z ? physics::mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : not_given;
     const double phase = has_z ? physics::mt::phase_deg(r.impedance_ohm) : not_given;
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site),
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site),
                    r.mode == physics::mt::Mode::te ? "TE" : "TM", shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""),
                    shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""), shortest(r.impedance_ohm.real(), ""),
-                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""));
+                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""),
+                   name_of(r.definition));
   }
   return text;
 }
@@ -137,13 +138,17 @@ std::vector<Response> read_responses_csv(const std::string& path) {
       throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line, printable(f[1]));
     const double period = value(2);
     if (!(period > 0.0)) throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line, printable(f[2]));
+    if (f[11] != "horizontal" && f[11] != "slope_parallel")
+      throw core::FormatError(component, "{}:{}: expected horizontal or slope_parallel in column definition, got \"{}\"", path, line,
+                              printable(f[11]));
     responses.push_back({f[0],
                          f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
                          1.0 / period,
                          value(3),
                          value(4),
                          {value(7), value(8)},
-                         {value(9), value(10)}});
+                         {value(9), value(10)},
+                         physics::mt::definition_from(f[11])});
   }
   return responses;
 }

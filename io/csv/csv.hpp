@@ -20,7 +20,7 @@ struct CsvSite {
 /// Sites from `site,y_m[,z_m]` with that header line. errors: FileError, FormatError with file:line (header, number, repeated site, no site).
 [[nodiscard]] std::vector<CsvSite> read_sites_csv(const std::string& path);
 
-/// One row per response: `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im`; empty field = no value. errors: FileError.
+/// One row per response: `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition`; empty field = no value. errors: FileError.
 void write_responses_csv(const std::string& path, const std::vector<physics::mt::Response>& responses);
 /// The same table as text.
 [[nodiscard]] std::string responses_csv_text(const std::vector<physics::mt::Response>& responses);

@@ -79,6 +79,15 @@ void write_mode(Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes
   }
 }
 
+/// Per site in `definition`; for all of them, or "mixed", as an attribute of the file.
+void write_definitions(Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes axes) {
+  std::vector<std::string> names(axes.sites.size());
+  for (const mt::Response& response : responses) names[place_of(response.site, axes.sites)] = name_of(response.definition);
+  sink.texts("definition", names);
+  const bool same = std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); });
+  sink.attribute("", "definition", same ? names.front() : "mixed");
+}
+
 }  // namespace
 
 void write_responses_hdf5(const std::filesystem::path& path, const std::vector<mt::Response>& responses) {
@@ -93,6 +102,7 @@ void write_responses_hdf5(const std::filesystem::path& path, const std::vector<m
   layout::write_header(sink, layout::responses_format);
   sink.attribute("", "sign", "exp(+i omega t); phases are not folded");
   sink.texts("site", axes.sites);
+  write_definitions(sink, responses, axes);
   layout::write_values(sink, "y_m", axes.y_m, "m");
   layout::write_values(sink, "z_m", axes.z_m, "m");
   layout::write_values(sink, "period_s", period_s, "s");

@@ -15,7 +15,7 @@ namespace lodestone::physics::mt {
 struct MeshDesignOptions {
   int order = 2;  ///< of the elements: 1 bilinear, 2 biquadratic
   double cells_per_skin_depth =
-      5.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
+      6.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at conductors; the error falls with c²
   double contact_fraction =
       0.05;  ///< cells of this times r at a contact of two decades and at the station near it; larger at weaker contacts
   double contact_depth_ratio = 1.0;  ///< cells in depth over those along the profile at a contact

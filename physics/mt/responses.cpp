@@ -81,7 +81,8 @@ std::vector<Response> responses_from(const Survey2D& survey, const Eigen::Vector
                          survey.stations[station].y_m,
                          z_m[station],
                          impedance_of(parts[k], f),
-                         {parts[k].t_re, parts[k].t_im}});
+                         {parts[k].t_re, parts[k].t_im},
+                         survey.stations[station].definition});
   }
   return responses;
 }

@@ -17,6 +17,7 @@ struct Response {
   double y_m = not_given, z_m = not_given;      ///< of the site
   Complex impedance_ohm{not_given, not_given};  ///< Zxy for TE, Zyx for TM
   Complex tipper{not_given, not_given};         ///< Tzy for TE; NaN for TM
+  Definition definition = Definition::horizontal;
 };
 
 /// The survey whose prediction `responses_from` takes: both impedances and the tipper at every station and frequency.

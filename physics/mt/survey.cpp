@@ -72,6 +72,13 @@ Quantity quantity_from(std::string_view name) {
 
 std::string_view name_of(Definition definition) { return definition == Definition::horizontal ? "horizontal" : "slope_parallel"; }
 
+Definition definition_from(std::string_view name) {
+  for (const Definition definition : {Definition::horizontal, Definition::slope_parallel}) {
+    if (name_of(definition) == name) return definition;
+  }
+  throw core::InvalidArgument("mt::definition_from", "expected horizontal or slope_parallel, got \"{}\"", name);
+}
+
 std::string_view name_of(MaskReason reason) {
   constexpr std::array<std::string_view, 5> names{"kept", "missing", "out_of_quadrant", "listed", "bad_error"};
   return names.at(static_cast<std::size_t>(reason));

@@ -26,7 +26,8 @@ inline constexpr int n_quantities = 10;
 /// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel: along the surface and normal to it, as
 /// instruments lie on a slope.
 enum class Definition : std::uint8_t { horizontal, slope_parallel };
-[[nodiscard]] std::string_view name_of(Definition definition);  ///< "horizontal", "slope_parallel"
+[[nodiscard]] std::string_view name_of(Definition definition);    ///< "horizontal", "slope_parallel"
+[[nodiscard]] Definition definition_from(std::string_view name);  ///< errors: InvalidArgument
 
 /// A receiver on the surface of the solid earth (on land or on the sea floor), anywhere along the profile.
 struct Station {

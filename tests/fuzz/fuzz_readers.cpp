@@ -123,8 +123,9 @@ TEST_CASE("fuzz: the CSV readers survive damaged files", "[fuzz]") {
   check_survives("site,y_m,z_m\na,1.5,2\n\"b,c\",2e3,\nd,-7,1e-3\n",
                  [](const std::string&, const std::string& path) { (void)io::read_sites_csv(path); });
   check_survives(
-      "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im\na,TE,1,0,0,10,45,1e-3,1e-3,0.1,0.2\na,TM,1,0,0,10,"
-      "-135,-1e-3,-1e-3,,\n",
+      "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition\na,TE,1,0,0,10,45,1e-3,1e-3,0.1,0.2,"
+      "horizontal\na,TM,1,0,0,10,"
+      "-135,-1e-3,-1e-3,,,horizontal\n",
       [](const std::string&, const std::string& path) { (void)io::read_responses_csv(path); });
 }
 

@@ -6,7 +6,7 @@ import math
 
 from support import BLOCK, SITES, Folder, check, expect, finish
 
-HEADER = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im"
+HEADER = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition"
 MU0 = 4e-7 * math.pi
 
 
@@ -39,6 +39,19 @@ with Folder() as folder:
     te = {r["site"]: r for r in rows if r["mode"] == "TE"}
     check(abs(float(te["west"]["rho_a_ohm_m"]) / float(te["east"]["rho_a_ohm_m"]) - 1) < 0.005, "symmetric model, symmetric response")
     check(float(te["west"]["Tzy_re"]) * float(te["east"]["Tzy_re"]) < 0, "the tipper changes sign across the block")
+
+    # On a slope: E along it is longer than its level part, H along it shorter, by the cosine each.
+    slope = folder.write("slope.toml", "[background]\nresistivity_ohm_m = [50.0]\n[surface]\ny_m = [-2000.0, 2000.0]\nz_m = [0.0, -1000.0]\n")
+    phases = {}
+    for definition in ("horizontal", "slope_parallel"):
+        result = expect(0, [definition], "forward", "--model", slope, "--sites", folder.write("one.csv", "site,y_m\na,100\n"), "--periods", "0.1",
+                        "--definition", definition)
+        phases[definition] = {r["mode"]: float(r["rho_a_ohm_m"]) for r in rows_of(result.stdout)}
+        check(all(r["definition"] == definition for r in rows_of(result.stdout)), f"the column definition says {definition}")
+    cosine = 1 / math.hypot(1, 0.25)
+    ratio = phases["slope_parallel"]["TM"] / phases["horizontal"]["TM"]
+    check(abs(ratio * cosine**2 - 1) < 1e-6, "TM: apparent resistivity along the slope is the level one over the cosine squared")
+    expect(2, ["horizontal"], "forward", "--model", slope, "--sites", sites, "--periods", "1", "--definition", "vertical")
 
     # ModEM data as output and as sites: the same numbers, units and sign.
     first, second = folder / "first.dat", folder / "second.dat"
