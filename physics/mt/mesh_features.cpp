@@ -14,9 +14,10 @@ namespace {
 /// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding that makes small fields of large ones.
 double strength(double contrast) { return std::min(1.0, std::pow(0.5 * contrast, 1.5)); }
 
-constexpr double edge_fraction = 0.5;     // of the distance between a station and the edge of its column: largest cells there
-constexpr double steep = 1.05;            // arc length over width, 18 degrees
-constexpr double shortest_share = 0.005;  // of the penetration depth at the survey's highest frequency
+constexpr double edge_fraction = 0.5;      // of the distance between a station and the edge of its column: largest cells there
+constexpr double steep = 1.05;             // arc length over width, 18 degrees
+constexpr double station_fraction = 0.08;  // of the distance between a station and a contact: largest cells at the station, order 2
+constexpr double shortest_share = 0.005;   // of the penetration depth at the survey's highest frequency
 
 double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
 
@@ -65,23 +66,44 @@ class FeatureFinder {
     if (grid_.reference() == mesh::DepthReference::surface) return z - grid_.z_edges_m().front();
     return z - *std::max_element(section_.surface.z_m().begin(), section_.surface.z_m().end());
   }
-  /// How far the nearest station is from something between y_low and y_high at a depth, and how much coarser that makes its cells: a field passes it
-  /// and comes back damped by about exp(−2 r/D), errors fall with the square of the cell size; 0.7 instead of 1 keeps a margin.
+  /// How far the nearest station is from something between y_low and y_high at a depth, and how much coarser that makes its cells: a field gets there
+  /// and comes back damped by about exp(−2 a), a = the hypotenuse of the lateral distance in penetration depths and of ∫dz/δ down to it (a resistive
+  /// layer below a conductor damps little); errors fall with the square of the cell size; 0.7 instead of 1 keeps a margin.
   struct Hearing {
     double r, coarser;
   };
-  [[nodiscard]] Hearing hearing(double y_low, double y_high, double depth, int column) const {
-    double lateral = 1e300, penetration = penetration_[column];
+  [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column) const {
+    double lateral = 1e300, penetration = penetration_[column], down = attenuation(column, row);
     const auto consider = [&](std::size_t station, double distance) {
       if (distance >= lateral) return;
       lateral = distance;
-      penetration = std::max(penetration_[column], penetration_[grid_.column_of(stations_[station])]);
+      const int under = grid_.column_of(stations_[station]);
+      penetration = std::max(penetration_[column], penetration_[under]);
+      down = std::min(attenuation(column, row), attenuation_[under][row]);
     };
     const auto next = static_cast<std::size_t>(std::lower_bound(stations_.begin(), stations_.end(), y_low) - stations_.begin());
     if (next < stations_.size()) consider(next, std::max(0.0, stations_[next] - y_high));
     if (next > 0) consider(next - 1, y_low - stations_[next - 1]);
-    const double r = std::hypot(lateral, std::max(depth, 0.0));
-    return {r, std::exp(std::min(0.7 * r / penetration, 50.0))};
+    return {std::hypot(lateral, std::max(depth_of_edge(row), 0.0)),
+            std::exp(std::min(0.7 * std::hypot(lateral / penetration, down), 50.0))};
+  }
+
+  /// The easiest way down to the top of a row: through the column or one beside it, as to the foot of a conductor's side.
+  [[nodiscard]] double attenuation(int column, int row) const {
+    const int first = std::max(0, column - 1), last = std::min(grid_.n_y() - 1, column + 1);
+    double least = attenuation_[column][row];
+    for (int iy = first; iy <= last; ++iy) least = std::min(least, attenuation_[iy][row]);
+    return least;
+  }
+
+  /// ∫dz/δ from the surface to the top of every row, at the band's highest frequency.
+  [[nodiscard]] std::vector<double> attenuation_of(int iy) const {
+    std::vector<double> result{0.0};
+    for (int iz = 0; iz < rows_; ++iz) {
+      const double thickness = std::max(0.0, depth_of_edge(iz + 1) - std::max(0.0, depth_of_edge(iz)));
+      result.push_back(result.back() + thickness / skin_depth(rho(iz, iy), band_.max_frequency_hz));
+    }
+    return result;
   }
 
   /// Depth at which ∫dz/δ under y reaches `amount`; the perfect conductor ends it.
@@ -103,7 +125,10 @@ class FeatureFinder {
     const auto bottom = section_.resistivity_ohm_m.tail(grid_.n_y());
     result_.perfect_conductor_below = rows_ > 1 && (bottom.array() <= perfect_conductor_ohm_m).all();
     if (result_.perfect_conductor_below) --rows_;
-    for (int iy = 0; iy < grid_.n_y(); ++iy) penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
+    for (int iy = 0; iy < grid_.n_y(); ++iy) {
+      penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
+      attenuation_.push_back(attenuation_of(iy));
+    }
     for (const double y : stations_) {
       const int column = grid_.column_of(y);
       shortest_m_ = std::max(shortest_m_, shortest_share * depth_reaching(1.0, column, highest_hz_));
@@ -124,7 +149,7 @@ class FeatureFinder {
   void add_contact(int iz, int iy) {
     const double a = rho(iz, iy - 1), b = rho(iz, iy), contrast = std::abs(std::log10(a / b));
     const double y = grid_.y_edges_m()[iy], depth = std::max(0.0, depth_of_edge(iz));
-    const Hearing heard = hearing(y, y, depth, iy);
+    const Hearing heard = hearing(y, y, iz, iy);
     if (contrast < options_.least_contrast || !is_heard(heard)) return;
     add_lateral(y, depth, conductor_size(std::min(a, b), heard.r), strength(contrast), heard);
   }
@@ -144,7 +169,8 @@ class FeatureFinder {
     result_.z.push_back({depth, options_.contact_depth_ratio * size});
     if (depth > 0.0) result_.z.push_back({0.0, 2.0 * options_.contact_depth_ratio * size});
     for (std::size_t i = 0; i < stations_.size(); ++i) {
-      nearest_[i] = std::min(nearest_[i], std::max(least_distance(depth), std::hypot(stations_[i] - y, depth)) / weight);
+      const double distance = std::max(least_distance(depth), std::hypot(stations_[i] - y, depth));
+      nearest_[i] = std::min({nearest_[i], distance / weight, most_of_distance() / kappa_ * distance});
     }
   }
 
@@ -153,7 +179,7 @@ class FeatureFinder {
     const double a = rho(iz - 1, iy), b = rho(iz, iy), depth = depth_of_edge(iz);
     const auto& y = grid_.y_edges_m();
     const double left = iy == 0 ? -1e300 : y[iy], right = iy + 1 == grid_.n_y() ? 1e300 : y[iy + 1];
-    const Hearing heard = hearing(left, right, depth, iy);
+    const Hearing heard = hearing(left, right, iz, iy);
     if (depth <= 0.0 || std::abs(std::log10(a / b)) < options_.least_contrast || !is_heard(heard)) return;
     result_.z.push_back({depth, heard.coarser * conductor_size(std::min(a, b), heard.r)});
     result_.z_anchors.push_back(depth);
@@ -165,7 +191,7 @@ class FeatureFinder {
     for (std::size_t i = 0; i + 1 < y.size(); ++i) {
       const double width = y[i + 1] - y[i], length = std::hypot(width, z[i + 1] - z[i]);
       if (length < steep * width) continue;
-      const Hearing heard = hearing(y[i], y[i + 1], 0.0, grid_.column_of(0.5 * (y[i] + y[i + 1])));
+      const Hearing heard = hearing(y[i], y[i + 1], 0, grid_.column_of(0.5 * (y[i] + y[i + 1])));
       if (!is_heard(heard)) continue;
       const double at_end = heard.coarser * kappa_ * std::max(heard.r, least_distance(0.0));
       for (int k = 0; k <= 16; ++k) {
@@ -181,7 +207,7 @@ class FeatureFinder {
     for (std::size_t i = 0; i < y.size(); ++i) {
       const double before = i == 0 ? 0.0 : section_.surface.slope_at(0.5 * (y[i - 1] + y[i])), after = section_.surface.slope_at(y[i]);
       const double change = std::abs(after - before);
-      const Hearing heard = hearing(y[i], y[i], 0.0, grid_.column_of(y[i]));
+      const Hearing heard = hearing(y[i], y[i], 0, grid_.column_of(y[i]));
       if (change < 1e-3 || !is_heard(heard)) continue;
       add_lateral(y[i], 0.0, 1e300, std::min(0.2, 0.4 * change), heard);  // a slope of 27° counts like half a decade of resistivity
     }
@@ -191,7 +217,7 @@ class FeatureFinder {
   void add_sea(const mesh::Sea& sea) {
     const auto &y = section_.surface.y_m(), &z = section_.surface.z_m();
     for (std::size_t i = 0; i < y.size(); ++i) {
-      const Hearing heard = hearing(y[i], y[i], 0.0, grid_.column_of(y[i]));
+      const Hearing heard = hearing(y[i], y[i], 0, grid_.column_of(y[i]));
       if (is_heard(heard)) result_.sea_depth_m = std::max(result_.sea_depth_m, z[i] - sea.level_m);
       if (i + 1 < y.size() && (z[i] > sea.level_m) != (z[i + 1] > sea.level_m)) {
         const double t = (sea.level_m - z[i]) / (z[i + 1] - z[i]);
@@ -205,24 +231,29 @@ class FeatureFinder {
 
   void add_coast(double y, const mesh::Sea& sea) {
     const int column = grid_.column_of(y);
-    const Hearing heard = hearing(y, y, 0.0, column);
+    const Hearing heard = hearing(y, y, 0, column);
     if (!is_heard(heard)) return;
     const double contrast = std::abs(std::log10(rho(0, column) / sea.resistivity_ohm_m));
     add_lateral(y, 0.0, conductor_size(sea.resistivity_ohm_m, heard.r), strength(contrast), heard);
   }
 
-  /// The edges of a station's column get lines however weak the contact: across it E changes by the whole contrast.
-  void add_edge(double y_edge, double station) {
+  /// The edges of a station's column get lines unless the surface is the same on both sides: across them E changes by the whole contrast.
+  void add_edge(int edge, double station) {
+    if (std::abs(std::log10(rho(0, edge - 1) / rho(0, edge))) < 0.01) return;
+    const double y_edge = grid_.y_edges_m()[edge];
     const double r = std::max(least_distance(0.0), std::abs(station - y_edge));
     result_.y.push_back({y_edge, options_.coarsen * edge_fraction * r});
     result_.y_anchors.push_back(y_edge);
   }
 
+  /// A station's flux is a mean over two cells, the field bends over the distance to the contact, however weak that is. Order 1 has small cells anyway.
+  [[nodiscard]] double most_of_distance() const { return options_.order == 1 ? 1e300 : options_.coarsen * station_fraction; }
+
   void add_station(std::size_t i) {
     const int column = grid_.column_of(stations_[i]);
     const double penetration = penetration_[column];
-    if (column > 0) add_edge(grid_.y_edges_m()[column], stations_[i]);
-    if (column + 1 < grid_.n_y()) add_edge(grid_.y_edges_m()[column + 1], stations_[i]);
+    if (column > 0) add_edge(column, stations_[i]);
+    if (column + 1 < grid_.n_y()) add_edge(column + 1, stations_[i]);
     result_.z.push_back({0.0, c_ * penetration});
     result_.y.push_back({stations_[i], std::min(0.5 * options_.coarsen * penetration, kappa_ * nearest_[i])});
   }
@@ -234,8 +265,9 @@ class FeatureFinder {
   double c_, kappa_;
   int rows_ = 0;
   double highest_hz_ = 0.0, shortest_m_ = 0.0;
-  std::vector<double> stations_, nearest_;  ///< nearest_: distance of the nearest contact, weighted by its contrast
-  std::vector<double> penetration_;         ///< per column, at the band's highest frequency
+  std::vector<double> stations_, nearest_;        ///< nearest_: distance of the nearest contact, weighted by its contrast
+  std::vector<double> penetration_;               ///< per column, at the band's highest frequency
+  std::vector<std::vector<double>> attenuation_;  ///< per column and row: ∫dz/δ down to its top
   MeshFeatures result_;
 };
 
