@@ -109,7 +109,8 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), n_stations);
 
-  const auto lines = linalg::make_line_solver(problem.pattern(), problem.line_size());
+  const auto lines =
+      (band.order == 1 ? linalg::make_line_solver : linalg::make_condensed_line_solver)(problem.pattern(), problem.line_size());
   const auto petsc = linalg::make_petsc_solver(problem.pattern());
   std::unique_ptr<linalg::Factorisation> line_factors, petsc_factors;
   Eigen::MatrixXcd line_solution, petsc_solution;

@@ -25,7 +25,7 @@ struct RoughnessOptions {
   std::optional<double> horizontal_depth_exponent = std::nullopt;
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the larger of width and depth
-  std::vector<Tear> tears;          ///< where the model may jump
+  std::vector<Tear> tears{};        ///< where the model may jump
 };
 
 /// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorisation. Immutable.
