@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/modem/modem_text.hpp"
+#include "io/profile/profile_data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/transfer_functions.hpp"
@@ -17,8 +18,6 @@
 namespace lodestone::io {
 namespace {
 
-using physics::mt::DatumKey;
-using physics::mt::MaskReason;
 using physics::mt::not_given;
 using physics::mt::ObservedData;
 using physics::mt::Quantity;
@@ -49,11 +48,7 @@ struct Header {
   int line = 0;
 };
 
-struct Value {
-  double value = not_given, sigma = not_given;
-};
-
-/// Collects rows in any order and lays them out on a full survey.
+/// Collects rows in any order; stations and frequencies are those the rows name.
 class Collector {
  public:
   int frequency(double period_s) {
@@ -74,36 +69,14 @@ class Collector {
     return found->second;
   }
 
-  void set(Quantity quantity, int frequency, int station, Value value, const std::string& where) {
-    if (!values_.try_emplace({quantity, frequency, station}, value).second) {
+  void set(Quantity quantity, int frequency, int station, std::pair<double, double> value_and_sigma, const std::string& where) {
+    if (!values_.try_emplace({quantity, frequency, station}, value_and_sigma).second) {
       throw core::FormatError(reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", where,
                               name_of(quantity), stations_[static_cast<std::size_t>(station)].name);
     }
   }
 
-  [[nodiscard]] ObservedData data() const {
-    std::vector<Quantity> quantities;
-    for (const auto& [key, value] : values_) {
-      if (quantities.empty() || quantities.back() != std::get<0>(key)) quantities.push_back(std::get<0>(key));
-    }
-    ObservedData out;
-    out.survey = physics::mt::full_survey(stations_, list_, quantities);
-    const auto n = static_cast<Eigen::Index>(out.survey.keys.size());
-    out.value.setConstant(n, not_given);
-    out.sigma.setConstant(n, not_given);
-    out.mask.assign(out.survey.keys.size(), MaskReason::missing);
-    out.interpolated.assign(out.survey.keys.size(), 0);
-    for (std::size_t i = 0; i < out.survey.keys.size(); ++i) {
-      const DatumKey& key = out.survey.keys[i];
-      const auto found = values_.find({key.quantity, key.frequency, key.station});
-      if (found == values_.end()) continue;
-      out.value[static_cast<Eigen::Index>(i)] = found->second.value;
-      out.sigma[static_cast<Eigen::Index>(i)] = found->second.sigma;
-      const double sigma = found->second.sigma;
-      out.mask[i] = sigma > 0.0 && std::isfinite(sigma) ? MaskReason::kept : MaskReason::bad_error;
-    }
-    return out;
-  }
+  [[nodiscard]] ObservedData data() const { return on_full_survey(stations_, list_, values_); }
 
   [[nodiscard]] std::size_t n_stations() const { return stations_.size(); }
   [[nodiscard]] std::size_t n_frequencies() const { return list_.size(); }
@@ -113,7 +86,7 @@ class Collector {
   std::vector<double> list_;
   std::map<std::string, int> names_;
   std::map<double, int> frequencies_;
-  std::map<std::tuple<Quantity, int, int>, Value> values_;
+  DataByKey values_;
 };
 
 class DataReader {

@@ -28,13 +28,14 @@ void ProfileDataCollector::set(const DatumKey& key, double value, double sigma, 
                           name_of(key.quantity), stations_[static_cast<std::size_t>(key.station)].name);
 }
 
-ObservedData ProfileDataCollector::data() const {
+ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations, const std::vector<double>& frequencies_hz,
+                            const DataByKey& values) {
   std::vector<Quantity> quantities;
-  for (const auto& [key, value] : values_) {
+  for (const auto& [key, datum] : values) {
     if (quantities.empty() || quantities.back() != std::get<0>(key)) quantities.push_back(std::get<0>(key));
   }
   ObservedData out;
-  out.survey = physics::mt::full_survey(stations_, frequencies_hz_, quantities);
+  out.survey = physics::mt::full_survey(stations, frequencies_hz, quantities);
   const auto n = static_cast<Eigen::Index>(out.survey.keys.size());
   out.value.setConstant(n, not_given);
   out.sigma.setConstant(n, not_given);
@@ -42,8 +43,8 @@ ObservedData ProfileDataCollector::data() const {
   out.interpolated.assign(out.survey.keys.size(), 0);
   for (std::size_t i = 0; i < out.survey.keys.size(); ++i) {
     const DatumKey& key = out.survey.keys[i];
-    const auto found = values_.find({key.quantity, key.frequency, key.station});
-    if (found == values_.end() || !std::isfinite(found->second.first)) continue;
+    const auto found = values.find({key.quantity, key.frequency, key.station});
+    if (found == values.end() || !std::isfinite(found->second.first)) continue;
     const auto [value, sigma] = found->second;
     out.value[static_cast<Eigen::Index>(i)] = value;
     out.sigma[static_cast<Eigen::Index>(i)] = sigma;

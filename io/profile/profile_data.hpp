@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace lodestone::io {
@@ -18,22 +19,29 @@ struct ProfileData {
   std::vector<std::string> warnings;  ///< what was left out or assumed, with file:line
 };
 
-/// Lays out data that come in any order on a full survey of the given stations and frequencies.
+/// (value, σ) by quantity, frequency and station, in any order.
+using DataByKey = std::map<std::tuple<physics::mt::Quantity, int, int>, std::pair<double, double>>;
+
+/// The data on a full survey of these stations and frequencies. A σ that is not positive or not finite masks the datum as bad_error, a value that is not
+/// finite (or absent) as missing.
+[[nodiscard]] physics::mt::ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations,
+                                                       const std::vector<double>& frequencies_hz, const DataByKey& values);
+
+/// Collects data that come in any order for `on_full_survey`.
 class ProfileDataCollector {
  public:
   ProfileDataCollector(std::string reader, std::vector<physics::mt::Station> stations, std::vector<double> frequencies_hz);
 
-  /// A σ that is not positive or not finite masks the datum as bad_error, a value that is not finite as missing.
   /// errors: FormatError at `where` when the datum is there already.
   void set(const physics::mt::DatumKey& key, double value, double sigma, const std::string& where);
   [[nodiscard]] std::size_t size() const { return values_.size(); }
-  [[nodiscard]] physics::mt::ObservedData data() const;
+  [[nodiscard]] physics::mt::ObservedData data() const { return on_full_survey(stations_, frequencies_hz_, values_); }
 
  private:
   std::string reader_;
   std::vector<physics::mt::Station> stations_;
   std::vector<double> frequencies_hz_;
-  std::map<std::tuple<physics::mt::Quantity, int, int>, std::pair<double, double>> values_;
+  DataByKey values_;
 };
 
 /// The lines of a text file one by one, without comments and empty lines.
