@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
+#include "engine/core/vector_clones.hpp"
 
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
@@ -28,6 +29,39 @@ class Root {
   [[nodiscard]] virtual double flops_per_column() const = 0;
 };
 
+constexpr int tile_width = 16;
+using Tile = Eigen::Matrix<double, Eigen::Dynamic, tile_width, Eigen::RowMajor>;
+
+/// x ← L⁻¹ x; the diagonal stands first in each column of L.
+LODESTONE_VECTOR_CLONES
+void solve_lower(const SparseMatrix& l, Tile& x) {
+  const int *begin = l.outerIndexPtr(), *row = l.innerIndexPtr();
+  const double* value = l.valuePtr();
+  for (Eigen::Index j = 0; j < l.cols(); ++j) {
+    double* __restrict known = x.data() + j * tile_width;
+    for (int k = 0; k < tile_width; ++k) known[k] /= value[begin[j]];
+    for (int p = begin[j] + 1; p < begin[j + 1]; ++p) {
+      double* __restrict other = x.data() + static_cast<Eigen::Index>(row[p]) * tile_width;
+      for (int k = 0; k < tile_width; ++k) other[k] -= value[p] * known[k];
+    }
+  }
+}
+
+/// x ← L⁻ᵀ x.
+LODESTONE_VECTOR_CLONES
+void solve_upper(const SparseMatrix& l, Tile& x) {
+  const int *begin = l.outerIndexPtr(), *row = l.innerIndexPtr();
+  const double* value = l.valuePtr();
+  for (Eigen::Index j = l.cols(); j-- > 0;) {
+    double* __restrict wanted = x.data() + j * tile_width;
+    for (int p = begin[j] + 1; p < begin[j + 1]; ++p) {
+      const double* __restrict known = x.data() + static_cast<Eigen::Index>(row[p]) * tile_width;
+      for (int k = 0; k < tile_width; ++k) wanted[k] -= value[p] * known[k];
+    }
+    for (int k = 0; k < tile_width; ++k) wanted[k] /= value[begin[j]];
+  }
+}
+
 /// RᵀR = Pᵀ L Lᵀ P, S = Pᵀ L⁻ᵀ. The triangular solves run over tiles of columns stored side by side, so that one pass over L serves a whole tile.
 class CholeskyRoot final : public Root {
  public:
@@ -45,7 +79,7 @@ class CholeskyRoot final : public Root {
     Eigen::MatrixXd result(b.rows(), b.cols());
     for_each_tile(b.cols(), [&](Eigen::Index first, Eigen::Index count, Tile& tile) {
       tile.leftCols(count) = b.middleCols(first, count);
-      solve_upper(tile);
+      solve_upper(l_, tile);
       for (Eigen::Index i = 0; i < b.rows(); ++i) result.row(i).segment(first, count) = tile.row(position_[i]).head(count);
     });
     return result;
@@ -55,7 +89,7 @@ class CholeskyRoot final : public Root {
     Eigen::MatrixXd result(b.rows(), b.cols());
     for_each_tile(b.cols(), [&](Eigen::Index first, Eigen::Index count, Tile& tile) {
       for (Eigen::Index i = 0; i < b.rows(); ++i) tile.row(position_[i]).head(count) = b.row(i).segment(first, count);
-      solve_lower(tile);
+      solve_lower(l_, tile);
       result.middleCols(first, count) = tile.leftCols(count);
     });
     return result;
@@ -64,37 +98,12 @@ class CholeskyRoot final : public Root {
   double flops_per_column() const override { return 2.0 * static_cast<double>(l_.nonZeros()); }
 
  private:
-  static constexpr int tile_width = 16;
-  using Tile = Eigen::Matrix<double, Eigen::Dynamic, tile_width, Eigen::RowMajor>;
-
   template <class Work>
   void for_each_tile(Eigen::Index n_columns, Work&& work) const {
     Tile tile(l_.cols(), tile_width);
     for (Eigen::Index first = 0; first < n_columns; first += tile_width) {
       tile.setZero();
       work(first, std::min<Eigen::Index>(tile_width, n_columns - first), tile);
-    }
-  }
-
-  void solve_lower(Tile& x) const {
-    const int* begin = l_.outerIndexPtr();
-    const int* row = l_.innerIndexPtr();
-    const double* value = l_.valuePtr();
-    for (Eigen::Index j = 0; j < l_.cols(); ++j) {
-      x.row(j) /= value[begin[j]];  // the diagonal stands first in its column
-      const Eigen::Matrix<double, 1, tile_width> known = x.row(j);
-      for (int p = begin[j] + 1; p < begin[j + 1]; ++p) x.row(row[p]) -= value[p] * known;
-    }
-  }
-
-  void solve_upper(Tile& x) const {
-    const int* begin = l_.outerIndexPtr();
-    const int* row = l_.innerIndexPtr();
-    const double* value = l_.valuePtr();
-    for (Eigen::Index j = l_.cols(); j-- > 0;) {
-      Eigen::Matrix<double, 1, tile_width> sum = x.row(j);
-      for (int p = begin[j] + 1; p < begin[j + 1]; ++p) sum -= value[p] * x.row(row[p]);
-      x.row(j) = sum / value[begin[j]];
     }
   }
 

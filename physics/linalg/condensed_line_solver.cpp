@@ -74,12 +74,12 @@ class CondensedFactorisation final : public Factorisation {
       subtract_transposed(odd_[i].right, inner, z[i + 1]);
     }
     for (Eigen::Index i = 0; i + 1 < n_even; ++i)
-      multiply("T", even_[i].to_next, z[i].data(), {z[i + 1].data(), m_}, static_cast<int>(k), -1.0, 1.0);
+      multiply("T", even_[i].to_next, z[i].data(), z[i + 1].data(), static_cast<int>(k), -1.0, 1.0);
     MatrixXcd x(right_hand_sides.rows(), k);
     MatrixXcd next(m_, k), here(m_, k);
     for (Eigen::Index i = n_even - 1; i >= 0; --i) {
-      multiply("N", even_[i].inverse, z[i].data(), {here.data(), m_}, static_cast<int>(k), 1.0, 0.0);
-      if (i + 1 < n_even) multiply("N", even_[i].to_next, next.data(), {here.data(), m_}, static_cast<int>(k), -1.0, 1.0);
+      multiply("N", even_[i].inverse, z[i].data(), here.data(), static_cast<int>(k), 1.0, 0.0);
+      if (i + 1 < n_even) multiply("N", even_[i].to_next, next.data(), here.data(), static_cast<int>(k), -1.0, 1.0);
       x.middleRows(2 * i * m_, m_) = here;
       if (i + 1 < n_even) x.middleRows((2 * i + 1) * m_, m_) = inner_of(odd_[i], y[i], here, next);
       here.swap(next);
@@ -180,8 +180,8 @@ class CondensedSolver final : public SymmetricSolver {
       if (i < blocks.coupling.size()) {
         const MatrixXcd& coupling = blocks.coupling[i];
         line.to_next.resize(m_, m_);
-        multiply("N", line.inverse, coupling.data(), {line.to_next.data(), m_}, m_, 1.0, 0.0);
-        multiply("T", coupling, line.to_next.data(), {blocks.diagonal[i + 1].data(), m_}, m_, -1.0, 1.0);
+        multiply("N", line.inverse, coupling.data(), line.to_next.data(), m_, 1.0, 0.0);
+        multiply("T", coupling, line.to_next.data(), blocks.diagonal[i + 1].data(), m_, -1.0, 1.0);
       }
       even.push_back(std::move(line));
     }

@@ -3,6 +3,7 @@
 // The coupling of two lines of a quadrilateral mesh is tridiagonal, so products with it are cheap and the dense work is S_i⁻¹ and its products.
 #include "engine/core/error.hpp"
 #include "physics/linalg/line_blocks.hpp"
+#include "physics/linalg/split_block.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,26 +26,25 @@ class LineFactorisation final : public Factorisation {
 
  private:
   MatrixXcd do_solve(const Eigen::Ref<const MatrixXcd>& right_hand_sides) const override {
+    return do_solve_rows(right_hand_sides.transpose()).transpose();
+  }
+
+  // Each row is a right-hand side, so a line is a run of whole columns; rows that no source has reached yet are left out of the first sweep.
+  MatrixXcd do_solve_rows(MatrixXcd z) const override {
     const auto n_lines = static_cast<int>(inverses_.size());
-    const auto m = static_cast<int>(inverses_.front().rows()), n = m * n_lines, k = static_cast<int>(right_hand_sides.cols());
-    MatrixXcd reduced = right_hand_sides, x(n, k), coupled(n, k);
-    for (int line = 0; line < n_lines; ++line) {  // x_i = S_i⁻¹ z_i, z_{i+1} −= C_iᵀ x_i
-      multiply("N", inverses_[line], reduced.data() + line * m, {x.data() + line * m, n}, k, 1.0, 0.0);
-      if (line + 1 == n_lines) break;
-      for (int j = 0; j < k; ++j) {
-        const Complex* from = x.data() + static_cast<Eigen::Index>(j) * n + line * m;
-        Complex* to = reduced.data() + static_cast<Eigen::Index>(j) * n + (line + 1) * m;
-        for (const auto& [row, column, value] : couplings_[line]) to[column] -= value * from[row];
-      }
+    const auto m = static_cast<int>(inverses_.front().rows()), k = static_cast<int>(z.rows());
+    MatrixXcd x = MatrixXcd::Zero(k, z.cols());
+    const auto line_of = [&](MatrixXcd& rows, int line) { return rows.data() + static_cast<Eigen::Index>(line) * m * k; };
+    int reached = 0;
+    for (int line = 0; line < n_lines; ++line) {  // x_i = z_i S_i⁻¹, z_{i+1} −= x_i C_i
+      while (reached < k && !z.bottomRows(k - reached).middleCols(static_cast<Eigen::Index>(line) * m, m).isZero(0.0)) ++reached;
+      multiply_rows({line_of(z, line), k, reached}, inverses_[line], 1.0, 0.0, line_of(x, line));
+      if (line + 1 < n_lines) add_rows({line_of(x, line), k, reached}, couplings_[line], false, -1.0, line_of(z, line + 1));
     }
-    for (int line = n_lines - 2; line >= 0; --line) {  // x_i −= S_i⁻¹ C_i x_{i+1}
-      for (int j = 0; j < k; ++j) {
-        const Complex* from = x.data() + static_cast<Eigen::Index>(j) * n + (line + 1) * m;
-        Complex* to = coupled.data() + static_cast<Eigen::Index>(j) * n + line * m;
-        std::fill_n(to, m, Complex(0.0));
-        for (const auto& [row, column, value] : couplings_[line]) to[row] += value * from[column];
-      }
-      multiply("N", inverses_[line], coupled.data() + line * m, {x.data() + line * m, n}, k, -1.0, 1.0);
+    for (int line = n_lines - 2; line >= 0; --line) {  // x_i −= (x_{i+1} C_iᵀ) S_i⁻¹
+      std::fill_n(line_of(z, line), static_cast<std::size_t>(m) * k, Complex(0.0));
+      add_rows({line_of(x, line + 1), k, k}, couplings_[line], true, 1.0, line_of(z, line));
+      multiply_rows({line_of(z, line), k, k}, inverses_[line], -1.0, 1.0, line_of(x, line));
     }
     return x;
   }
@@ -76,35 +76,31 @@ class LineSolver final : public SymmetricSolver {
     const int n_lines = pattern().size() / m_;
     std::vector<MatrixXcd> inverses;
     std::vector<std::vector<Coupling>> couplings(n_lines);
+    SplitBlock schur(m_), before(m_);
     for (int line = 0; line < n_lines; ++line) {
-      MatrixXcd& schur = inverses.emplace_back(MatrixXcd::Zero(m_, m_));
+      schur.set_zero();
       read_line(values, line, schur, couplings[line]);
-      if (line > 0) subtract_previous(inverses[line - 1], couplings[line - 1], schur);
-      invert_in_place(schur, line);
+      if (line > 0) schur.subtract_sandwich(before, couplings[line - 1]);
+      invert_in_place(schur, inverses.emplace_back(), line);
+      std::swap(schur, before);
     }
     return std::make_unique<LineFactorisation>(std::move(inverses), std::move(couplings));
   }
 
-  void read_line(std::span<const Complex> values, int line, MatrixXcd& block, std::vector<Coupling>& coupling) const {
+  void read_line(std::span<const Complex> values, int line, SplitBlock& block, std::vector<Coupling>& coupling) const {
     const auto& [row_start, column] = pattern();
     const int first = line * m_;
+    coupling.reserve(3 * static_cast<std::size_t>(m_));
     for (int row = 0; row < m_; ++row) {
       for (int p = row_start[first + row]; p < row_start[first + row + 1]; ++p) {
         const int other = column[p] - first;
         if (other >= m_) {
           coupling.push_back({row, other - m_, values[p]});
         } else if (other >= 0) {
-          block(row, other) = values[p];
+          block.set(row, other, values[p]);
         }
       }
     }
-  }
-
-  /// schur ← schur − Cᵀ S⁻¹ C.
-  void subtract_previous(const MatrixXcd& inverse, const std::vector<Coupling>& coupling, MatrixXcd& schur) const {
-    MatrixXcd right = MatrixXcd::Zero(m_, m_);
-    for (const auto& [row, column, value] : coupling) right.col(column).noalias() += value * inverse.col(row);
-    subtract_transposed(coupling, right, schur);
   }
 
   int m_;

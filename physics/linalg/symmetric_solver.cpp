@@ -3,6 +3,8 @@
 
 #include "engine/core/error.hpp"
 
+#include <utility>
+
 namespace lodestone::physics::linalg {
 
 Eigen::MatrixXcd Factorisation::solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const {
@@ -11,6 +13,21 @@ Eigen::MatrixXcd Factorisation::solve(const Eigen::Ref<const Eigen::MatrixXcd>& 
   }
   if (right_hand_sides.cols() == 0) return Eigen::MatrixXcd(size_, 0);
   return do_solve(right_hand_sides);
+}
+
+Eigen::MatrixXcd Factorisation::solve_rows(Eigen::MatrixXcd right_hand_sides) const {
+  if (right_hand_sides.cols() != size_) {
+    throw core::ShapeError("linalg::Factorisation", "expected right-hand sides with {} columns, got {}", size_, right_hand_sides.cols());
+  }
+  if (right_hand_sides.rows() == 0) return right_hand_sides;
+  return do_solve_rows(std::move(right_hand_sides));
+}
+
+Eigen::MatrixXcd Factorisation::do_solve_rows(Eigen::MatrixXcd right_hand_sides) const {
+  right_hand_sides.transposeInPlace();
+  Eigen::MatrixXcd solution = do_solve(right_hand_sides);
+  solution.transposeInPlace();
+  return solution;
 }
 
 std::unique_ptr<Factorisation> SymmetricSolver::factorise(std::span<const Complex> values) const {

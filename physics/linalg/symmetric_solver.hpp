@@ -28,6 +28,8 @@ class Factorisation {
 
   /// A⁻¹ B for all columns in one call. shapes: (n, k) → (n, k). errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const;
+  /// B A⁻¹: the same with right-hand sides as rows, which line solvers need no copies for. shapes: (k, n) → (k, n). errors: ShapeError, SolverError.
+  [[nodiscard]] Eigen::MatrixXcd solve_rows(Eigen::MatrixXcd right_hand_sides) const;
   /// Complex numbers in the factors: a solve reads each once per sweep and multiplies each once per right-hand side.
   [[nodiscard]] double entries() const { return entries_; }
   /// Real flops of the factorisation, counted or estimated from the factors.
@@ -38,6 +40,7 @@ class Factorisation {
 
  private:
   [[nodiscard]] virtual Eigen::MatrixXcd do_solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const = 0;
+  [[nodiscard]] virtual Eigen::MatrixXcd do_solve_rows(Eigen::MatrixXcd right_hand_sides) const;
   int size_;
   double entries_, flops_;
 };

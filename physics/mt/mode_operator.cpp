@@ -215,12 +215,4 @@ Eigen::VectorXcd ModeOperator::field(const Eigen::VectorXcd& unknowns) const {
   return result;
 }
 
-Eigen::MatrixXcd ModeOperator::on_nodes(const Eigen::MatrixXcd& unknowns) const {
-  Eigen::MatrixXcd result = Eigen::MatrixXcd::Zero(n_nodes(), unknowns.cols());
-  for (int node = 0; node < n_nodes(); ++node) {
-    if (free_[node] >= 0) result.row(node) = unknowns.row(free_[node]);
-  }
-  return result;
-}
-
 }  // namespace lodestone::physics::mt

@@ -45,8 +45,6 @@ class ModeOperator {
   [[nodiscard]] Eigen::VectorXcd right_hand_side(double omega, const Eigen::MatrixXd& properties) const;
   /// Unknowns with the fixed values put back: one value per lattice node.
   [[nodiscard]] Eigen::VectorXcd field(const Eigen::VectorXcd& unknowns) const;
-  /// Unknowns placed on their nodes, zero elsewhere. shapes: (n_unknowns, k) → (n_nodes, k).
-  [[nodiscard]] Eigen::MatrixXcd on_nodes(const Eigen::MatrixXcd& unknowns) const;
 
   using ElementVector = Eigen::Matrix<Complex, Eigen::Dynamic, 1, Eigen::ColMajor, 9, 1>;
   using ElementMatrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 9, 9>;

@@ -134,6 +134,10 @@ void Simulation2D::Impl::share_jobs() {
 
 double Simulation2D::Impl::omega_of(const Job& job) const { return omega(survey.frequencies_hz[job.frequency]); }
 
+namespace {
+const char* solve_region(Eigen::Index n_right_hand_sides) { return n_right_hand_sides == 1 ? "mt2d/solve one" : "mt2d/solve many"; }
+}  // namespace
+
 SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity, bool keep_factors) const {
   const ModeProblem& parts = problem_of(job);
   const CellAverages& average = averages.at(job.band);
@@ -164,14 +168,24 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   return solved;
 }
 
-Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const {
-  const core::ScopedTimer timer(right_hand_sides.cols() == 1 ? "mt2d/solve one" : "mt2d/solve many");
+void Simulation2D::Impl::count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const {
   ++counts.solve_calls;
-  counts.right_hand_sides += right_hand_sides.cols();
+  counts.right_hand_sides += n_right_hand_sides;
   const double entries = solved.factors->entries();
-  core::Trace::global().add_work(right_hand_sides.cols() == 1 ? "mt2d/solve one" : "mt2d/solve many",
-                                 16.0 * entries * static_cast<double>(right_hand_sides.cols()), 32.0 * entries);
+  core::Trace::global().add_work(solve_region(n_right_hand_sides), 16.0 * entries * static_cast<double>(n_right_hand_sides),
+                                 32.0 * entries);
+}
+
+Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const {
+  const core::ScopedTimer timer(solve_region(right_hand_sides.cols()));
+  count(solved, right_hand_sides.cols());
   return solved.factors->solve(right_hand_sides);
+}
+
+Eigen::MatrixXcd Simulation2D::Impl::adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const {
+  const core::ScopedTimer timer(solve_region(sources.rows()));
+  count(solved, sources.rows());
+  return solved.factors->solve_rows(std::move(sources));
 }
 
 void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const {

@@ -61,8 +61,11 @@ struct Simulation2D::Impl {
   void write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const;
   /// Solves with the factors of a job and counts it.
   [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const;
+  /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
+  [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
 
  private:
+  void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;
   void make_jobs();
   void share_jobs();
 };

@@ -30,12 +30,14 @@ class Linearization2D final : public core::Linearization {
   [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
     return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
   }
-  /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (n_unknowns, k).
+  /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
   [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
   /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
   [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const;
   /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
   [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
+  /// The job's rows of the Jacobian, in the order of its keys. → (n_keys, n_parameters).
+  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved) const;
   /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const;
 
@@ -46,10 +48,11 @@ class Linearization2D final : public core::Linearization {
 
 MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
-  MatrixXcd result = MatrixXcd::Zero(problem.n_unknowns(), combination.cols());
+  MatrixXcd result = MatrixXcd::Zero(combination.cols(), problem.n_unknowns());
   for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+    const auto row = combination.row(static_cast<Eigen::Index>(f)).transpose();
     for (const auto& [node, weight] : solved.transfers[f].gradient) {
-      if (const int row = problem.unknown_of(node); row >= 0) result.row(row) += weight * combination.row(static_cast<Eigen::Index>(f));
+      if (const int unknown = problem.unknown_of(node); unknown >= 0) result.col(unknown) += weight * row;
     }
   }
   return result;
@@ -58,7 +61,7 @@ MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& c
 std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
-  const MatrixXcd adjoint = problem.on_nodes(impl_->solve_with(solved, gradients(solved, combination))).transpose();
+  const MatrixXcd adjoint = impl_->adjoints_with(solved, gradients(solved, combination));
   const core::ScopedTimer timer("mt2d/sensitivities");
   std::vector<MatrixXcd> result;
   for (int p = 0; p < problem.n_properties(); ++p) {
@@ -66,8 +69,11 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
     for (int cell = 0; cell < problem.n_cells(); ++cell) {
       const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
       const auto& nodes = problem.cell_nodes(cell);
-      derivative.col(cell).noalias() = -change[0] * adjoint.col(nodes[0]);
-      for (std::size_t a = 1; a < nodes.size(); ++a) derivative.col(cell).noalias() -= change[a] * adjoint.col(nodes[a]);
+      auto column = derivative.col(cell);
+      column.setZero();
+      for (std::size_t a = 0; a < nodes.size(); ++a) {
+        if (const int unknown = problem.unknown_of(nodes[a]); unknown >= 0) column.noalias() -= change[a] * adjoint.col(unknown);
+      }
     }
     for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
       for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
@@ -94,28 +100,29 @@ MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vect
   return result;
 }
 
+MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
+  const auto n = static_cast<Eigen::Index>(solved.transfers.size());
+  const auto& keys = solved.job->keys;
+  std::vector<MatrixXd> weights;
+  for (const MatrixXcd& derivative : property_derivatives(solved, MatrixXcd::Identity(n, n))) {
+    MatrixXd& rows = weights.emplace_back(std::ssize(keys), derivative.cols());
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      const Complex factor = factor_of(solved, keys[k]);
+      const auto of_transfer = derivative.row(keys[k].second);
+      rows.row(static_cast<Eigen::Index>(k)) = factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+    }
+  }
+  return to_parameters(solved, weights);
+}
+
 MatrixXd Linearization2D::do_jacobian() const {
-  MatrixXd jacobian = MatrixXd::Zero(size_out(), size_in());
-  for (const SolvedJob& solved : solved_) {
-    const auto n = static_cast<Eigen::Index>(solved.transfers.size());
-    const auto derivatives = property_derivatives(solved, MatrixXcd::Identity(n, n));
-    const auto n_keys = static_cast<Eigen::Index>(solved.job->keys.size());
-    Eigen::VectorXcd factors(n_keys);
-    std::vector<Eigen::Index> transfers;
-    for (const auto& key : solved.job->keys) {
-      factors[static_cast<Eigen::Index>(transfers.size())] = factor_of(solved, key);
-      transfers.push_back(key.second);
-    }
-    std::vector<MatrixXd> weights;
-    for (const MatrixXcd& derivative : derivatives) {
-      MatrixXd& rows = weights.emplace_back(n_keys, derivative.cols());
-      for (Eigen::Index cell = 0; cell < derivative.cols(); ++cell)
-        rows.col(cell) = factors.cwiseProduct(derivative.col(cell)(transfers)).real();
-    }
-    const MatrixXd rows = to_parameters(solved, weights);
-    for (Eigen::Index j = 0; j < rows.cols(); ++j) {
-      for (std::size_t k = 0; k < solved.job->keys.size(); ++k)
-        jacobian(solved.job->keys[k].first, j) = rows(static_cast<Eigen::Index>(k), j);
+  std::vector<MatrixXd> rows;
+  for (const SolvedJob& solved : solved_) rows.push_back(job_rows(solved));
+  MatrixXd jacobian(size_out(), size_in());
+  for (Eigen::Index j = 0; j < jacobian.cols(); ++j) {  // by columns: the rows of a job are far apart
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& keys = solved_[i].job->keys;
+      for (std::size_t k = 0; k < keys.size(); ++k) jacobian(keys[k].first, j) = rows[i](static_cast<Eigen::Index>(k), j);
     }
   }
   const core::ScopedTimer timer("mt2d/share jacobian");

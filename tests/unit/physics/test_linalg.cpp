@@ -55,6 +55,30 @@ TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding",
   CHECK(by_petsc->entries() > 77);
 }
 
+TEST_CASE("line solver: lines of many unknowns, which are inverted by halves, and of few, which are swept", "[physics][linalg]") {
+  for (const int size : {5, 32, 97, 130}) {
+    const auto problem = mesh_problem(3, size);
+    const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(3 * size, 2);
+    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorise(problem.values)->solve(rhs);
+    CHECK((problem.dense * x - rhs).norm() < 1e-12 * rhs.norm());
+  }
+}
+
+TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever their sources begin", "[physics][linalg]") {
+  const auto problem = mesh_problem(6, 4);
+  Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(24, 5);
+  rhs.col(0).head(17).setZero();
+  rhs.col(3).setZero();
+  rhs.col(4).tail(20).setZero();
+  for (const auto& solver : {make_line_solver(problem.pattern, 4), make_petsc_solver(problem.pattern)}) {
+    const auto factors = solver->factorise(problem.values);
+    const Eigen::MatrixXcd x = factors->solve_rows(rhs.transpose());
+    CHECK((problem.dense * x.transpose() - rhs).norm() < 1e-12 * rhs.norm());
+    CHECK(factors->solve_rows(Eigen::MatrixXcd(0, 24)).rows() == 0);
+    CHECK_THROWS_WITH(factors->solve_rows(rhs), Contains("expected right-hand sides with 24 columns"));
+  }
+}
+
 TEST_CASE("condensed line solver: odd lines between coupled even lines, as of elements of order 2", "[physics][linalg]") {
   const int lines = 7, size = 5, n = lines * size;
   SparsityPattern pattern{{0}, {}};
