@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 2-D magnetotelluric simulation at the size of a long profile: 36 stations, 20 frequencies, TE and TM, 100 × 64 parameter cells.
 // Sample run: bench_physics_mt2d        (half a minute; `mpirun -n 2 bench_physics_mt2d` shares the frequencies)
+#include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
@@ -20,36 +21,6 @@ using namespace lodestone::physics;
 
 namespace {
 
-constexpr double length_m = 719e3;
-constexpr int n_stations = 36, n_frequencies = 20;
-
-/// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
-mesh::Section2D long_section() {
-  std::vector<double> y;
-  for (int i = 0; i <= 100; ++i) y.push_back(length_m * (-0.05 + 0.011 * i));
-  mesh::TensorGrid2D grid(std::move(y), mesh::geometric_edges_m(2.0, 1.146, 64));
-  Eigen::VectorXd resistivity(grid.n_cells());
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy) {
-      const double wave = std::sin(grid.y_centre_m(iy) / 40e3) * std::sin(std::log(1.0 + grid.z_centre_m(iz) / 300.0));
-      resistivity[grid.index(iz, iy)] = std::pow(10.0, 2.5 + wave);
-    }
-  }
-  return {std::move(grid), std::move(resistivity), mesh::Surface2D(0.0)};
-}
-
-mt::Survey2D long_survey() {
-  std::vector<mt::Station> stations;
-  for (int i = 0; i < n_stations; ++i) {
-    const double spread = i == 0 || i == n_stations - 1 ? 0.0 : 0.3 * std::sin(2.7 * i);  // stations are never evenly spaced
-    stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * (i + spread) / (n_stations - 1)});
-  }
-  std::vector<double> frequencies;
-  for (int i = 0; i < n_frequencies; ++i) frequencies.push_back(320.0 * std::pow(0.0046 / 320.0, i / (n_frequencies - 1.0)));
-  return mt::full_survey(std::move(stations), std::move(frequencies),
-                         {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy, mt::Quantity::log10_rho_yx, mt::Quantity::phase_yx});
-}
-
 struct Sizes {
   double largest = 0.0, total = 0.0;
 };
@@ -66,21 +37,21 @@ Sizes unknowns(const mt::MeshSet2D& meshes) {
 }
 
 void forward_case(bench::Results& results, MPI_Comm comm, mt::Accuracy accuracy, const std::string& name) {
-  const auto section = long_section();
+  const auto section = bench::long_section();
   mt::MeshSet2D meshes;
-  results.add_timed(name, "mesh design", [&] { meshes = mt::design_meshes(section, long_survey(), mt::design_options(accuracy)); });
+  results.add_timed(name, "mesh design", [&] { meshes = mt::design_meshes(section, bench::long_survey(), mt::design_options(accuracy)); });
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
-  const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(), std::move(meshes));
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(), std::move(meshes));
   results.add_timed(name, "forward", [&] { (void)simulation.value(section.resistivity_ohm_m); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
   const std::string name = "linearise and Jacobian, iteration accuracy";
-  const auto section = long_section();
-  const mt::Simulation2D simulation(comm, section.grid, section.surface, long_survey(),
-                                    mt::design_meshes(section, long_survey(), mt::design_options(mt::Accuracy::iteration)));
+  const auto section = bench::long_section();
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(),
+                                    mt::design_meshes(section, bench::long_survey(), mt::design_options(mt::Accuracy::iteration)));
   std::unique_ptr<core::Linearization> linearization;
   results.add_timed(name, "linearise", [&] { linearization = simulation.linearize(section.resistivity_ohm_m); });
   results.add_timed(name, "Jacobian (2880 × 6400)", [&] { (void)linearization->jacobian(); });
@@ -97,8 +68,8 @@ struct SolverCase {
 
 /// Both direct solvers on the matrix of one mode and frequency in the middle of the band.
 void solver_case(bench::Results& results, const SolverCase& task) {
-  const auto section = long_section();
-  const auto survey = long_survey();
+  const auto section = bench::long_section();
+  const auto survey = bench::long_survey();
   const auto meshes = mt::design_meshes(section, survey, mt::design_options(task.accuracy));
   auto band = meshes.bands[meshes.bands.size() / 2];
   for (int i = 0; i < task.refinements; ++i) band.mesh = band.mesh.refined();
@@ -107,7 +78,7 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   const Eigen::MatrixXd properties = task.mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
                                                                : averages.section_resistivity(section.resistivity_ohm_m);
   const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
-  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), n_stations);
+  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), bench::n_stations);
 
   const auto lines =
       (band.order == 1 ? linalg::make_line_solver : linalg::make_condensed_line_solver)(problem.pattern(), problem.line_size());

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: lines 0, 2, 4 … are even (vertices of the cells), 1, 3 … odd (their middles). D the block of an odd line, C_l and C_r its couplings to the even
-// lines beside it, W = D⁻¹ [C_l C_r]. Without the odd lines: A_i the block of an even line, K_i its coupling to the next, S_0 = A_0,
-// X_i = S_i⁻¹ K_i, S_{i+1} = A_{i+1} − K_iᵀ X_i. D is banded, so the dense work is that of half the lines.
+// lines beside it. Without the odd lines: A_i the block of an even line, K_i its coupling to the next, S_0 = A_0, X_i = S_i⁻¹ K_i,
+// S_{i+1} = A_{i+1} − K_iᵀ X_i. D is banded, so the dense work is that of half the lines. Right-hand sides are rows: z of even lines, y = z D⁻¹ of odd ones.
 #include "engine/core/error.hpp"
 #include "physics/linalg/line_blocks.hpp"
+#include "physics/linalg/symmetric_band.hpp"
 
 #include <algorithm>
-
-extern "C" {
-void zgbtrf_(const int* m, const int* n, const int* kl, const int* ku, std::complex<double>* ab, const int* ldab, int* pivots, int* info);
-void zgbtrs_(const char* trans, const int* n, const int* kl, const int* ku, const int* nrhs, const std::complex<double>* ab,
-             const int* ldab, const int* pivots, std::complex<double>* b, const int* ldb, int* info);
-}
+#include <utility>
 
 namespace lodestone::physics::linalg {
 
@@ -19,83 +15,63 @@ namespace {
 
 using Eigen::MatrixXcd;
 
-/// The block of an odd line, factorised as a band, and its couplings to the even lines on its left and right.
 struct OddLine {
-  int band = 0;
-  MatrixXcd factors;  // LAPACK's band storage (3·band + 1, m)
-  std::vector<int> pivots;
-  std::vector<Coupling> left, right;
-
-  void factorise(int line) {
-    const int m = static_cast<int>(factors.cols()), rows = static_cast<int>(factors.rows());
-    pivots.resize(m);
-    int info = 0;
-    zgbtrf_(&m, &m, &band, &band, factors.data(), &rows, pivots.data(), &info);
-    if (info != 0)
-      throw core::SolverError("linalg", "zero pivot in mesh line {} (LAPACK info {}); are all resistivities finite and positive?", line,
-                              info);
-  }
-  void solve(MatrixXcd& b) const {
-    const int m = static_cast<int>(factors.cols()), rows = static_cast<int>(factors.rows()), k = static_cast<int>(b.cols());
-    int info = 0;
-    zgbtrs_("N", &m, &band, &band, &k, factors.data(), &rows, pivots.data(), b.data(), &m, &info);
-  }
+  SymmetricBand band;
+  std::vector<Coupling> left, right;  ///< rows on this line, columns on the even line beside it
 };
-
-MatrixXcd dense(const std::vector<Coupling>& coupling, Eigen::Index m) {
-  MatrixXcd result = MatrixXcd::Zero(m, m);
-  for (const auto& [row, column, value] : coupling) result(row, column) += value;
-  return result;
-}
 
 /// An even line: S⁻¹ and X = S⁻¹ K (empty for the last).
 struct EvenLine {
   MatrixXcd inverse, to_next;
 };
 
+/// Cᵀ D⁻¹.
+MatrixXcd through(const std::vector<Coupling>& coupling, const SymmetricBand& band) {
+  const int m = band.size();
+  MatrixXcd result = MatrixXcd::Zero(m, m);
+  for (const auto& [row, column, value] : coupling) result(column, row) += value;
+  band.solve_rows(result.data(), m, m);
+  return result;
+}
+
 class CondensedFactorisation final : public Factorisation {
  public:
   CondensedFactorisation(std::vector<EvenLine> even, std::vector<OddLine> odd, int m)
       : Factorisation(m * static_cast<int>(even.size() + odd.size()), 1.5 * static_cast<double>(even.size()) * m * m,
-                      24.0 * static_cast<double>(even.size()) * m * m * m),
+                      static_cast<double>(even.size()) * (inverse_flops(m) + 16.0 * m * m * m)),
         even_(std::move(even)),
         odd_(std::move(odd)),
         m_(m) {}
 
  private:
   MatrixXcd do_solve(const Eigen::Ref<const MatrixXcd>& right_hand_sides) const override {
-    const Eigen::Index k = right_hand_sides.cols(), n_even = std::ssize(even_);
-    std::vector<MatrixXcd> z, y;  // of even lines; D⁻¹ z of odd lines
-    for (Eigen::Index i = 0; i < n_even; ++i) z.emplace_back(right_hand_sides.middleRows(2 * i * m_, m_));
-    for (Eigen::Index i = 0; i + 1 < n_even; ++i) {
-      MatrixXcd& inner = y.emplace_back(right_hand_sides.middleRows((2 * i + 1) * m_, m_));
-      odd_[i].solve(inner);
-      subtract_transposed(odd_[i].left, inner, z[i]);
-      subtract_transposed(odd_[i].right, inner, z[i + 1]);
-    }
-    for (Eigen::Index i = 0; i + 1 < n_even; ++i)
-      multiply("T", even_[i].to_next, z[i].data(), z[i + 1].data(), static_cast<int>(k), -1.0, 1.0);
-    MatrixXcd x(right_hand_sides.rows(), k);
-    MatrixXcd next(m_, k), here(m_, k);
-    for (Eigen::Index i = n_even - 1; i >= 0; --i) {
-      multiply("N", even_[i].inverse, z[i].data(), here.data(), static_cast<int>(k), 1.0, 0.0);
-      if (i + 1 < n_even) multiply("N", even_[i].to_next, next.data(), here.data(), static_cast<int>(k), -1.0, 1.0);
-      x.middleRows(2 * i * m_, m_) = here;
-      if (i + 1 < n_even) x.middleRows((2 * i + 1) * m_, m_) = inner_of(odd_[i], y[i], here, next);
-      here.swap(next);
-    }
-    return x;
+    return do_solve_rows(right_hand_sides.transpose()).transpose();
   }
 
-  /// D⁻¹ z − D⁻¹ (C_l x_left + C_r x_right).
-  [[nodiscard]] MatrixXcd inner_of(const OddLine& odd, const MatrixXcd& y, const MatrixXcd& left, const MatrixXcd& right) const {
-    MatrixXcd coupled = MatrixXcd::Zero(m_, left.cols());
-    for (Eigen::Index j = 0; j < left.cols(); ++j) {
-      for (const auto& [row, column, value] : odd.left) coupled(row, j) += value * left(column, j);
-      for (const auto& [row, column, value] : odd.right) coupled(row, j) += value * right(column, j);
+  MatrixXcd do_solve_rows(MatrixXcd z) const override {
+    const int k = static_cast<int>(z.rows()), n_even = static_cast<int>(even_.size());
+    const auto line_of = [&](int line) { return z.data() + static_cast<Eigen::Index>(line) * m_ * k; };
+    ReachedRows reached_rows(k);
+    MatrixXcd work(k, m_);
+    for (int i = 0; i + 1 < n_even; ++i) {
+      const auto& [band, left, right] = odd_[i];
+      const int reached = reached_rows.after(line_of(2 * i), 2 * m_);
+      std::copy_n(line_of(2 * i + 1), work.size(), work.data());
+      band.solve_rows(work.data(), k, reached);
+      add_rows({work.data(), k, reached}, left, false, -1.0, line_of(2 * i));
+      add_rows({work.data(), k, reached}, right, false, -1.0, line_of(2 * i + 2));
+      multiply_rows({line_of(2 * i), k, reached}, "N", even_[i].to_next, -1.0, 1.0, line_of(2 * i + 2));
     }
-    odd.solve(coupled);
-    return y - coupled;
+    for (int i = n_even - 1; i >= 0; --i) {  // x = z S⁻¹ − x_next Xᵀ
+      multiply_rows({line_of(2 * i), k, k}, "N", even_[i].inverse, 1.0, 0.0, work.data());
+      std::copy_n(work.data(), work.size(), line_of(2 * i));
+      if (i + 1 == n_even) continue;
+      multiply_rows({line_of(2 * i + 2), k, k}, "T", even_[i].to_next, -1.0, 1.0, line_of(2 * i));
+      add_rows({line_of(2 * i), k, k}, odd_[i].left, true, -1.0, line_of(2 * i + 1));
+      add_rows({line_of(2 * i + 2), k, k}, odd_[i].right, true, -1.0, line_of(2 * i + 1));
+      odd_[i].band.solve_rows(line_of(2 * i + 1), k, k);
+    }
+    return z;
   }
 
   std::vector<EvenLine> even_;
@@ -137,18 +113,14 @@ class CondensedSolver final : public SymmetricSolver {
     Blocks blocks;
     blocks.diagonal.assign(n_even, MatrixXcd::Zero(m_, m_));
     blocks.coupling.assign(n_even - 1, MatrixXcd::Zero(m_, m_));
-    blocks.odd.resize(n_even - 1);
-    for (OddLine& odd : blocks.odd) {
-      odd.band = band_;
-      odd.factors = MatrixXcd::Zero(3 * band_ + 1, m_);
-    }
+    blocks.odd.assign(n_even - 1, OddLine{SymmetricBand(m_, band_), {}, {}});
     for (int row = 0; row < pattern().size(); ++row) {
       const int line = row / m_, i = row % m_;
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         const int other = column[p] / m_, j = column[p] % m_;
         if (line % 2 == 1) {
           OddLine& odd = blocks.odd[line / 2];
-          if (other == line) odd.factors(2 * band_ + i - j, j) = values[p];
+          if (other == line && j <= i) odd.band.set(i, j, values[p]);
           if (other < line) odd.left.push_back({i, j, values[p]});
           if (other > line) odd.right.push_back({i, j, values[p]});
         } else if (other == line) {
@@ -164,24 +136,21 @@ class CondensedSolver final : public SymmetricSolver {
   std::unique_ptr<Factorisation> do_factorise(std::span<const Complex> values) const override {
     Blocks blocks = read(values);
     for (std::size_t i = 0; i < blocks.odd.size(); ++i) {
-      OddLine& odd = blocks.odd[i];
-      odd.factorise(static_cast<int>(2 * i + 1));
-      MatrixXcd left = dense(odd.left, m_), right = dense(odd.right, m_);
-      odd.solve(left);
-      odd.solve(right);
-      subtract_transposed(odd.left, left, blocks.diagonal[i]);
-      subtract_transposed(odd.right, right, blocks.diagonal[i + 1]);
-      subtract_transposed(odd.left, right, blocks.coupling[i]);
+      auto& [band, left, right] = blocks.odd[i];
+      band.factorise(static_cast<int>(2 * i + 1));
+      const MatrixXcd from_left = through(left, band), from_right = through(right, band);
+      add_rows({from_left.data(), m_, m_}, left, false, -1.0, blocks.diagonal[i].data());
+      add_rows({from_left.data(), m_, m_}, right, false, -1.0, blocks.coupling[i].data());
+      add_rows({from_right.data(), m_, m_}, right, false, -1.0, blocks.diagonal[i + 1].data());
     }
     std::vector<EvenLine> even;
     for (std::size_t i = 0; i < blocks.diagonal.size(); ++i) {
       EvenLine line{std::move(blocks.diagonal[i]), {}};
       invert_in_place(line.inverse, static_cast<int>(2 * i));
       if (i < blocks.coupling.size()) {
-        const MatrixXcd& coupling = blocks.coupling[i];
         line.to_next.resize(m_, m_);
-        multiply("N", line.inverse, coupling.data(), line.to_next.data(), m_, 1.0, 0.0);
-        multiply("T", coupling, line.to_next.data(), blocks.diagonal[i + 1].data(), m_, -1.0, 1.0);
+        multiply("N", line.inverse, blocks.coupling[i], 1.0, 0.0, line.to_next);
+        multiply("T", blocks.coupling[i], line.to_next, -1.0, 1.0, blocks.diagonal[i + 1]);
       }
       even.push_back(std::move(line));
     }

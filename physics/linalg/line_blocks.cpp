@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/vector_clones.hpp"
+#include "physics/linalg/complex_rows.hpp"
 #include "physics/linalg/split_block.hpp"
 
 #include <array>
@@ -62,7 +63,13 @@ bool invert(const Part& a) {
 
 }  // namespace
 
-[[noreturn]] void throw_zero_pivot(int line) {
+double inverse_flops(int size) {
+  if (size <= largest_swept) return 4.0 * size * size * size;
+  const double n = size / 2, m = size - n;
+  return inverse_flops(static_cast<int>(n)) + inverse_flops(static_cast<int>(m)) + 16.0 * n * m * size;
+}
+
+void throw_zero_pivot(int line) {
   throw core::SolverError("linalg", "zero pivot in mesh line {}; are all resistivities finite and positive?", line);
 }
 
@@ -84,19 +91,19 @@ void invert_in_place(SplitBlock& block, Eigen::MatrixXcd& inverse, int line) {
   block.read(inverse.data(), n);
 }
 
-void multiply(const char* op, const Eigen::MatrixXcd& matrix, const Complex* source, Complex* target, int n_columns, Complex alpha,
-              Complex beta) {
-  const int m = static_cast<int>(matrix.rows());
-  zgemm_(op, "N", &m, &n_columns, &m, &alpha, matrix.data(), &m, source, &m, &beta, target, &m);
+void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha, Complex beta, Eigen::MatrixXcd& target) {
+  const int m = static_cast<int>(a.rows());
+  zgemm_(op, "N", &m, &m, &m, &alpha, a.data(), &m, b.data(), &m, &beta, target.data(), &m);
 }
 
-void multiply_rows(const Rows& source, const Eigen::MatrixXcd& symmetric, Complex alpha, Complex beta, Complex* target) {
-  const int m = static_cast<int>(symmetric.rows());
+void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha, Complex beta, Complex* target) {
+  const int m = static_cast<int>(matrix.rows());
+  if (source.count == 0) return;
   if (source.stride == 1) {
     constexpr int one = 1;
-    zgemv_("N", &m, &m, &alpha, symmetric.data(), &m, source.data, &one, &beta, target, &one);
+    zgemv_(*op == 'N' ? "T" : "N", &m, &m, &alpha, matrix.data(), &m, source.data, &one, &beta, target, &one);
   } else {
-    zgemm_("N", "N", &source.count, &m, &m, &alpha, source.data, &source.stride, symmetric.data(), &m, &beta, target, &source.stride);
+    zgemm_("N", op, &source.count, &m, &m, &alpha, source.data, &source.stride, matrix.data(), &m, &beta, target, &source.stride);
   }
 }
 
@@ -104,21 +111,19 @@ LODESTONE_VECTOR_CLONES
 void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign, Complex* target) {
   for (const auto& [row, column, value] : coupling) {
     const auto from = static_cast<std::size_t>(transposed ? column : row), to = static_cast<std::size_t>(transposed ? row : column);
-    const auto* __restrict x = reinterpret_cast<const double*>(source.data + from * static_cast<std::size_t>(source.stride));
-    auto* __restrict y = reinterpret_cast<double*>(target + to * static_cast<std::size_t>(source.stride));
-    const double a = sign * value.real(), b = sign * value.imag();
-    for (int i = 0; i < 2 * source.count; i += 2) {
-      y[i] += a * x[i] - b * x[i + 1];
-      y[i + 1] += a * x[i + 1] + b * x[i];
-    }
+    const auto stride = static_cast<std::size_t>(source.stride);
+    add_scaled(sign * value, source.data + from * stride, target + to * stride, source.count);
   }
 }
 
-void subtract_transposed(const std::vector<Coupling>& coupling, const Eigen::MatrixXcd& dense, Eigen::MatrixXcd& target) {
-  const Eigen::MatrixXcd rows = dense.transpose();  // columns are contiguous
-  Eigen::MatrixXcd result = Eigen::MatrixXcd::Zero(dense.cols(), target.rows());
-  for (const auto& [row, column, value] : coupling) result.col(column).noalias() += value * rows.col(row);
-  target -= result.transpose();
+int ReachedRows::after(const Complex* columns, int n) {
+  for (int j = 0; j < n && count_ < rows_; ++j) {
+    const Complex* column = columns + static_cast<std::size_t>(j) * rows_;
+    for (int i = rows_ - 1; i >= count_; --i) {
+      if (column[i] != Complex(0.0)) count_ = i + 1;
+    }
+  }
+  return count_;
 }
 
 }  // namespace lodestone::physics::linalg

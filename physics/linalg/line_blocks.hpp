@@ -19,21 +19,33 @@ void invert_in_place(Eigen::MatrixXcd& matrix, int line);
 /// The same of a block, also as a matrix.
 void invert_in_place(SplitBlock& block, Eigen::MatrixXcd& inverse, int line);
 
-/// target ← beta·target + alpha·op(matrix)·source, op = "N" or "T". shapes: matrix (m, m), source and target (m, n_columns).
-void multiply(const char* op, const Eigen::MatrixXcd& matrix, const Complex* source, Complex* target, int n_columns, Complex alpha,
-              Complex beta);
+/// Real flops of `invert_in_place`.
+[[nodiscard]] double inverse_flops(int size);
+/// errors: SolverError, always.
+[[noreturn]] void throw_zero_pivot(int line);
 
-/// The first `count` rows of a block of columns that are `stride` numbers each.
+/// target ← beta·target + alpha·op(a)·b, op = "N" or "T". shapes: all (m, m).
+void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha, Complex beta, Eigen::MatrixXcd& target);
+
+/// The first `count` rows of a block of columns that are `stride` numbers each. Each row is a right-hand side.
 struct Rows {
   const Complex* data;
   int stride, count;
 };
-/// target ← beta·target + alpha·source·symmetric; the target's columns are as long as the source's. shapes: symmetric (m, m).
-void multiply_rows(const Rows& source, const Eigen::MatrixXcd& symmetric, Complex alpha, Complex beta, Complex* target);
+/// target ← beta·target + alpha·source·op(matrix); the target's columns are as long as the source's. shapes: matrix (m, m).
+void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha, Complex beta, Complex* target);
 /// target += sign·source·C, or ·Cᵀ where `transposed`.
 void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign, Complex* target);
 
-/// target −= Cᵀ dense, for a sparse C. shapes: C (m, m), dense (m, k), target (m, k).
-void subtract_transposed(const std::vector<Coupling>& coupling, const Eigen::MatrixXcd& dense, Eigen::MatrixXcd& target);
+/// Right-hand sides that have a source in the first n columns looked at so far are rows 0 … count() − 1, or a few more.
+class ReachedRows {
+ public:
+  explicit ReachedRows(int rows) : rows_(rows) {}
+  /// Looks at the next n columns of `rows` numbers.
+  int after(const Complex* columns, int n);
+
+ private:
+  int rows_, count_ = 0;
+};
 
 }  // namespace lodestone::physics::linalg

@@ -19,8 +19,7 @@ class LineFactorisation final : public Factorisation {
   LineFactorisation(std::vector<MatrixXcd> inverses, std::vector<std::vector<Coupling>> couplings)
       : Factorisation(static_cast<int>(inverses.size() * inverses.front().rows()),
                       static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()),
-                      8.0 * static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()) *
-                          static_cast<double>(inverses.front().rows())),
+                      static_cast<double>(inverses.size()) * inverse_flops(static_cast<int>(inverses.front().rows()))),
         inverses_(std::move(inverses)),
         couplings_(std::move(couplings)) {}
 
@@ -35,16 +34,16 @@ class LineFactorisation final : public Factorisation {
     const auto m = static_cast<int>(inverses_.front().rows()), k = static_cast<int>(z.rows());
     MatrixXcd x = MatrixXcd::Zero(k, z.cols());
     const auto line_of = [&](MatrixXcd& rows, int line) { return rows.data() + static_cast<Eigen::Index>(line) * m * k; };
-    int reached = 0;
+    ReachedRows reached_rows(k);
     for (int line = 0; line < n_lines; ++line) {  // x_i = z_i S_i⁻¹, z_{i+1} −= x_i C_i
-      while (reached < k && !z.bottomRows(k - reached).middleCols(static_cast<Eigen::Index>(line) * m, m).isZero(0.0)) ++reached;
-      multiply_rows({line_of(z, line), k, reached}, inverses_[line], 1.0, 0.0, line_of(x, line));
+      const int reached = reached_rows.after(line_of(z, line), m);
+      multiply_rows({line_of(z, line), k, reached}, "N", inverses_[line], 1.0, 0.0, line_of(x, line));
       if (line + 1 < n_lines) add_rows({line_of(x, line), k, reached}, couplings_[line], false, -1.0, line_of(z, line + 1));
     }
     for (int line = n_lines - 2; line >= 0; --line) {  // x_i −= (x_{i+1} C_iᵀ) S_i⁻¹
       std::fill_n(line_of(z, line), static_cast<std::size_t>(m) * k, Complex(0.0));
       add_rows({line_of(x, line + 1), k, k}, couplings_[line], true, 1.0, line_of(z, line));
-      multiply_rows({line_of(z, line), k, k}, inverses_[line], -1.0, 1.0, line_of(x, line));
+      multiply_rows({line_of(z, line), k, k}, "N", inverses_[line], -1.0, 1.0, line_of(x, line));
     }
     return x;
   }

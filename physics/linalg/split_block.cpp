@@ -2,6 +2,7 @@
 #include "physics/linalg/split_block.hpp"
 
 #include "engine/core/vector_clones.hpp"
+#include "physics/linalg/complex_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +26,8 @@ void add_columns(const Planes& source, const Coupling* coupling, std::size_t n, 
     const double a = sign * coupling[c].value.real(), b = sign * coupling[c].value.imag();
     const std::size_t from = static_cast<std::size_t>(coupling[c].row) * source.stride;
     const std::size_t to = static_cast<std::size_t>(coupling[c].column) * target.stride;
-    const double *__restrict x = source.re + from, *__restrict y = source.im + from;
-    double *__restrict u = target.re + to, *__restrict v = target.im + to;
+    const double* __restrict x = source.re + from, * __restrict y = source.im + from;
+    double* __restrict u = target.re + to, * __restrict v = target.im + to;
     for (int i = 0; i < target.stride; ++i) {
       u[i] += a * x[i] - b * y[i];
       v[i] += a * y[i] + b * x[i];
@@ -34,8 +35,6 @@ void add_columns(const Planes& source, const Coupling* coupling, std::size_t n, 
   }
 }
 
-/// Four doubles wherever they lie; the compiler makes of it what the processor has.
-using Vector [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
 Vector& at(double* address) { return *reinterpret_cast<Vector*>(address); }
 
 /// Q columns of the block, and row by row the same times the inverse of their pivots. Work of a sweep.
@@ -184,7 +183,8 @@ void transpose(const Planes& source, const Planes& target) {
 
 }  // namespace
 
-SplitBlock::SplitBlock(int size) : size_(size), stride_((size + padding - 1) / padding * padding), panel_(16 * static_cast<std::size_t>(stride_)) {
+SplitBlock::SplitBlock(int size)
+    : size_(size), stride_((size + padding - 1) / padding * padding), panel_(16 * static_cast<std::size_t>(stride_)) {
   for (auto* plane : {&re_, &im_, &work_re_, &work_im_}) plane->assign(static_cast<std::size_t>(stride_) * stride_, 0.0);
 }
 

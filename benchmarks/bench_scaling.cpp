@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward runs and Jacobians of the long profile, to be run on one rank and on several (benchmarks/run.py sets them side by side).
+// Sample run: mpirun -n 2 bench_scaling        (half a minute)
+#include "benchmarks/long_profile.hpp"
+#include "benchmarks/results.hpp"
+#include "engine/core/mpi/mpi_scope.hpp"
+#include "physics/linalg/petsc_scope.hpp"
+#include "physics/mt/mesh_design.hpp"
+#include "physics/mt/simulation_2d.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+using namespace lodestone;
+using namespace lodestone::physics;
+
+namespace {
+
+constexpr int n_repeats = 5;
+
+/// Median wall seconds of the slowest rank.
+double seconds_together(MPI_Comm comm, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < n_repeats; ++i) {
+    MPI_Barrier(comm);
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    double here = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_DOUBLE, MPI_MAX, comm);
+    seconds.push_back(here);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + n_repeats / 2, seconds.end());
+  return seconds[n_repeats / 2];
+}
+
+/// The largest memory a process of this communicator has held, GB.
+double peak_gb(MPI_Comm comm) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  double peak = 1e-6 * static_cast<double>(usage.ru_maxrss);
+  MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return peak;
+}
+
+struct Case {
+  std::string name;
+  mt::Accuracy accuracy;
+  std::optional<double> forward_target, jacobian_target;  ///< seconds on one rank
+};
+
+void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
+  const auto section = bench::long_section();
+  const auto survey = bench::long_survey();
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
+                                    mt::design_meshes(section, survey, mt::design_options(task.accuracy)));
+  const auto& x = section.resistivity_ohm_m;
+  results.add({task.name, "forward", "s", seconds_together(comm, [&] { (void)simulation.value(x); }), task.forward_target, {}, {}});
+  results.add({task.name, "forward and Jacobian (2880 × 6400)", "s",
+               seconds_together(comm, [&] { (void)simulation.linearize(x)->jacobian(); }), task.jacobian_target, {}, {}});
+  results.add({task.name, "largest memory of a rank so far", "GB", peak_gb(comm), 1.5, {}, {}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  core::Session session;
+  const auto& mpi = session.start<core::MpiScope>(argc, argv);
+  session.start<PetscScope>();
+  return session.run([&] {
+    bench::Results results;
+    measure(results, mpi.world(), {"iteration accuracy", mt::Accuracy::iteration, {}, {}});
+    measure(results, mpi.world(), {"standard accuracy", mt::Accuracy::standard, 2.0, 5.0});
+    if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=scaling");
+    return 0;
+  });
+}

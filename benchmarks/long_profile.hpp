@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The synthetic profile that benchmarks share: 36 stations over 719 km, 20 frequencies, TE and TM, 100 × 64 parameter cells.
+#pragma once
+
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/survey.hpp"
+
+namespace lodestone::bench {
+
+inline constexpr int n_stations = 36;
+
+/// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
+[[nodiscard]] physics::mesh::Section2D long_section();
+/// log10 ρₐ and phase of both modes: 2880 data.
+[[nodiscard]] physics::mt::Survey2D long_survey();
+
+}  // namespace lodestone::bench
