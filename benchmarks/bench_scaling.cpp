@@ -58,8 +58,13 @@ void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
                                     mt::design_meshes(section, survey, mt::design_options(task.accuracy)));
   const auto& x = section.resistivity_ohm_m;
   results.add({task.name, "forward", "s", seconds_together(comm, [&] { (void)simulation.value(x); }), task.forward_target, {}, {}});
-  results.add({task.name, "forward and Jacobian (2880 × 6400)", "s",
-               seconds_together(comm, [&] { (void)simulation.linearize(x)->jacobian(); }), task.jacobian_target, {}, {}});
+  results.add({task.name,
+               "forward and Jacobian (2880 × 6400)",
+               "s",
+               seconds_together(comm, [&] { (void)simulation.linearize(x)->jacobian(); }),
+               task.jacobian_target,
+               {},
+               {}});
   results.add({task.name, "largest memory of a rank so far", "GB", peak_gb(comm), 1.5, {}, {}});
 }
 

@@ -28,6 +28,8 @@ void check(const GaussNewtonOptions& o) {
     throw core::InvalidArgument(
         component, "expected lambda_start ≥ 0, lambda_factor > 1, lambda_tolerance > 0 and cooling_factor > 1, got {}, {}, {} and {}",
         o.lambda_start, o.lambda_factor, o.lambda_tolerance, o.cooling_factor);
+  if (!finite_and(o.sufficient_drop, o.sufficient_drop > 0.0 && o.sufficient_drop <= 1.0))
+    throw core::InvalidArgument(component, "expected sufficient_drop above 0 and at most 1, got {}", o.sufficient_drop);
   if (!finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0))
     throw core::InvalidArgument(component, "expected min_roughness_drop of 0 or more, got {}", o.min_roughness_drop);
 }
@@ -40,7 +42,7 @@ class GaussNewtonRun final : public Run {
  private:
   /// Occam goes on while the roughness falls; cooling ends at once.
   [[nodiscard]] std::optional<Stop> settled_at_target() const override {
-    if (options_.lambda_strategy == LambdaStrategy::cooling) return Run::settled_at_target();
+    if (options_.lambda_strategy == LambdaStrategy::cooling || !options_.smooth_at_target) return Run::settled_at_target();
     const auto& history = state_.history;
     if (history.size() < 2) return std::nullopt;
     const IterationRecord &last = history.back(), &before = history[history.size() - 2];

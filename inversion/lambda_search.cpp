@@ -12,12 +12,22 @@ namespace {
 
 constexpr double step_growth = 1.5, largest_step = 1.0;  // in log10 λ
 constexpr double worthwhile_gain = 0.01;                 // relative fall of rms that pays for another forward run
-constexpr double close_to_target = 0.99;                 // share of the target that counts as met from below
+
+/// How close to the target the search for the largest λ there goes.
+struct Closeness {
+  double share;      ///< of the target that counts as met from below
+  double tolerance;  ///< in log10 λ
+};
+/// An iteration that comes down to the target leaves the polish to those that start there.
+Closeness closeness(const LambdaSearchOptions& options) {
+  return options.current_rms > options.target_rms ? Closeness{0.97, 3.0 * options.tolerance} : Closeness{0.99, options.tolerance};
+}
 
 /// Trials in x = log10 λ; everything it does follows from the rms values alone, so that all ranks search alike.
 class Search {
  public:
-  Search(const std::function<double(double)>& rms_of, const LambdaSearchOptions& options) : rms_of_(rms_of), options_(options) {}
+  Search(const std::function<double(double)>& rms_of, const LambdaSearchOptions& options)
+      : rms_of_(rms_of), options_(options), close_(closeness(options)) {}
 
   LambdaSearchResult run(double x_start) {
     if (!lower_rms(x_start)) approach_target_from_below();
@@ -37,10 +47,12 @@ class Search {
   [[nodiscard]] double rms_at(std::map<double, std::size_t>::const_iterator it) const { return trials_[it->second].rms; }
   [[nodiscard]] bool meets(double rms) const { return rms <= options_.target_rms; }
 
-  /// Walks downhill from x and refines by a parabola; false as soon as a trial meets the target, true when the smallest rms is found without.
+  /// Walks downhill from x and refines by a parabola; false as soon as a trial meets the target, true when the smallest (or a sufficient) rms is found
+  /// without.
   bool lower_rms(double x) {
     const double start = run_trial(x);
     if (meets(start)) return false;
+    if (start <= options_.sufficient_rms) return true;
     double best_x = x, best = start;
     const double first_direction = std::isfinite(start) && start <= options_.current_rms ? -1.0 : 1.0;
     for (const double direction : {first_direction, -first_direction}) {
@@ -96,12 +108,12 @@ class Search {
     while (!exhausted()) {
       const auto low = largest_that_meets();
       const auto high = std::next(low);
-      if (rms_at(low) >= close_to_target * options_.target_rms) return;
+      if (rms_at(low) >= close_.share * options_.target_rms) return;
       if (high == by_x_.end()) {
         run_trial(low->first + step);
         step = std::min(step_growth * step, largest_step);
       } else {
-        if (high->first - low->first <= options_.tolerance) return;
+        if (high->first - low->first <= close_.tolerance) return;
         run_trial(between(low, high));
       }
     }
@@ -118,7 +130,7 @@ class Search {
                                std::map<double, std::size_t>::const_iterator high) const {
     double share = 0.5;
     if (std::isfinite(rms_at(high)) && rms_at(low) > 0.0) {
-      const double aim = 0.5 * (1.0 + close_to_target) * options_.target_rms;
+      const double aim = 0.5 * (1.0 + close_.share) * options_.target_rms;
       share = std::log(aim / rms_at(low)) / std::log(rms_at(high) / rms_at(low));
     }
     return low->first + std::clamp(share, 0.1, 0.9) * (high->first - low->first);
@@ -140,6 +152,7 @@ class Search {
 
   const std::function<double(double)>& rms_of_;
   const LambdaSearchOptions& options_;
+  Closeness close_;
   std::vector<LambdaTrial> trials_;
   std::map<double, std::size_t> by_x_;
 };

@@ -13,9 +13,10 @@ struct LambdaTrial {
 
 struct LambdaSearchOptions {
   double target_rms = 1.0;
-  double current_rms = 0.0;  ///< of the model the step starts from
-  double first_step = 0.5;   ///< in log10 λ
-  double tolerance = 0.1;    ///< in log10 λ, of the largest λ that reaches the target
+  double current_rms = 0.0;     ///< of the model the step starts from
+  double sufficient_rms = 0.0;  ///< a first trial at or below it ends the search
+  double first_step = 0.5;      ///< in log10 λ
+  double tolerance = 0.1;       ///< in log10 λ, of the largest λ that reaches the target
   int max_trials = 10;
 };
 

@@ -60,6 +60,7 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   const LambdaSearchResult found = search_lambda(rms_of, lambda_start,
                                                  {.target_rms = options_.target_rms,
                                                   .current_rms = present_.rms,
+                                                  .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
                                                   .first_step = std::log10(options_.lambda_factor),
                                                   .tolerance = options_.lambda_tolerance,
                                                   .max_trials = options_.max_lambda_trials});

@@ -25,6 +25,12 @@ double factor(ConfigTable& table, std::string_view key, double fallback) {
   return value;
 }
 
+double share(ConfigTable& table, std::string_view key, double fallback) {
+  const double value = table.positive(key, fallback);
+  if (value > 1.0) table.refuse(key, fmt::format("expected at most 1, got {}", value));
+  return value;
+}
+
 template <class Options>
 void read_common(ConfigTable& table, Options& options) {
   options.max_iterations = table.integer("max_iterations", options.max_iterations, 0);
@@ -40,11 +46,15 @@ void read_occam(ConfigTable& table, GaussNewtonOptions& options) {
   options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);
   options.lambda_tolerance = table.positive("lambda_tolerance_log10", options.lambda_tolerance);
   options.max_lambda_trials = table.integer("max_lambda_trials", options.max_lambda_trials, 1);
+  options.sufficient_drop = share(table, "sufficient_drop", options.sufficient_drop);
+  options.smooth_at_target = table.flag("smooth_at_target", options.smooth_at_target);
   options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
 }
 
 void read_cooling(ConfigTable& table, GaussNewtonOptions& options) {
-  refuse_keys(table, {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop"}, "lambda_strategy = \"occam\"");
+  refuse_keys(table,
+              {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
+              "lambda_strategy = \"occam\"");
   options.cooling_factor = factor(table, "cooling_factor", options.cooling_factor);
   options.cooling_rate = table.integer("cooling_rate", options.cooling_rate, 1);
 }
@@ -62,10 +72,10 @@ GaussNewtonOptions read_gauss_newton(ConfigTable& table) {
 }
 
 DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
-  refuse_keys(
-      table,
-      {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop"},
-      "algorithm = \"gauss_newton\"");
+  refuse_keys(table,
+              {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10", "max_lambda_trials",
+               "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
+              "algorithm = \"gauss_newton\"");
   DescentOptions options{.method = method};
   read_common(table, options);
   options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);

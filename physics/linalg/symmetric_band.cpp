@@ -14,7 +14,9 @@ namespace {
 struct Factors {
   const Complex* lower;
   int size, bandwidth;
-  [[nodiscard]] const Complex& at(int row, int column) const { return lower[static_cast<std::size_t>(column) * (bandwidth + 1) + row - column]; }
+  [[nodiscard]] const Complex& at(int row, int column) const {
+    return lower[static_cast<std::size_t>(column) * (bandwidth + 1) + row - column];
+  }
 };
 
 LODESTONE_VECTOR_CLONES
@@ -31,7 +33,8 @@ void solve(const Factors& factors, Complex* z, int stride, int count) {
       here[i] = inverse.real() * re - inverse.imag() * im;
       here[i + 1] = inverse.real() * im + inverse.imag() * re;
     }
-    for (int i = j + 1; i < std::min(factors.size, j + factors.bandwidth + 1); ++i) add_scaled(-factors.at(i, j), column(i), column(j), count);
+    for (int i = j + 1; i < std::min(factors.size, j + factors.bandwidth + 1); ++i)
+      add_scaled(-factors.at(i, j), column(i), column(j), count);
   }
 }
 
@@ -54,8 +57,6 @@ void SymmetricBand::factorise(int line) {
   }
 }
 
-void SymmetricBand::solve_rows(Complex* z, int stride, int count) const {
-  solve({lower_.data(), size_, bandwidth_}, z, stride, count);
-}
+void SymmetricBand::solve_rows(Complex* z, int stride, int count) const { solve({lower_.data(), size_, bandwidth_}, z, stride, count); }
 
 }  // namespace lodestone::physics::linalg

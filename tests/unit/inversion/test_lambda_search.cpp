@@ -6,6 +6,7 @@
 #include <limits>
 
 using namespace lodestone;
+using inversion::LambdaSearchOptions;
 using inversion::search_lambda;
 
 namespace {
@@ -41,6 +42,22 @@ TEST_CASE("lambda search: a first trial just below the target is enough") {
   const auto result = search_lambda([](double) { return 0.995; }, 7.0, {.current_rms = 0.999});
   CHECK(result.trials.size() == 1);
   CHECK(result.trials[result.best].lambda == Approx(7.0));
+}
+
+TEST_CASE("lambda search: a first trial that is low enough ends it above the target, and only the first") {
+  const auto falling = [](double lambda) { return 2.0 + 0.5 * std::log10(lambda); };
+  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 3.0}).trials.size() == 1);
+  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 2.4}).trials.size() > 2);
+}
+
+TEST_CASE("lambda search: coming from above the target it is content with less than at the target") {
+  const auto curve = [](double lambda) { return 0.7 + 0.3 * std::log10(lambda); };  // at the target at λ = 10
+  const LambdaSearchOptions from_above{.target_rms = 1.0, .current_rms = 5.0}, at_target{.target_rms = 1.0, .current_rms = 0.99};
+  const auto rough = search_lambda(curve, 0.5, from_above), polished = search_lambda(curve, 0.5, at_target);
+  CHECK(rough.target_reached);
+  CHECK(rough.trials[rough.best].rms >= 0.9);
+  CHECK(polished.trials[polished.best].rms >= 0.96);
+  CHECK(rough.trials.size() < polished.trials.size());
 }
 
 TEST_CASE("lambda search: rejected trials send it to larger lambda") {
