@@ -48,25 +48,22 @@ std::vector<double> sea_shares(const MeshFeatures& features, double slope) {
   return shares;
 }
 
-/// Places rows under (and above) an uneven surface: they follow it where the grid is draped, else they level out within the relief's depth.
+/// Places rows under (and above) an uneven surface.
 class Draping {
  public:
   Draping(const mesh::Section2D& section, const MeshFeatures& features, double air_height)
       : surface_(section.surface),
         sea_(section.sea),
-        draped_(section.grid.reference() == mesh::DepthReference::surface),
+        levels_(features.levels),
         thinnest_water_m_(thinnest_water * features.sea_size_m),
         air_height_(air_height) {
     const auto [high, low] = std::minmax_element(surface_.z_m().begin(), surface_.z_m().end());
     lowest_ = *low;
     highest_ = sea_ ? std::min(*high, sea_->level_m) : *high;
-    level_depth_ = std::max(4.0 * (lowest_ - highest_), 1e-3 * features.bottom_m);
-    for (const double anchor : features.z_anchors) level_depth_ = std::min(level_depth_, std::max(anchor, 0.5 * (lowest_ - highest_)));
   }
-  [[nodiscard]] double below(double y, double depth) const {
+  [[nodiscard]] double below(double y, double row) const {
     const double surface = surface_.z_at(y);
-    if (draped_) return surface + depth;
-    return lowest_ + depth + (surface - lowest_) * std::max(0.0, 1.0 - depth / level_depth_);
+    return surface + levels_.depth_of(row, lowest_ - surface);
   }
   /// What lies under the air: land or the surface of the sea.
   [[nodiscard]] double top(double y) const {
@@ -82,48 +79,62 @@ class Draping {
  private:
   const mesh::Surface2D& surface_;
   const std::optional<mesh::Sea>& sea_;
-  bool draped_;
-  double thinnest_water_m_, air_height_, lowest_ = 0.0, highest_ = 0.0, level_depth_ = 1.0;
+  const RowLevels& levels_;
+  double thinnest_water_m_, air_height_, lowest_ = 0.0, highest_ = 0.0;
 };
 
-mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features, const MeshDesignOptions& options) {
+/// The lines of a mesh: columns, rows of the earth, heights of the air's rows, shares of the water's depth.
+struct MeshLines {
+  std::vector<double> columns, rows, air, sea;
+
+  [[nodiscard]] double n_lattice_nodes(int order) const {
+    const auto n_z = static_cast<double>(rows.size() + air.size() + sea.size() - 2);
+    return (1.0 + order * static_cast<double>(columns.size() - 1)) * (1.0 + order * n_z);
+  }
+};
+
+MeshLines make_lines(const MeshFeatures& features, const MeshDesignOptions& options) {
   const double near = 3.0 * features.penetration_m, padding = options.side_padding * features.penetration_m;
   const double slope = (options.growth - 1.0) * options.coarsen, far_slope = std::max(slope, options.far_growth - 1.0);
-  const auto lines = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
-                                        {.slope = slope, .far_slope = far_slope, .near_m = near, .least_spacing = options.line_spacing});
-  const auto depths = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z,
-                                         {.slope = slope, .far_slope = slope, .near_m = near, .least_spacing = options.line_spacing});
+  MeshLines lines;
+  lines.columns = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
+                                     {.slope = slope, .far_slope = far_slope, .near_m = near, .least_spacing = options.line_spacing});
+  lines.rows = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z,
+                                  {.slope = slope, .far_slope = slope, .near_m = near, .least_spacing = options.line_spacing});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
-  const auto heights = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
-  const auto shares = sea_shares(features, slope);
-  const Draping draping(section, features, heights.front());
-  std::vector<std::vector<double>> columns;
-  for (const double y : lines) {
-    auto& column = columns.emplace_back();
-    for (std::size_t i = 0; i + 1 < heights.size(); ++i) column.push_back(draping.above(y, heights[i]));
-    for (const double share : shares) column.push_back(draping.in_sea(y, share));
-    for (const double depth : depths) column.push_back(draping.below(y, depth));
-  }
-  return mesh::QuadMesh2D(lines, std::move(columns), static_cast<int>(heights.size()) - 1, static_cast<int>(shares.size()));
+  lines.air = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
+  lines.sea = sea_shares(features, slope);
+  return lines;
 }
 
-double n_lattice_nodes(const BandMesh& band) { return (1.0 + band.order * band.mesh.n_y()) * (1.0 + band.order * band.mesh.n_z()); }
+mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features, const MeshLines& lines) {
+  const Draping draping(section, features, lines.air.front());
+  std::vector<std::vector<double>> columns;
+  for (const double y : lines.columns) {
+    auto& column = columns.emplace_back();
+    for (std::size_t i = 0; i + 1 < lines.air.size(); ++i) column.push_back(draping.above(y, lines.air[i]));
+    for (const double share : lines.sea) column.push_back(draping.in_sea(y, share));
+    for (const double row : lines.rows) column.push_back(draping.below(y, row));
+  }
+  return mesh::QuadMesh2D(lines.columns, std::move(columns), static_cast<int>(lines.air.size()) - 1, static_cast<int>(lines.sea.size()));
+}
 
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
 BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies, const MeshDesignOptions& options) {
   const BandRange range{survey.frequencies_hz[frequencies.back()], survey.frequencies_hz[frequencies.front()]};
+  const MeshFeatures wanted = find_features(section, survey, range, options);
   MeshDesignOptions relaxed = options;
   for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
     relaxed.coarsen = options.coarsen * factor;
-    const MeshFeatures features = find_features(section, survey, range, relaxed);
-    BandMesh band{.frequencies = std::move(frequencies),
-                  .mesh = make_mesh(section, features, relaxed),
-                  .perfect_conductor_below = features.perfect_conductor_below,
-                  .order = options.order,
-                  .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
-                  .coarsened = factor};
-    if (n_lattice_nodes(band) <= options.max_nodes) return band;
-    frequencies = std::move(band.frequencies);
+    const MeshFeatures features = wanted.coarsened(factor);
+    const MeshLines lines = make_lines(features, relaxed);
+    if (lines.n_lattice_nodes(options.order) > options.max_nodes) continue;
+    return {.frequencies = std::move(frequencies),
+            .mesh = make_mesh(section, features, lines),
+            .perfect_conductor_below = features.perfect_conductor_below,
+            .order = options.order,
+            .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
+            .coarsened = factor};
   }
   throw core::InvalidArgument("mt::design_meshes",
                               "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/analytic.hpp"
 #include "physics/mt/certificate.hpp"
+#include "physics/mt/mesh_features.hpp"
 #include "physics/mt/simulation_2d.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 using namespace lodestone;
 using namespace lodestone::physics;
@@ -103,4 +106,82 @@ TEST_CASE("sea: the certificate of a marine section passes on standard meshes", 
   const auto certificate = certify(MPI_COMM_SELF, section, survey, {}, {1.0, 0.4});
   INFO(certificate.table());
   CHECK(certificate.passed);
+}
+
+namespace {
+
+/// A floor that rises from 2000 to 800 m over 30 km, 1 ohm m on 100 below a slanted edge that 300 × 200 cells between the datum and 10 km sample.
+mesh::Section2D sampled_slope() {
+  std::vector<double> y, z;
+  for (int i = 0; i <= 300; ++i) y.push_back(-10000.0 + 200.0 * i);
+  for (int i = 0; i <= 200; ++i) z.push_back(50.0 * i);
+  mesh::TensorGrid2D grid(std::move(y), std::move(z), mesh::DepthReference::datum);
+  Eigen::VectorXd cells(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      cells[grid.index(iz, iy)] = grid.z_centre_m(iz) < 5000.0 - 0.1 * grid.y_centre_m(iy) ? 1.0 : 100.0;
+  }
+  return {std::move(grid), std::move(cells), mesh::Surface2D({0.0, 30000.0}, {2000.0, 800.0}), mesh::Sea{0.0, 0.3}};
+}
+
+const std::vector<Station> on_slope{at(5000.0), at(15000.0), at(25000.0)};
+
+}  // namespace
+
+TEST_CASE(
+    "sea: depths of a grid on the datum count from the floor, so no size asked for is smaller than the shares of the penetration depth",
+    "[physics][mt][sea]") {
+  const auto section = sampled_slope();
+  const auto survey = full_survey(on_slope, {0.1, 0.001}, impedances);
+  for (const double frequency : {0.1, 0.001}) {
+    const auto features = find_features(section, survey, {frequency, frequency}, {});
+    const double depth = std::sqrt(2.0 / (omega(0.1) * mu0));  // of penetration at the highest frequency, in 1 ohm m
+    const double least = MeshDesignOptions{}.contact_fraction * 0.005 * depth / 2.0;
+    for (const auto* sizes : {&features.y, &features.z}) {
+      for (const auto& feature : *sizes) CHECK(feature.size_m > least);
+    }
+  }
+}
+
+TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rules are hardly relaxed", "[physics][mt][sea]") {
+  const auto section = sampled_slope();
+  const auto survey = full_survey(on_slope, {0.1, 0.01, 0.001}, impedances);
+  for (const auto& band : design_meshes(section, survey).bands) {
+    INFO("band of " << survey.frequencies_hz[band.frequencies.front()] << " Hz");
+    CHECK(band.coarsened < 1.4);
+    CHECK(band.mesh.n_y() < 250);
+    CHECK(band.mesh.n_earth() + band.mesh.n_sea() < 80);
+  }
+}
+
+TEST_CASE("sea: rows and depths under a surface of any height are each other's inverse", "[physics][mt][sea]") {
+  const RowLevels levels{.draped = false, .level_depth_m = 600.0};
+  for (const double height : {0.0, 500.0, 1200.0}) {
+    for (const double row : {0.0, 100.0, 599.0, 600.0, 5000.0})
+      CHECK(std::abs(levels.row_at(levels.depth_of(row, height), height) - row) < 1e-9);
+  }
+}
+
+TEST_CASE("sea: a station where the floor's resistivity changes has neither a peak nor a hole in TM", "[physics][mt][sea]") {
+  mesh::TensorGrid2D grid({-20000.0, 0.0, 20000.0}, {0.0, 20.0, 4000.0});
+  Eigen::VectorXd cells(4);
+  cells << 0.63, 0.60, 0.62, 0.62;
+  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::Surface2D(1700.0), mesh::Sea{0.0, 0.3}};
+  const Eigen::VectorXcd z = impedances_of(section, {at(-1000.0), at(0.0), at(1000.0)}, {0.003});
+  CHECK(std::abs(z[4] / z[3] - 1.0) < 0.02);
+  CHECK(std::abs(z[4] / z[5] - 1.0) < 0.02);
+}
+
+TEST_CASE("graded features: sizes of a band are proportional to its coarsening", "[physics][mt][sea]") {
+  const auto section = sampled_slope();
+  const auto survey = full_survey(on_slope, {0.1}, impedances);
+  MeshDesignOptions options;
+  const auto once = find_features(section, survey, {0.1, 0.1}, options).coarsened(1.7);
+  options.coarsen = 1.7;
+  const auto direct = find_features(section, survey, {0.1, 0.1}, options);
+  REQUIRE(once.y.size() == direct.y.size());
+  REQUIRE(once.z.size() == direct.z.size());
+  for (std::size_t i = 0; i < once.y.size(); ++i) CHECK(std::abs(once.y[i].size_m / direct.y[i].size_m - 1.0) < 1e-12);
+  for (std::size_t i = 0; i < once.z.size(); ++i) CHECK(std::abs(once.z[i].size_m / direct.z[i].size_m - 1.0) < 1e-12);
+  CHECK(std::abs(once.surface_size_m / direct.surface_size_m - 1.0) < 1e-12);
 }
