@@ -299,7 +299,8 @@ class FeatureFinder {
       const Hearing heard = hearing(y[i], y[i], 0, grid_.column_of(y[i]));
       if (change < 1e-3 || !is_heard(heard)) continue;
       const double weight = std::min(most_of_kink, 0.4 * change) * floor_strength(y[i]);  // a slope of 27° counts like half a decade
-      add_lateral({y[i], 0.0, kink_length(i), std::sqrt(most_of_kink / weight)}, 1e300, weight, heard);
+      const double station_cap = under_water(y[i]) ? std::sqrt(most_of_kink / weight) : 1.0;
+      add_lateral({y[i], 0.0, kink_length(i), station_cap}, 1e300, weight, heard);
     }
   }
 
