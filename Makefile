@@ -25,10 +25,10 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 	cmake --build --preset $(PRESET) --target mt_invert
 	scripts/demo.sh
 
-bench: build ## measure; writes out/bench/<name>.json (BENCH=physics|inversion|peers, default all)
+bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|inversion|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
-results: bench ## measure and rewrite the tables of docs/results.md
+results: bench ## measure accuracy and speed, rewrite the tables of docs/results.md (after `make peers`)
 	benchmarks/tables.py
 
 peers: ## make the environment of the programs that `make bench BENCH=peers` compares with

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [physics] [inversion] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [inversion] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
+`selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json.
 """
 import argparse
 import json
@@ -15,7 +16,10 @@ import sys
 import peers
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-PROGRAMS = {"physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"], "peers": ["bench_peers"]}
+RESULTS = SOURCE / "out" / "bench"
+PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"], "peers": ["bench_peers"]}
+ACCURACIES = ("default", "fine")
+SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
 
 
 def machine():
@@ -32,24 +36,54 @@ def build(folder, programs):
     subprocess.run(["cmake", "--build", folder, "--target", *programs], check=True)
 
 
+def launch(command, ranks):
+    """What the program prints; errors: CalledProcessError."""
+    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}
+    before = ["mpirun", "-n", str(ranks), "--bind-to", "none"] if ranks > 1 else []
+    return subprocess.run([*before, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def measure(program, ranks, folder):
     """The JSON that one program prints."""
-    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}
-    launch = ["mpirun", "-n", str(ranks), "--bind-to", "none"] if ranks > 1 else []
-    run = subprocess.run([*launch, folder / "bin" / program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(run.stdout)
+    return json.loads(launch([folder / "bin" / program], ranks))
+
+
+def measure_accuracy(ranks, folder, on):
+    """mt_invert writes these files itself, failed comparisons included; their machine gets the load average."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for accuracy in ACCURACIES:
+        path = RESULTS / f"selftest_{accuracy}.json"
+        path.unlink(missing_ok=True)
+        try:
+            launch([folder / "bin" / "mt_invert", "selftest", "--accuracy", accuracy, "--json", path], ranks)
+        except subprocess.CalledProcessError as failure:
+            if failure.returncode != SELFTEST_FAILED or not path.exists():
+                raise
+            failed.append(accuracy)
+        document = json.loads(path.read_text())
+        document["header"]["machine"] = on
+        replace(path, document)
+        judged = [row["passed"] for row in document["results"] if row["judged"]]
+        print(f"{path}\n  {sum(judged)} of {len(judged)} comparisons pass")
+    return failed
+
+
+def replace(path, document):
+    """Writes the file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1) + "\n")
+    temporary.replace(path)
 
 
 def write(name, parts, on):
     header = {**parts[0]["header"], "machine": on}
     rows = [row for part in parts for row in part["results"]]
-    text = json.dumps({"header": header, "results": peers.compare(rows) if name == "peers" else rows}, indent=1)
-    path = SOURCE / "out" / "bench" / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text + "\n")
-    temporary.replace(path)
-    return path, json.loads(text)["results"]
+    document = {"header": header, "results": peers.compare(rows) if name == "peers" else rows}
+    path = RESULTS / f"{name}.json"
+    replace(path, document)
+    return path, document["results"]
 
 
 def show(path, rows):
@@ -74,9 +108,15 @@ def main():
     names = arguments.names or list(PROGRAMS)
     if not arguments.no_build:
         build(arguments.build_dir, [program for name in names for program in PROGRAMS[name]])
+    failed = []
     for name in names:
         on = machine()
+        if name == "selftest":
+            failed = measure_accuracy(arguments.ranks, arguments.build_dir, on)
+            continue
         show(*write(name, [measure(program, arguments.ranks, arguments.build_dir) for program in PROGRAMS[name]], on))
+    if failed:
+        sys.exit(f"run.py: the selftest of accuracy {', '.join(failed)} failed; build/release/bin/mt_invert selftest shows which comparisons")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: tables.py [--results DIR] [--document FILE]
 
-Rewrites the tables of docs/results.md that stand between `<!-- table NAME -->` and `<!-- end -->`, from out/bench/*.json; those not measured stay.
+Rewrites the tables of docs/results.md that stand between `<!-- table NAME -->` and `<!-- end -->`, from out/bench/*.json. A table whose figures or peers are missing stays as it is,
+the others are written all the same, and the exit status is 1.
 """
 import argparse
 import json
@@ -13,17 +14,24 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 
 
+class Missing(Exception):
+    """Figures that a table needs and that were not measured; says what to do."""
+
+
 class Bench:
     """The figures of one JSON file."""
 
     def __init__(self, path):
+        if not path.exists():
+            raise Missing(f"{path} is not there; run: make bench BENCH={path.stem.split('_')[0]}")
         content = json.loads(path.read_text())
+        self.content = content
         self.header, self.rows = content["header"], content["results"]
 
     def row(self, case, metric, unit=None):
         found = [r for r in self.rows if r["case"] == case and r["metric"] == metric and unit in (None, r["unit"])]
         if not found:
-            raise KeyError(f"no figure '{metric}' of '{case}'; was it measured by an older program?")
+            raise Missing(f"no figure '{metric}' of '{case}'; it was measured by another program, run make bench again")
         return found[0]
 
     def value(self, *key):
@@ -79,6 +87,8 @@ def solver_table(bench):
     for case in bench.cases("line solver, "):
         factorise, solve, numbers = (bench.row(case, m) for m in ("factorise", "solve 36 right-hand sides", "numbers in the factors"))
         cells = [case.removeprefix("line solver, "), number(bench.value(case, "unknowns")), number(bench.value(case, "unknowns per line"))]
+        if None in (factorise["peer_value"], solve["peer_value"], numbers["peer_value"]):
+            raise Missing(f"no figures of the peer for '{case}'")
         for row in (factorise, solve):
             cells += [number(1e3 * row["value"]), number(1e3 * row["peer_value"]), f"{row['ratio']:.1f}"]
         rows.append(cells + [f"{numbers['ratio']:.1f}"])
@@ -93,20 +103,81 @@ def step_table(bench):
 
 
 def peers_table(bench):
-    rows = []
+    rows, missing = [], []
     for case in bench.cases("COMMEMI"):
+        limit, peer = case.removeprefix("COMMEMI 2D-1 to ").split(", beside ")
         for metric in ("model to impedances", "model to Jacobian, 600 cells"):
             row = bench.row(case, metric)
-            if row["ratio"] is not None:
-                limit = case.split(",")[0].removeprefix("COMMEMI 2D-1 to ")
+            if row["ratio"] is None:
+                missing.append("our own figures" if row["value"] is None else peer)
+            else:
                 rows.append([row["peer"], metric, limit, number(row["value"]), number(row["peer_value"]), f"{row['ratio']:.1f}"])
-    if not rows:
-        raise FileNotFoundError("no peer is installed; scripts/peers.sh does it")
+    if missing or not rows:
+        raise Missing(f"no figures of {' and '.join(dict.fromkeys(missing)) or 'any peer'}; run scripts/peers.sh and make bench BENCH=peers")
     return bench.machine() + table(["peer", "what", "within", "ours, s CPU", "peer, s CPU", "ratio"], rows)
 
 
-TABLES = {"forward": ("physics", forward_table), "jacobian": ("physics", jacobian_table), "solver": ("physics", solver_table), "step": ("inversion", step_table),
-          "peers": ("peers", peers_table)}
+def largest(bench, benchmark, kind):
+    """(deviation, where, limit, judged, passed) of one benchmark's rows whose name ends with `kind`."""
+    rows = [r for r in bench.rows if r["benchmark"] == benchmark and r["judged"] and r["what"].endswith(kind)]
+    if not rows:
+        raise Missing(f"no comparisons of {kind} in {benchmark}; run: make bench BENCH=selftest")
+    worst = max(rows, key=lambda r: float("inf") if r["difference"] is None else abs(r["difference"]))
+    if worst["difference"] is None:
+        raise Missing(f"{benchmark}, {worst['what']}: the difference is not finite")
+    limits = sorted({r["limit"] for r in rows})
+    units = worst["difference_units"].replace("%", " %")
+    limit = f"{limits[0]:.2g}{units}" if len(limits) == 1 else f"{limits[0]:.2g} … {limits[-1]:.2g}{units}"
+    return f"{abs(worst['difference']):.2g}{units}", worst["what"].removesuffix(kind).strip(), limit, f"{sum(r['passed'] for r in rows)} of {len(rows)}"
+
+
+ACCURACY_ROWS = [(name, kind, title) for name in ("commemi2d0", "commemi2d1", "commemi2d2", "commemi2d4", "wannamaker_hill") for kind, title in (("rho_a", "ρₐ"), ("phase", "phase"))]
+OTHER_ROWS = [("layered1d", "|Z|", "\\|Z\\| of four layered earths, relative"), ("sensitivity2d", "d ln rho_a", "d ln ρₐ/d ln σ of regions, 2D-1"), ("sensitivity2d", "d phase", "dφ/d ln σ"),
+              ("derivatives2d", "Taylor order (missing to 2)", "Taylor order, hill included: missing to 2"), ("derivatives2d", "adjoint gap", "adjoint gap")]
+
+
+def accuracy_table(default, fine):
+    rows = []
+    for name, kind, title in ACCURACY_ROWS:
+        cells = []
+        for bench in (default, fine):
+            cells += largest(bench, name, kind)
+        rows.append([f"`{name}`", title, *cells])
+    names = {name for name, *_ in ACCURACY_ROWS}
+    seconds = [sum(b["cpu_s"] for b in bench.content["benchmarks"] if b["benchmark"] in names) for bench in (default, fine)]
+    h = default.header
+    return [f"Measured on: {h['machine']}, {h['ranks']} rank, commit {h['commit']}. These five take {seconds[0]:.1f} s of processor time with default meshes, {seconds[1]:.1f} s with fine ones.", ""] + table(
+        ["benchmark", "of", "default", "at", "limit", "pass", "fine", "at", "limit", "pass"], rows)
+
+
+def selftests_table(default, fine):
+    rows = []
+    for name, kind, title in OTHER_ROWS:
+        of_default, of_fine = largest(default, name, kind), largest(fine, name, kind)
+        rows.append([f"`{name}`", title, of_default[3], of_default[0], of_fine[0], of_default[2]])
+    return table(["benchmark", "what", "pass", "default", "fine", "limit"], rows)
+
+
+SELFTESTS = ("selftest_default", "selftest_fine")
+TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "jacobian": (("physics",), jacobian_table),
+          "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
+
+
+def rewritten(text, results):
+    """(text with the tables that could be made, what is missing of the others)."""
+    missing = []
+    for name in re.findall(r"<!-- table (\w+) -->", text):
+        if name not in TABLES:
+            missing.append(f"table {name}: not known; tables are {', '.join(TABLES)}")
+            continue
+        files, make = TABLES[name]
+        try:
+            lines = make(*(Bench(results / f"{file}.json") for file in files))
+        except Missing as reason:
+            missing.append(f"table {name} stays as it is: {reason}")
+            continue
+        text = re.sub(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S)
+    return text, missing
 
 
 def main():
@@ -114,18 +185,12 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=SOURCE / "out" / "bench")
     parser.add_argument("--document", type=pathlib.Path, default=SOURCE / "docs" / "results.md")
     arguments = parser.parse_args()
-    text = arguments.document.read_text()
-    for name in re.findall(r"<!-- table (\w+) -->", text):
-        file, make = TABLES[name]
-        try:
-            lines = make(Bench(arguments.results / f"{file}.json"))
-        except FileNotFoundError as missing:
-            print(f"tables.py: table {name} stays as it is: {missing}")
-            continue
-        text = re.sub(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S)
+    text, missing = rewritten(arguments.document.read_text(), arguments.results)
     temporary = arguments.document.with_suffix(".tmp")
     temporary.write_text(text)
     temporary.replace(arguments.document)
+    if missing:
+        sys.exit("\n".join(f"tables.py: {line}" for line in missing))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/mesh_design.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct BenchmarkModel {
 };
 
 /// COMMEMI 2D-0, 2D-1, 2D-2, 2D-4 or the hill of Wannamaker et al. 1986 by name; geometry: data/benchmarks/README.md. source: Zhdanov et al. 1997, doi:10.1016/S0926-9851(97)00013-X
-[[nodiscard]] BenchmarkModel benchmark_model(const std::string& name);
+/// For `fine` the limits are 0.1 % and 0.05 degrees, and the slope of 2D-4 has smaller steps.
+[[nodiscard]] BenchmarkModel benchmark_model(const std::string& name, physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard);
 
 }  // namespace lodestone::mt_invert

@@ -40,7 +40,8 @@ constexpr const char* info_examples = R"(Examples:
 
 constexpr const char* selftest_examples = R"(Examples:
   mt_invert selftest --list
-  mt_invert selftest layered1d commemi2d1)";
+  mt_invert selftest layered1d commemi2d1
+  mt_invert selftest --accuracy fine --json out/selftest.json)";
 
 /// What CLI11 fills in.
 struct Parsed {
@@ -50,7 +51,7 @@ struct Parsed {
   ReportArguments report;
   InfoArguments info;
   SelftestArguments selftest;
-  std::string log = "human", accuracy = "default", definition;
+  std::string log = "human", accuracy = "default", selftest_accuracy = "default", definition;
   double time_limit_min = 0.0;
   bool version = false, drape = false;
 };
@@ -92,6 +93,9 @@ void add_others(CLI::App& app, Parsed& parsed) {
   CLI::App* selftest = app.add_subcommand("selftest", "Compare with the bundled benchmarks.")->footer(selftest_examples);
   selftest->add_option("NAME", parsed.selftest.names, "benchmarks to run (default: all)");
   selftest->add_flag("--list", parsed.selftest.list, "list the benchmarks");
+  selftest->add_option("--accuracy", parsed.selftest_accuracy, "of the meshes: default, or fine, judged by 0.1 % and 0.05 degrees")
+      ->check(CLI::IsMember({"default", "fine"}));
+  selftest->add_option("--json", parsed.selftest.json_path, "write every comparison to this file");
 }
 
 /// Options and commands of the whole program.
@@ -105,6 +109,10 @@ void describe(CLI::App& app, Parsed& parsed) {
   add_invert(app, parsed);
   add_forward(app, parsed);
   add_others(app, parsed);
+}
+
+physics::mt::Accuracy accuracy_from(const std::string& word) {
+  return word == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
 }
 
 void check_forward(const ForwardArguments& arguments) {
@@ -148,13 +156,14 @@ void choose(const CLI::App& app, Parsed& parsed) {
     check_forward(parsed.forward);
     if (!parsed.definition.empty()) parsed.forward.definition = physics::mt::definition_from(parsed.definition);
     parsed.forward.off_surface = parsed.drape ? OffSurface::drape : OffSurface::refuse;
-    parsed.forward.accuracy = parsed.accuracy == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
+    parsed.forward.accuracy = accuracy_from(parsed.accuracy);
     command = parsed.forward;
   } else if (app.got_subcommand("report")) {
     command = parsed.report;
   } else if (app.got_subcommand("info")) {
     command = parsed.info;
   } else if (app.got_subcommand("selftest")) {
+    parsed.selftest.accuracy = accuracy_from(parsed.selftest_accuracy);
     command = parsed.selftest;
   } else {
     throw core::ConfigError(component, "expected a command: invert, forward, report, info or selftest; see mt_invert --help");

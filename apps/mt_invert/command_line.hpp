@@ -47,6 +47,8 @@ struct InfoArguments {
 
 struct SelftestArguments {
   std::vector<std::string> names;  ///< empty: all
+  physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;
+  std::string json_path;  ///< the rows for programs; empty: none
   bool list = false;
 };
 

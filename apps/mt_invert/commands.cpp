@@ -24,7 +24,7 @@ struct Dispatch {
   int operator()(const ForwardArguments& arguments) const { return run_forward(comm, arguments); }
   int operator()(const ReportArguments& arguments) const { return run_report(comm, arguments); }
   int operator()(const InfoArguments& arguments) const { return run_info(comm, arguments); }
-  int operator()(const SelftestArguments& arguments) const { return run_selftest(comm, arguments); }
+  int operator()(const SelftestArguments& arguments) const { return run_selftest(comm, arguments, line); }
 };
 
 /// Rank 0 writes to the path itself, rank r to the path with ".r" added.

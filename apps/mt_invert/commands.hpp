@@ -15,6 +15,6 @@ namespace lodestone::mt_invert {
 [[nodiscard]] int run_forward(MPI_Comm comm, const ForwardArguments& arguments);
 [[nodiscard]] int run_report(MPI_Comm comm, const ReportArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const InfoArguments& arguments);
-[[nodiscard]] int run_selftest(MPI_Comm comm, const SelftestArguments& arguments);
+[[nodiscard]] int run_selftest(MPI_Comm comm, const SelftestArguments& arguments, const CommandLine& line);
 
 }  // namespace lodestone::mt_invert

@@ -2,13 +2,18 @@
 #include "apps/mt_invert/selftest.hpp"
 
 #include "apps/mt_invert/commands.hpp"
+#include "apps/mt_invert/forward_output.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/selftest_json.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
 #include "engine/core/options.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace lodestone::mt_invert {
 namespace {
@@ -27,6 +32,11 @@ std::string table_of(const Selftest& test, const SelftestReport& report) {
   const auto judged = std::ranges::count_if(report.rows, &SelftestRow::judged);
   const auto failed = std::ranges::count_if(report.rows, [](const auto& row) { return row.judged && !row.passed(); });
   return text + fmt::format("  {}: {} of {} comparisons pass\n\n", report.passed() ? "pass" : "FAIL", judged - failed, judged);
+}
+
+Selftest commemi(const std::string& name, std::string description) {
+  return {name, std::move(description),
+          [name](MPI_Comm comm, const SelftestOptions& options) { return selftest_commemi(comm, options, name); }};
 }
 
 std::vector<Selftest> chosen(const std::vector<std::string>& names) {
@@ -55,22 +65,20 @@ bool SelftestReport::passed() const {
 
 const std::vector<Selftest>& selftests() {
   static const std::vector<Selftest> all{
-      {"layered1d", "four layered earths against the closed form", selftest_layered},
-      {"commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor",
-       [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d0"); }},
-      {"commemi2d1", "COMMEMI 2D-1: a conductive block", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d1"); }},
-      {"commemi2d2", "COMMEMI 2D-2: two deep conductive bodies", [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d2"); }},
-      {"commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model",
-       [](MPI_Comm comm) { return selftest_commemi(comm, "commemi2d4"); }},
-      {"wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields",
-       [](MPI_Comm comm) { return selftest_commemi(comm, "wannamaker_hill"); }},
+      {"layered1d", "four layered earths against the closed form", [](MPI_Comm, const SelftestOptions&) { return selftest_layered(); }},
+      commemi("commemi2d0", "COMMEMI 2D-0: three segments on a perfect conductor"),
+      commemi("commemi2d1", "COMMEMI 2D-1: a conductive block"),
+      commemi("commemi2d2", "COMMEMI 2D-2: two deep conductive bodies"),
+      commemi("commemi2d4", "COMMEMI 2D-4: a basin with a sloping floor, from a polygon model"),
+      commemi("wannamaker_hill", "a trapezoidal hill, horizontal and slope-parallel fields"),
       {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
-      {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included", selftest_derivatives},
+      {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included",
+       [](MPI_Comm comm, const SelftestOptions&) { return selftest_derivatives(comm); }},
   };
   return all;
 }
 
-int run_selftest(MPI_Comm comm, const SelftestArguments& arguments) {
+int run_selftest(MPI_Comm comm, const SelftestArguments& arguments, const CommandLine& line) {
   const auto tests = chosen(arguments.names);
   if (arguments.list) {
     on_rank_zero(comm, [&] {
@@ -78,13 +86,21 @@ int run_selftest(MPI_Comm comm, const SelftestArguments& arguments) {
     });
     return 0;
   }
-  int failed = 0;
+  if (!arguments.json_path.empty()) on_rank_zero(comm, [&] { check_output_path(arguments.json_path); });
+  const io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
+  std::vector<SelftestResult> results;
   for (const auto& test : tests) {
-    const SelftestReport report = test.run(comm);
-    failed += report.passed() ? 0 : 1;
+    const std::clock_t begin = std::clock();
+    SelftestReport report = test.run(comm, {.accuracy = arguments.accuracy});
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     on_rank_zero(comm, [&] { print_out(table_of(test, report)); });
+    results.push_back({test.name, std::move(report), seconds});
   }
-  on_rank_zero(comm, [&] { print_out(fmt::format("selftest: {} of {} pass\n", static_cast<int>(tests.size()) - failed, tests.size())); });
+  const auto failed = std::ranges::count_if(results, [](const auto& result) { return !result.report.passed(); });
+  on_rank_zero(comm, [&] {
+    print_out(fmt::format("selftest: {} of {} pass\n", static_cast<long>(tests.size()) - failed, tests.size()));
+    if (!arguments.json_path.empty()) core::write_file(arguments.json_path, selftest_json(provenance, arguments.accuracy, results));
+  });
   return static_cast<int>(failed == 0 ? core::ExitCode::ok : core::ExitCode::selftest_failed);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/mesh_design.hpp"
+
 #include <mpi.h>
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,18 +29,22 @@ struct SelftestReport {
   [[nodiscard]] bool passed() const;
 };
 
+struct SelftestOptions {
+  physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;  ///< of the forward meshes; `fine` is also judged by tighter limits
+};
+
 /// A bundled benchmark. `run` is collective.
 struct Selftest {
   std::string name, description;
-  std::function<SelftestReport(MPI_Comm)> run;
+  std::function<SelftestReport(MPI_Comm, const SelftestOptions&)> run;
 };
 
 [[nodiscard]] const std::vector<Selftest>& selftests();
 
 // One per file.
-[[nodiscard]] SelftestReport selftest_layered(MPI_Comm comm);
-[[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name);
-[[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm);
+[[nodiscard]] SelftestReport selftest_layered();
+[[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name);
+[[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options);
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
 
 }  // namespace lodestone::mt_invert

@@ -36,8 +36,8 @@ mt::Survey2D survey_of(const BenchmarkTable& table, mt::Definition definition) {
   return mt::response_survey(std::move(stations), std::move(frequencies_hz));
 }
 
-std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey) {
-  const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(mt::Accuracy::standard));
+std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey, mt::Accuracy accuracy) {
+  const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(accuracy));
   const mt::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
   return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m), std::vector<double>(survey.stations.size(), 0.0));
 }
@@ -73,13 +73,13 @@ void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Defin
 
 }  // namespace
 
-SelftestReport selftest_commemi(MPI_Comm comm, const std::string& name) {
-  const BenchmarkModel model = benchmark_model(name);
+SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name) {
+  const BenchmarkModel model = benchmark_model(name, options.accuracy);
   const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
   SelftestReport report;
   for (const auto definition : {mt::Definition::horizontal, mt::Definition::slope_parallel}) {
     const mt::Survey2D survey = survey_of(table, definition);
-    if (!survey.stations.empty()) compare(model, table, definition, respond(comm, model, survey), report);
+    if (!survey.stations.empty()) compare(model, table, definition, respond(comm, model, survey, options.accuracy), report);
   }
   if (!model.contacts_m.empty())
     report.note = "not judged: sites within 2 % of a body's width from a contact or a kink of the surface, where TM jumps";

@@ -20,7 +20,7 @@ double exact_period_s(double rounded) { return std::pow(10.0, std::round(2.0 * s
 
 }  // namespace
 
-SelftestReport selftest_layered(MPI_Comm) {
+SelftestReport selftest_layered() {
   const BenchmarkTable table(data_file("benchmarks/layered1d.csv"));
   SelftestReport report;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {

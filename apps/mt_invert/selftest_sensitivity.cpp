@@ -53,11 +53,11 @@ SelftestRow compare(std::string what, double reference, double ours, double abso
 
 }  // namespace
 
-SelftestReport selftest_sensitivity(MPI_Comm comm) {
+SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options) {
   const BenchmarkModel model = benchmark_model("commemi2d1");
   const BenchmarkTable table(data_file("benchmarks/sensitivity2d.csv"));
   const mt::Survey2D survey = survey_of(table);
-  const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(mt::Accuracy::standard));
+  const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(options.accuracy));
   const mt::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
   const Eigen::MatrixXd derivative = simulation.linearize(model.section.resistivity_ohm_m)->jvp(region_directions(model.section));
 

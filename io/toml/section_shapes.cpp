@@ -17,8 +17,9 @@ using physics::mesh::Point2D;
 using physics::mesh::Rectangle2D;
 
 constexpr const char* component = "io::read_model_toml";
-constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most
+constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most, by default
 constexpr double depth_pieces = 16.0;  ///< of the depth of a slanted edge, by default
+constexpr double most_pieces = 1e5;    ///< far more than the reader of models lets pass
 constexpr int samples = 12;            ///< per direction, in cells that several polygons cut
 
 void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
@@ -91,8 +92,8 @@ std::vector<double> cuts_of(const Point2D& a, const Point2D& b, double resolutio
   const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
   if (dy == 0.0 || dz == 0.0) return {};
   const double length = std::hypot(dy, dz);
-  const double wanted = resolution_m > 0.0 ? resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
-  const double n = std::ceil(std::max(dy, dz) / std::max(wanted, length / edge_pieces));
+  const double wanted = resolution_m > 0.0 ? resolution_m : std::max(std::min(a.z_m, b.z_m) / depth_pieces, length / edge_pieces);
+  const double n = std::min(std::ceil(std::max(dy, dz) / wanted), most_pieces);
   std::vector<double> cuts;
   for (double i = 1.0; i < n; ++i) cuts.push_back(i / n);
   return cuts;

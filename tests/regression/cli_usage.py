@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: help, version and wrong usage."""
+import json
+
 from support import Folder, check, expect, finish, run
 
 help_text = expect(0, ["invert", "forward", "report", "info", "selftest", "Exit codes"], "--help").stdout
@@ -30,4 +32,12 @@ with Folder() as folder:
     trace = folder / "trace.json"
     expect(0, ["layered1d"], "selftest", "--list", "--log", "json", "--trace", trace)
     check(open(trace).read().lstrip()[:1] in "[{", "the trace is JSON")
+    rows = folder / "rows.json"
+    expect(0, ["pass"], "selftest", "layered1d", "derivatives2d", "--json", rows)
+    with open(rows) as file:
+        document = json.load(file)
+    check(document["header"]["accuracy"] == "default" and document["header"]["commit"], "the selftest's JSON says what it is")
+    check({row["benchmark"] for row in document["results"]} == {"layered1d", "derivatives2d"} and all(row["passed"] for row in document["results"]),
+          "it holds the rows of both")
+    expect(3, ["no_such_folder"], "selftest", "layered1d", "--json", folder / "no_such_folder" / "rows.json")
 finish()

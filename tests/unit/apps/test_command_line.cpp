@@ -40,6 +40,17 @@ TEST_CASE("command line: periods are a comma-separated list and accuracy a word"
   CHECK(line.log_as_json);
 }
 
+TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[apps]") {
+  const auto given = std::get<SelftestArguments>(parse({"selftest", "commemi2d1", "--accuracy", "fine", "--json", "a.json"}).command);
+  CHECK(given.names == std::vector<std::string>{"commemi2d1"});
+  CHECK(given.accuracy == physics::mt::Accuracy::fine);
+  CHECK(given.json_path == "a.json");
+  const auto usual = std::get<SelftestArguments>(parse({"selftest"}).command);
+  CHECK(usual.accuracy == physics::mt::Accuracy::standard);
+  CHECK(usual.json_path.empty());
+  CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
+}
+
 TEST_CASE("command line: wrong usage is a configuration error that says what is wrong", "[apps]") {
   CHECK_THAT(refusal({}), Catch::Contains("expected a command"));
   CHECK_THAT(refusal({"invert"}), Catch::Contains("CONFIG"));

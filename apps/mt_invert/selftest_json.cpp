@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/selftest_json.hpp"
+
+#include "engine/core/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+using core::json_quoted;
+
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.10g}", value) : "null"; }
+
+std::string fact(const std::vector<std::pair<std::string, std::string>>& facts, const std::string& name) {
+  const auto found = std::ranges::find(facts, name, &std::pair<std::string, std::string>::first);
+  return found == facts.end() ? "unknown" : found->second;
+}
+
+std::string header_of(const io::Provenance& provenance, physics::mt::Accuracy accuracy) {
+  const std::string machine = fmt::format("{}, {} cores, {}", fact(provenance.host, "processor"), fact(provenance.host, "cores"),
+                                          fact(provenance.host, "system"));
+  return fmt::format(
+      "{{\"version\": {}, \"commit\": {}, \"compiler\": {}, \"machine\": {}, \"ranks\": {}, \"accuracy\": {}, \"started_utc\": {}, "
+      "\"command\": {}}}",
+      json_quoted(provenance.version), json_quoted(fact(provenance.build, "commit")), json_quoted(fact(provenance.build, "compiler")),
+      json_quoted(machine), fact(provenance.host, "MPI ranks"), json_quoted(accuracy == physics::mt::Accuracy::fine ? "fine" : "default"), json_quoted(provenance.started_utc),
+      json_quoted(provenance.command_line));
+}
+
+std::string row_of(const std::string& benchmark, const SelftestRow& row) {
+  return fmt::format(
+      "{{\"benchmark\": {}, \"what\": {}, \"units\": {}, \"reference\": {}, \"ours\": {}, \"difference\": {}, "
+      "\"difference_units\": {}, \"limit\": {}, \"judged\": {}, \"passed\": {}}}",
+      json_quoted(benchmark), json_quoted(row.what), json_quoted(row.units), number(row.reference), number(row.ours),
+      number(row.difference), json_quoted(row.difference_units), number(row.limit), row.judged, row.passed());
+}
+
+}  // namespace
+
+std::string selftest_json(const io::Provenance& provenance, physics::mt::Accuracy accuracy, const std::vector<SelftestResult>& results) {
+  std::string benchmarks, rows;
+  for (const SelftestResult& result : results) {
+    benchmarks += fmt::format("{}\n  {{\"benchmark\": {}, \"passed\": {}, \"cpu_s\": {}, \"note\": {}}}", benchmarks.empty() ? "" : ",",
+                              json_quoted(result.name), result.report.passed(), number(result.cpu_s), json_quoted(result.report.note));
+    for (const SelftestRow& row : result.report.rows) rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", row_of(result.name, row));
+  }
+  return fmt::format("{{\"header\": {},\n \"benchmarks\": [{}\n ],\n \"results\": [{}\n ]}}\n", header_of(provenance, accuracy), benchmarks,
+                     rows);
+}
+
+}  // namespace lodestone::mt_invert

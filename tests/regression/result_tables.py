@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/results.md: what was measured is written, what was not is named and fails. argv: program, source tree."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(sys.argv[2])
+DOCUMENT = "<!-- table accuracy -->\nold accuracy\n<!-- end -->\n<!-- table peers -->\nold peers\n<!-- end -->\n"
+BENCHMARKS = ("commemi2d0", "commemi2d1", "commemi2d2", "commemi2d4", "wannamaker_hill")
+
+
+def selftest(difference, limit):
+    rows = [{"benchmark": name, "what": f"TM 1 s y = 0 m {kind}", "difference": difference, "difference_units": "%", "limit": limit, "judged": True, "passed": abs(difference) <= limit}
+            for name in BENCHMARKS for kind in ("rho_a", "phase")]
+    return {"header": {"machine": "M", "ranks": 1, "commit": "c"}, "benchmarks": [{"benchmark": name, "cpu_s": 0.5} for name in BENCHMARKS], "results": rows}
+
+
+def peers(peer_value):
+    return {"header": {"machine": "M", "ranks": 1, "threads": 1, "commit": "c"},
+            "results": [{"case": f"COMMEMI 2D-1 to 1 %, beside {peer}", "metric": metric, "unit": "s CPU", "value": 2.0, "peer": peer, "peer_value": value,
+                         "ratio": value / 2.0 if value else None}
+                        for peer, value in (("A", 8.0), ("B", peer_value)) for metric in ("model to impedances", "model to Jacobian, 600 cells")]}
+
+
+def tables(**documents):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "results.md").write_text(DOCUMENT)
+        for stem, document in documents.items():
+            (folder / f"{stem}.json").write_text(json.dumps(document))
+        run = subprocess.run([sys.executable, SOURCE / "benchmarks" / "tables.py", "--results", folder, "--document", folder / "results.md"], capture_output=True, text=True)
+        return run.returncode, run.stderr, (folder / "results.md").read_text()
+
+
+def check(condition, what, *evidence):
+    if not condition:
+        sys.exit(f"FAIL: {what}: {evidence}")
+
+
+both = {"selftest_default": selftest(-0.25, 0.5), "selftest_fine": selftest(0.2, 0.1)}
+code, said, text = tables(**both, peers=peers(6.0))
+check(code == 0 and "old" not in text, "all tables are written where everything was measured", code, said)
+check("| `commemi2d0` | ρₐ | 0.25 % | TM 1 s y = 0 m | 0.5 % | 1 of 1 | 0.2 % | TM 1 s y = 0 m | 0.1 % | 0 of 1 |" in text, "both accuracies stand side by side", text)
+check("| B | model to impedances | 1 % | 2 | 6 | 3.0 |" in text, "peers stand beside us", text)
+
+code, said, text = tables(**both, peers=peers(None))
+check(code == 1 and "table peers" in said and "B" in said and "scripts/peers.sh" in said, "an absent peer fails and is named", code, said)
+check("old peers" in text and "old accuracy" not in text, "its table stays, the others are written", text)
+
+code, said, text = tables(peers=peers(6.0), selftest_default=both["selftest_default"])
+check(code == 1 and "table accuracy" in said and "selftest_fine.json" in said and "make bench BENCH=selftest" in said, "missing figures fail and are named", code, said)
+check("old accuracy" in text and "old peers" not in text, "their table stays, the others are written", text)
