@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/rank_zero.hpp"
 #include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/timer.hpp"
@@ -33,6 +34,27 @@ std::string trace_path_of(MPI_Comm comm, const std::string& path) {
   return rank == 0 ? path : fmt::format("{}.{}", path, rank);
 }
 
+/// Runs the command and writes its trace, also when it fails: what it did until then is what one wants to see.
+int run_traced(MPI_Comm comm, const CommandLine& line) {
+  const std::string path = trace_path_of(comm, line.trace_path);
+  const auto write = [&] { core::Trace::global().write_chrome_trace(path, core::rank_of(comm)); };
+  { const core::AtomicFile writable(path); }  // an error now, not after hours
+  core::Trace::global().record_events(true);
+  int code = 0;
+  try {
+    code = std::visit(Dispatch{comm, line}, line.command);
+  } catch (...) {
+    try {
+      write();
+    } catch (const core::Error& error) {
+      core::log::warning("{}", error.what());  // the failure of the command is the one to report
+    }
+    throw;
+  }
+  write();
+  return code;
+}
+
 }  // namespace
 
 int run(MPI_Comm comm, const CommandLine& line) {
@@ -40,13 +62,7 @@ int run(MPI_Comm comm, const CommandLine& line) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human});
-  if (!line.trace_path.empty()) {
-    const core::AtomicFile writable(trace_path_of(comm, line.trace_path));  // an error now, not after hours
-    core::Trace::global().record_events(true);
-  }
-  const int code = std::visit(Dispatch{comm, line}, line.command);
-  if (!line.trace_path.empty()) core::Trace::global().write_chrome_trace(trace_path_of(comm, line.trace_path), core::rank_of(comm));
-  return code;
+  return line.trace_path.empty() ? std::visit(Dispatch{comm, line}, line.command) : run_traced(comm, line);
 }
 
 }  // namespace lodestone::mt_invert

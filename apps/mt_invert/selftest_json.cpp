@@ -21,14 +21,14 @@ std::string fact(const std::vector<std::pair<std::string, std::string>>& facts, 
 }
 
 std::string header_of(const io::Provenance& provenance, physics::mt::Accuracy accuracy) {
-  const std::string machine = fmt::format("{}, {} cores, {}", fact(provenance.host, "processor"), fact(provenance.host, "cores"),
-                                          fact(provenance.host, "system"));
+  const std::string machine =
+      fmt::format("{}, {} cores, {}", fact(provenance.host, "processor"), fact(provenance.host, "cores"), fact(provenance.host, "system"));
   return fmt::format(
       "{{\"version\": {}, \"commit\": {}, \"compiler\": {}, \"machine\": {}, \"ranks\": {}, \"accuracy\": {}, \"started_utc\": {}, "
       "\"command\": {}}}",
       json_quoted(provenance.version), json_quoted(fact(provenance.build, "commit")), json_quoted(fact(provenance.build, "compiler")),
-      json_quoted(machine), fact(provenance.host, "MPI ranks"), json_quoted(accuracy == physics::mt::Accuracy::fine ? "fine" : "default"), json_quoted(provenance.started_utc),
-      json_quoted(provenance.command_line));
+      json_quoted(machine), fact(provenance.host, "MPI ranks"), json_quoted(accuracy == physics::mt::Accuracy::fine ? "fine" : "default"),
+      json_quoted(provenance.started_utc), json_quoted(provenance.command_line));
 }
 
 std::string row_of(const std::string& benchmark, const SelftestRow& row) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: help, version and wrong usage."""
 import json
+import os
 
 from support import Folder, check, expect, finish, run
 
@@ -32,6 +33,14 @@ with Folder() as folder:
     trace = folder / "trace.json"
     expect(0, ["layered1d"], "selftest", "--list", "--log", "json", "--trace", trace)
     check(open(trace).read().lstrip()[:1] in "[{", "the trace is JSON")
+    failed = folder / "failed.json"
+    model = folder / "sea.toml"
+    with open(model, "w") as file:
+        file.write("[background]\nresistivity_ohm_m = [1.0]\n")
+    with open(folder / "sites.csv", "w") as file:
+        file.write("site,y_m,z_m\na,0,500\n")  # beside the surface
+    expect(5, ["a"], "forward", "--model", model, "--sites", folder / "sites.csv", "--periods", "1", "--trace", failed)
+    check(os.path.exists(failed) and open(failed).read().lstrip()[:1] in "[{", "a command that fails leaves its trace")
     rows = folder / "rows.json"
     expect(0, ["pass"], "selftest", "layered1d", "derivatives2d", "--json", rows)
     with open(rows) as file:
@@ -39,5 +48,5 @@ with Folder() as folder:
     check(document["header"]["accuracy"] == "default" and document["header"]["commit"], "the selftest's JSON says what it is")
     check({row["benchmark"] for row in document["results"]} == {"layered1d", "derivatives2d"} and all(row["passed"] for row in document["results"]),
           "it holds the rows of both")
-    expect(3, ["no_such_folder"], "selftest", "layered1d", "--json", folder / "no_such_folder" / "rows.json")
+    expect(3, ["no_such_folder"], "selftest", "layered1d", "--json", folder / "no_such_folder/rows.json")
 finish()
