@@ -11,7 +11,9 @@ void SaveCheckpoint::on_iteration(const inversion::IterationView& view) {
 
 SaveSections::SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space, io::VtkFrame frame)
     : comm_(comm), space_(std::move(space)) {
-  on_rank_zero(comm_, [&] { series_ = std::make_unique<io::SectionSeries>(folder, "model", earth.grid, earth.surface, std::move(frame)); });
+  on_rank_zero(comm_, [&] {
+    series_ = std::make_unique<io::SectionSeries>(folder, "model", earth.grid, earth.surface, earth.sea, std::move(frame));
+  });
 }
 
 void SaveSections::on_iteration(const inversion::IterationView& view) {

@@ -4,6 +4,7 @@
 #include "io/result/residuals.hpp"
 
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace lodestone::io {
@@ -86,7 +87,9 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
   std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
   const physics::mesh::Section2D section = result.section();
   const StationPoints stations = station_points(result);
-  const std::vector<NamedArray> extra{{"start_log10_resistivity", result.start_log10_resistivity}};
+  NamedArray start{"start_log10_resistivity", result.start_log10_resistivity};
+  if (result.sea) start.in_sea = std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
+  const std::vector<NamedArray> extra{std::move(start)};
   write_section_vtu(written[0], section, profile_frame(), extra);
   write_stations_vtp(written[1], stations, profile_frame());
   if (!result.profile.projection.empty()) {

@@ -18,14 +18,19 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
 }
 
 SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid,
-                             physics::mesh::Surface2D surface, VtkFrame frame)
-    : folder_(std::move(folder)), stem_(std::move(stem)), grid_(std::move(grid)), surface_(std::move(surface)), frame_(std::move(frame)) {
+                             physics::mesh::Surface2D surface, std::optional<physics::mesh::Sea> sea, VtkFrame frame)
+    : folder_(std::move(folder)),
+      stem_(std::move(stem)),
+      grid_(std::move(grid)),
+      surface_(std::move(surface)),
+      sea_(sea),
+      frame_(std::move(frame)) {
   make_folder(folder_);
 }
 
 void SectionSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {
   const auto name = [&](int k) { return fmt::format("{}_{:04}.vtu", stem_, k); };
-  const physics::mesh::Section2D section{grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_};
+  const physics::mesh::Section2D section{grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_, sea_};
   write_section_vtu(folder_ / name(iteration), section, frame_);
   // Files of earlier iterations belong to the series also when an earlier process wrote them; later ones are leftovers of another run.
   std::vector<SeriesEntry> entries;

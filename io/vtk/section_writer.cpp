@@ -66,10 +66,43 @@ std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const Vtk
   return cells;
 }
 
-void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const std::vector<Eigen::Index>& cells,
-                    const Eigen::VectorXd& values) {
-  std::vector<double> picked(cells.size());
-  std::transform(cells.begin(), cells.end(), picked.begin(), [&](Eigen::Index cell) { return values[cell]; });
+/// Inserts the water above each column, its floor straight between the column's edges as the earth below it; returns the number of cells.
+int insert_sea(const mesh::Section2D& section, const VtkFrame& frame, vtkUnstructuredGrid& to) {
+  const double level = section.sea->level_m;
+  vtkPoints& points = *to.GetPoints();
+  int n_cells = 0;
+  const auto& edges = section.grid.y_edges_m();
+  for (std::size_t iy = 0; iy + 1 < edges.size(); ++iy) {
+    const double left = edges[iy], right = edges[iy + 1];
+    const double left_floor = section.surface.z_at(left), right_floor = section.surface.z_at(right);
+    if (left_floor <= level && right_floor <= level) continue;
+    const double coast = left + (right - left) * (level - left_floor) / (right_floor - left_floor);
+    std::vector<vtkIdType> corners;
+    const auto corner = [&](double y_m, double z_m) {
+      corners.push_back(points.GetNumberOfPoints());
+      vtk::insert_point(points, frame, y_m, z_m);
+    };
+    corner(left_floor > level ? left : coast, level);
+    if (left_floor > level) corner(left, left_floor);
+    if (right_floor > level) corner(right, right_floor);
+    corner(right_floor > level ? right : coast, level);
+    to.InsertNextCell(corners.size() == 3 ? VTK_TRIANGLE : VTK_QUAD, static_cast<vtkIdType>(corners.size()), corners.data());
+    ++n_cells;
+  }
+  return n_cells;
+}
+
+/// What the cells of the file stand for: cells of the section, then water.
+struct DrawnCells {
+  std::vector<Eigen::Index> earth;
+  int n_sea = 0;
+};
+
+void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const DrawnCells& cells, const Eigen::VectorXd& values,
+                    double in_sea) {
+  std::vector<double> picked(cells.earth.size());
+  std::transform(cells.earth.begin(), cells.earth.end(), picked.begin(), [&](Eigen::Index cell) { return values[cell]; });
+  picked.insert(picked.end(), static_cast<std::size_t>(cells.n_sea), in_sea);
   vtk::add_array(*to.GetCellData(), name, picked);
 }
 
@@ -82,14 +115,17 @@ void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D&
     check_size(array.name, array.values.size(), section.grid.n_cells());
   }
   const vtkNew<vtkUnstructuredGrid> grid;
-  const std::vector<Eigen::Index> cells = insert_cells(section, frame, *grid);
-  add_cell_array(*grid, "log10_resistivity", cells, section.resistivity_ohm_m.array().log10().matrix());
-  add_cell_array(*grid, "resistivity_ohm_m", cells, section.resistivity_ohm_m);
+  DrawnCells cells{insert_cells(section, frame, *grid)};
+  if (section.sea) cells.n_sea = insert_sea(section, frame, *grid);
+  const double water = section.sea ? section.sea->resistivity_ohm_m : 1.0;
+  const Eigen::Index n_cells = section.grid.n_cells();
+  add_cell_array(*grid, "log10_resistivity", cells, section.resistivity_ohm_m.array().log10().matrix(), std::log10(water));
+  add_cell_array(*grid, "resistivity_ohm_m", cells, section.resistivity_ohm_m, water);
   for (const NamedArray& array : extra) {
-    add_cell_array(*grid, array.name, cells, array.values);
+    add_cell_array(*grid, array.name, cells, array.values, array.in_sea);
   }
-  const std::vector<double> index(cells.begin(), cells.end());
-  vtk::add_array(*grid->GetCellData(), "cell_index", index);
+  add_cell_array(*grid, "cell_index", cells, Eigen::VectorXd::LinSpaced(n_cells, 0.0, static_cast<double>(n_cells - 1)), -1.0);
+  if (section.sea) add_cell_array(*grid, "sea", cells, Eigen::VectorXd::Zero(n_cells), 1.0);
   grid->GetCellData()->SetActiveScalars("log10_resistivity");
   const vtkNew<vtkXMLUnstructuredGridWriter> writer;
   writer->SetInputData(grid);

@@ -8,6 +8,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +32,13 @@ struct VtkFrame {
 struct NamedArray {
   std::string name;
   Eigen::VectorXd values;
+  double in_sea = std::numeric_limits<double>::quiet_NaN();  ///< of the cells of water
 };
 
 /// Writes a section as quadrilateral cells (.vtu) with cell arrays resistivity_ohm_m, log10_resistivity, cell_index and `extra`.
 ///
-/// Cells are draped where the grid is measured from the surface; else cells above the surface are cut or left out and the top row reaches up to it.
+/// A sea is drawn as one cell per column between its level and its floor, a triangle where the column holds the coast: with the water's resistivity,
+/// cell_index −1 and a cell array `sea`, 1 in water and 0 elsewhere (absent without a sea). Cells are draped where the grid is measured from the surface; else cells above the surface are cut or left out and the top row reaches up to it.
 /// errors: FileError, ShapeError.
 void write_section_vtu(const std::filesystem::path& path, const physics::mesh::Section2D& section, const VtkFrame& frame = {},
                        const std::vector<NamedArray>& extra = {});
@@ -52,7 +56,7 @@ class SectionSeries {
  public:
   /// errors: FileError when the folder cannot be made.
   SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid, physics::mesh::Surface2D surface,
-                VtkFrame frame = {});
+                std::optional<physics::mesh::Sea> sea = {}, VtkFrame frame = {});
   /// errors: FileError, ShapeError. An iteration added again (after a resume) replaces its file.
   void add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity);
 
@@ -61,6 +65,7 @@ class SectionSeries {
   std::string stem_;
   physics::mesh::TensorGrid2D grid_;
   physics::mesh::Surface2D surface_;
+  std::optional<physics::mesh::Sea> sea_;
   VtkFrame frame_;
 };
 

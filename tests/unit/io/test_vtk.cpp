@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
+#include <vtkCell.h>
 #include <vtkCellData.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
@@ -86,6 +87,57 @@ TEST_CASE("vtk: a section measured from the datum is cut at the surface and reac
   CHECK(value(grid->GetCellData(), "cell_index", 4) == 5.0);
   CHECK(cell[5] == -15.0);
   CHECK(cell[4] == -30.0);
+}
+
+TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coast") {
+  const OutputFolder folder;
+  mesh::Section2D section = draped_section();
+  section.surface = mesh::Surface2D({0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
+  section.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
+  io::write_section_vtu(folder / "s.vtu", section, io::profile_frame(),
+                        {{"start", section.resistivity_ohm_m, 7.0}, {"other", section.resistivity_ohm_m}});
+  const auto grid = read_vtu(folder / "s.vtu");
+  REQUIRE(grid->GetNumberOfCells() == 8);
+  for (vtkIdType cell = 0; cell < 6; ++cell) CHECK(value(grid->GetCellData(), "sea", cell) == 0.0);
+  for (vtkIdType cell = 6; cell < 8; ++cell) {
+    CHECK(value(grid->GetCellData(), "sea", cell) == 1.0);
+    CHECK(value(grid->GetCellData(), "resistivity_ohm_m", cell) == 0.1);
+    CHECK(value(grid->GetCellData(), "log10_resistivity", cell) == Approx(-1.0));
+    CHECK(value(grid->GetCellData(), "cell_index", cell) == -1.0);
+    CHECK(value(grid->GetCellData(), "start", cell) == 7.0);
+    CHECK(std::isnan(value(grid->GetCellData(), "other", cell)));
+  }
+  CHECK(value(grid->GetCellData(), "resistivity_ohm_m", 5) == 100000.0);
+  double water[6];
+  grid->GetCellBounds(6, water);
+  CHECK(water[0] == 0.0);
+  CHECK(water[1] == 100.0);
+  CHECK(water[4] == -40.0);
+  CHECK(water[5] == 0.0);
+  CHECK(grid->GetCell(6)->GetNumberOfPoints() == 4);
+  grid->GetCellBounds(7, water);
+  CHECK(water[0] == 100.0);
+  CHECK(water[1] == Approx(150.0));  // the coast
+  CHECK(water[4] == -40.0);
+  CHECK(grid->GetCell(7)->GetNumberOfPoints() == 3);
+}
+
+TEST_CASE("vtk: without a sea no array speaks of one; a series and a result draw theirs") {
+  const OutputFolder folder;
+  const mesh::Section2D section = draped_section();
+  io::write_section_vtu(folder / "dry.vtu", section);
+  CHECK(read_vtu(folder / "dry.vtu")->GetCellData()->GetArray("sea") == nullptr);
+  const mesh::Sea sea{.level_m = -60.0, .resistivity_ohm_m = 0.3};  // above the whole section
+  io::SectionSeries series(folder / "vtk", "model", section.grid, section.surface, sea);
+  series.add(0, section.resistivity_ohm_m.array().log10());
+  CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
+  io::InversionResult result = test::synthetic_result({.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
+  result.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
+  io::write_result_vtk(folder.path(), result);
+  const auto written = read_vtu(folder / "section.vtu");
+  REQUIRE(written->GetNumberOfCells() == 50 + 10);
+  CHECK(value(written->GetCellData(), "sea", 50) == 1.0);
+  CHECK(value(written->GetCellData(), "start_log10_resistivity", 50) == Approx(std::log10(0.3)));
 }
 
 TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of the datum") {
