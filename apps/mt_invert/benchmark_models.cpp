@@ -22,8 +22,8 @@ Section2D section_of(std::vector<double> y_edges_m, std::vector<double> z_edges_
   return {std::move(grid), std::move(values), physics::mesh::Surface2D()};
 }
 
-constexpr double fine_slope_m = 33.0;  // steps of 2D-4's slope: those of the default, 66 m, cost 0.07 degrees at the site above its end
-constexpr double conductor = 1e-6;     // below the limit that makes a bottom row a perfect conductor
+constexpr double fine_slope = 2.0;  // steps of 33 m: those of the default, 66 m, cost 2D-4 0.07 degrees at the site above the slope's end
+constexpr double conductor = 1e-6;  // below the limit that makes a bottom row a perfect conductor
 
 /// Geometry, and the limits of the default accuracy.
 BenchmarkModel model_of(const std::string& name) {
@@ -62,7 +62,7 @@ BenchmarkModel benchmark_model(const std::string& name, physics::mt::Accuracy ac
   if (accuracy != physics::mt::Accuracy::fine) return model;
   model.rho_limit_percent = 0.1;
   model.phase_limit_deg = 0.05;
-  if (name == "commemi2d4") model.section = io::read_model_toml(data_file("benchmarks/commemi2d4.toml"), fine_slope_m);
+  if (name == "commemi2d4") model.section = io::read_model_toml(data_file("benchmarks/commemi2d4.toml"), fine_slope);
   return model;
 }
 

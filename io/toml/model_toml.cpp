@@ -67,7 +67,7 @@ Eigen::VectorXd fill(const TensorGrid2D& grid, const SectionShapes& shapes) {
 
 }  // namespace
 
-Section2D read_model_toml(const std::string& path, std::optional<double> resolution_m) {
+Section2D read_model_toml(const std::string& path, double refine) {
   const core::Options root = read_options_toml(path);
   // Corners of polygons are places, layers and boxes mostly depths.
   const std::string usual = root.has("polygon") ? "datum" : "surface";
@@ -76,7 +76,7 @@ Section2D read_model_toml(const std::string& path, std::optional<double> resolut
   if (!root.has("background"))
     throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none", path);
   SectionShapes shapes = read_section_shapes(root, reference);
-  if (resolution_m) shapes.resolution_m = *resolution_m;
+  shapes.refine = refine;
   Surface2D surface = read_section_surface(root);
   const auto sea = read_section_sea(root);
   root.require_all_used();

@@ -17,9 +17,8 @@ using physics::mesh::Point2D;
 using physics::mesh::Rectangle2D;
 
 constexpr const char* component = "io::read_model_toml";
-constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most, by default
+constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most
 constexpr double depth_pieces = 16.0;  ///< of the depth of a slanted edge, by default
-constexpr double most_pieces = 1e5;    ///< far more than the reader of models lets pass
 constexpr int samples = 12;            ///< per direction, in cells that several polygons cut
 
 void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
@@ -88,12 +87,12 @@ Region read_region(const core::Options& table) {
 }
 
 /// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level edges.
-std::vector<double> cuts_of(const Point2D& a, const Point2D& b, double resolution_m) {
+std::vector<double> cuts_of(const Point2D& a, const Point2D& b, const SectionShapes& shapes) {
   const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
   if (dy == 0.0 || dz == 0.0) return {};
   const double length = std::hypot(dy, dz);
-  const double wanted = resolution_m > 0.0 ? resolution_m : std::max(std::min(a.z_m, b.z_m) / depth_pieces, length / edge_pieces);
-  const double n = std::min(std::ceil(std::max(dy, dz) / wanted), most_pieces);
+  const double wanted = shapes.resolution_m > 0.0 ? shapes.resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
+  const double n = std::ceil(shapes.refine * std::max(dy, dz) / std::max(wanted, length / edge_pieces));
   std::vector<double> cuts;
   for (double i = 1.0; i < n; ++i) cuts.push_back(i / n);
   return cuts;
@@ -106,7 +105,7 @@ void add_lines(const SectionShapes& shapes, double Point2D::*coordinate, std::ve
     for (std::size_t i = 0; i < corners.size(); ++i) {
       const Point2D &a = corners[i], &b = corners[(i + 1) % corners.size()];
       lines.push_back(a.*coordinate);
-      for (const double t : cuts_of(a, b, shapes.resolution_m)) lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
+      for (const double t : cuts_of(a, b, shapes)) lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
     }
   }
 }

@@ -34,7 +34,8 @@ struct SectionShapes {
   Layers layers;
   std::vector<Box> boxes;
   std::vector<Region> regions;
-  double resolution_m = 0.0;  ///< of slanted edges; 0: a 16th of the depth of the upper end, a 64th of their length at the finest
+  double resolution_m = 0.0;  ///< of slanted edges, a 64th of their length at the finest; 0: a 16th of the depth of the upper end
+  double refine = 1.0;        ///< slanted edges are cut into so many times more pieces
 
   /// Resistivity of a cell through which no layer or box edge passes: where polygons cut it, the mean of conductivity over its area.
   [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Rectangle2D& cell) const;
