@@ -143,6 +143,10 @@ class ComposedMap final : public DifferentiableMap {
   std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
     auto inner = inner_->linearize(x);
     auto outer = outer_->linearize(inner->value());
+    const auto* first = dynamic_cast<const PointwiseLinearization*>(inner.get());
+    const auto* second = dynamic_cast<const PointwiseLinearization*>(outer.get());
+    if (first != nullptr && second != nullptr)  // still pointwise, so that a map behind it scales its Jacobian in place
+      return std::make_unique<PointwiseLinearization>(outer->value(), second->slope().cwiseProduct(first->slope()));
     return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner));
   }
 

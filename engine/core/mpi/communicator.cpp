@@ -9,10 +9,11 @@
 namespace lodestone::core {
 namespace {
 
-constexpr Eigen::Index block_entries = Eigen::Index{1} << 22;  // entries sent at once: bounds buffers and keeps MPI's counts inside int
+// Entries sent at once: bounds buffers and keeps MPI's counts inside int; those of large matrices that are packed first shall stay in the cache.
+constexpr Eigen::Index block_entries = Eigen::Index{1} << 22, cached_entries = Eigen::Index{1} << 17;
 
-Eigen::Index block_columns(Eigen::Index rows, Eigen::Index copies) {
-  return std::max<Eigen::Index>(1, block_entries / std::max<Eigen::Index>(1, rows * copies));
+Eigen::Index block_columns(Eigen::Index entries, Eigen::Index rows, Eigen::Index copies) {
+  return std::max<Eigen::Index>(1, entries / std::max<Eigen::Index>(1, rows * copies));
 }
 
 /// Rows of each rank, in order, from the owner of each row.
@@ -48,24 +49,30 @@ void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& m
   const int n_ranks = size_of(comm);
   const auto rows = rows_by_rank(owner, n_ranks);
   if (n_ranks == 1) return;
-  const auto& mine = rows[static_cast<std::size_t>(rank_of(comm))];
-  const Eigen::Index step = block_columns(matrix.rows(), 1);
+  const auto here = static_cast<std::size_t>(rank_of(comm));
+  const Eigen::Index step = block_columns(cached_entries, matrix.rows(), 1);
+  std::vector<double> send, received;
   for (Eigen::Index first = 0; first < matrix.cols(); first += step) {
-    const Eigen::Index n_cols = std::min(step, matrix.cols() - first);
+    const Eigen::Index n_columns = std::min(step, matrix.cols() - first);
     std::vector<int> counts, offsets;
     int total = 0;
     for (const auto& of_rank : rows) {
-      counts.push_back(static_cast<int>(static_cast<Eigen::Index>(of_rank.size()) * n_cols));
+      counts.push_back(static_cast<int>(static_cast<Eigen::Index>(of_rank.size()) * n_columns));
       offsets.push_back(total);
       total += counts.back();
     }
-    const Eigen::MatrixXd send = matrix(mine, Eigen::seqN(first, n_cols));
-    Eigen::VectorXd received(total);
-    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE,
-                   comm);
+    send.clear();
+    for (Eigen::Index column = first; column < first + n_columns; ++column) {
+      for (const Eigen::Index row : rows[here]) send.push_back(matrix(row, column));
+    }
+    received.resize(static_cast<std::size_t>(total));
+    MPI_Allgatherv(send.data(), counts[here], MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE, comm);
     for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-      const auto n_rows = static_cast<Eigen::Index>(rows[rank].size());
-      matrix(rows[rank], Eigen::seqN(first, n_cols)) = Eigen::Map<const Eigen::MatrixXd>(received.data() + offsets[rank], n_rows, n_cols);
+      if (rank == here) continue;
+      const double* from = received.data() + offsets[rank];
+      for (Eigen::Index column = first; column < first + n_columns; ++column) {
+        for (const Eigen::Index row : rows[rank]) matrix(row, column) = *from++;
+      }
     }
   }
 }
@@ -73,7 +80,7 @@ void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& m
 void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix) {
   const int n_ranks = size_of(comm);
   if (n_ranks == 1) return;
-  const Eigen::Index step = block_columns(matrix.rows(), n_ranks);
+  const Eigen::Index step = block_columns(block_entries, matrix.rows(), n_ranks);
   for (Eigen::Index first = 0; first < matrix.cols(); first += step) {
     const Eigen::MatrixXd mine = matrix.middleCols(first, std::min(step, matrix.cols() - first));
     Eigen::MatrixXd all(mine.size(), n_ranks);

@@ -123,6 +123,15 @@ TEST_CASE("restrict_unknowns: repeated or outside indices and a wrong base are r
         "[core::restrict_unknowns] expected a base of 3 unknowns, got 2");
 }
 
+TEST_CASE("compose: pointwise maps in a chain are one diagonal for the Jacobian of the map before them", "[core]") {
+  const Eigen::MatrixXd a = Eigen::MatrixXd::Random(3, 4);
+  const Eigen::VectorXd x = Eigen::VectorXd::Random(4);
+  const auto chain = compose(exponential(4), exponential(4));
+  const Eigen::VectorXd y = chain->value(x), slope = y.cwiseProduct(x.array().exp().matrix());
+  CHECK(chain->linearize(x)->jvp(x).col(0).isApprox(slope.cwiseProduct(x)));
+  CHECK(compose(affine(a, Eigen::VectorXd::Zero(3)), chain)->linearize(x)->jacobian().isApprox(a * slope.asDiagonal()));
+}
+
 TEST_CASE("affine and pointwise: inconsistent parts are refused", "[core]") {
   CHECK(message_of<ShapeError>([] { (void)affine(Eigen::MatrixXd::Zero(2, 3), Eigen::VectorXd::Zero(3)); }) ==
         "[core::affine] expected b of size 2 (the rows of A), got 3");

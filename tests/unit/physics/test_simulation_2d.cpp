@@ -64,6 +64,23 @@ TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][
   CHECK(worst.phase_deg < 0.15);
 }
 
+TEST_CASE("datum: interfaces above the bottom of a valley get lines where they are, and the plateau sees them", "[physics][mt]") {
+  // 100 ohm m down to z = 200 m over 1 ohm m; a valley 500 m deep begins 8 km from the station, far beyond what it hears.
+  const mesh::TensorGrid2D grid({-10000.0, 5200.0, 12000.0}, {0.0, 200.0, 2000.0}, mesh::DepthReference::datum);
+  Eigen::VectorXd resistivity(4);
+  resistivity << 100.0, 100.0, 1.0, 1.0;
+  const mesh::Section2D section{grid, resistivity, mesh::Surface2D({5000.0, 5500.0}, {0.0, 500.0})};
+  const auto survey = full_survey({{"plateau", -3000.0}}, {100.0, 10.0, 1.0}, responses);
+  for (const auto& band : design_meshes(section, survey).bands) {
+    double nearest = 1e300;
+    for (int iz = 0; iz <= band.mesh.n_z(); ++iz) nearest = std::min(nearest, std::abs(band.mesh.z(iz, 0) - 200.0));
+    CHECK(nearest < 1e-6);
+  }
+  const auto worst = against_layers(survey, predict(section, survey), {{100.0, 1.0}, {200.0}});
+  CHECK(worst.rho_a_percent < 0.5);
+  CHECK(worst.phase_deg < 0.2);
+}
+
 TEST_CASE("perfect conductor: a bottom row of 1e-5 ohm m is a boundary, not meshed", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {1.0, 0.01}, responses);
   const auto section = layers({0.0, 5000.0, 6000.0}, {10.0, 1e-5});
