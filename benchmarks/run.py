@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [physics] [inversion] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [scaling] [inversion] [runs] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
-`selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json.
+`selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling` and `runs`: runs.py.
 """
 import argparse
 import json
@@ -14,10 +14,12 @@ import subprocess
 import sys
 
 import peers
+import runs
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
-PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "inversion": ["bench_inversion"], "peers": ["bench_peers"]}
+PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "scaling": ["bench_scaling"],
+            "inversion": ["bench_inversion"], "runs": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
 
@@ -77,13 +79,21 @@ def replace(path, document):
     temporary.replace(path)
 
 
-def write(name, parts, on):
-    header = {**parts[0]["header"], "machine": on}
-    rows = [row for part in parts for row in part["results"]]
-    document = {"header": header, "results": peers.compare(rows) if name == "peers" else rows}
+def results_of(name, ranks, folder):
+    """(header, rows) of what is measured under a name."""
+    if name == "scaling":
+        return runs.scaling(lambda n: measure("bench_scaling", n, folder))
+    documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
+    header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
+    if name == "runs":
+        rows = runs.inversions(launch, folder / "bin" / "mt_invert", SOURCE, RESULTS)
+    return header, peers.compare(rows) if name == "peers" else rows
+
+
+def write(name, header, rows, on):
     path = RESULTS / f"{name}.json"
-    replace(path, document)
-    return path, document["results"]
+    replace(path, {"header": {**header, "machine": on}, "results": rows})
+    return path, rows
 
 
 def show(path, rows):
@@ -114,7 +124,7 @@ def main():
         if name == "selftest":
             failed = measure_accuracy(arguments.ranks, arguments.build_dir, on)
             continue
-        show(*write(name, [measure(program, arguments.ranks, arguments.build_dir) for program in PROGRAMS[name]], on))
+        show(*write(name, *results_of(name, arguments.ranks, arguments.build_dir), on))
     if failed:
         sys.exit(f"run.py: the selftest of accuracy {', '.join(failed)} failed; build/release/bin/mt_invert selftest shows which comparisons")
 

@@ -159,7 +159,28 @@ def selftests_table(default, fine):
 
 
 SELFTESTS = ("selftest_default", "selftest_fine")
-TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "jacobian": (("physics",), jacobian_table),
+def pairs_table(bench):
+    rows = []
+    for r in bench.rows:
+        if r["peer"] != "1 rank":
+            continue
+        one = bench.row(r["case"], r["metric"].rsplit(",", 1)[0] + ", 1 rank")
+        limit = "" if one["target"] is None else f"{number(one['target'])} {r['unit']}"
+        rows.append([r["case"], r["metric"].rsplit(",", 1)[0], f"{number(one['value'])} {r['unit']}", limit, f"{number(r['value'])} {r['unit']}", number(r["ratio"])])
+    return bench.machine() + table(["accuracy", "what", "1 rank", "limit", "2 ranks", "ratio"], rows)
+
+
+def runs_table(bench):
+    rows = []
+    for case in bench.cases(""):
+        run, rms = bench.row(case, "whole program"), bench.row(case, "rms")
+        peer = f"{run['peer']}: {run['peer_value']:g} s" if run["peer"] else ""
+        rows.append([case, number(bench.value(case, "ranks")), f"{rms['value']:g} ({rms['target']:g})", number(bench.value(case, "iterations")), number(run["value"]),
+                     number(run["target"]), peer, number(run["ratio"]) if run["peer"] else ""])
+    return bench.machine() + table(["inversion", "ranks", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
+
+
+TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), pairs_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
 
 

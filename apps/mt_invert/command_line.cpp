@@ -79,7 +79,10 @@ void add_forward(CLI::App& app, Parsed& parsed) {
   command->add_flag("--drape", parsed.drape, "move sites beside the surface onto it instead of refusing them");
   command->add_option("--definition", parsed.definition, "axes of the fields: horizontal (default), or slope_parallel: along the surface")
       ->check(CLI::IsMember({"horizontal", "slope_parallel"}));
-  command->add_option("--accuracy", parsed.accuracy, "default (0.5 %, 0.2 degrees) or fine")->check(CLI::IsMember({"default", "fine"}));
+  command
+      ->add_option("--accuracy", parsed.accuracy,
+                   "default (0.5 %, 0.2 degrees), fine, or iteration: as inversions step (2 %, 0.57 degrees)")
+      ->check(CLI::IsMember({"iteration", "default", "fine"}));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path, "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
 }
@@ -112,7 +115,8 @@ void describe(CLI::App& app, Parsed& parsed) {
 }
 
 physics::mt::Accuracy accuracy_from(const std::string& word) {
-  return word == "fine" ? physics::mt::Accuracy::fine : physics::mt::Accuracy::standard;
+  using enum physics::mt::Accuracy;
+  return word == "fine" ? fine : word == "iteration" ? iteration : standard;
 }
 
 void check_forward(const ForwardArguments& arguments) {

@@ -13,7 +13,7 @@ physics::mt::ResponseError tolerance_of(physics::mt::Accuracy accuracy) {
     case physics::mt::Accuracy::standard:
       return {0.5, 0.2};
     case physics::mt::Accuracy::fine:
-      return {0.25, 0.1};
+      return {0.1, 0.05};
   }
   return {};
 }

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What run.py measures by whole programs: inversions from start to target, and forward runs on one rank beside several."""
+import collections
+import re
+import shutil
+import statistics
+import time
+
+# Other programs on the same data, as published or logged; see docs/results.md.
+INVERSIONS = [
+    {"case": "BLOCK2", "config": "examples/block2/block2.toml", "ranks": 1, "repeats": 3, "target_s": 4.0, "settings": ["inversion.smooth_at_target=false", 'forward.final_accuracy="iteration"'],
+     "peer": "ModEM 2-D, NLCG, one core of the same kind", "peer_s": 19.7},
+    {"case": "MARE2DEM marine demo", "config": "examples/mare2dem/mare2dem.toml", "ranks": 1, "repeats": 1, "target_s": 350.0, "settings": [],
+     "peer": "MARE2DEM's log, 12 processes", "peer_s": 395.0},
+    {"case": "KIM-ETO demo", "config": "examples/kim_eto/kim_eto.toml", "ranks": 2, "repeats": 3, "target_s": 90.0, "settings": [], "peer": None, "peer_s": None},
+]
+RANKS = 2
+ROUNDS = 3
+
+
+def row(case, metric, unit, value, target=None, met=None, peer=None, peer_value=None):
+    return {"case": case, "metric": metric, "unit": unit, "value": value, "target": target, "met": met, "peer": peer, "peer_value": peer_value,
+            "ratio": peer_value / value if peer_value else None}
+
+
+def inversion(task, launch, program, source, folder):
+    """Seconds of the whole program, and the rms and iterations of its last line."""
+    shutil.rmtree(folder, ignore_errors=True)
+    begin = time.monotonic()
+    text = launch([program, "invert", source / task["config"], "-o", folder, *[word for pair in task["settings"] for word in ("--set", pair)]], task["ranks"])
+    seconds = time.monotonic() - begin
+    last = re.search(r"rms ([\d.]+)\D+\(target ([\d.]+)\) after (\d+) iterations", text)
+    if last is None:
+        raise OSError(f"{task['config']}: expected a last line with rms and target, got: {text.strip().splitlines()[-1]}")
+    return seconds, float(last[1]), float(last[2]), int(last[3])
+
+
+def inversions(launch, program, source, folder):
+    rows = []
+    for task in INVERSIONS:
+        results = [inversion(task, launch, program, source, folder / "run") for _ in range(task["repeats"])]
+        seconds = statistics.median(r[0] for r in results)
+        _, rms, target_rms, iterations = results[0]
+        rows += [row(task["case"], "whole program", "s", seconds, task["target_s"], seconds <= task["target_s"] and rms <= target_rms, task["peer"], task["peer_s"]),
+                 row(task["case"], "ranks", "", task["ranks"]), row(task["case"], "rms", "", rms, target_rms, rms <= target_rms),
+                 row(task["case"], "iterations", "", iterations)]
+    return rows
+
+
+def scaling(measure):
+    """Rows of bench_scaling on RANKS ranks with one rank as the peer, medians of alternating runs; `measure(ranks)` gives one document."""
+    seconds = collections.defaultdict(list)
+    documents = [(ranks, measure(ranks)) for _ in range(ROUNDS) for ranks in (1, RANKS)]
+    for ranks, document in documents:
+        for r in document["results"]:
+            seconds[r["case"], r["metric"], r["unit"], ranks].append(r["value"])
+    rows = []
+    for r in documents[0][1]["results"]:
+        one, several = (statistics.median(seconds[r["case"], r["metric"], r["unit"], ranks]) for ranks in (1, RANKS))
+        rows.append(row(r["case"], f"{r['metric']}, 1 rank", r["unit"], one, r["target"], None if r["target"] is None else one <= r["target"]))
+        rows.append(row(r["case"], f"{r['metric']}, {RANKS} ranks", r["unit"], several, peer="1 rank", peer_value=one))
+    return documents[0][1]["header"], rows
