@@ -2,72 +2,28 @@
 #include "io/mare2dem/emdata.hpp"
 
 #include "engine/core/error.hpp"
+#include "io/mare2dem/data_types.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/transfer_functions.hpp"
-#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <set>
 
 namespace lodestone::io {
 namespace {
 
+using physics::mt::DatumKey;
 using physics::mt::not_given;
 using physics::mt::Quantity;
 using physics::mt::Station;
 
 constexpr const char* reader = "io::read_emdata";
 constexpr int most_rows = 100'000'000;  ///< of a table; more is no count
-
-enum class Form { as_it_is, apparent_resistivity, phase_te, phase_tm };
-
-struct DataType {
-  int code;
-  Quantity quantity;
-  Form form;
-};
-
-constexpr std::array<DataType, 12> known_types{{{103, Quantity::log10_rho_xy, Form::apparent_resistivity},
-                                                {104, Quantity::phase_xy, Form::phase_te},
-                                                {105, Quantity::log10_rho_yx, Form::apparent_resistivity},
-                                                {106, Quantity::phase_yx, Form::phase_tm},
-                                                {113, Quantity::zxy_re, Form::as_it_is},
-                                                {114, Quantity::zxy_im, Form::as_it_is},
-                                                {115, Quantity::zyx_re, Form::as_it_is},
-                                                {116, Quantity::zyx_im, Form::as_it_is},
-                                                {123, Quantity::log10_rho_xy, Form::as_it_is},
-                                                {125, Quantity::log10_rho_yx, Form::as_it_is},
-                                                {133, Quantity::tzy_re, Form::as_it_is},
-                                                {134, Quantity::tzy_im, Form::as_it_is}}};
-
-const DataType* type_of(int code) {
-  const auto found = std::find_if(known_types.begin(), known_types.end(), [code](const DataType& type) { return type.code == code; });
-  return found == known_types.end() ? nullptr : &*found;
-}
-
-double value_of(Form form, double written) {
-  switch (form) {
-    case Form::apparent_resistivity:
-      return written > 0.0 ? std::log10(written) : not_given;
-    case Form::phase_te:
-      return std::remainder(written / physics::mt::deg_per_rad, 2.0 * std::numbers::pi);
-    case Form::phase_tm:
-      return std::remainder(written / physics::mt::deg_per_rad - std::numbers::pi, 2.0 * std::numbers::pi);
-    default:
-      return written;
-  }
-}
-
-double sigma_of(Form form, double written, double error) {
-  if (form == Form::apparent_resistivity) return error / (written * physics::mt::ln10);
-  return form == Form::as_it_is ? error : error / physics::mt::deg_per_rad;
-}
 
 /// "# MT Receivers: 25" → {"# mt receivers", "25"}.
 struct Entry {
@@ -83,6 +39,13 @@ std::optional<Entry> entry_of(std::string_view line) {
   return Entry{name, trimmed(line.substr(colon + 1))};
 }
 
+/// A row of an amplitude or a phase.
+struct Half {
+  Uncertain datum;
+  double response;
+  std::string where;
+};
+
 class EmDataReader {
  public:
   EmDataReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "!%"), path_(path) {}
@@ -94,7 +57,7 @@ class EmDataReader {
       if (!entry) lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", printable(lines_.text())));
       read_entry(*entry);
     }
-    if (!collector_ || collector_->size() == 0) lines_.refuse("expected MT data (types 103 to 134), got none");
+    if (!collector_ || collector_->size() == 0) lines_.refuse("expected MT data (types 103 to 136), got none");
     finish();
     return std::move(result_);
   }
@@ -173,6 +136,7 @@ class EmDataReader {
       lines_.require_next("a row of data");
       read_row(words(lines_.text()));
     }
+    join_halves();
   }
 
   void read_row(const std::vector<std::string_view>& row) {
@@ -181,7 +145,7 @@ class EmDataReader {
       lines_.refuse(fmt::format("expected {} columns (Type Freq# Tx# Rx# Data StdErr{}), got {}", n_columns,
                                 is_response_ ? " Response Residual" : "", row.size()));
     const int code = lines_.whole(row[0], "a data type", 0, 9999);
-    const DataType* type = type_of(code);
+    const EmDataType* type = emdata_type(code);
     if (type == nullptr) {
       ++skipped_[code];
       return;
@@ -193,10 +157,42 @@ class EmDataReader {
       ++n_remote_;
       return;
     }
-    const double written = lines_.finite(row[4], "a datum"), error = lines_.finite(row[5], "an error");
-    const physics::mt::DatumKey key{type->quantity, frequency, station};
-    collector_->set(key, value_of(type->form, written), sigma_of(type->form, written, error), lines_.here());
-    if (is_response_) responses_[{key.quantity, frequency, station}] = value_of(type->form, lines_.finite(row[6], "a response"));
+    const Uncertain datum = datum_of(type->form, {lines_.finite(row[4], "a datum"), lines_.finite(row[5], "an error")});
+    const double response = is_response_ ? value_of(type->form, lines_.finite(row[6], "a response")) : not_given;
+    const DatumKey key{type->quantity, frequency, station};
+    if (is_polar(type->form)) return keep_half(key, {datum, response, lines_.here()});
+    set(key, datum, response, lines_.here());
+  }
+
+  void set(const DatumKey& key, const Uncertain& datum, double response, const std::string& where) {
+    collector_->set(key, datum.value, datum.sigma, where);
+    if (is_response_) responses_[{key.quantity, key.frequency, key.station}] = response;
+  }
+
+  /// Amplitude and phase of a tipper wait for each other.
+  void keep_half(const DatumKey& key, const Half& half) {
+    auto& [amplitude, phase] = halves_[{key.frequency, key.station}];
+    auto& kept = key.quantity == Quantity::tzy_re ? amplitude : phase;
+    if (kept)
+      lines_.refuse(fmt::format("expected one amplitude and one phase of the tipper per station and frequency, got a second of station {}",
+                                stations_[static_cast<std::size_t>(key.station)].name));
+    kept = half;
+  }
+
+  void join_halves() {
+    for (const auto& [place, halves] : halves_) {
+      const auto& [amplitude, phase] = halves;
+      if (!amplitude || !phase) {
+        ++n_halves_;
+        continue;
+      }
+      const auto parts = parts_of(amplitude->datum, phase->datum);
+      const auto responses = parts_of({amplitude->response, 0.0}, {phase->response, 0.0});
+      const auto [frequency, station] = place;
+      set({Quantity::tzy_re, frequency, station}, parts[0], responses[0].value, amplitude->where);
+      set({Quantity::tzy_im, frequency, station}, parts[1], responses[1].value, phase->where);
+    }
+    halves_.clear();
   }
 
   /// Names are what masks refer to.
@@ -214,6 +210,9 @@ class EmDataReader {
       for (const auto& [code, n] : skipped_) list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);
       result_.warnings.push_back(fmt::format("{}: left out data of types {}: no 2-D magnetotelluric data this program knows", path_, list));
     }
+    if (n_halves_ > 0)
+      result_.warnings.push_back(fmt::format(
+          "{}: left out {} rows of types 135 and 136: an amplitude or phase of the tipper without the other", path_, n_halves_));
     if (n_remote_ > 0)
       result_.warnings.push_back(fmt::format("{}: left out {} rows whose Tx# names another station's magnetic field", path_, n_remote_));
     if (!turned_.empty())
@@ -231,13 +230,14 @@ class EmDataReader {
   std::string path_;
   EmData result_;
   bool is_response_ = false;
-  int n_receiver_numbers_ = 8, n_remote_ = 0;
+  int n_receiver_numbers_ = 8, n_remote_ = 0, n_halves_ = 0;
   std::vector<Station> stations_;
   std::vector<double> frequencies_hz_;
   std::optional<ProfileDataCollector> collector_;
   std::map<std::tuple<Quantity, int, int>, double> responses_;
-  std::map<int, int> skipped_;  ///< rows by type
-  std::string turned_;          ///< names of receivers with a Theta
+  std::map<std::pair<int, int>, std::pair<std::optional<Half>, std::optional<Half>>> halves_;  ///< amplitude, phase by frequency, station
+  std::map<int, int> skipped_;                                                                 ///< rows by type
+  std::string turned_;                                                                         ///< names of receivers with a Theta
 };
 
 }  // namespace

@@ -85,12 +85,54 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
   CHECK(file.data.survey.frequencies_hz[1] == 0.01);
 }
 
+TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propagated errors", "[mare2dem]") {
+  // σ_A = A σ_φ at the first station, a phase of 90° at the second; rows in any order.
+  const auto file = parse(head + "# Data: 8\n136 1 0 1 -150 2.2918311805232928\n135 1 1 1 0.5 0.02\n135 1 0 2 0.2 0.03\n136 1 0 2 90 10\n" +
+                          "135 2 0 1 -0.1 0.02\n136 2 0 1 10 5\n135 2 0 2 0.1 0.02\n136 2 0 2 60 0\n");
+  const auto value = [&](Quantity quantity, int frequency, int station) {
+    return value_of(file, quantity, frequency, station, file.data.value);
+  };
+  const auto sigma = [&](Quantity quantity, int station) { return value_of(file, quantity, 0, station, file.data.sigma); };
+  CHECK(value(Quantity::tzy_re, 0, 0) == Approx(-0.25 * std::sqrt(3.0)));
+  CHECK(value(Quantity::tzy_im, 0, 0) == Approx(-0.25));
+  CHECK(sigma(Quantity::tzy_re, 0) == Approx(0.02));
+  CHECK(sigma(Quantity::tzy_im, 0) == Approx(0.02));
+  CHECK(std::abs(value(Quantity::tzy_re, 0, 1)) < 1e-15);
+  CHECK(value(Quantity::tzy_im, 0, 1) == Approx(0.2));
+  CHECK(sigma(Quantity::tzy_re, 1) == Approx(0.2 * std::numbers::pi / 18.0));
+  CHECK(sigma(Quantity::tzy_im, 1) == Approx(0.03));
+  CHECK(std::isnan(value(Quantity::tzy_re, 1, 0)));  // no amplitude is negative
+  CHECK(value(Quantity::tzy_re, 1, 1) == Approx(0.05));
+  CHECK(file.data.n_kept() == 4);  // an error of 0 is of both parts
+  CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 2);
+  CHECK(file.warnings.empty());
+}
+
+TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a second one is refused", "[mare2dem]") {
+  const auto file = parse(head + "# Data: 3\n104 1 1 1 30 2\n135 1 1 1 0.1 0.02\n136 1 0 2 20 5\n");
+  CHECK(file.data.n_kept() == 1);
+  REQUIRE(file.warnings.size() == 1);
+  CHECK_THAT(file.warnings[0], Catch::Contains("2 rows of types 135 and 136: an amplitude or phase of the tipper without the other"));
+  CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"), Catch::Contains("expected MT data (types 103 to 136), got none"));
+  CHECK_THAT(refusal(head + "# Data: 2\n136 1 0 1 20 5\n136 1 1 1 20 5\n"),
+             Catch::Contains("d.emdata:13: expected one amplitude and one phase"));
+  CHECK_THAT(refusal(head + "# Data: 3\n133 1 0 1 0.1 1\n135 1 0 1 0.1 1\n136 1 0 1 20 5\n"),
+             Catch::Contains("d.emdata:13: expected one value"));
+}
+
+TEST_CASE("EMResp: responses of a tipper's amplitude and phase become those of its parts", "[mare2dem]") {
+  const auto file = parse(replaced(head, "EMData", "EMResp") + "# Data: 2\n135 1 0 1 0.5 0.02 0.4 5\n136 1 0 1 0 3 -90 30\n");
+  CHECK(value_of(file, Quantity::tzy_re, 0, 0, file.data.value) == Approx(0.5));
+  CHECK(std::abs(value_of(file, Quantity::tzy_re, 0, 0, file.response)) < 1e-15);
+  CHECK(value_of(file, Quantity::tzy_im, 0, 0, file.response) == Approx(-0.4));
+}
+
 TEST_CASE("EMData: data of other kinds are left out with one warning that counts them", "[mare2dem]") {
   const auto file = parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
-                          "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n135 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
+                          "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.warnings.size() == 2);
-  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: left out data of types 28 (2 rows), 135 (1 rows)"));
+  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: left out data of types 28 (2 rows), 151 (1 rows)"));
   CHECK_THAT(file.warnings[1], Catch::Contains("1 rows whose Tx#"));
 }
 

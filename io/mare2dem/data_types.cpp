@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/mare2dem/data_types.hpp"
+
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace lodestone::io {
+namespace {
+
+using physics::mt::deg_per_rad;
+using physics::mt::not_given;
+using physics::mt::Quantity;
+
+constexpr std::array<EmDataType, 14> known_types{{{103, Quantity::log10_rho_xy, EmDataForm::apparent_resistivity},
+                                                  {104, Quantity::phase_xy, EmDataForm::phase_te},
+                                                  {105, Quantity::log10_rho_yx, EmDataForm::apparent_resistivity},
+                                                  {106, Quantity::phase_yx, EmDataForm::phase_tm},
+                                                  {113, Quantity::zxy_re, EmDataForm::as_it_is},
+                                                  {114, Quantity::zxy_im, EmDataForm::as_it_is},
+                                                  {115, Quantity::zyx_re, EmDataForm::as_it_is},
+                                                  {116, Quantity::zyx_im, EmDataForm::as_it_is},
+                                                  {123, Quantity::log10_rho_xy, EmDataForm::as_it_is},
+                                                  {125, Quantity::log10_rho_yx, EmDataForm::as_it_is},
+                                                  {133, Quantity::tzy_re, EmDataForm::as_it_is},
+                                                  {134, Quantity::tzy_im, EmDataForm::as_it_is},
+                                                  {135, Quantity::tzy_re, EmDataForm::amplitude},
+                                                  {136, Quantity::tzy_im, EmDataForm::phase}}};
+
+double radian(double degrees) { return std::remainder(degrees / deg_per_rad, 2.0 * std::numbers::pi); }
+
+double sigma_of(EmDataForm form, const Uncertain& written) {
+  switch (form) {
+    case EmDataForm::as_it_is:
+    case EmDataForm::amplitude:
+      return written.sigma;
+    case EmDataForm::apparent_resistivity:
+      return written.sigma / (written.value * physics::mt::ln10);
+    default:
+      return written.sigma / deg_per_rad;
+  }
+}
+
+}  // namespace
+
+const EmDataType* emdata_type(int code) {
+  const auto found = std::find_if(known_types.begin(), known_types.end(), [code](const EmDataType& type) { return type.code == code; });
+  return found == known_types.end() ? nullptr : &*found;
+}
+
+double value_of(EmDataForm form, double written) {
+  switch (form) {
+    case EmDataForm::apparent_resistivity:
+      return written > 0.0 ? std::log10(written) : not_given;
+    case EmDataForm::amplitude:
+      return written > 0.0 ? written : not_given;
+    case EmDataForm::phase_te:
+    case EmDataForm::phase:
+      return radian(written);
+    case EmDataForm::phase_tm:
+      return std::remainder(written / deg_per_rad - std::numbers::pi, 2.0 * std::numbers::pi);
+    default:
+      return written;
+  }
+}
+
+Uncertain datum_of(EmDataForm form, const Uncertain& written) { return {value_of(form, written.value), sigma_of(form, written)}; }
+
+std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase) {
+  const double c = std::cos(phase.value), s = std::sin(phase.value), re = amplitude.value * c, im = amplitude.value * s;
+  if (!(amplitude.sigma > 0.0) || !(phase.sigma > 0.0)) return {{{re, 0.0}, {im, 0.0}}};
+  const double along = amplitude.sigma, across = amplitude.value * phase.sigma;
+  return {{{re, std::hypot(c * along, s * across)}, {im, std::hypot(s * along, c * across)}}};
+}
+
+}  // namespace lodestone::io
