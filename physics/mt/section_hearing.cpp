@@ -54,7 +54,9 @@ double SectionHearing::bottom_m(double skin_depths) const {
   for (const double y : stations_) {
     const int column = grid().column_of(y);
     const double bottom = depth_reaching(skin_depths, column, band_.min_frequency_hz);
-    lowest = std::max(lowest, draped_ ? bottom : bottom - height_of_column(column));
+    const double height = draped_ ? 0.0 : height_of_column(column);
+    lowest =
+        std::max(lowest, bottom > 2.0 * height ? bottom - height : bottom);  // a row lies at least that much deeper under a high column
   }
   return lowest;
 }
@@ -80,25 +82,13 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
   return {std::hypot(lateral, depth), std::exp(std::min(0.7 * std::hypot(lateral / penetration, down), 50.0))};
 }
 
-/// The lowest point of the surface over every column, as far as there are stations, and what is under it.
+/// The surface over the middle of every column, and what is under it.
 void SectionHearing::measure_columns() {
-  const auto& y = section_.surface.y_m();
-  const auto& edges = grid().y_edges_m();
-  for (int iy = 0; iy < grid().n_y(); ++iy)
-    floor_.push_back(lowest_between(iy == 0 ? y.front() : edges[iy], iy + 1 == grid().n_y() ? y.back() : edges[iy + 1]));
+  for (int iy = 0; iy < grid().n_y(); ++iy) floor_.push_back(section_.surface.z_at(grid().y_centre_m(iy)));
   for (int iy = 0; iy < grid().n_y(); ++iy) {
     penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
     attenuation_.push_back(attenuation_of(iy));
   }
-}
-
-/// z of the lowest point of the surface between two y.
-double SectionHearing::lowest_between(double left, double right) const {
-  const auto& surface = section_.surface;
-  double low = std::max(surface.z_at(left), surface.z_at(right));
-  auto node = std::lower_bound(surface.y_m().begin(), surface.y_m().end(), left);
-  for (; node != surface.y_m().end() && *node < right; ++node) low = std::max(low, surface.z_m()[node - surface.y_m().begin()]);
-  return low;
 }
 
 /// ∫dz/δ from the surface to the top of every row.

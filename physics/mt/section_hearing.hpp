@@ -30,7 +30,7 @@ class SectionHearing {
 
   /// Depth of a row's top under a surface at `surface_m`; 0 above it.
   [[nodiscard]] double depth_under(double surface_m, int iz) const;
-  /// The same under the lowest point of a column's surface.
+  /// The same under the surface over the middle of a column.
   [[nodiscard]] double depth_of_edge(int iz, int iy) const { return depth_under(floor_[iy], iz); }
   /// Of a surface at `surface_m` above the lowest point of all.
   [[nodiscard]] double height_at(double surface_m) const { return lowest_ - surface_m; }
@@ -56,7 +56,6 @@ class SectionHearing {
 
  private:
   void measure_columns();
-  [[nodiscard]] double lowest_between(double left, double right) const;
   [[nodiscard]] std::vector<double> attenuation_of(int iy) const;
   [[nodiscard]] double attenuation(int column, int row) const;
   [[nodiscard]] double depth_reaching(double amount, int iy, double frequency) const;
@@ -68,7 +67,7 @@ class SectionHearing {
   double lowest_;  ///< z of the lowest point of the surface
   double shortest_m_ = 0.0;
   std::vector<double> stations_;
-  std::vector<double> floor_;                     ///< per column: z of its lowest point
+  std::vector<double> floor_;                     ///< per column: z of the surface over its middle
   std::vector<double> penetration_;               ///< per column
   std::vector<std::vector<double>> attenuation_;  ///< per column and row: ∫dz/δ down to its top
 };
