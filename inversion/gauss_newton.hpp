@@ -20,7 +20,7 @@ struct GaussNewtonOptions {
   double lambda_factor = 3.1622776601683795;  ///< Occam: first bracket step of the λ search
   double lambda_tolerance = 0.1;              ///< Occam: in log10 λ, of the search for the largest λ at the target
   int max_lambda_trials = 10;                 ///< Occam: forward runs per λ search
-  double sufficient_drop = 0.4;  ///< Occam, above the target: a first trial that lowers the rms by this share is taken at once; 1: never
+  double sufficient_drop = 0.5;  ///< Occam, above the target: a first trial that lowers the rms by this share is taken at once; 1: never
   double cooling_factor = 3.1622776601683795;  ///< cooling: λ is divided by it …
   int cooling_rate = 1;                        ///< … after so many iterations
   int max_halvings = 5;                        ///< of the step, when it does not help

@@ -18,9 +18,8 @@ struct Closeness {
   double share;      ///< of the target that counts as met from below
   double tolerance;  ///< in log10 λ
 };
-/// An iteration that comes down to the target leaves the polish to those that start there.
 Closeness closeness(const LambdaSearchOptions& options) {
-  return options.current_rms > options.target_rms ? Closeness{0.97, 3.0 * options.tolerance} : Closeness{0.99, options.tolerance};
+  return options.any_at_target ? Closeness{0.97, 3.0 * options.tolerance} : Closeness{0.99, options.tolerance};
 }
 
 /// Trials in x = log10 λ; everything it does follows from the rms values alone, so that all ranks search alike.

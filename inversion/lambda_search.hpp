@@ -18,6 +18,7 @@ struct LambdaSearchOptions {
   double first_step = 0.5;      ///< in log10 λ
   double tolerance = 0.1;       ///< in log10 λ, of the largest λ that reaches the target
   int max_trials = 10;
+  bool any_at_target = false;  ///< three times the tolerance will do
 };
 
 struct LambdaSearchResult {

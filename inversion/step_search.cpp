@@ -63,7 +63,8 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
                                                   .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
                                                   .first_step = std::log10(options_.lambda_factor),
                                                   .tolerance = options_.lambda_tolerance,
-                                                  .max_trials = options_.max_lambda_trials});
+                                                  .max_trials = options_.max_lambda_trials,
+                                                  .any_at_target = !options_.smooth_at_target});
   return {std::move(trials[found.best]), found.target_reached};
 }
 
