@@ -77,8 +77,12 @@ ModelConfig read_model_config(ConfigTable table, const ModelConfig& fallback) {
   if (from != "half_space" && table.has("resistivity_ohm_m"))
     table.refuse("resistivity_ohm_m", fmt::format("excludes from = \"{}\"; keep one of them", from));
   if (from == "half_space") model.resistivity_ohm_m = table.positive("resistivity_ohm_m", fallback.resistivity_ohm_m);
-  if (from == "file") model.file = table.has("model_file") ? table.path("model_file") : fallback.file;
-  if (from == "file" && model.file.empty()) table.refuse("model_file", "expected the name of a model, got none; add it or change from");
+  if (from != "file") return model;
+  if (table.has("from") && !table.has("model_file"))
+    table.refuse("model_file", "expected the name of a model for from = \"file\", got none; add it or change from");
+  model.file_as_written = table.text("model_file", fallback.file_as_written);
+  model.file = table.has("model_file") ? table.path("model_file") : fallback.file;
+  if (model.file.empty()) table.refuse("model_file", "expected the name of a model, got an empty text");
   return model;
 }
 
@@ -100,6 +104,16 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   if (!(lower < upper))
     table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
   return BoundsConfig{std::log10(lower), std::log10(upper)};
+}
+
+/// Far below the errors every model fits alike; far above them nothing is left to count linearly.
+double read_huber_threshold(ConfigTable table) {
+  constexpr const char* key = "huber_threshold";
+  constexpr double least = 0.1, most = 100.0;
+  const double threshold = table.real(key, 0.0);
+  if (threshold != 0.0 && !(threshold >= least && threshold <= most))
+    table.refuse(key, fmt::format("expected 0 (least squares) or {:g} to {:g} errors, got {}; 1.5 is usual", least, most, threshold));
+  return threshold;
 }
 
 physics::mt::Accuracy read_accuracy(ConfigTable& table, std::string_view key, const std::string& fallback) {
@@ -146,12 +160,13 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.start = read_model_config(table.table("start"), {});
   config.reference = read_model_config(table.table("reference"), config.start);
   config.sea = read_sea(table.table("sea"));
+  config.sea_place = table.table("sea").place("level_m");
   config.soundings = read_soundings(table.table("soundings"));
   config.bounds = read_bounds(table.table("bounds"));
   config.regularization = read_regularization(table.table("regularization"));
   config.static_shift = read_static_shift(table.table("static_shift"));
   config.inversion = read_inversion(table.table("inversion"));
-  config.huber_threshold = table.table("misfit").not_negative("huber_threshold", 0.0);
+  config.huber_threshold = read_huber_threshold(table.table("misfit"));
   config.forward = read_forward(table.table("forward"));
   config.output = read_output(table.table("output"));
   if (config.grid.from_model && config.start.file.empty()) {

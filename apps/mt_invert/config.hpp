@@ -50,7 +50,7 @@ struct GridConfig {
 /// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side by side.
 struct ModelConfig {
   double resistivity_ohm_m = 100.0;
-  std::string file;
+  std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
   bool from_soundings = false;
 };
 
@@ -114,6 +114,7 @@ struct Config {
   GridConfig grid;
   ModelConfig start, reference;
   std::optional<physics::mesh::Sea> sea;
+  std::string sea_place;  ///< where its level stands, for messages once the surface is known
   SoundingsConfig soundings;
   std::optional<BoundsConfig> bounds;
   RegularizationConfig regularization;

@@ -49,11 +49,12 @@ io::EdiOptions read_edi_options(ConfigTable& table) {
 /// Files of profile data carry the errors to be used; station files mostly carry errors that are far too small.
 physics::mt::ErrorFloors read_floors(ConfigTable table, bool from_profile_file) {
   const physics::mt::ErrorFloors usual = from_profile_file ? physics::mt::ErrorFloors{0.0, 0.0, 0.0, 0.0} : physics::mt::ErrorFloors{};
+  constexpr double most = 10.0, most_deg = 360.0;  // data with larger errors than these say nothing
   physics::mt::ErrorFloors floors;
-  floors.impedance_relative = table.not_negative("impedance_relative", usual.impedance_relative);
-  floors.log10_rho = table.not_negative("log10_rho", usual.log10_rho);
-  floors.phase_deg = table.not_negative("phase_deg", usual.phase_deg);
-  floors.tipper_absolute = table.not_negative("tipper_absolute", usual.tipper_absolute);
+  floors.impedance_relative = table.from_zero_to(most, "impedance_relative", usual.impedance_relative);
+  floors.log10_rho = table.from_zero_to(most, "log10_rho", usual.log10_rho);
+  floors.phase_deg = table.from_zero_to(most_deg, "phase_deg", usual.phase_deg);
+  floors.tipper_absolute = table.from_zero_to(most, "tipper_absolute", usual.tipper_absolute);
   return floors;
 }
 

@@ -41,6 +41,12 @@ double ConfigTable::not_negative(std::string_view key, std::optional<double> fal
   return value;
 }
 
+double ConfigTable::from_zero_to(double most, std::string_view key, std::optional<double> fallback) {
+  const double value = not_negative(key, fallback);
+  if (value > most) refuse(key, fmt::format("expected 0 to {:g}, got {}", most, value));
+  return value;
+}
+
 std::optional<double> ConfigTable::optional_real(std::string_view key) {
   if (!given_.has(key)) return {};
   return real(key);

@@ -57,6 +57,19 @@ std::string extent_text(const TensorGrid2D& grid) {
                      grid.z_edges_m().front(), grid.z_edges_m().back());
 }
 
+/// errors: ConfigError when the sea's level is below the whole surface.
+void check_sea(const Config& config, const physics::mesh::Surface2D& surface) {
+  if (!config.sea) return;
+  const double lowest_m = std::ranges::max(surface.z_m());
+  if (config.sea->level_m >= lowest_m)
+    throw core::ConfigError(
+        "configuration",
+        "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z = {} m (z is "
+        "down: a level above that is less); correct level_m, give the sea floor by profile.elevation = \"file\" or "
+        "\"stations\", or remove [sea]",
+        config.sea_place, config.sea->level_m, lowest_m);
+}
+
 Eigen::VectorXd make_model(const ModelConfig& config, const TensorGrid2D& grid) {
   if (config.file.empty()) return Eigen::VectorXd::Constant(grid.n_cells(), std::log10(config.resistivity_ohm_m));
   return sampled_log10(io::read_model(config.file), grid);
@@ -136,6 +149,7 @@ void check_tears(const std::vector<TearConfig>& tears, const TensorGrid2D& grid)
 }
 
 Earth make_earth(const Config& config, const Observations& observations) {
+  check_sea(config, observations.surface);
   TensorGrid2D grid = grid_of(config, observations.data);
   Eigen::VectorXd of_soundings;
   if (config.start.from_soundings || config.reference.from_soundings) {

@@ -18,7 +18,7 @@ struct Earth {
   std::optional<physics::mesh::Sea> sea{};
 };
 
-/// errors: those of the model readers, ConfigError when the grid is impossible, a tear or a fixed region misses it, or no cell is free.
+/// errors: those of the model readers, ConfigError when the grid is impossible, a sea holds no water, a tear or a fixed region misses it, or no cell is free.
 [[nodiscard]] Earth make_earth(const Config& config, const Observations& observations);
 
 /// The grid of a run: that of the start model's file, or from `GridConfig`.

@@ -63,7 +63,11 @@ struct Description {
   std::string operator()(std::int64_t value) const { return fmt::format("the integer {}", value); }
   std::string operator()(double value) const { return fmt::format("the number {}", toml_number(value)); }
   std::string operator()(const std::string& value) const { return fmt::format("the text {}", json_quoted(value)); }
-  std::string operator()(const std::vector<double>& values) const { return fmt::format("a list of {} numbers", values.size()); }
+  std::string operator()(const std::vector<double>& values) const {
+    const auto bad = std::ranges::find_if_not(values, [](double each) { return std::isfinite(each); });
+    const std::string text = fmt::format("a list of {} numbers", values.size());
+    return bad == values.end() ? text : fmt::format("{}, of which number {} is {}", text, bad - values.begin() + 1, *bad);
+  }
   std::string operator()(const std::vector<std::string>& values) const { return fmt::format("a list of {} texts", values.size()); }
 };
 

@@ -65,7 +65,8 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
   CHECK_THAT(refusal(minimal + "[inversion]\nmemory = 5\n"), Catch::Contains("lbfgs"));
   CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nmax_lambda_trials = 3\n"), Catch::Contains("occam"));
   CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\ncooling_factor = 1.0\n"), Catch::Contains("more than 1"));
-  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = -1.0\n"), Catch::Contains("not negative"));
+  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = -1.0\n"), Catch::Contains("0 (least squares) or 0.1 to 100"));
+  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = 1e-300\n"), Catch::Contains("c.toml:4") && Catch::Contains("got 1e-300"));
 }
 
 TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place", "[apps]") {
@@ -80,6 +81,13 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\n"), Catch::Contains("resistivity_max_ohm_m"));
   CHECK_THAT(refusal(minimal + "[profile]\nelevation = \"file\"\n"), Catch::Contains("surface_file"));
   CHECK_THAT(refusal(minimal + "[sea]\nlevel_m = 0.0\n"), Catch::Contains("resistivity of the sea water"));
+  CHECK_THAT(refusal(minimal + "[data.floors]\nimpedance_relative = 1e300\n"),
+             Catch::Contains("c.toml:4: data.floors.impedance_relative: expected 0 to 10, got 1e+300"));
+  CHECK_THAT(refusal(minimal + "[data.floors]\nlog10_rho = 10.5\n"), Catch::Contains("0 to 10"));
+  CHECK_THAT(refusal(minimal + "[data.floors]\ntipper_absolute = 11\n"), Catch::Contains("0 to 10"));
+  CHECK_THAT(refusal(minimal + "[data.floors]\nphase_deg = 361\n"), Catch::Contains("0 to 360"));
+  CHECK_THAT(refusal(minimal + "[[regularization.tear]]\ny_m = [0, nan]\nz_m = [0, 1]\n"),
+             Catch::Contains("y_m") && Catch::Contains("of which number 2 is nan"));
   CHECK_THAT(refusal("[data]\nmare2dem_file = \"d\"\n[profile]\nazimuth_deg = 1\n"), Catch::Contains("stations of mare2dem_file"));
   CHECK_THAT(refusal(minimal, {"grid.layer_factor=0.5"}), Catch::Contains("at least 1"));
 }
@@ -135,6 +143,10 @@ TEST_CASE("configuration: the start model's kind follows from its keys or is sai
   CHECK_FALSE(read(minimal + "[start]\nfrom = \"soundings\"\n").reference.from_soundings);
   CHECK_FALSE(read(minimal + "[start]\nmodel_file = \"m.h5\"\n").reference.file.empty());
   CHECK(read(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"half_space\"\n").reference.file.empty());
+  CHECK_THAT(refusal(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"file\"\n"),
+             Catch::Contains("reference.model_file") && Catch::Contains("got none"));
+  const Config same = read(minimal + "[start]\nmodel_file = \"m.h5\"\n");
+  CHECK(read(same.toml).toml == same.toml);
   CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"), Catch::Contains("excludes from"));
   CHECK_THAT(refusal(minimal + "[start]\nfrom = \"file\"\n"), Catch::Contains("expected the name of a model"));
 }
