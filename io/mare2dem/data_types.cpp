@@ -71,7 +71,10 @@ Uncertain datum_of(EmDataForm form, const Uncertain& written) { return {value_of
 
 std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase) {
   const double c = std::cos(phase.value), s = std::sin(phase.value), re = amplitude.value * c, im = amplitude.value * s;
-  if (!(amplitude.sigma > 0.0) || !(phase.sigma > 0.0)) return {{{re, 0.0}, {im, 0.0}}};
+  if (!(amplitude.sigma > 0.0) || !(phase.sigma > 0.0)) {
+    const double none = std::min({0.0, amplitude.sigma, phase.sigma});
+    return {{{re, none}, {im, none}}};
+  }
   const double along = amplitude.sigma, across = amplitude.value * phase.sigma;
   return {{{re, std::hypot(c * along, s * across)}, {im, std::hypot(s * along, c * across)}}};
 }

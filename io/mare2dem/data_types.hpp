@@ -32,7 +32,7 @@ struct Uncertain {
 [[nodiscard]] Uncertain datum_of(EmDataForm form, const Uncertain& written);
 
 /// Real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which is σ_A² for both where σ_A = A σ_φ. The correlation of the
-/// two is lost elsewhere. Without both errors neither part has one (0).
+/// two is lost elsewhere. Without both errors neither part has one (0, or the negative one).
 [[nodiscard]] std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase);
 
 }  // namespace lodestone::io

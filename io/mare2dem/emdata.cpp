@@ -205,6 +205,7 @@ class EmDataReader {
 
   void finish() {
     result_.data = collector_->data();
+    result_.warnings = collector_->warnings(path_);
     if (!skipped_.empty()) {
       std::string list;
       for (const auto& [code, n] : skipped_) list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);

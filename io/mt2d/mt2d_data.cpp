@@ -46,7 +46,7 @@ std::string_view after_colon(std::string_view line) { return trimmed(line.substr
 
 class Mt2dReader {
  public:
-  Mt2dReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "#") {}
+  Mt2dReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "#"), path_(path) {}
 
   ProfileData read() {
     lines_.require_next("\"Format: MT2DData_1.0\"");
@@ -54,6 +54,7 @@ class Mt2dReader {
     while (lines_.next()) read_entry();
     if (!collector_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
     result_.data = collector_->data();
+    result_.warnings = collector_->warnings(path_);
     if (result_.data.value.size() == 0) lines_.refuse("expected rows of data, got none");
     return std::move(result_);
   }
@@ -150,6 +151,7 @@ class Mt2dReader {
   }
 
   LineReader lines_;
+  std::string path_;
   ProfileData result_;
   std::optional<bool> is_complex_;
   std::vector<Station> stations_;

@@ -23,9 +23,16 @@ ProfileDataCollector::ProfileDataCollector(std::string reader, std::vector<physi
     : reader_(std::move(reader)), stations_(std::move(stations)), frequencies_hz_(std::move(frequencies_hz)) {}
 
 void ProfileDataCollector::set(const DatumKey& key, double value, double sigma, const std::string& where) {
+  if (std::isfinite(value) && sigma < 0.0) ++n_negative_;
   if (values_.try_emplace({key.quantity, key.frequency, key.station}, value, sigma).second) return;
   throw core::FormatError(reader_, "{}: expected one value of each kind per station and frequency, got a second {} of station {}", where,
                           name_of(key.quantity), stations_[static_cast<std::size_t>(key.station)].name);
+}
+
+std::vector<std::string> ProfileDataCollector::warnings(const std::string& path) const {
+  if (n_negative_ == 0) return {};
+  return {fmt::format("{}: {} data have a negative standard error and are not used; write positive ones, or 0 for data not to be fitted",
+                      path, n_negative_)};
 }
 
 ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations, const std::vector<double>& frequencies_hz,

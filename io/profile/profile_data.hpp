@@ -35,6 +35,8 @@ class ProfileDataCollector {
   /// errors: FormatError at `where` when the datum is there already.
   void set(const physics::mt::DatumKey& key, double value, double sigma, const std::string& where);
   [[nodiscard]] std::size_t size() const { return values_.size(); }
+  /// What a user should know of the errors of a file; nothing where all is well.
+  [[nodiscard]] std::vector<std::string> warnings(const std::string& path) const;
   [[nodiscard]] physics::mt::ObservedData data() const { return on_full_survey(stations_, frequencies_hz_, values_); }
 
  private:
@@ -42,6 +44,7 @@ class ProfileDataCollector {
   std::vector<physics::mt::Station> stations_;
   std::vector<double> frequencies_hz_;
   DataByKey values_;
+  int n_negative_ = 0;  ///< errors
 };
 
 /// The lines of a text file one by one, without comments and empty lines.

@@ -136,6 +136,16 @@ TEST_CASE("EMData: data of other kinds are left out with one warning that counts
   CHECK_THAT(file.warnings[1], Catch::Contains("1 rows whose Tx#"));
 }
 
+TEST_CASE("EMData: data with a negative error are masked with one warning that counts them, errors of 0 without", "[mare2dem]") {
+  const auto file = parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
+  CHECK(file.data.n_kept() == 1);
+  REQUIRE(file.warnings.size() == 1);
+  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: 2 data have a negative standard error"));
+  const auto polar = parse(head + "# Data: 2\n135 1 0 1 0.5 0.02\n136 1 0 1 20 -5\n");
+  CHECK(polar.data.n_kept() == 0);
+  CHECK_THAT(polar.warnings.at(0), Catch::Contains("2 data have a negative standard error"));
+}
+
 TEST_CASE("EMData: older versions have fewer columns; equal names get a suffix", "[mare2dem]") {
   const std::string old =
       "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";

@@ -51,6 +51,15 @@ TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]"
   CHECK(file.z_m[1] == -5.0);
 }
 
+TEST_CASE("MT2DData: data with a negative error are masked with one warning that counts them", "[mt2d]") {
+  const std::string block = head + "DataType: Impedance\nDataComp: 1\nZXY\nData Block: 2\n1 2 1 1 1 1\n1 1 1 1 1 ";
+  CHECK(parse(block + "1\n").warnings.empty());
+  const auto file = parse(block + "-1\n");
+  CHECK(file.data.n_kept() == 2);
+  REQUIRE(file.warnings.size() == 1);
+  CHECK_THAT(file.warnings[0], Catch::Contains("d.dat: 2 data have a negative standard error"));
+}
+
 TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {
   const std::string impedance = head + "DataType: Impedance\nDataComp: 1\nZXY\n";
   CHECK_THAT(refusal("Format: MT3DData_1.0\n"), Catch::Contains("d.dat:1: expected \"Format: MT2DData_1.0\""));
