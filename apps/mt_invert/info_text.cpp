@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lodestone::mt_invert {
@@ -38,6 +39,7 @@ std::string json_of(const io::FileInfo& file) {
 }
 
 std::string text_of(const io::SiteInfo& site) {
+  if (site.n_periods == 0) return fmt::format("  {:<12} no data\n", site.name);
   std::string text = fmt::format("  {:<12} {} periods {:g} … {:g} s, {}", site.name, site.n_periods, site.period_min_s, site.period_max_s,
                                  fmt::join(site.components, " "));
   if (site.n_masked > 0) text += fmt::format(", {} periods with missing parts", site.n_masked);
@@ -61,7 +63,8 @@ std::string info_text(const std::vector<io::FileInfo>& files) {
   for (const auto& file : files) {
     text += fmt::format("{}: {}, {}\n", file.path, file.format, file.status);
     for (const auto& fact : file.facts) text += fmt::format("  {}\n", fact);
-    for (const auto& site : file.sites) text += text_of(site);
+    const bool has_data = std::ranges::any_of(file.sites, [](const auto& site) { return site.n_periods > 0; });
+    for (const auto& site : file.sites) text += has_data ? text_of(site) : "";  // of a list of places the facts tell
     for (const auto& warning : file.warnings) text += fmt::format("  warning: {}\n", warning);
   }
   return text;

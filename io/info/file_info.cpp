@@ -216,10 +216,31 @@ void describe_toml(FileInfo& info) {
 }
 
 void describe_sites(FileInfo& info) {
-  for (const auto& site : read_sites_csv(info.path)) {
+  const std::vector<CsvSite> sites = read_sites_csv(info.path);
+  const auto [left, right] = std::minmax_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.y_m < b.y_m; });
+  info.facts.push_back(fmt::format("{} sites for mt_invert forward --sites, y = {} to {} m", sites.size(), left->y_m, right->y_m));
+  for (const auto& site : sites) {
     info.sites.emplace_back().name = site.name;
     info.facts.push_back(fmt::format("{}: y = {} m", site.name, site.y_m));
   }
+}
+
+/// A table that no command takes for sites, responses or a section.
+void describe_table(FileInfo& info) {
+  const std::string bytes = read_bytes(info.path);
+  std::string_view header;
+  int n_rows = 0;
+  for (const auto line : split_lines(bytes)) {
+    const auto text = trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (header.empty())
+      header = text;
+    else
+      ++n_rows;
+  }
+  info.facts.push_back(fmt::format("{} rows of {}", n_rows, printable(header, 200)));
+  info.facts.emplace_back(header == "y_m,z_m" ? "a surface, as profile.surface_file takes it"
+                                              : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }
 
 void describe(FileInfo& info) {
@@ -252,12 +273,16 @@ void describe(FileInfo& info) {
     case FileKind::csv_section:
       info.facts.emplace_back("a section for people and plots, which is not read back; result.h5 and TOML models are");
       return;
+    case FileKind::csv_table:
+      return describe_table(info);
     case FileKind::unknown:
       break;
   }
   if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
   throw core::FormatError("io::describe_file",
-                          "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5 or CSV, got a file of unknown format", info.path);
+                          "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5 or CSV with a header line, got a file of unknown "
+                          "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
+                          info.path);
 }
 
 }  // namespace

@@ -51,12 +51,32 @@ FileKind csv_kind(const std::vector<std::string_view>& lines) {
   return FileKind::unknown;
 }
 
+/// The first line that is neither blank nor a comment is a list of names.
+bool is_csv_table(const std::vector<std::string_view>& lines) {
+  const auto is_name = [](std::string_view field) {
+    return !field.empty() && std::all_of(field.begin(), field.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }) && (field.front() < '0' || field.front() > '9');
+  };
+  for (const auto line : lines) {
+    auto rest = trimmed(line);
+    if (rest.empty() || rest.front() == '#') continue;
+    if (rest.find(',') == std::string_view::npos) return false;
+    for (auto comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+      if (!is_name(trimmed(rest.substr(0, comma)))) return false;
+      rest.remove_prefix(comma + 1);
+    }
+    return is_name(trimmed(rest));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 13> names{
+  constexpr std::array<std::string_view, 14> names{
       "EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "MARE2DEM data", "MT2DData",
-      "TOML", "HDF5",           "CSV sites",      "CSV responses",   "CSV section",     "unknown"};
+      "TOML", "HDF5",           "CSV sites",      "CSV responses",   "CSV section",     "CSV table",     "unknown"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -71,7 +91,8 @@ FileKind kind_of_file(const std::string& path) {
   if (const auto head = modem_data_head(bytes)) return modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
   if (const auto head = modem_model_head(bytes)) return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
   if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;
-  return is_toml(lines) ? FileKind::toml : FileKind::unknown;
+  if (is_toml(lines)) return FileKind::toml;
+  return is_csv_table(lines) ? FileKind::csv_table : FileKind::unknown;
 }
 
 }  // namespace lodestone::io

@@ -20,6 +20,7 @@ enum class FileKind {
   csv_sites,
   csv_responses,
   csv_section,
+  csv_table,  ///< some other table: a header line of names
   unknown
 };
 

@@ -3,7 +3,7 @@
 import json
 import os
 
-from support import BLOCK, EDI, Folder, check, expect, finish, synthetic
+from support import BLOCK, DATA, EDI, Folder, check, expect, finish, synthetic
 
 SITE_KEYS = {"name", "latitude_deg", "longitude_deg", "elevation_m", "n_periods", "period_min_s", "period_max_s", "components", "n_masked", "sign",
              "units", "frame_deg"}
@@ -27,6 +27,12 @@ with Folder() as folder:
     expect(3, ["missing.edi"], "info", folder / "missing.edi")
     expect(0, ["kim438", "EDI"], "info", station)
     check(len(json.loads(expect(0, [], "info", "--json", EDI).stdout)) == 36, "a folder stands for its EDI files")
+
+    sites = folder.write("sites.csv", "site,y_m\nwest,-10\neast,20.5\n")
+    said = expect(0, ["CSV sites", "2 sites", "y = -10 to 20.5 m", "west"], "info", sites).stdout
+    check("nan" not in said and "iωt" not in said, "a list of sites has no periods to tell of")
+    expect(0, ["CSV table", "rows of model,mode,period_s"], "info", os.path.join(DATA, "benchmarks", "sensitivity2d.csv"))
+    expect(4, ["unknown format", "convert it"], "info", folder.write("letter.csv", "Dear all,\n"))
 
     # What the program writes itself.
     config = synthetic(folder, iterations=1, target=0.01)

@@ -55,6 +55,7 @@ TEST_CASE("info: what cannot be read has its error text and the exit code of its
   CHECK_THAT(binary.status, Catch::Contains("expected an EDI file"));
   const auto other = describe_file(write_text(folder, "b.txt", "Dear all,\n"));
   CHECK(other.format == "unknown");
+  CHECK_THAT(other.status, Catch::Contains("convert it"));
   CHECK(other.code == core::ExitCode::format);
   CHECK(describe_file(folder.path().string()).code == core::ExitCode::file);
   const auto three_d =
@@ -67,7 +68,15 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   const TemporaryFolder folder;
   CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format == "TOML model");
   CHECK(describe_file(write_text(folder, "y", "# run\ntitle = \"t\"\n[data]\n")).format == "TOML");
-  CHECK(describe_file(write_text(folder, "z", "site,y_m\na,1\n")).sites.at(0).name == "a");
+  const auto sites = describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
+  CHECK(sites.sites.at(0).name == "a");
+  CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("y = -2.5 to 1 m"));
+  const auto benchmark = describe_file(source_path("data/benchmarks/commemi2d4.csv"));
+  CHECK(benchmark.format == "CSV table");
+  CHECK(benchmark.status == "ok");
+  CHECK_THAT(benchmark.facts.at(0), Catch::Contains("rows of mode,definition,period_s"));
+  CHECK_THAT(describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1), Catch::Contains("profile.surface_file"));
+  CHECK(describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = read_model(source_path("data/modem_block2_2d/m0.rho"));
   write_section_hdf5(folder / "m.h5", section);
   CHECK(describe_file(folder / "m.h5").format == "HDF5 model");
