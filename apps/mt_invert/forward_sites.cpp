@@ -16,8 +16,9 @@ namespace {
 
 namespace mt = physics::mt;
 
-/// A file whose first line that is neither blank nor a comment starts with "site" is CSV; everything else has to be ModEM.
+/// CSV by its name, or by a first line, neither blank nor a comment, that starts with "site"; everything else has to be a data file.
 bool is_csv(const std::string& path) {
+  if (io::lower(path).ends_with(".csv")) return true;
   const std::string bytes = io::read_bytes(path);
   for (const std::string_view line : io::split_lines(bytes)) {
     const auto text = io::trimmed(line);

@@ -78,7 +78,7 @@ Section2D read_model_toml(const std::string& path, double refine) {
   SectionShapes shapes = read_section_shapes(root, reference);
   shapes.refine = refine;
   Surface2D surface = read_section_surface(root);
-  const auto sea = read_section_sea(root);
+  const auto sea = read_section_sea(root, surface);
   root.require_all_used();
   auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
   if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)

@@ -27,11 +27,25 @@ void require_positive(const std::vector<double>& values, const core::Options& ta
   }
 }
 
+/// Beyond these, systems of equations are singular to the digits of double precision.
+void require_resistivities(const std::vector<double>& values, const core::Options& table) {
+  constexpr const char* key = "resistivity_ohm_m";
+  constexpr double least = 1e-6, most = 1e12;
+  require_positive(values, table, key);
+  for (const double v : values) {
+    if (!(v >= least && v <= most))
+      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}", table.where(key), least, most, key, v);
+  }
+}
+
 Layers read_layers(const core::Options& background) {
   Layers layers;
   layers.resistivity_ohm_m = background.reals("resistivity_ohm_m");
   const auto thickness = background.reals("thickness_m", std::vector<double>{});
-  require_positive(layers.resistivity_ohm_m, background, "resistivity_ohm_m");
+  if (layers.resistivity_ohm_m.empty())
+    throw core::ConfigError(component, "{}: expected at least one number in \"resistivity_ohm_m\" (one is a half-space), got an empty list",
+                            background.where("resistivity_ohm_m"));
+  require_resistivities(layers.resistivity_ohm_m, background);
   require_positive(thickness, background, "thickness_m");
   if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
     throw core::ConfigError(component, "{}: expected one thickness less than resistivities (the last layer has no bottom), got {} and {}",
@@ -50,7 +64,7 @@ Box read_box(const core::Options& table, DepthReference reference) {
   box.z_min = limit("z_min_m", -Box::endless);
   box.z_max = limit("z_max_m", Box::endless);
   box.resistivity_ohm_m = table.real("resistivity_ohm_m");
-  require_positive({box.resistivity_ohm_m}, table, "resistivity_ohm_m");
+  require_resistivities({box.resistivity_ohm_m}, table);
   if (!(box.y_min < box.y_max) || !(box.z_min < box.z_max)) {
     throw core::ConfigError(component, "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
                             table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
@@ -63,9 +77,17 @@ Box read_box(const core::Options& table, DepthReference reference) {
 }
 
 /// `points = [[y, z], …]`.
+std::vector<core::Options> rows_of_points(const core::Options& table) {
+  try {
+    return table.children("points");
+  } catch (const core::ConfigError&) {  // speaks of tables
+    throw core::ConfigError(component, "{}: expected points = [[y, z], …], got something else than a list of pairs", table.where("points"));
+  }
+}
+
 std::vector<Point2D> read_points(const core::Options& table) {
   std::vector<Point2D> points;
-  for (const core::Options& point : table.children("points")) {
+  for (const core::Options& point : rows_of_points(table)) {
     const auto pair = point.reals("row");
     if (pair.size() != 2)
       throw core::ConfigError(component, "{}: expected points [y, z] of two numbers, got {} numbers in point {}", table.where("points"),
@@ -78,7 +100,7 @@ std::vector<Point2D> read_points(const core::Options& table) {
 
 Region read_region(const core::Options& table) {
   const double resistivity = table.real("resistivity_ohm_m");
-  require_positive({resistivity}, table, "resistivity_ohm_m");
+  require_resistivities({resistivity}, table);
   try {
     return {physics::mesh::Polygon2D(read_points(table)), resistivity};
   } catch (const core::InvalidArgument& error) {
@@ -199,13 +221,20 @@ physics::mesh::Surface2D read_section_surface(const core::Options& root) {
   }
 }
 
-std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root) {
+std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root, const physics::mesh::Surface2D& surface) {
   if (!root.has("sea")) return {};
   const core::Options table = root.child("sea");
   if (!table.has("resistivity_ohm_m"))
     throw core::ConfigError(component, "{}: expected resistivity_ohm_m of the sea water, got none; 0.3 is usual", table.where(""));
   const physics::mesh::Sea sea{table.real("level_m", 0.0), table.real("resistivity_ohm_m")};
-  require_positive({sea.resistivity_ohm_m}, table, "resistivity_ohm_m");
+  require_resistivities({sea.resistivity_ohm_m}, table);
+  const double lowest_m = *std::max_element(surface.z_m().begin(), surface.z_m().end());
+  if (sea.level_m >= lowest_m)
+    throw core::ConfigError(
+        component,
+        "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z = {} m (z is down: a level "
+        "above that is less); correct level_m, give the sea floor as [surface], or remove [sea]",
+        table.where("level_m"), sea.level_m, lowest_m);
   return sea;
 }
 

@@ -86,7 +86,7 @@ const std::string model_toml =
     "depth_reference = \"datum\"\n[background]\nthickness_m = [1000.0, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n[[box]]\ny_min_m = "
     "-500\ny_max_m = 500\n"
     "z_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n"
-    "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nresistivity_ohm_m = 3\n[sea]\nresistivity_ohm_m = 0.3\n";
+    "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nresistivity_ohm_m = 3\n[sea]\nlevel_m = -100\nresistivity_ohm_m = 0.3\n";
 
 }  // namespace
 

@@ -61,13 +61,18 @@ with Folder() as folder:
     sites = folder.write("near.csv", "site,y_m\na,0\n")
     for name, words, text in (
             ("sea.toml", ["sea.toml:3", "resistivity_ohm_m of the sea water"], "[sea]\nlevel_m = 0\n"),
+            ("no_water.toml", ["no_water.toml:4", "water in it", "z = 0 m"], "[sea]\nlevel_m = 5\nresistivity_ohm_m = 0.3\n"),
             ("turns.toml", ["turns.toml:4", "from left to right", "point 3"], "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
             ("bow.toml", ["bow.toml:4"], "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n")):
         model = folder.write(name, "[background]\nresistivity_ohm_m = [100.0]\n" + text)
         expect(2, words, "forward", "--model", model, "--sites", sites, "--periods", "1")
+    for name, text in (("empty.csv", ""), ("header.csv", "name,y\na,0\n")):
+        result = expect(4, [name + ":1", "`site,y_m`"], "forward", "--model", folder / "block.toml", "--sites", folder.write(name, text), "--periods", "1")
+        check("modem" not in result.stderr.lower(), f"{name}: speaks of CSV alone")
     marine = os.path.join(DATA, "mare2dem_demo")
     dry(5, ["1 (2172.1 m below)", "profile.drape"], config(folder, "deep.toml", f'mare2dem_file = "{marine}/DemoSynthMT.emdata"'))
     dry(2, ["sea.resistivity_ohm_m", "sea water"], config(folder, "dry_sea.toml", good, "[sea]\nlevel_m = 0.0\n"))
+    dry(2, ["dry_land.toml:4", "sea.level_m", "water in it"], config(folder, "dry_land.toml", good, "[sea]\nlevel_m = 0.0\nresistivity_ohm_m = 0.3\n"))
     dry(2, ["modem_file", "mt2d_file"], config(folder, "two.toml", 'modem_file = "a"\nmt2d_file = "b"'))
     folder.write("short.dat", "Format: MT2DData_1.0\nReceiver Location (m): 2\n0 0\n")
     dry(4, ["short.dat:3", "cut off"], config(folder, "short.toml", 'mt2d_file = "short.dat"'))

@@ -133,6 +133,15 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [-1]\n"), Catch::Contains("numbers above 0"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = 1\nresistivity_ohm_m = 1\n"),
              Catch::Contains("m.toml:3: expected a box with y_min_m < y_max_m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"), Catch::Contains("m.toml:2: expected at least one number"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1e-7]\n"), Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
+             Catch::Contains("m.toml:4: expected 1e-06 to 1e+12 ohm m in \"resistivity_ohm_m\", got 1e+13"));
+  CHECK(model("[background]\nresistivity_ohm_m = [1e12]\n").resistivity_ohm_m[0] == 1e12);
+  const std::string polygon = "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
+  CHECK_THAT(model_message(polygon + "\"x\"\n"), Catch::Contains("m.toml:5: expected points = [[y, z], …]"));
+  CHECK_THAT(model_message(polygon + "[[0, 1], [1, nan], [2, 2]]\n"),
+             Catch::Contains("m.toml:5") && Catch::Contains("points[1]") && Catch::Contains("of which number 2 is nan"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"), Catch::Contains("resistivity_ohm_m"));
   CHECK_THAT(model_message("x = 1\n"), Catch::Contains("expected a table [background]"));
   CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"), Catch::Contains("m.toml:1"));
@@ -205,6 +214,11 @@ TEST_CASE("TOML model: a sea needs a resistivity; surfaces and polygons that cro
   CHECK(sea.surface.z_at(500.0) == Approx(1750.0));
   CHECK_FALSE(model(base).sea.has_value());
   CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"), Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
+  const std::string hill = "[surface]\npoints = [[0, 0], [10, -5], [20, -1]]\n";
+  CHECK(model(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").sea.value().level_m == -1.0);
+  CHECK_THAT(model_message(base + hill + "[sea]\nlevel_m = 0\nresistivity_ohm_m = 0.3\n"),
+             Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") && Catch::Contains("z = 0 m") &&
+                 Catch::Contains("remove [sea]"));
   CHECK_THAT(model_message(base + "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
              Catch::Contains("m.toml:4") && Catch::Contains("(point 3)"));
   CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n"),
