@@ -93,15 +93,48 @@ void add_certificate(const FinishedRun& run, io::InversionResult& result) {
   if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
 }
 
+/// What to set so that the iterations see the responses of the final meshes.
+std::string_view way_to_agree(const ForwardConfig& forward) {
+  if (forward.iteration < forward.final_accuracy)
+    return forward.iteration == mt::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
+                                                        : "set forward.iteration_accuracy = \"fine\"";
+  return forward.redesign == Redesigning::never
+             ? "what differs is the mesh redesigned for the final model; set forward.redesign = \"each_iteration\""
+             : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh redesigned for the final model; set "
+               "both one step finer";
+}
+
+/// The rms that the iterations compared with the target: of all data and, with static shifts, of their prior.
+double rms_to_target(const FinishedRun& run, const io::InversionResult& result) {
+  const ModelSpace& space = run.physics.space();
+  Eigen::VectorXd predicted(result.predicted.size() + space.n_shifts());
+  predicted << result.predicted, space.shifts_of(run.summary.model);
+  return misfit_of(result.data, run.config.huber_threshold, shift_prior_of(run.config, space)).rms(predicted);
+}
+
+constexpr double allowed_excess = 1.01;  // of the rms at the final accuracy over the target that the iterations reached
+
+/// Exit code of a run whose iterations reached the target, and its last line.
+int conclude_at_target(const FinishedRun& run, double rms) {
+  const auto& summary = run.summary;
+  const double target = run.config.inversion.target_rms();
+  if (rms > allowed_excess * target) {
+    core::log::warning(
+        "not converged: the target {:g} was reached on the iterations' meshes, but at the final accuracy the rms {:.4f} is above it; {}",
+        target, rms, way_to_agree(run.config.forward));
+    return static_cast<int>(core::ExitCode::not_converged);
+  }
+  core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration, summary.message);
+  return static_cast<int>(core::ExitCode::ok);
+}
+
 /// Exit code of the contract, and the last line of a run.
 int conclude(const FinishedRun& run, double rms) {
   const auto& summary = run.summary;
   const double target = run.config.inversion.target_rms();
   switch (summary.reason) {
     case StopReason::target_reached:
-      core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration,
-                      summary.message);
-      return static_cast<int>(core::ExitCode::ok);
+      return conclude_at_target(run, rms);
     case StopReason::failed:
       throw core::SolverError("mt_invert", "the inversion stopped: {}; the last good model (iteration {}) is in {}", summary.message,
                               summary.history.back().iteration, run.folder.result());
@@ -166,12 +199,11 @@ int finish_run(FinishedRun run) {
         "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give {:.4f}, the figure in the files",
         run.config.huber_threshold, result.rms);
   if (difference > largest_difference)
-    core::log::warning(
-        "the meshes of the iterations are coarse for these errors (they should differ by at most 0.2); set "
-        "forward.iteration_accuracy = \"standard\"");
+    core::log::warning("the responses of the iterations' meshes differ too much for these errors (at most by 0.2 is the aim); {}",
+                       way_to_agree(run.config.forward));
   result.provenance.finished_utc = io::utc_now();
   on_rank_zero(run.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
-  return conclude(run, rms);
+  return conclude(run, run.summary.reason == StopReason::failed ? rms : rms_to_target(run, result));
 }
 
 }  // namespace lodestone::mt_invert

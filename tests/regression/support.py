@@ -44,6 +44,25 @@ def expect(code, words, *arguments, **options):
     return result
 
 
+def expect_target(words, *arguments):
+    """Runs an inversion that reaches its target on the iterations' meshes: done, or told that the final accuracy misses it (the meshes are coarse)."""
+    result = run("invert", *arguments)
+    said = result.stdout + result.stderr
+    name = "mt_invert invert " + " ".join(str(a) for a in arguments)
+    good = at_target(result)
+    check(good, f"{name}: reaches its target, code {result.returncode}")
+    for word in words:
+        check(word in said, f"{name}: says \"{word}\"")
+    if not good or any(word not in said for word in words):
+        print(said[-3000:])
+
+
+def at_target(result):
+    """Whether a run reached its target, if only on the meshes of its iterations."""
+    word = {0: "done: rms", 10: "was reached on the iterations' meshes"}.get(result.returncode)
+    return word is not None and word in result.stdout + result.stderr
+
+
 class Folder:
     """A temporary folder with small helpers."""
 
