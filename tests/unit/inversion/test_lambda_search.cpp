@@ -52,7 +52,8 @@ TEST_CASE("lambda search: a first trial that is low enough ends it above the tar
 
 TEST_CASE("lambda search: where any model at the target will do it is content with less") {
   const auto curve = [](double lambda) { return 0.7 + 0.3 * std::log10(lambda); };  // at the target at λ = 10
-  const LambdaSearchOptions quick{.target_rms = 1.0, .current_rms = 5.0, .any_at_target = true}, precise{.target_rms = 1.0, .current_rms = 5.0};
+  const LambdaSearchOptions quick{.target_rms = 1.0, .current_rms = 5.0, .any_at_target = true},
+      precise{.target_rms = 1.0, .current_rms = 5.0};
   const auto rough = search_lambda(curve, 0.5, quick), polished = search_lambda(curve, 0.5, precise);
   CHECK(rough.target_reached);
   CHECK(rough.trials[rough.best].rms >= 0.9);
