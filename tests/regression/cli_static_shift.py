@@ -67,7 +67,7 @@ with Folder() as folder:
     check(near < 0.8 * far, f"with shifts the section is nearer to the truth: {near:.3f} against {far:.3f} decades")
 
     # The tipper feels no shift, and so tells body and shift apart.
-    expect(0, [], "invert", path, *on, "--set", "data.tipper=true", "-o", folder / "tipper")
+    expect_target([], path, *on, "--set", "data.tipper=true", "-o", folder / "tipper")
     rows = read(folder / "tipper/static_shift.csv")
     check(len(rows) == 14, "one row per site and mode")
     errors = []
