@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The set-up script knows its options, names every package that docs/build.md names, and lists nothing when all is installed.
+# The set-up script knows its options, names every package that docs/build.md names, and lists nothing when all is installed. peers.sh refuses unknown options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 command -v dpkg-query >/dev/null || exit 77
-bash -n scripts/setup.sh
+for script in scripts/setup.sh scripts/peers.sh; do
+  bash -n "$script"
+  if "$script" --no-such-option >/dev/null 2>&1; then echo "FAILED: $script accepted an unknown option"; exit 1; fi
+done
 missing=$(scripts/setup.sh --print)
-if scripts/setup.sh --no-such-option >/dev/null 2>&1; then echo "FAILED: an unknown option was accepted"; exit 1; fi
 for package in $(grep -oE '`[^`]*`' docs/build.md | tr -d '`' | tr ' ' '\n' | grep -E '^(lib[a-z0-9-]+-dev|openmpi-bin|proj-data|fonts-dejavu-core|catch2)$'); do
   grep -qw -- "$package" scripts/setup.sh || { echo "FAILED: docs/build.md names $package, scripts/setup.sh does not install it"; exit 1; }
 done
