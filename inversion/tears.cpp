@@ -5,10 +5,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace lodestone::inversion {
 
 using physics::mesh::Point2D;
+using physics::mesh::Rectangle2D;
+
+namespace {
+
+/// Between which shares of its length a segment lies inside, if anywhere. source: Liang & Barsky 1984.
+std::optional<std::pair<double, double>> inside(Point2D a, Point2D b, const Rectangle2D& r) {
+  double first = 0.0, last = 1.0;
+  for (const auto& [at_a, at_b] : {std::pair{a.y_m - r.y_min_m, b.y_m - r.y_min_m}, std::pair{r.y_max_m - a.y_m, r.y_max_m - b.y_m},
+                                   std::pair{a.z_m - r.z_min_m, b.z_m - r.z_min_m}, std::pair{r.z_max_m - a.z_m, r.z_max_m - b.z_m}}) {
+    if (at_a < 0.0 && at_b < 0.0) return std::nullopt;
+    if (at_a < 0.0) first = std::max(first, at_a / (at_a - at_b));
+    if (at_b < 0.0) last = std::min(last, at_a / (at_a - at_b));
+  }
+  if (first > last) return std::nullopt;
+  return std::pair{first, last};
+}
+
+}  // namespace
 
 void check(const Tear& tear) {
   constexpr const char* component = "inversion::Tear";
@@ -29,6 +49,26 @@ double weight_across(const std::vector<Tear>& tears, Point2D a, Point2D b) {
     }
   }
   return weight;
+}
+
+std::vector<OutsidePiece> pieces_outside(const Tear& tear, const Rectangle2D& rectangle) {
+  std::vector<OutsidePiece> pieces;
+  double reached = -1.0;  // where the last piece ends: number of the segment and share of its length
+  for (std::size_t i = 0; i + 1 < tear.points.size(); ++i) {
+    const Point2D a = tear.points[i], b = tear.points[i + 1];
+    const auto add = [&](double from, double to) {
+      if (!(from < to)) return;
+      const auto at = [&](double t) { return Point2D{(1.0 - t) * a.y_m + t * b.y_m, (1.0 - t) * a.z_m + t * b.z_m}; };
+      if (static_cast<double>(i) + from != reached) pieces.push_back({at(from), at(to), 0.0});
+      pieces.back().to = at(to);
+      pieces.back().length_m += (to - from) * std::hypot(b.y_m - a.y_m, b.z_m - a.z_m);
+      reached = static_cast<double>(i) + to;
+    };
+    const auto [first, last] = inside(a, b, rectangle).value_or(std::pair{1.0, 1.0});
+    add(0.0, first);
+    add(last, 1.0);
+  }
+  return pieces;
 }
 
 Eigen::Index n_faces_crossed(const physics::mesh::TensorGrid2D& grid, const Tear& tear) {

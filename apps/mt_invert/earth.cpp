@@ -75,6 +75,23 @@ Eigen::VectorXd make_model(const ModelConfig& config, const TensorGrid2D& grid) 
   return sampled_log10(io::read_model(config.file), grid);
 }
 
+/// Where cells are: a grid on the datum begins at the highest point of the ground.
+physics::mesh::Rectangle2D extent_of(const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+  double top_m = grid.z_edges_m().front();
+  if (grid.reference() == physics::mesh::DepthReference::datum) top_m = std::min(top_m, std::ranges::min(surface.z_m()));
+  return {grid.y_edges_m().front(), grid.y_edges_m().back(), top_m, grid.z_edges_m().back()};
+}
+
+void warn_of_pieces_outside(const TearConfig& config, const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+  std::string pieces;
+  for (const auto& piece : pieces_outside(config.tear, extent_of(grid, surface)))
+    pieces += fmt::format("{}{:g} m from y = {:g} m, z = {:g} m to y = {:g} m, z = {:g} m", pieces.empty() ? "" : "; ", piece.length_m,
+                          piece.from.y_m, piece.from.z_m, piece.to.y_m, piece.to.z_m);
+  if (!pieces.empty())
+    core::log::warning("{}: a part of the line lies outside the grid and tears nothing: {} ({}); end the line there or widen the grid",
+                       config.place, pieces, extent_text(grid));
+}
+
 }  // namespace
 
 TensorGrid2D make_grid(const GridConfig& config, const mt::ObservedData& data) {
@@ -138,13 +155,14 @@ void fix_regions(const std::vector<FixedRegionConfig>& regions, Earth& earth) {
     throw core::ConfigError("configuration", "{}: the fixed regions hold every cell; leave some to invert for", regions.back().place);
 }
 
-void check_tears(const std::vector<TearConfig>& tears, const TensorGrid2D& grid) {
+void check_tears(const std::vector<TearConfig>& tears, const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
   for (const TearConfig& each : tears) {
     const auto n = n_faces_crossed(grid, each.tear);
     if (n == 0)
       throw core::ConfigError("configuration", "{}: expected a line between cells, got one that separates no two of them ({})", each.place,
                               extent_text(grid));
     core::log::info("tear: across {} faces between cells", n);
+    warn_of_pieces_outside(each, grid, surface);
   }
 }
 
@@ -158,7 +176,7 @@ Earth make_earth(const Config& config, const Observations& observations) {
   }
   Eigen::VectorXd start = config.start.from_soundings ? of_soundings : make_model(config.start, grid);
   Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings : make_model(config.reference, grid);
-  check_tears(config.regularization.tears, grid);
+  check_tears(config.regularization.tears, grid, observations.surface);
   Earth earth{std::move(grid), observations.surface, std::move(start), std::move(reference), {}, config.sea};
   fix_regions(config.regularization.fixed, earth);
   return earth;

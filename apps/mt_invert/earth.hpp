@@ -31,8 +31,9 @@ struct Earth {
 /// errors: ConfigError when a region holds no cell or all cells are held.
 void fix_regions(const std::vector<FixedRegionConfig>& regions, Earth& earth);
 
+/// Logs how many faces each tear crosses and warns of the parts that lie outside the grid.
 /// errors: ConfigError when a tear separates no two cells of the grid.
-void check_tears(const std::vector<TearConfig>& tears, const physics::mesh::TensorGrid2D& grid);
+void check_tears(const std::vector<TearConfig>& tears, const physics::mesh::TensorGrid2D& grid, const physics::mesh::Surface2D& surface);
 
 /// log10 resistivity of a section at the cell centres of another grid (depths from the surface where both are draped).
 [[nodiscard]] Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const physics::mesh::TensorGrid2D& grid);

@@ -51,8 +51,27 @@ TEST_CASE("fixed regions and tears: those that miss the grid, and regions that l
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
   CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
   const TearConfig outside{{{{900, 0}, {900, 400}}}, "c.toml:9: regularization.tear[0].y_m"};
-  const auto message = tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid); });
+  const auto message = tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid, earth.surface); });
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
+}
+
+TEST_CASE("tears: a part outside the grid is named in a warning; above the top of a grid on the datum the ground counts as inside",
+          "[apps]") {
+  const Earth earth = small_earth();
+  const auto warned = [](const TearConfig& tear, const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+    tests::Capture err(STDERR_FILENO);
+    check_tears({tear}, grid, surface);
+    return err.text();
+  };
+  const TearConfig tear{{{{100, -60}, {100, 300}, {400, 300}}}, "c.toml:9: regularization.tear[0].y_m"};
+  CHECK_THAT(warned(tear, earth.grid, earth.surface),
+             Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
+                 Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
+                 Catch::Contains("the grid spans y 0 … 300 m"));
+  const TearConfig shorter{{{{100, -60}, {100, 300}}}, "c.toml:9"};
+  const TensorGrid2D on_datum({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
+  CHECK(warned(shorter, on_datum, physics::mesh::Surface2D({0, 100}, {0, -80})).empty());
+  CHECK_FALSE(warned(shorter, on_datum, physics::mesh::Surface2D()).empty());
 }
 
 TEST_CASE("model space: fixed cells stay, bounds hold for the others, shifts follow", "[apps]") {

@@ -66,6 +66,21 @@ TEST_CASE("tear: faces are counted, none outside the grid", "[inversion]") {
   CHECK(n_faces_crossed(grid, {{{700, 0}, {900, 400}}}) == 0);
 }
 
+TEST_CASE("tear: the pieces outside a rectangle, in order, whole where the line stays outside beyond a corner of its own", "[inversion]") {
+  const physics::mesh::Rectangle2D box{0, 600, 0, 400};
+  CHECK(inversion::pieces_outside({{{300, 0}, {300, 400}}}, box).empty());
+  const auto ends = inversion::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
+  REQUIRE(ends.size() == 2);
+  CHECK(ends[0].length_m == Approx(50.0));
+  CHECK(ends[0].to.z_m == Approx(0.0).margin(1e-9));
+  CHECK(ends[1].from.y_m == Approx(600.0));
+  CHECK(ends[1].to.y_m == Approx(500.0));
+  CHECK(ends[1].length_m == Approx(100.0 + 250.0 + 200.0));
+  CHECK(inversion::pieces_outside({{{700, 0}, {900, 400}}}, box).size() == 1);
+  CHECK(inversion::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() == 2);   // through the box: a piece on either side
+  CHECK(inversion::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() == 1);  // through its corner alone
+}
+
 TEST_CASE("tear: one point, a weight above 1 and points that are not finite are refused", "[inversion]") {
   const auto operator_with = [](const Tear& tear) {
     inversion::RoughnessOptions options;
