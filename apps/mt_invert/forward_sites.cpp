@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/forward_sites.hpp"
 
+#include "apps/mt_invert/site_kinks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/csv/csv.hpp"
@@ -74,6 +75,7 @@ ForwardSites read_forward_sites(const std::string& path, const std::vector<doubl
   result.path = path;
   SitesAndTimes sites = is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
   check_site_depths(sites.stations, sites.z_m, section.surface, off_surface, "add --drape, which moves the sites onto the surface");
+  warn_of_sites_at_kinks(sites.stations, section.surface, "give the model's surface in shorter segments there, or move the sites");
   for (const auto& station : sites.stations) result.z_m.push_back(section.surface.z_at(station.y_m));
   result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
   result.survey.validate();

@@ -5,6 +5,7 @@
 #include "apps/mt_invert/rank_zero.hpp"
 #include "apps/mt_invert/run_directives.hpp"
 #include "apps/mt_invert/run_results.hpp"
+#include "apps/mt_invert/site_kinks.hpp"
 #include "apps/mt_invert/smoothness.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
 #include "engine/core/atomic_file.hpp"
@@ -67,6 +68,12 @@ ModelSpace space_of(const Config& config, const Earth& earth, const physics::mt:
   return {earth, config.bounds, std::move(shifts)};
 }
 
+const char* way_from_kinks(const ProfileConfig& profile) {
+  return profile.elevation == Elevation::stations
+             ? "profile.elevation = \"stations\" puts a corner under every site; give the ground between them as well, by \"file\""
+             : "give profile.surface_file shorter segments there";
+}
+
 /// A transform cannot hold a model outside its bounds.
 void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::VectorXd& log10_resistivity) {
   const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
@@ -89,6 +96,7 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
 
   // 1. Observations and the earth they see
   const Observations observations = load_observations(config.data, config.profile);
+  warn_of_sites_at_kinks(observations.data.survey.stations, observations.surface, way_from_kinks(config.profile));
   const Earth earth = make_earth(config, observations);
   const auto data = observations.data.kept();
 

@@ -2,9 +2,11 @@
 #include "apps/mt_invert/benchmark_models.hpp"
 #include "apps/mt_invert/earth.hpp"
 #include "apps/mt_invert/site_depths.hpp"
+#include "apps/mt_invert/site_kinks.hpp"
 #include "apps/mt_invert/surface_file.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -108,6 +110,33 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
   CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
   CHECK_NOTHROW(check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::drape, ""));
   CHECK(surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
+}
+
+TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees, in one warning", "[apps]") {
+  const physics::mesh::Surface2D hill({-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0});  // turns by 17, 48, 31 and 0.06 degrees
+  std::vector<physics::mt::Station> stations(6);
+  const std::vector<double> y_m{-980.0, -979.0, 0.0, -10.0, 511.0, 10000.0};
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    stations[i].name = "s" + std::to_string(i);
+    stations[i].y_m = y_m[i];
+  }
+  const auto found = sites_at_kinks(stations, hill);
+  REQUIRE(found.size() == 3);
+  CHECK((found[0].site == 0 && found[1].site == 2 && found[2].site == 3));
+  CHECK(found[0].distance_m == Approx(20.0));
+  CHECK(found[1].distance_m == 0.0);
+  CHECK(found[1].angle_rad * mt::deg_per_rad == Approx(16.699 + 30.964).epsilon(1e-4));
+  CHECK(sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
+
+  const auto warned = [&](const std::vector<physics::mt::Station>& sites) {
+    tests::Capture err(STDERR_FILENO);
+    warn_of_sites_at_kinks(sites, hill, "move them");
+    return err.text();
+  };
+  CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") && Catch::Contains("s0 (20.0 m from a turn by 16.7° at y = -1000 m), s2") &&
+                                   Catch::Contains("move them"));
+  CHECK(warned({stations[1], stations[4], stations[5]}).empty());
+  CHECK_THAT(warned(std::vector(13, stations[2])), Catch::Contains("and 3 more"));
 }
 
 TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths", "[apps]") {
