@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/earth.hpp"
 
+#include "apps/mt_invert/model_surface.hpp"
 #include "apps/mt_invert/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -70,9 +71,15 @@ void check_sea(const Config& config, const physics::mesh::Surface2D& surface) {
         config.sea_place, config.sea->level_m, lowest_m);
 }
 
-Eigen::VectorXd make_model(const ModelConfig& config, const TensorGrid2D& grid) {
-  if (config.file.empty()) return Eigen::VectorXd::Constant(grid.n_cells(), std::log10(config.resistivity_ohm_m));
-  return sampled_log10(io::read_model(config.file), grid);
+/// `key`: of the model's file, for the warning about another surface.
+Eigen::VectorXd make_model(const ModelConfig& config, const Ground& ground, const char* key) {
+  if (config.file.empty()) return Eigen::VectorXd::Constant(ground.grid.n_cells(), std::log10(config.resistivity_ohm_m));
+  const auto section = io::read_model(config.file);
+  const std::string difference = difference_of_surfaces(section, ground);
+  if (!difference.empty())
+    core::log::warning("{} ({}): {}; give profile.elevation, profile.surface_file and [sea] as they were for that model, or expect this",
+                       config.file, key, difference);
+  return sampled_log10(section, ground.grid);
 }
 
 /// Where cells are: a grid on the datum begins at the highest point of the ground.
@@ -174,8 +181,12 @@ Earth make_earth(const Config& config, const Observations& observations) {
     const auto models = invert_soundings(config.soundings, observations.data, grid);
     of_soundings = stitched(models, observations.data.survey.stations, grid, observations.surface);
   }
-  Eigen::VectorXd start = config.start.from_soundings ? of_soundings : make_model(config.start, grid);
-  Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings : make_model(config.reference, grid);
+  const Ground ground{grid, observations.surface, config.sea};
+  Eigen::VectorXd start = config.start.from_soundings ? of_soundings : make_model(config.start, ground, "start.model_file");
+  const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
+  Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings
+                              : same_file                     ? start
+                                                              : make_model(config.reference, ground, "reference.model_file");
   check_tears(config.regularization.tears, grid, observations.surface);
   Earth earth{std::move(grid), observations.surface, std::move(start), std::move(reference), {}, config.sea};
   fix_regions(config.regularization.fixed, earth);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/benchmark_models.hpp"
 #include "apps/mt_invert/earth.hpp"
+#include "apps/mt_invert/model_surface.hpp"
 #include "apps/mt_invert/site_depths.hpp"
 #include "apps/mt_invert/site_kinks.hpp"
 #include "apps/mt_invert/surface_file.hpp"
@@ -110,6 +111,25 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
   CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
   CHECK_NOTHROW(check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::drape, ""));
   CHECK(surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
+}
+
+TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells", "[apps]") {
+  using physics::mesh::DepthReference;
+  using physics::mesh::Surface2D;
+  const physics::mesh::TensorGrid2D draped({-1000, 0, 1000}, {0, 500}), on_datum({-1000, 1000}, {0, 500}, DepthReference::datum);
+  const Surface2D hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}), longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
+  const std::optional<physics::mesh::Sea> none, sea{{0.0, 0.3}}, brackish{{0.0, 0.31}};
+  const auto difference = [](const physics::mesh::Section2D& model, const Ground& ground) { return difference_of_surfaces(model, ground); };
+  const Eigen::VectorXd cells = Eigen::VectorXd::Ones(2);
+  CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
+  CHECK(difference({draped, cells, longer}, {draped, hill, none}).empty());  // beyond the grid it may do as it likes
+  CHECK_THAT(difference({draped, cells, {}}, {draped, hill, none}),
+             Catch::Contains("up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
+  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, Surface2D(-100.0), none}), Catch::Contains("stay at their z"));
+  CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, none}),
+             Catch::StartsWith("it has a sea of 0.3 ohm m up to z = 0 m, this run no sea"));
+  CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, brackish}), Catch::Contains("0.31 ohm m"));
+  CHECK(difference({draped, cells, hill, sea}, {draped, hill, sea}).empty());
 }
 
 TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees, in one warning", "[apps]") {
