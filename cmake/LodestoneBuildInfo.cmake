@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # lodestone_configure_build_info(<template> <output>): what this build is made of, for logs, result files and `--version`.
 function(lodestone_configure_build_info template output)
-  set(LODESTONE_GIT_COMMIT "unknown")
-  find_package(Git QUIET)
-  if(GIT_FOUND)
-    execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}" describe --always --dirty --abbrev=12
-                    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-    if(NOT failed)
-      set(LODESTONE_GIT_COMMIT "${commit}")
-    endif()
-  endif()
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
   set(LODESTONE_BUILD_TYPE "${CMAKE_BUILD_TYPE}")
   set(LODESTONE_BUILD_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
@@ -44,4 +35,16 @@ function(lodestone_configure_build_info template output)
     string(APPEND LODESTONE_LIBRARY_FACTS "    {\"${CMAKE_MATCH_1}\", \"${value}\"},\n")
   endforeach()
   configure_file("${template}" "${output}" @ONLY)
+endfunction()
+
+# lodestone_add_commit(<target> <template> <output>): compiles <output> into the target. Every build makes it from <template> with @LODESTONE_COMMIT@, and
+# leaves the file alone when that did not change, so that nothing is compiled or linked for it.
+function(lodestone_add_commit target template output)
+  find_package(Git QUIET)
+  add_custom_target(${target}_commit
+    COMMAND "${CMAKE_COMMAND}" "-DGIT=${GIT_EXECUTABLE}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DTEMPLATE=${CMAKE_CURRENT_SOURCE_DIR}/${template}"
+            "-DOUTPUT=${output}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LodestoneCommit.cmake"
+    BYPRODUCTS "${output}" COMMENT "Commit of this build" VERBATIM)
+  target_sources(${target} PRIVATE "${output}")
+  add_dependencies(${target} ${target}_commit)
 endfunction()
