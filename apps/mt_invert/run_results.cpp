@@ -2,6 +2,7 @@
 #include "apps/mt_invert/run_results.hpp"
 
 #include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/verdict.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/timer.hpp"
@@ -93,17 +94,6 @@ void add_certificate(const FinishedRun& run, io::InversionResult& result) {
   if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
 }
 
-/// What to set so that the iterations see the responses of the final meshes.
-std::string_view way_to_agree(const ForwardConfig& forward) {
-  if (forward.iteration < forward.final_accuracy)
-    return forward.iteration == mt::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
-                                                        : "set forward.iteration_accuracy = \"fine\"";
-  return forward.redesign == Redesigning::never
-             ? "what differs is the mesh redesigned for the final model; set forward.redesign = \"each_iteration\""
-             : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh redesigned for the final model; set "
-               "both one step finer";
-}
-
 /// The rms that the iterations compared with the target: of all data and, with static shifts, of their prior.
 double rms_to_target(const FinishedRun& run, const io::InversionResult& result) {
   const ModelSpace& space = run.physics.space();
@@ -112,37 +102,14 @@ double rms_to_target(const FinishedRun& run, const io::InversionResult& result) 
   return misfit_of(result.data, run.config.huber_threshold, shift_prior_of(run.config, space)).rms(predicted);
 }
 
-constexpr double allowed_excess = 1.01;  // of the rms at the final accuracy over the target that the iterations reached
-
-/// Exit code of a run whose iterations reached the target, and its last line.
-int conclude_at_target(const FinishedRun& run, double rms) {
-  const auto& summary = run.summary;
-  const double target = run.config.inversion.target_rms();
-  if (rms > allowed_excess * target) {
-    core::log::warning(
-        "not converged: the target {:g} was reached on the iterations' meshes, but at the final accuracy the rms {:.4f} is above it; {}",
-        target, rms, way_to_agree(run.config.forward));
-    return static_cast<int>(core::ExitCode::not_converged);
-  }
-  core::log::info("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration, summary.message);
-  return static_cast<int>(core::ExitCode::ok);
-}
-
-/// Exit code of the contract, and the last line of a run.
+/// Says the last line of a run and returns the exit code of the contract.
 int conclude(const FinishedRun& run, double rms) {
-  const auto& summary = run.summary;
-  const double target = run.config.inversion.target_rms();
-  switch (summary.reason) {
-    case StopReason::target_reached:
-      return conclude_at_target(run, rms);
-    case StopReason::failed:
-      throw core::SolverError("mt_invert", "the inversion stopped: {}; the last good model (iteration {}) is in {}", summary.message,
-                              summary.history.back().iteration, run.folder.result());
-    default:
-      core::log::warning("not converged: rms {:.4f} is above the target {:g} ({}); the results are those of the last iteration", rms,
-                         target, summary.message);
-      return static_cast<int>(core::ExitCode::not_converged);
-  }
+  const Verdict verdict = judge(run.summary, rms, run.config.inversion.target_rms(), run.config.forward);
+  if (verdict.code == core::ExitCode::solver)
+    throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", verdict.text,
+                            run.summary.history.back().iteration, run.folder.result());
+  core::log::write(verdict.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning, verdict.text);
+  return static_cast<int>(verdict.code);
 }
 
 }  // namespace

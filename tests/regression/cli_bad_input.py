@@ -96,7 +96,7 @@ with Folder() as folder:
     dry(0, ["skipped", "kim442", "4 stations"], config(folder, "mixed.toml", 'edi_folder = "mixed"\nfrequencies_hz = [1.41, 0.176]'))
 
     # Output
-    path = synthetic(folder)
+    path = synthetic(folder, accuracy="iteration")
     folder.write("taken", "a file")
     expect(3, ["taken"], "invert", path, "-o", folder / "taken")
     folder.write("full/notes.txt", "mine")

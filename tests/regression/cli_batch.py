@@ -27,7 +27,7 @@ def cells(path):
 
 
 with Folder() as folder:
-    path = synthetic(folder, iterations=4, target=0.01)
+    path = synthetic(folder, iterations=4, target=0.01, accuracy="iteration")
     check(run("invert", path, "-o", folder / "whole").returncode == 10, "the uninterrupted run ends")
 
     first = job(folder, "job", 2)

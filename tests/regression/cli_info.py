@@ -35,7 +35,7 @@ with Folder() as folder:
     expect(4, ["unknown format", "convert it"], "info", folder.write("letter.csv", "Dear all,\n"))
 
     # What the program writes itself.
-    config = synthetic(folder, iterations=1, target=0.01)
+    config = synthetic(folder, iterations=1, target=0.01, accuracy="iteration")
     expect(10, [], "invert", config, "-o", folder / "run")
     expect(0, ["HDF5 result", "rms", "s3"], "info", folder / "run/result.h5")
     expect(0, ["HDF5 checkpoint", "after iteration 1", "--resume"], "info", folder / "run/checkpoint.h5")

@@ -4,7 +4,7 @@ import csv
 import math
 import os
 
-from support import CONFIG, SITES, Folder, at_target, check, expect, finish, run, synthetic
+from support import CONFIG, SITES, Folder, check, expect, expect_target, finish, run, synthetic
 
 
 def read(path):
@@ -18,7 +18,8 @@ def cells(path):
 
 
 def config(folder, name, more):
-    return folder.write(name, CONFIG.format(iterations=6, target=1.0) + more)
+    """Six iterations on coarse meshes: what they do to the section matters, not whether they reach the target."""
+    return folder.write(name, CONFIG.format(iterations=6, target=1.0, accuracy="iteration") + more)
 
 
 def invert(folder, name, more, *arguments):
@@ -66,7 +67,7 @@ with Folder() as folder:
     layered = folder.write("layers.toml", "[background]\nresistivity_ohm_m = [100.0, 10.0]\nthickness_m = [500.0]\n")
     folder.write("sites.csv", SITES)
     expect(0, ["wrote"], "forward", "--model", layered, "--sites", folder / "sites.csv", "--periods", "0.001,0.01,0.1,1,10", "-o", folder / "layers.dat")
-    path = folder.write("soundings.toml", CONFIG.format(iterations=3, target=1.0).replace("data.dat", "layers.dat").replace("report = false", "report = true"))
+    path = folder.write("soundings.toml", CONFIG.format(iterations=3, target=1.0, accuracy="standard").replace("data.dat", "layers.dat").replace("report = false", "report = true"))
     expect(0, ["7 of 7 soundings"], "invert", path, "--dim", "1", "-o", folder / "one")
     section = cells(folder / "one/section.csv")
     top = [c[3] for c in section if c[2] < 300]
@@ -79,8 +80,7 @@ with Folder() as folder:
     for name in ("result.h5", "report.html", "vtk/section.vtu", "config.toml"):
         check(os.path.exists(folder / f"one/{name}"), f"soundings: {name} is written")
     expect(0, ["HDF5 result"], "info", folder / "one/result.h5")
-    said = run("invert", path, "--set", 'start.from="soundings"', "-o", folder / "two")
-    check(at_target(said), f"soundings as start model: the run ends at the target (code {said.returncode})")
+    expect_target(["the first model at the target"], path, "--set", 'start.from="soundings"', "--set", "inversion.smooth_at_target=false", "-o", folder / "two")
     first = read(folder / "two/iterations.csv")[0]
     check(float(first["rms"]) < 1.5, f"soundings as start model: it fits a layered earth from the start (rms {float(first['rms']):.2f})")
 
@@ -88,7 +88,9 @@ with Folder() as folder:
     def dry(words, more, name="bad.toml"):
         expect(2, words, "invert", config(folder, name, more), "--dry-run")
 
-    dry(["bad.toml:22", "separates no two"], "[[regularization.tear]]\ny_m = [9e6, 9e6]\nz_m = [0.0, 100.0]\n")
+    dry(["bad.toml:23", "separates no two"], "[[regularization.tear]]\ny_m = [9e6, 9e6]\nz_m = [0.0, 100.0]\n")
+    expect(0, ["bad.toml:23: regularization.tear[0].y_m: a part of the line lies outside the grid", "600 m from y = -2700 m, z = 300 m to y = -2100 m"], "invert",
+           config(folder, "bad.toml", "[[regularization.tear]]\ny_m = [-2700.0, 0.0]\nz_m = [300.0, 300.0]\n"), "--dry-run")
     dry(["tear[0].y_m", "one length"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0]\n")
     dry(["weight", "0 to 1"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0, 1.0]\nweight = 2\n")
     dry(["fixed[0]", "1–2 and 3–4 cross"], "[[regularization.fixed]]\ny_m = [0.0, 400.0, 400.0, 0.0]\nz_m = [0.0, 400.0, 0.0, 400.0]\n")

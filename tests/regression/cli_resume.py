@@ -29,7 +29,7 @@ def wait_for(path, seconds=60):
 
 
 with Folder() as folder:
-    path = synthetic(folder, iterations=4, target=0.01)  # a target out of reach: every run ends with "not converged"
+    path = synthetic(folder, iterations=4, target=0.01, accuracy="iteration")  # a target out of reach: every run ends with "not converged"
 
     expect(0, ["unknowns", "data", "memory per rank", "time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run")
     check(not os.path.exists(folder / "dry"), "a dry run writes nothing")
@@ -76,10 +76,11 @@ with Folder() as folder:
     check(len(history(folder, "whole")) >= len(history(folder, "pieces")), "more iterations go on from the last")
 
     # A target within reach, and a bounded model.
-    expect_target([], path, "-o", folder / "easy", "--set", "inversion.target_rms=3.0")
+    fine = ["--set", "forward.iteration_accuracy=standard"]
+    expect_target([], path, "-o", folder / "easy", *fine, "--set", "inversion.target_rms=3.0")
     expect(0, ["report.html"], "report", folder / "easy")
     check(os.path.getsize(folder / "easy/report.html") > 10000, "the report is there")
-    expect_target([], path, "-o", folder / "bounded", "--set", "inversion.target_rms=4.0", "--set", "inversion.max_iterations=10",
+    expect_target([], path, "-o", folder / "bounded", *fine, "--set", "inversion.target_rms=4.0", "--set", "inversion.max_iterations=10",
            "--set", "bounds.resistivity_min_ohm_m=1.0", "--set", "bounds.resistivity_max_ohm_m=1000.0")
     values = [float(r["resistivity_ohm_m"]) for r in csv.DictReader(open(folder / "bounded/section.csv"))]
     check(1.0 < min(values) and max(values) < 1000.0, "bounds hold")
