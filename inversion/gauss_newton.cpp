@@ -40,13 +40,14 @@ class GaussNewtonRun final : public Run {
       : Run(settings, rules_of(options), options.lambda_start, std::move(objective)), options_(options) {}
 
  private:
-  /// Occam goes on while the roughness falls; cooling ends at once.
+  /// Occam goes on while the roughness falls; cooling ends at once. Only a jump looks for a smoother model: a creeping step to the target mends the fit
+  /// that a redesign spoilt, at the roughness it finds.
   [[nodiscard]] std::optional<Stop> settled_at_target() const override {
     if (options_.lambda_strategy == LambdaStrategy::cooling || !options_.smooth_at_target) return Run::settled_at_target();
     const auto& history = state_.history;
     if (history.size() < 2) return std::nullopt;
     const IterationRecord &last = history.back(), &before = history[history.size() - 2];
-    if (at_target(before.rms) && last.roughness > (1.0 - options_.min_roughness_drop) * before.roughness)
+    if (last.kind == StepKind::jump && at_target(before.rms) && last.roughness > (1.0 - options_.min_roughness_drop) * before.roughness)
       return Stop{StopReason::target_reached, "the roughness no longer falls at the target"};
     return std::nullopt;
   }

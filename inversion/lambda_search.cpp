@@ -107,7 +107,7 @@ class Search {
     while (!exhausted()) {
       const auto low = largest_that_meets();
       const auto high = std::next(low);
-      if (rms_at(low) >= close_.share * options_.target_rms) return;
+      if (rms_at(low) >= close_.share * options_.target_rms || (options_.suffices && options_.suffices(low->second))) return;
       if (high == by_x_.end()) {
         run_trial(low->first + step);
         step = std::min(step_growth * step, largest_step);

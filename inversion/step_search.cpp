@@ -57,14 +57,16 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
                                    trials.back().rms));
     return trials.back().rms;
   };
-  const LambdaSearchResult found = search_lambda(rms_of, lambda_start,
-                                                 {.target_rms = options_.target_rms,
-                                                  .current_rms = present_.rms,
-                                                  .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
-                                                  .first_step = std::log10(options_.lambda_factor),
-                                                  .tolerance = options_.lambda_tolerance,
-                                                  .max_trials = options_.max_lambda_trials,
-                                                  .any_at_target = !options_.smooth_at_target});
+  const LambdaSearchResult found =
+      search_lambda(rms_of, lambda_start,
+                    {.target_rms = options_.target_rms,
+                     .current_rms = present_.rms,
+                     .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
+                     .first_step = std::log10(options_.lambda_factor),
+                     .tolerance = options_.lambda_tolerance,
+                     .max_trials = options_.max_lambda_trials,
+                     .any_at_target = !options_.smooth_at_target,
+                     .suffices = [&](std::size_t i) { return kind == StepKind::creep && is_as_smooth(trials[i]); }});
   return {std::move(trials[found.best]), found.target_reached};
 }
 
@@ -113,6 +115,11 @@ double StepSearch::first_lambda() const {
 bool StepSearch::is_better(const Candidate& candidate) const {
   if (!at_target(present_.rms)) return candidate.rms < present_.rms;
   return at_target(candidate.rms) && regularization_.cost(candidate.model) < regularization_.cost(present_.model);
+}
+
+/// All that a larger λ of a creeping step could save is what the step adds to the roughness.
+bool StepSearch::is_as_smooth(const Candidate& candidate) const {
+  return regularization_.cost(candidate.model) <= (1.0 + options_.min_roughness_drop) * regularization_.cost(present_.model);
 }
 
 }  // namespace lodestone::inversion

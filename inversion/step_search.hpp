@@ -49,6 +49,7 @@ class StepSearch {
   [[nodiscard]] bool at_target(double rms) const { return rms <= options_.target_rms; }
   [[nodiscard]] bool falls_by(double share, const Candidate& candidate) const { return candidate.rms < (1.0 - share) * present_.rms; }
   [[nodiscard]] bool is_better(const Candidate& candidate) const;
+  [[nodiscard]] bool is_as_smooth(const Candidate& candidate) const;
 
   const GaussNewtonOptions& options_;
   const GaussNewtonSystem& system_;

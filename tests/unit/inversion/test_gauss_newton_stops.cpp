@@ -49,6 +49,24 @@ TEST_CASE("stop: a reference model at the target needs no iteration") {
   CHECK(summary.history.size() == 1);
 }
 
+TEST_CASE("stop: at the target the roughness has settled after a jump, not after a creeping step that only mended the fit") {
+  const tests::CurvedProblem problem;
+  const GaussNewtonOptions first_only{.smooth_at_target = false}, options;
+  const auto witness = std::make_shared<tests::Witness>();
+  GaussNewton to_target(MPI_COMM_SELF, first_only);
+  to_target.add(witness);
+  REQUIRE(to_target.minimise(problem.objective(), zero_start()).reason == StopReason::target_reached);
+  inversion::InversionState twice = witness->states.back();  // as if it had stayed where it was for one more iteration
+  twice.history.push_back(twice.history.back());
+  for (const auto& [kind, goes_on] : {std::pair{inversion::StepKind::jump, false}, std::pair{inversion::StepKind::creep, true}}) {
+    twice.history.back().kind = kind;
+    const auto fake = std::make_shared<tests::FakeMap>(problem.map);
+    const auto summary = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(fake), twice);
+    CHECK(summary.reason == StopReason::target_reached);
+    CHECK((fake->n_linearize > 0) == goes_on);
+  }
+}
+
 TEST_CASE("stop: asked from outside, it ends after the iteration with the given reason") {
   const tests::CurvedProblem problem;
   int n_asked = 0;

@@ -50,6 +50,21 @@ TEST_CASE("lambda search: a first trial that is low enough ends it above the tar
   CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 2.4}).trials.size() > 2);
 }
 
+TEST_CASE("lambda search: at the target it ends as soon as a larger lambda is not worth a run, and takes the largest tried") {
+  const auto flat = [](double) { return 0.9; };  // whatever λ: the search would only run out
+  LambdaSearchOptions options{.target_rms = 1.0, .current_rms = 1.02};
+  CHECK(search_lambda(flat, 1.0, options).trials.size() == 10);
+  std::size_t asked = 0;
+  options.suffices = [&](std::size_t trial) {
+    asked = trial;
+    return trial >= 2;
+  };
+  const auto result = search_lambda(flat, 1.0, options);
+  CHECK(result.trials.size() == 3);
+  CHECK(result.best == 2);
+  CHECK(asked == 2);
+}
+
 TEST_CASE("lambda search: where any model at the target will do it is content with less") {
   const auto curve = [](double lambda) { return 0.7 + 0.3 * std::log10(lambda); };  // at the target at λ = 10
   const LambdaSearchOptions quick{.target_rms = 1.0, .current_rms = 5.0, .any_at_target = true},
