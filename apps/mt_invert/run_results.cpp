@@ -24,6 +24,7 @@ constexpr double largest_difference = 0.3;  // of the responses on iteration and
 
 std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationRecord>& history) {
   std::vector<io::IterationRow> rows;
+  rows.reserve(history.size());
   for (const auto& record : history) {
     rows.push_back({.iteration = record.iteration,
                     .kind = std::string(describe(record.kind)),

@@ -34,6 +34,20 @@ mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
   return data;
 }
 
+/// Turns by 17, 48, 31 and 0.06 degrees.
+physics::mesh::Surface2D kinked_hill() { return {{-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0}}; }
+
+/// The first, third and fourth at its kinks.
+std::vector<mt::Station> sites_on_hill() {
+  std::vector<mt::Station> stations;
+  for (const double y_m : {-980.0, -979.0, 0.0, -10.0, 511.0, 10000.0}) {
+    stations.emplace_back();
+    stations.back().name = "s" + std::to_string(stations.size() - 1);
+    stations.back().y_m = y_m;
+  }
+  return stations;
+}
+
 }  // namespace
 
 TEST_CASE("grid: the columns and layers asked for, with a margin in shares of the profile", "[apps]") {
@@ -123,7 +137,7 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
   const Eigen::VectorXd cells = Eigen::VectorXd::Ones(2);
   CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
   CHECK(difference({draped, cells, longer}, {draped, hill, none}).empty());  // beyond the grid it may do as it likes
-  CHECK_THAT(difference({draped, cells, {}}, {draped, hill, none}),
+  CHECK_THAT(difference({draped, cells, Surface2D()}, {draped, hill, none}),
              Catch::Contains("up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
   CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, Surface2D(-100.0), none}), Catch::Contains("stay at their z"));
   CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, none}),
@@ -132,25 +146,22 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
   CHECK(difference({draped, cells, hill, sea}, {draped, hill, sea}).empty());
 }
 
-TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees, in one warning", "[apps]") {
-  const physics::mesh::Surface2D hill({-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0});  // turns by 17, 48, 31 and 0.06 degrees
-  std::vector<physics::mt::Station> stations(6);
-  const std::vector<double> y_m{-980.0, -979.0, 0.0, -10.0, 511.0, 10000.0};
-  for (std::size_t i = 0; i < stations.size(); ++i) {
-    stations[i].name = "s" + std::to_string(i);
-    stations[i].y_m = y_m[i];
-  }
-  const auto found = sites_at_kinks(stations, hill);
+TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees", "[apps]") {
+  const auto stations = sites_on_hill();
+  const auto found = sites_at_kinks(stations, kinked_hill());
   REQUIRE(found.size() == 3);
-  CHECK((found[0].site == 0 && found[1].site == 2 && found[2].site == 3));
+  CHECK(std::vector{found[0].site, found[1].site, found[2].site} == std::vector<std::size_t>{0, 2, 3});
   CHECK(found[0].distance_m == Approx(20.0));
   CHECK(found[1].distance_m == 0.0);
   CHECK(found[1].angle_rad * mt::deg_per_rad == Approx(16.699 + 30.964).epsilon(1e-4));
   CHECK(sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
+}
 
+TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none", "[apps]") {
+  const auto stations = sites_on_hill();
   const auto warned = [&](const std::vector<physics::mt::Station>& sites) {
     tests::Capture err(STDERR_FILENO);
-    warn_of_sites_at_kinks(sites, hill, "move them");
+    warn_of_sites_at_kinks(sites, kinked_hill(), "move them");
     return err.text();
   };
   CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") && Catch::Contains("s0 (20.0 m from a turn by 16.7° at y = -1000 m), s2") &&
@@ -164,7 +175,7 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
   coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
   coprod.selection.quantities = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
   coprod.selection.floors = {0.1, 0.0, 0.0, 0.0};
-  const auto impedances = load_observations(coprod, {}).data;
+  const auto impedances = load_observations(coprod, ProfileConfig()).data;
   CHECK(impedances.survey.stations.size() == 20);
   CHECK(impedances.sigma[0] == Approx(6.692749e-05));  // above the floor
   DataConfig marine;

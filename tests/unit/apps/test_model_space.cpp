@@ -8,6 +8,7 @@
 #include "tests/support/catch.hpp"
 
 #include <cmath>
+#include <utility>
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
@@ -19,10 +20,17 @@ namespace {
 
 /// 3 columns × 2 rows, 100 ohm m, reference 10 ohm m.
 Earth small_earth() {
-  Earth earth{
-      TensorGrid2D({0, 100, 200, 300}, {0, 100, 300}), {}, Eigen::VectorXd::Constant(6, 2.0), Eigen::VectorXd::Constant(6, 1.0), {}};
+  Earth earth{TensorGrid2D({0, 100, 200, 300}, {0, 100, 300}),
+              physics::mesh::Surface2D(),
+              Eigen::VectorXd::Constant(6, 2.0),
+              Eigen::VectorXd::Constant(6, 1.0),
+              {}};
   fix_regions({}, earth);
   return earth;
+}
+
+TearConfig tear_along(std::vector<physics::mesh::Point2D> points) {
+  return {inversion::Tear{std::move(points)}, "c.toml:9: regularization.tear[0].y_m"};
 }
 
 FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
@@ -50,7 +58,7 @@ TEST_CASE("fixed regions and tears: those that miss the grid, and regions that l
   };
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
   CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
-  const TearConfig outside{{{{900, 0}, {900, 400}}}, "c.toml:9: regularization.tear[0].y_m"};
+  const TearConfig outside = tear_along({{900, 0}, {900, 400}});
   const auto message = tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid, earth.surface); });
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
 }
@@ -63,12 +71,12 @@ TEST_CASE("tears: a part outside the grid is named in a warning; above the top o
     check_tears({tear}, grid, surface);
     return err.text();
   };
-  const TearConfig tear{{{{100, -60}, {100, 300}, {400, 300}}}, "c.toml:9: regularization.tear[0].y_m"};
+  const TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
   CHECK_THAT(warned(tear, earth.grid, earth.surface),
              Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
                  Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
                  Catch::Contains("the grid spans y 0 … 300 m"));
-  const TearConfig shorter{{{{100, -60}, {100, 300}}}, "c.toml:9"};
+  const TearConfig shorter = tear_along({{100, -60}, {100, 300}});
   const TensorGrid2D on_datum({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(warned(shorter, on_datum, physics::mesh::Surface2D({0, 100}, {0, -80})).empty());
   CHECK_FALSE(warned(shorter, on_datum, physics::mesh::Surface2D()).empty());
@@ -106,7 +114,7 @@ TEST_CASE("soundings: sections are linear between stations, constant beyond, and
   std::vector<SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
                                     {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
   const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};
-  const Eigen::VectorXd section = stitched(models, stations, small_earth().grid, {});
+  const Eigen::VectorXd section = stitched(models, stations, small_earth().grid, physics::mesh::Surface2D());
   CHECK(section[0] == Approx(3.0));
   CHECK(section[1] == Approx(2.0));
   CHECK(section[2] == Approx(1.0));

@@ -13,7 +13,9 @@ using physics::mt::Accuracy;
 namespace {
 
 Verdict verdict(StopReason reason, double rms, const ForwardConfig& forward = {}) {
-  inversion::InversionSummary summary{.reason = reason, .message = "why"};
+  inversion::InversionSummary summary;
+  summary.reason = reason;
+  summary.message = "why";
   summary.history.push_back({.iteration = 7});
   return judge(summary, rms, 2.0, forward);
 }

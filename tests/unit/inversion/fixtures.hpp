@@ -77,8 +77,8 @@ struct CurvedProblem {
   double sigma = 0.3;
   Eigen::VectorXd observed = map->value(truth) + sigma * random_matrix(n_data, 1, 2).col(0);
 
-  [[nodiscard]] inversion::Objective objective(core::MapPtr forward = nullptr) const {
-    return {forward ? std::move(forward) : map, plain_misfit(observed, sigma), line_roughness(n)};
+  [[nodiscard]] inversion::Objective objective(const core::MapPtr& forward = nullptr) const {
+    return {forward ? forward : map, plain_misfit(observed, sigma), line_roughness(n)};
   }
 };
 

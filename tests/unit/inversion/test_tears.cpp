@@ -41,8 +41,9 @@ TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere a
     if (order == 1) CHECK(half == Approx(0.5 * without));
     CHECK(half < without);
     // A gradient along the line is not touched by it.
-    Eigen::VectorXd layers =
-        Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return static_cast<double>(i / grid.n_y()); });
+    const auto row_of = [&](Eigen::Index i) { return i / grid.n_y(); };
+    const Eigen::VectorXd layers =
+        Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return static_cast<double>(row_of(i)); });
     const double torn = cost(grid, layers, options);
     options.tears.clear();
     CHECK(torn == Approx(cost(grid, layers, options)));
