@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward runs and Jacobians of the long profile, to be run on one rank and on several (benchmarks/run.py sets them side by side).
+// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on one rank and on several (benchmarks/run.py sets them side by side).
 // Sample run: mpirun -n 2 bench_scaling        (half a minute)
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
@@ -61,7 +61,7 @@ void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   results.add({task.name,
                "forward and Jacobian (2880 × 6400)",
                "s",
-               seconds_together(comm, [&] { (void)simulation.linearize(x)->jacobian(); }),
+               seconds_together(comm, [&] { (void)simulation.linearize(x)->local_jacobian(); }),
                task.jacobian_target,
                {},
                {}});

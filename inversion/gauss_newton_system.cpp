@@ -2,6 +2,7 @@
 // Symbols as in gauss_newton_system.hpp.
 #include "inversion/gauss_newton_system.hpp"
 
+#include "engine/core/error.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/lapack.hpp"
 #include "inversion/shared_gram.hpp"
@@ -21,18 +22,17 @@ std::vector<Eigen::Index> kept_data(const DataMisfit& misfit) {
   return kept;
 }
 
-/// Jᵀ W of some data, copied eight data at a time so that whole cache lines of J are used.
-Eigen::MatrixXd weighted_transpose(const Eigen::MatrixXd& jacobian, const Eigen::VectorXd& weights, const Eigen::Index* data,
-                                   Eigen::Index n_data) {
-  Eigen::MatrixXd result(jacobian.cols(), n_data);
-  constexpr Eigen::Index group = 8;
-  for (Eigen::Index begin = 0; begin < n_data; begin += group) {
-    const Eigen::Index end = std::min(begin + group, n_data);
-    for (Eigen::Index j = 0; j < jacobian.cols(); ++j) {
-      for (Eigen::Index i = begin; i < end; ++i) result(j, i) = weights[data[i]] * jacobian(data[i], j);
-    }
+core::JacobianRows local_rows(const Team& team, const core::Linearization& linearization) {
+  const core::ScopedTimer timer("inversion/jacobian");
+  core::JacobianRows rows;
+  std::string failure;
+  try {
+    rows = linearization.local_jacobian();
+  } catch (const core::SolverError& error) {
+    failure = error.what();
   }
-  return result;
+  team.throw_together(failure);
+  return rows;
 }
 
 /// (A + λ I)⁻¹ b of the lower triangle of A.
@@ -48,37 +48,89 @@ std::optional<Eigen::VectorXd> shifted_solve(const Eigen::MatrixXd& lower, doubl
 
 }  // namespace
 
+/// The rows of J that this rank works on, each a column of B.
+struct GaussNewtonSystem::OwnRows {
+  OwnRows(const Team& team, const core::Linearization& linearization, const std::vector<Eigen::Index>& kept);
+  /// Jᵀ W of some of them, copied eight at a time so that whole cache lines of J are used.
+  [[nodiscard]] Eigen::MatrixXd weighted_transpose(Eigen::Index first, Eigen::Index n, const Eigen::VectorXd& weights) const;
+  /// J d, each number where it is known: at its column of B.
+  [[nodiscard]] Eigen::MatrixXd times(const Eigen::VectorXd& d, Eigen::Index n_columns) const;
+
+  core::JacobianRows jacobian;
+  std::vector<int> owner;             // of each column of B
+  std::vector<Eigen::Index> places;   // in `jacobian`
+  std::vector<Eigen::Index> columns;  // of B
+};
+
+GaussNewtonSystem::OwnRows::OwnRows(const Team& team, const core::Linearization& linearization, const std::vector<Eigen::Index>& kept)
+    : jacobian(local_rows(team, linearization)) {
+  std::vector<Eigen::Index> column_of(static_cast<std::size_t>(linearization.size_out()), -1);
+  for (std::size_t column = 0; column < kept.size(); ++column)
+    column_of[static_cast<std::size_t>(kept[column])] = static_cast<Eigen::Index>(column);
+  std::vector<std::uint8_t> held(kept.size(), 0);
+  for (const Eigen::Index row : jacobian.rows) {
+    if (const Eigen::Index column = column_of[static_cast<std::size_t>(row)]; column >= 0) held[static_cast<std::size_t>(column)] = 1;
+  }
+  owner = team.deal_rows(held);
+  for (std::size_t column = 0; column < owner.size(); ++column) {
+    if (owner[column] < 0)
+      throw core::ShapeError("inversion::GaussNewton", "no rank holds row {} of the Jacobian; this is a fault in the map", kept[column]);
+  }
+  for (std::size_t place = 0; place < jacobian.rows.size(); ++place) {
+    const Eigen::Index column = column_of[static_cast<std::size_t>(jacobian.rows[place])];
+    if (column < 0 || owner[static_cast<std::size_t>(column)] != team.rank()) continue;
+    places.push_back(static_cast<Eigen::Index>(place));
+    columns.push_back(column);
+  }
+}
+
+Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index first, Eigen::Index n, const Eigen::VectorXd& weights) const {
+  const Eigen::MatrixXd& values = jacobian.values;
+  const Eigen::Index* from = places.data() + first;
+  Eigen::MatrixXd result(values.cols(), n);
+  constexpr Eigen::Index group = 8;
+  for (Eigen::Index begin = 0; begin < n; begin += group) {
+    const Eigen::Index end = std::min(begin + group, n);
+    for (Eigen::Index j = 0; j < values.cols(); ++j) {
+      for (Eigen::Index i = begin; i < end; ++i) result(j, i) = weights[jacobian.rows[from[i]]] * values(from[i], j);
+    }
+  }
+  return result;
+}
+
+Eigen::MatrixXd GaussNewtonSystem::OwnRows::times(const Eigen::VectorXd& d, Eigen::Index n_columns) const {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(1, n_columns);
+  const Eigen::VectorXd product = jacobian.values * d;
+  for (std::size_t i = 0; i < places.size(); ++i) result(0, columns[i]) = product[places[i]];
+  return result;
+}
+
 GaussNewtonSystem::GaussNewtonSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                                      const Regularization& regularization, const Eigen::VectorXd& model)
     : team_(team), regularization_(regularization), model_(model) {
   const std::vector<Eigen::Index> kept = kept_data(misfit);
-  Eigen::MatrixXd jacobian;
-  {
-    const core::ScopedTimer timer("inversion/jacobian");
-    jacobian = linearization.jacobian();
-  }
+  const OwnRows own(team, linearization, kept);
   const Eigen::VectorXd root_weights = misfit.root_weights(linearization.value());
   const Eigen::VectorXd weights = misfit.weights().cwiseProduct(root_weights);
-  build_root(jacobian, kept, weights);
-  const Eigen::VectorXd shift = jacobian * (model - regularization.reference());
+  b_.resize(model.size(), std::ssize(kept));
+  build_root(own, weights);
+  Eigen::MatrixXd shift = own.times(model - regularization.reference(), b_.cols());
+  team_.share_columns(own.owner, shift);
   residual_ = misfit.residual(linearization.value()).cwiseProduct(root_weights)(kept);
-  shifted_ = residual_.array() + weights(kept).array() * shift(kept).array();
+  shifted_ = residual_.array() + weights(kept).array() * shift.row(0).transpose().array();
   mean_diagonal_ = b_.squaredNorm() / static_cast<double>(b_.cols());
 }
 
-void GaussNewtonSystem::build_root(const Eigen::MatrixXd& jacobian, const std::vector<Eigen::Index>& kept, const Eigen::VectorXd& weights) {
+void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& weights) {
   const core::ScopedTimer timer("inversion/root");
-  b_.resize(jacobian.cols(), static_cast<Eigen::Index>(kept.size()));
-  const auto blocks = column_blocks(b_.cols(), team_.size());
-  for (const ColumnBlock& block : blocks) {
-    if (block.owner != team_.rank()) continue;
-    const Eigen::MatrixXd rows = weighted_transpose(jacobian, weights, kept.data() + block.first, block.size);
-    b_.middleCols(block.first, block.size) = regularization_.apply_root_transposed(rows);
-    const auto width = static_cast<double>(block.size);
+  for (const auto& [first, size, owner] : column_blocks(std::ssize(own.columns), 1)) {
+    const std::vector<Eigen::Index> columns(own.columns.begin() + first, own.columns.begin() + first + size);
+    b_(Eigen::all, columns) = regularization_.apply_root_transposed(own.weighted_transpose(first, size, weights));
+    const auto width = static_cast<double>(size);
     core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(),
                                    24.0 * width * static_cast<double>(b_.rows()));
   }
-  for (const ColumnBlock& block : blocks) team_.broadcast(b_.middleCols(block.first, block.size), block.owner);
+  team_.share_columns(own.owner, b_);
 }
 
 std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& from, const Eigen::VectorXd& data, double lambda) const {

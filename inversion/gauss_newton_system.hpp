@@ -17,8 +17,8 @@ namespace lodestone::inversion {
 /// creep: m(λ) = m_k + S x,  x minimises ‖residual − Bᵀx‖² + λ‖x‖².
 /// W and the residual carry the weights of Huber's norm where the misfit has a threshold.
 ///
-/// Internal to this layer. Work is cut into blocks that do not depend on the number of ranks, so the numbers do not either. Rank 0 holds the dense
-/// system. collective: every member.
+/// Internal to this layer. Each rank makes the columns of B of the data whose rows of J it holds; all ranks hold B, rank 0 the dense system. The number of
+/// ranks changes the numbers by rounding at most. collective: every member.
 class GaussNewtonSystem {
  public:
   virtual ~GaussNewtonSystem() = default;
@@ -35,7 +35,7 @@ class GaussNewtonSystem {
   [[nodiscard]] double mean_diagonal() const { return mean_diagonal_; }
 
  protected:
-  /// Makes B; errors: what `linearization.jacobian()` throws.
+  /// Makes B; errors: what `linearization.local_jacobian()` throws, on every rank.
   GaussNewtonSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                     const Regularization& regularization, const Eigen::VectorXd& model);
   [[nodiscard]] const Team& team() const { return team_; }
@@ -44,7 +44,8 @@ class GaussNewtonSystem {
  private:
   /// x for these data, on rank 0.
   [[nodiscard]] virtual std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const = 0;
-  void build_root(const Eigen::MatrixXd& jacobian, const std::vector<Eigen::Index>& kept, const Eigen::VectorXd& weights);
+  struct OwnRows;
+  void build_root(const OwnRows& own, const Eigen::VectorXd& weights);
   /// from + S x.
   [[nodiscard]] std::optional<Eigen::VectorXd> step(const Eigen::VectorXd& from, const Eigen::VectorXd& data, double lambda) const;
 

@@ -72,7 +72,7 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
     time.forward_s = share * timer.seconds();
   }
   const core::ScopedTimer timer("dry run/jacobian");
-  static_cast<void>(map->linearize(model)->jacobian());
+  static_cast<void>(map->linearize(model)->local_jacobian());
   time.jacobian_s = share * timer.seconds();
   return time;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace lodestone::core {
 namespace {
@@ -25,6 +26,18 @@ Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index r
   }
   if (!result.allFinite()) throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity", what);
   return result;
+}
+
+void check_rows(const std::vector<Eigen::Index>& rows, Eigen::Index size_out) {
+  std::vector<bool> seen(static_cast<std::size_t>(size_out), false);
+  for (const Eigen::Index row : rows) {
+    if (row < 0 || row >= size_out || seen[static_cast<std::size_t>(row)]) {
+      throw ShapeError("core::Linearization",
+                       "local_jacobian: expected distinct rows in 0 … {}, the map gave {}{}; this is a fault in the map", size_out - 1, row,
+                       row >= 0 && row < size_out ? " twice" : "");
+    }
+    seen[static_cast<std::size_t>(row)] = true;
+  }
 }
 
 Eigen::Index first_not_finite(const ConstVectorRef& x) {
@@ -57,6 +70,21 @@ Eigen::MatrixXd Linearization::vjp(const ConstMatrixRef& directions) const {
 }
 
 Eigen::MatrixXd Linearization::jacobian() const { return checked("jacobian", do_jacobian(), size_out(), size_in()); }
+
+JacobianRows Linearization::local_jacobian() const {
+  JacobianRows block = do_local_jacobian();
+  check_rows(block.rows, size_out());
+  block.values = checked("local_jacobian", std::move(block.values), std::ssize(block.rows), size_in());
+  return block;
+}
+
+JacobianRows Linearization::every_row(Eigen::MatrixXd jacobian) {
+  JacobianRows block{std::vector<Eigen::Index>(static_cast<std::size_t>(jacobian.rows())), std::move(jacobian)};
+  std::iota(block.rows.begin(), block.rows.end(), Eigen::Index{0});
+  return block;
+}
+
+JacobianRows Linearization::do_local_jacobian() const { return every_row(jacobian()); }
 
 Eigen::MatrixXd Linearization::do_jacobian() const {
   Eigen::MatrixXd jacobian(size_out(), size_in());

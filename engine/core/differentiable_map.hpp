@@ -5,11 +5,19 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace lodestone::core {
 
 using ConstMatrixRef = Eigen::Ref<const Eigen::MatrixXd>;
 using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
+
+/// Some rows of a Jacobian.
+struct JacobianRows {
+  std::vector<Eigen::Index> rows;  ///< which, each once, in any order
+  Eigen::MatrixXd values;          ///< (rows.size(), n_in)
+};
 
 /// A map F frozen at one point x: its value and its derivative J = dF/dx. Owns the fields and factorisations at x; immutable.
 ///
@@ -28,17 +36,24 @@ class Linearization {
   [[nodiscard]] Eigen::MatrixXd jvp(const ConstMatrixRef& directions) const;
   /// Jᵀ W for k directions at once. shapes: W (n_out, k) → (n_in, k). errors: ShapeError.
   [[nodiscard]] Eigen::MatrixXd vjp(const ConstMatrixRef& directions) const;
-  /// Dense J, shape (n_out, n_in). errors of all three: SolverError when the result is not finite.
+  /// Dense J, shape (n_out, n_in), on every rank.
   [[nodiscard]] Eigen::MatrixXd jacobian() const;
+  /// The rows of J that this rank holds. Every row is held by at least one rank; a row that several hold (all of them, in a serial map) has the same
+  /// bits there. errors of all four: SolverError when the result is not finite, here perhaps on one rank only.
+  [[nodiscard]] JacobianRows local_jacobian() const;
 
  protected:
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
+  /// A Jacobian that is whole on this rank, as `do_local_jacobian` gives it.
+  [[nodiscard]] static JacobianRows every_row(Eigen::MatrixXd jacobian);
 
  private:
   virtual Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const = 0;
   virtual Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const = 0;
   /// The default calls `vjp` in blocks of unit vectors; override where cheaper.
   virtual Eigen::MatrixXd do_jacobian() const;
+  /// The default gives every row on every rank; override where ranks compute rows of their own.
+  virtual JacobianRows do_local_jacobian() const;
 
   Eigen::Index size_in_;
   Eigen::VectorXd value_;

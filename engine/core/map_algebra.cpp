@@ -95,10 +95,13 @@ class AffineMap final : public DifferentiableMap {
 
 // ---- compose ---------------------------------------------------------------------------------------------------------------------------
 
+/// Whether ranks may take products of a map with directions of their own.
+enum class Ranks : std::uint8_t { each_alone, together };
+
 class ComposedLinearization final : public Linearization {
  public:
-  ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner)
-      : Linearization(inner->size_in(), outer->value()), outer_(std::move(outer)), inner_(std::move(inner)) {}
+  ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner, Ranks of_inner)
+      : Linearization(inner->size_in(), outer->value()), outer_(std::move(outer)), inner_(std::move(inner)), of_inner_(of_inner) {}
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
@@ -107,19 +110,42 @@ class ComposedLinearization final : public Linearization {
   /// a large part of the memory.
   Eigen::MatrixXd do_jacobian() const override {
     Eigen::MatrixXd jacobian;
-    if (const auto* scale = dynamic_cast<const PointwiseLinearization*>(outer_.get())) {
+    if (const auto* scale = diagonal(*outer_)) {
       jacobian = inner_->jacobian();
       jacobian.array().colwise() *= scale->slope().array();
     } else {
       jacobian = outer_->jacobian();
-      const auto* inner_scale = dynamic_cast<const PointwiseLinearization*>(inner_.get());
-      if (inner_scale == nullptr) return inner_->vjp(jacobian.transpose()).transpose();
-      jacobian.array().rowwise() *= inner_scale->slope().transpose().array();
+      times_inner(jacobian);
     }
     return jacobian;
   }
+  /// As above; the rows stay where they are unless that takes products with an inner map whose ranks work together.
+  JacobianRows do_local_jacobian() const override {
+    JacobianRows block;
+    if (const auto* scale = diagonal(*outer_)) {
+      block = inner_->local_jacobian();
+      block.values.array().colwise() *= scale->slope()(block.rows).array();
+    } else if (diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone) {
+      block = outer_->local_jacobian();
+      times_inner(block.values);
+    } else {
+      block = every_row(do_jacobian());
+    }
+    return block;
+  }
+
+  static const PointwiseLinearization* diagonal(const Linearization& part) { return dynamic_cast<const PointwiseLinearization*>(&part); }
+  /// Rows of ∂(outputs)/∂(outputs of the inner map) → rows of ∂(outputs)/∂(unknowns).
+  void times_inner(Eigen::MatrixXd& rows) const {
+    if (const auto* scale = diagonal(*inner_)) {
+      rows.array().rowwise() *= scale->slope().transpose().array();
+    } else {
+      rows = inner_->vjp(rows.transpose()).transpose().eval();
+    }
+  }
 
   std::unique_ptr<Linearization> outer_, inner_;
+  Ranks of_inner_;
 };
 
 class ComposedMap final : public DifferentiableMap {
@@ -147,7 +173,8 @@ class ComposedMap final : public DifferentiableMap {
     const auto* second = dynamic_cast<const PointwiseLinearization*>(outer.get());
     if (first != nullptr && second != nullptr)  // still pointwise, so that a map behind it scales its Jacobian in place
       return std::make_unique<PointwiseLinearization>(outer->value(), second->slope().cwiseProduct(first->slope()));
-    return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner));
+    const Ranks of_inner = inner_->communicator_id() == 0 ? Ranks::each_alone : Ranks::together;
+    return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner), of_inner);
   }
 
   MapPtr outer_, inner_;
@@ -189,6 +216,23 @@ class StackedLinearization final : public Linearization {
   }
   Eigen::MatrixXd do_jacobian() const override {
     return below_each_other(size_in(), [](const Linearization& part) { return part.jacobian(); });
+  }
+  JacobianRows do_local_jacobian() const override {
+    std::vector<JacobianRows> blocks;
+    JacobianRows all;
+    Eigen::Index first = 0;
+    for (const auto& part : parts_) {
+      blocks.push_back(part->local_jacobian());
+      for (const Eigen::Index row : blocks.back().rows) all.rows.push_back(first + row);
+      first += part->size_out();
+    }
+    all.values.resize(std::ssize(all.rows), size_in());
+    first = 0;
+    for (const JacobianRows& block : blocks) {
+      all.values.middleRows(first, block.values.rows()) = block.values;
+      first += block.values.rows();
+    }
+    return all;
   }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
     Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size_in(), directions.cols());
@@ -264,6 +308,11 @@ class RestrictedLinearization final : public Linearization {
   }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return whole_->vjp(directions)(*free_, Eigen::all); }
   Eigen::MatrixXd do_jacobian() const override { return whole_->jacobian()(Eigen::all, *free_); }
+  JacobianRows do_local_jacobian() const override {
+    JacobianRows block = whole_->local_jacobian();
+    block.values = block.values(Eigen::all, *free_).eval();
+    return block;
+  }
 
   std::unique_ptr<Linearization> whole_;
   Indices free_;

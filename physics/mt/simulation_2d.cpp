@@ -211,8 +211,9 @@ double Simulation2D::estimated_bytes() const {
     if (job.owner != impl_->rank) continue;
     const ModeOperator& problem = impl_->problem_of(job).problem;
     total += 16.0 * problem.n_unknowns() * problem.line_size();  // a linearization keeps every factorisation of its rank
+    total += 8.0 * static_cast<double>(size_in()) * static_cast<double>(job.keys.size());
   }
-  return total + 8.0 * static_cast<double>(size_in()) * static_cast<double>(size_out());
+  return total;
 }
 
 namespace {

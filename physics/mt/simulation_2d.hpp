@@ -42,7 +42,7 @@ class Simulation2D final : public core::DifferentiableMap {
   [[nodiscard]] const MeshSet2D& meshes() const;
   /// Counts of this rank since construction.
   [[nodiscard]] SolveCounts counts() const;
-  /// Bytes this rank needs for its largest factorisation plus its share of the Jacobian; an estimate before any solve.
+  /// Bytes of this rank's factorisations and of its rows of the Jacobian; an estimate before any solve.
   [[nodiscard]] double estimated_bytes() const;
 
   struct Impl;  ///< opaque; defined in simulation_2d_impl.hpp, which is not installed

@@ -26,6 +26,7 @@ class Linearization2D final : public core::Linearization {
   MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override;
   MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override;
   MatrixXd do_jacobian() const override;
+  core::JacobianRows do_local_jacobian() const override;
 
   [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
     return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
@@ -115,15 +116,26 @@ MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
   return to_parameters(solved, weights);
 }
 
+core::JacobianRows Linearization2D::do_local_jacobian() const {
+  core::JacobianRows block;
+  for (const SolvedJob& solved : solved_) {
+    for (const auto& key : solved.job->keys) block.rows.push_back(key.first);
+  }
+  block.values.resize(std::ssize(block.rows), size_in());
+  Eigen::Index first = 0;
+  for (const SolvedJob& solved : solved_) {
+    const MatrixXd rows = job_rows(solved);
+    block.values.middleRows(first, rows.rows()) = rows;
+    first += rows.rows();
+  }
+  return block;
+}
+
 MatrixXd Linearization2D::do_jacobian() const {
-  std::vector<MatrixXd> rows;
-  for (const SolvedJob& solved : solved_) rows.push_back(job_rows(solved));
   MatrixXd jacobian(size_out(), size_in());
-  for (Eigen::Index j = 0; j < jacobian.cols(); ++j) {  // by columns: the rows of a job are far apart
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto& keys = solved_[i].job->keys;
-      for (std::size_t k = 0; k < keys.size(); ++k) jacobian(keys[k].first, j) = rows[i](static_cast<Eigen::Index>(k), j);
-    }
+  {
+    const core::JacobianRows block = do_local_jacobian();
+    jacobian(block.rows, Eigen::all) = block.values;
   }
   const core::ScopedTimer timer("mt2d/share jacobian");
   core::share_rows(impl_->comm, impl_->owner_of_output, jacobian);

@@ -138,6 +138,22 @@ class ShiftedLinearization final : public core::Linearization {
     jacobian.bottomRightCorner(table_->n_shifts(), table_->n_shifts()).setIdentity();
     return jacobian;
   }
+  /// The inner map's rows stay on their ranks; every rank holds those of the shifts.
+  core::JacobianRows do_local_jacobian() const override {
+    core::JacobianRows inner = inner_->local_jacobian(), all;
+    const Eigen::Index n_rows = inner.values.rows(), n_shifts = table_->n_shifts();
+    all.values = Eigen::MatrixXd::Zero(n_rows + n_shifts, size_in());
+    all.values.topLeftCorner(n_rows, inner_->size_in()) = scale_(inner.rows).asDiagonal() * inner.values;
+    std::vector<Eigen::Index> place(static_cast<std::size_t>(table_->n_data()), -1);
+    for (Eigen::Index i = 0; i < n_rows; ++i) place[static_cast<std::size_t>(inner.rows[static_cast<std::size_t>(i)])] = i;
+    table_->for_each_pair([&](Eigen::Index datum, Eigen::Index shift) {
+      if (const Eigen::Index i = place[static_cast<std::size_t>(datum)]; i >= 0) all.values(i, inner_->size_in() + shift) = slope_[datum];
+    });
+    all.values.bottomRightCorner(n_shifts, n_shifts).setIdentity();
+    all.rows = std::move(inner.rows);
+    for (Eigen::Index shift = 0; shift < n_shifts; ++shift) all.rows.push_back(table_->n_data() + shift);
+    return all;
+  }
 
   std::unique_ptr<core::Linearization> inner_;
   TablePtr table_;

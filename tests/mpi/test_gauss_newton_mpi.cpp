@@ -24,6 +24,28 @@ struct WideProblem {
   inversion::Objective objective{map, tests::plain_misfit(observed, 0.45), tests::line_roughness(n)};
 };
 
+/// A x over all ranks; each holds the rows that are dealt to it and may fail to make them.
+class SharedAffine final : public core::Linearization {
+ public:
+  SharedAffine(Eigen::MatrixXd a, const Eigen::VectorXd& x, bool fails) : Linearization(a.cols(), a * x), a_(std::move(a)), fails_(fails) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return a_ * directions; }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return a_.transpose() * directions; }
+  core::JacobianRows do_local_jacobian() const override {
+    if (fails_) throw core::SolverError("tests::SharedAffine", "no memory for these rows");
+    core::JacobianRows block;
+    const int n_ranks = core::size_of(MPI_COMM_WORLD), rank = core::rank_of(MPI_COMM_WORLD);
+    for (Eigen::Index row = a_.rows() - 1; row >= 0; --row) {
+      if ((row / 3) % n_ranks == rank) block.rows.push_back(row);
+    }
+    block.values = a_(block.rows, Eigen::all);
+    return block;
+  }
+  Eigen::MatrixXd a_;
+  bool fails_;
+};
+
 double distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }
 
 }  // namespace
@@ -92,6 +114,35 @@ TEST_CASE("normal equations: in either space the model of a lambda has the same 
     CHECK(distance(*model, *alone->jump(3.0)) < 1e-13);
     CHECK(system->linear_rms(3.0) == Approx(alone->linear_rms(3.0)).epsilon(1e-12));
   }
+}
+
+TEST_CASE("normal equations: rows that stay on their ranks give the model of a whole Jacobian; masked rows do not enter") {
+  constexpr Eigen::Index n = 60, n_data = 900;
+  const Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
+  const Eigen::VectorXd m = Eigen::VectorXd::Constant(n, 0.5), observed = tests::random_matrix(n_data, 1, 2).col(0);
+  std::vector<std::uint8_t> kept(n_data, 1);
+  for (std::size_t i = 0; i < kept.size(); i += 7) kept[i] = 0;
+  const inversion::Objective objective{
+      nullptr, {observed, Eigen::VectorXd::Ones(n_data), kept, std::vector<std::uint8_t>(n_data, 0)}, tests::line_roughness(n, 0.2)};
+  const auto whole = core::affine(a, Eigen::VectorXd::Zero(n_data))->linearize(m);
+  const SharedAffine shared(a, m, false);
+  const inversion::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
+  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
+    const auto system = inversion::make_system(space, team, shared, objective, m);
+    const auto expected = inversion::make_system(space, self, *whole, objective, m);
+    CHECK(distance(*system->jump(3.0), *expected->jump(3.0)) < 1e-12);
+    CHECK(distance(*system->creep(3.0), *expected->creep(3.0)) < 1e-12);
+  }
+}
+
+TEST_CASE("normal equations: rows that fail on one rank are the same error on all of them") {
+  constexpr Eigen::Index n = 60, n_data = 90;
+  const Eigen::VectorXd m = Eigen::VectorXd::Zero(n);
+  const inversion::Objective objective{nullptr, tests::plain_misfit(Eigen::VectorXd::Ones(n_data), 0.1), tests::line_roughness(n)};
+  const SharedAffine shared(tests::random_matrix(n_data, n, 1), m, core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1);
+  const inversion::Team team(MPI_COMM_WORLD);
+  CHECK_THROWS_WITH(inversion::make_system(inversion::SystemSpace::data, team, shared, objective, m),
+                    "[tests::SharedAffine] no memory for these rows");
 }
 
 TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of them") {

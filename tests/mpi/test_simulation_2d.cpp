@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "physics/mt/static_shift.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_section.hpp"
+
+#include <cmath>
 
 using namespace lodestone;
 
 namespace {
 
 double gap(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) { return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff(); }
+
+/// How many ranks hold each row.
+Eigen::VectorXd n_holders(const core::JacobianRows& block, Eigen::Index n_rows) {
+  Eigen::VectorXd result = Eigen::VectorXd::Zero(n_rows);
+  result(block.rows).setOnes();
+  core::sum_in_rank_order(MPI_COMM_WORLD, result);
+  return result;
+}
 
 }  // namespace
 
@@ -21,6 +33,31 @@ TEST_CASE("2-D simulation: values and derivatives do not depend on the number of
                         w = Eigen::MatrixXd::Constant(together->size_out(), 3, 0.7);
   CHECK(gap(ours->jvp(v), reference->jvp(v)) < 1e-9);
   CHECK(gap(ours->vjp(w), reference->vjp(w)) < 1e-9);
+}
+
+TEST_CASE("2-D simulation: every row of the Jacobian is on one rank, with the bits of the dense Jacobian", "[physics][mt]") {
+  const auto simulation = tests::small_simulation(MPI_COMM_WORLD, true);
+  const auto linearization = simulation->linearize(tests::small_section(true).resistivity_ohm_m);
+  const auto block = linearization->local_jacobian();
+  CHECK(n_holders(block, simulation->size_out()) == Eigen::VectorXd::Ones(simulation->size_out()));
+  CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
+}
+
+TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay on their ranks", "[physics][mt]") {
+  const auto survey = tests::small_survey();
+  const auto f = [](double v) { return std::exp(v); };
+  const auto simulation = tests::small_simulation(MPI_COMM_WORLD, false);
+  const auto logarithmic = core::compose(simulation, core::pointwise("exp", simulation->size_in(), f, f));
+  const auto map = physics::mt::with_static_shifts(logarithmic, survey,
+                                                   physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
+  Eigen::VectorXd x = Eigen::VectorXd::Constant(map->size_in(), 0.1);
+  x.head(simulation->size_in()) = tests::small_section(false).resistivity_ohm_m.array().log();
+  const auto linearization = map->linearize(x);
+  const auto block = linearization->local_jacobian();
+  Eigen::VectorXd expected = Eigen::VectorXd::Ones(map->size_out());
+  expected.tail(map->size_out() - simulation->size_out()).setConstant(core::size_of(MPI_COMM_WORLD));
+  CHECK(n_holders(block, map->size_out()) == expected);
+  CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
 }
 
 TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[physics][mt]") {

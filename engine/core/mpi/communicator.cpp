@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace lodestone::core {
 namespace {
@@ -16,17 +17,41 @@ Eigen::Index block_columns(Eigen::Index entries, Eigen::Index rows, Eigen::Index
   return std::max<Eigen::Index>(1, entries / std::max<Eigen::Index>(1, rows * copies));
 }
 
-/// Rows of each rank, in order, from the owner of each row.
-std::vector<std::vector<Eigen::Index>> rows_by_rank(const std::vector<int>& owner, int n_ranks) {
-  std::vector<std::vector<Eigen::Index>> rows(static_cast<std::size_t>(n_ranks));
-  for (std::size_t row = 0; row < owner.size(); ++row) {
-    if (owner[row] < 0 || owner[row] >= n_ranks) {
-      throw InvalidArgument("core::share_rows", "expected owners in 0 … {}, got {} for row {}", n_ranks - 1, owner[row], row);
+/// What is shared, for messages.
+struct Lines {
+  const char *component, *one, *several;
+};
+constexpr Lines rows_words{"core::share_rows", "row", "rows"}, columns_words{"core::share_columns", "column", "columns"};
+
+/// Rows (or columns) of each rank, in order, from the owner of each.
+std::vector<std::vector<Eigen::Index>> by_rank(const Lines& words, const std::vector<int>& owner, Eigen::Index size, int n_ranks) {
+  if (std::ssize(owner) != size)
+    throw ShapeError(words.component, "expected one owner for each of the {} {}, got {}", size, words.several, owner.size());
+  std::vector<std::vector<Eigen::Index>> lines(static_cast<std::size_t>(n_ranks));
+  for (std::size_t line = 0; line < owner.size(); ++line) {
+    if (owner[line] < 0 || owner[line] >= n_ranks) {
+      throw InvalidArgument(words.component, "expected owners in 0 … {}, got {} for {} {}", n_ranks - 1, owner[line], words.one, line);
     }
-    rows[static_cast<std::size_t>(owner[row])].push_back(static_cast<Eigen::Index>(row));
+    lines[static_cast<std::size_t>(owner[line])].push_back(static_cast<Eigen::Index>(line));
   }
-  return rows;
+  return lines;
 }
+
+/// Entries of each rank in one exchange: counts and offsets.
+struct Layout {
+  std::vector<int> counts, offsets;
+  int total = 0;
+  void add(Eigen::Index count) {
+    counts.push_back(static_cast<int>(count));
+    offsets.push_back(total);
+    total += counts.back();
+  }
+  void exchange(MPI_Comm comm, const std::vector<double>& send, std::vector<double>& received) const {
+    received.resize(static_cast<std::size_t>(total));
+    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE,
+                   comm);
+  }
+};
 
 }  // namespace
 
@@ -43,35 +68,56 @@ int size_of(MPI_Comm comm) {
 }
 
 void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& matrix) {
-  if (static_cast<Eigen::Index>(owner.size()) != matrix.rows()) {
-    throw ShapeError("core::share_rows", "expected one owner for each of the {} rows, got {}", matrix.rows(), owner.size());
-  }
   const int n_ranks = size_of(comm);
-  const auto rows = rows_by_rank(owner, n_ranks);
+  const auto rows = by_rank(rows_words, owner, matrix.rows(), n_ranks);
   if (n_ranks == 1) return;
   const auto here = static_cast<std::size_t>(rank_of(comm));
   const Eigen::Index step = block_columns(cached_entries, matrix.rows(), 1);
   std::vector<double> send, received;
   for (Eigen::Index first = 0; first < matrix.cols(); first += step) {
     const Eigen::Index n_columns = std::min(step, matrix.cols() - first);
-    std::vector<int> counts, offsets;
-    int total = 0;
-    for (const auto& of_rank : rows) {
-      counts.push_back(static_cast<int>(static_cast<Eigen::Index>(of_rank.size()) * n_columns));
-      offsets.push_back(total);
-      total += counts.back();
-    }
+    Layout layout;
+    for (const auto& of_rank : rows) layout.add(std::ssize(of_rank) * n_columns);
     send.clear();
     for (Eigen::Index column = first; column < first + n_columns; ++column) {
       for (const Eigen::Index row : rows[here]) send.push_back(matrix(row, column));
     }
-    received.resize(static_cast<std::size_t>(total));
-    MPI_Allgatherv(send.data(), counts[here], MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE, comm);
+    layout.exchange(comm, send, received);
     for (std::size_t rank = 0; rank < rows.size(); ++rank) {
       if (rank == here) continue;
-      const double* from = received.data() + offsets[rank];
+      const double* from = received.data() + layout.offsets[rank];
       for (Eigen::Index column = first; column < first + n_columns; ++column) {
         for (const Eigen::Index row : rows[rank]) matrix(row, column) = *from++;
+      }
+    }
+  }
+}
+
+void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eigen::MatrixXd> matrix) {
+  const int n_ranks = size_of(comm);
+  const auto columns = by_rank(columns_words, owner, matrix.cols(), n_ranks);
+  if (n_ranks == 1) return;
+  const auto here = static_cast<std::size_t>(rank_of(comm));
+  const Eigen::Index step = block_columns(cached_entries, matrix.rows(), 1);  // of each rank at once
+  Eigen::Index most = 0;
+  for (const auto& of_rank : columns) most = std::max(most, static_cast<Eigen::Index>(of_rank.size()));
+  std::vector<double> send, received;
+  for (Eigen::Index first = 0; first < most; first += step) {
+    const auto part = [&](const std::vector<Eigen::Index>& of_rank) {
+      const std::size_t begin = std::min<std::size_t>(first, of_rank.size());
+      return std::span(of_rank).subspan(begin, std::min<std::size_t>(step, of_rank.size() - begin));
+    };
+    Layout layout;
+    for (const auto& of_rank : columns) layout.add(std::ssize(part(of_rank)) * matrix.rows());
+    send.clear();
+    for (const Eigen::Index column : part(columns[here])) send.insert(send.end(), matrix.col(column).begin(), matrix.col(column).end());
+    layout.exchange(comm, send, received);
+    for (std::size_t rank = 0; rank < columns.size(); ++rank) {
+      if (rank == here) continue;
+      const double* from = received.data() + layout.offsets[rank];
+      for (const Eigen::Index column : part(columns[rank])) {
+        std::copy_n(from, matrix.rows(), matrix.col(column).data());
+        from += matrix.rows();
       }
     }
   }
@@ -89,6 +135,34 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix) {
     for (int rank = 1; rank < n_ranks; ++rank) sum += all.col(rank);
     matrix.middleCols(first, mine.cols()) = sum.reshaped(mine.rows(), mine.cols());
   }
+}
+
+std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held) {
+  const auto n_ranks = static_cast<std::size_t>(size_of(comm)), n_rows = held.size();
+  std::vector<std::uint8_t> of_all(n_ranks * n_rows);
+  MPI_Allgather(held.data(), static_cast<int>(n_rows), MPI_UINT8_T, of_all.data(), static_cast<int>(n_rows), MPI_UINT8_T, comm);
+  const auto holds = [&](std::size_t rank, std::size_t row) { return of_all[rank * n_rows + row] != 0; };
+  std::vector<int> owner(n_rows, -1);
+  std::vector<std::size_t> n_owned(n_ranks, 0);
+  const auto deal = [&](std::size_t row) {
+    for (std::size_t rank = 0; rank < n_ranks; ++rank) {
+      if (holds(rank, row) && (owner[row] < 0 || n_owned[rank] < n_owned[static_cast<std::size_t>(owner[row])]))
+        owner[row] = static_cast<int>(rank);
+    }
+    if (owner[row] >= 0) ++n_owned[static_cast<std::size_t>(owner[row])];
+  };
+  std::vector<std::size_t> several;  // rows without a choice first, so that the others can level the load
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    std::size_t n_holders = 0;
+    for (std::size_t rank = 0; rank < n_ranks; ++rank) n_holders += holds(rank, row) ? 1 : 0;
+    if (n_holders > 1) {
+      several.push_back(row);
+    } else {
+      deal(row);
+    }
+  }
+  std::ranges::for_each(several, deal);
+  return owner;
 }
 
 std::string broadcast_text(MPI_Comm comm, std::string text) {

@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 
 #include <mpi.h>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,13 @@ namespace lodestone::core {
 
 /// Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all rows, bitwise the owner's. collective.
 void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& matrix);
+/// The same for columns. collective.
+void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eigen::MatrixXd> matrix);
 /// Sum over ranks, added in rank order on every rank, so that the result does not depend on the reduction tree. collective.
 void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
+/// One entry per row that says whether this rank holds it → for each row the rank that shall work on it: of those that hold it the one with the
+/// fewest rows so far, −1 where no rank does. collective.
+[[nodiscard]] std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held);
 /// Rank 0's text everywhere. collective.
 [[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
 /// True everywhere if true on any rank (stop requests, failures). collective.

@@ -58,6 +58,18 @@ class Squares final : public DifferentiableMap {
   Eigen::Index n_out_;
 };
 
+/// Three outputs of two unknowns; hands out the rows it is given.
+class GivenRows final : public Linearization {
+ public:
+  explicit GivenRows(JacobianRows block) : Linearization(2, Eigen::Vector3d::Zero()), block_(std::move(block)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return Eigen::MatrixXd::Zero(3, directions.cols()); }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return Eigen::MatrixXd::Zero(2, directions.cols()); }
+  JacobianRows do_local_jacobian() const override { return block_; }
+  JacobianRows block_;
+};
+
 const Eigen::Vector2d x(3.0, 5.0);
 
 }  // namespace
@@ -78,6 +90,27 @@ TEST_CASE("Linearization: the default Jacobian is built from vjp in blocks of un
   CHECK(jacobian.col(0) == Eigen::VectorXd::Constant(130, 6.0));
   CHECK(jacobian.col(1) == Eigen::VectorXd::Zero(130));
   CHECK(map.vjp_columns == std::vector<Eigen::Index>{64, 64, 2});
+}
+
+TEST_CASE("Linearization: by default a rank holds every row of the Jacobian", "[core]") {
+  const Squares map;
+  const auto at_x = map.linearize(x);
+  const JacobianRows block = at_x->local_jacobian();
+  REQUIRE(block.rows.size() == 130);
+  CHECK(block.rows.front() == 0);
+  CHECK(block.rows.back() == 129);
+  CHECK(block.values == at_x->jacobian());
+}
+
+TEST_CASE("Linearization: a rank's rows must be rows of the Jacobian, each once, with all unknowns", "[core]") {
+  const auto fault_of = [](JacobianRows block) { return message_of<ShapeError>([&] { (void)GivenRows(block).local_jacobian(); }); };
+  CHECK(fault_of({{1, 1}, Eigen::MatrixXd::Zero(2, 2)}) ==
+        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 1 twice; this is a fault in the map");
+  CHECK(fault_of({{3}, Eigen::MatrixXd::Zero(1, 2)}) ==
+        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 3; this is a fault in the map");
+  CHECK(fault_of({{0, 2}, Eigen::MatrixXd::Zero(1, 2)}) ==
+        "[core::Linearization] local_jacobian: expected a result of shape (2, 2), the map gave (1, 2); this is a fault in the map");
+  CHECK(GivenRows({{}, Eigen::MatrixXd::Zero(0, 2)}).local_jacobian().rows.empty());
 }
 
 TEST_CASE("DifferentiableMap: wrong or non-finite unknowns are refused before the map sees them", "[core]") {

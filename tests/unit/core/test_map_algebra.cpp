@@ -35,6 +35,40 @@ class OnCommunicator final : public DifferentiableMap {
   int id_;
 };
 
+/// y = A x over a communicator of three ranks, as one of them sees it: it holds rows 2 and 0, in this order.
+class OneOfThree final : public DifferentiableMap {
+ public:
+  explicit OneOfThree(Eigen::MatrixXd a) : a_(std::move(a)) {}
+  Eigen::Index size_in() const override { return a_.cols(); }
+  Eigen::Index size_out() const override { return a_.rows(); }
+  std::string name() const override { return "test::OneOfThree"; }
+  int communicator_id() const override { return 7; }
+
+ private:
+  class At final : public Linearization {
+   public:
+    At(const Eigen::MatrixXd& a, Eigen::VectorXd value) : Linearization(a.cols(), std::move(value)), a_(a) {}
+
+   private:
+    Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return a_ * directions; }
+    Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return a_.transpose() * directions; }
+    Eigen::MatrixXd do_jacobian() const override { return a_; }
+    JacobianRows do_local_jacobian() const override { return {{2, 0}, a_(std::vector<Eigen::Index>{2, 0}, Eigen::all)}; }
+    Eigen::MatrixXd a_;
+  };
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& at) const override { return std::make_unique<At>(a_, a_ * at); }
+  Eigen::MatrixXd a_;
+};
+
+using Rows = std::vector<Eigen::Index>;
+
+/// The rows a linearization holds, or {-1} when they are not those of its dense Jacobian.
+Rows own_rows(const Linearization& at) {
+  const JacobianRows block = at.local_jacobian();
+  const Eigen::MatrixXd expected = at.jacobian()(block.rows, Eigen::all);
+  return block.values.isApprox(expected, 1e-15) ? block.rows : Rows{-1};
+}
+
 const Eigen::Vector3d x(0.1, -0.4, 0.7);
 
 }  // namespace
@@ -155,4 +189,22 @@ TEST_CASE("linearization: outlives the map it came from", "[core]") {
     at_x = restrict_unknowns(map, {1}, x)->linearize(Eigen::VectorXd::Zero(1));
   }
   CHECK(at_x->jvp(Eigen::MatrixXd::Ones(1, 1)).isApprox(at_x->jacobian()));
+}
+
+TEST_CASE("local Jacobian: compose, stack and restrict keep a rank's rows, a serial map gives all of them", "[core]") {
+  const auto shared = std::make_shared<OneOfThree>(example_matrix(4, 3));
+  const auto serial = affine(example_matrix(2, 3), Eigen::VectorXd::Zero(2));
+  const auto square = affine(example_matrix(3, 3), Eigen::VectorXd::Zero(3));
+  CHECK(own_rows(*serial->linearize(x)) == Rows{0, 1});
+  CHECK(own_rows(*compose(exponential(4), shared)->linearize(x)) == Rows{2, 0});
+  CHECK(own_rows(*compose(shared, exponential(3))->linearize(x)) == Rows{2, 0});
+  CHECK(own_rows(*compose(shared, square)->linearize(x)) == Rows{2, 0});
+  CHECK(own_rows(*compose(exponential(4), compose(shared, compose(exponential(3), exponential(3))))->linearize(x)) == Rows{2, 0});
+  CHECK(own_rows(*stack({serial, shared, serial})->linearize(x)) == Rows{0, 1, 4, 2, 6, 7});
+  CHECK(own_rows(*restrict_unknowns(shared, {2, 0}, x)->linearize(Eigen::Vector2d(0.3, 0.1))) == Rows{2, 0});
+}
+
+TEST_CASE("local Jacobian: behind a map that is no diagonal, rows of a shared inner map are held by every rank", "[core]") {
+  const auto shared = std::make_shared<OneOfThree>(example_matrix(4, 3));
+  CHECK(own_rows(*compose(affine(example_matrix(2, 4), Eigen::VectorXd::Zero(2)), shared)->linearize(x)) == Rows{0, 1});
 }

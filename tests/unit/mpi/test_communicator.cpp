@@ -5,6 +5,7 @@
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace lodestone::core;
@@ -56,6 +57,45 @@ TEST_CASE("share_rows: wrong owners are refused on every rank before anything is
   CHECK(message_of<ShapeError>([&] { share_rows(world, {0}, matrix); }) ==
         "[core::share_rows] expected one owner for each of the 2 rows, got 1");
   CHECK_THROWS_AS(share_rows(world, {0, size_of(world)}, matrix), InvalidArgument);
+}
+
+TEST_CASE("share_columns: every rank ends with the owner's bits, also where ranks own none or unequally many", "[mpi]") {
+  const Eigen::Index n_rows = 40000, n_cols = 11;  // three columns in one message, so several rounds
+  const auto shared = [&](const std::vector<int>& owner) {
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(n_rows, n_cols, -1.0 - rank_of(world));
+    for (Eigen::Index col = 0; col < n_cols; ++col) {
+      if (owner[static_cast<std::size_t>(col)] != rank_of(world)) continue;
+      for (Eigen::Index row = 0; row < n_rows; ++row) matrix(row, col) = entry(row, col);
+    }
+    share_columns(world, owner, matrix);
+    return matrix;
+  };
+  const Eigen::MatrixXd expected = Eigen::MatrixXd::NullaryExpr(n_rows, n_cols, entry);
+  std::vector<int> unequal;
+  for (Eigen::Index col = 0; col < n_cols; ++col) unequal.push_back(col % 4 == 0 ? size_of(world) - 1 : 0);
+  CHECK(shared(unequal) == expected);
+  CHECK(shared(std::vector<int>(static_cast<std::size_t>(n_cols), 0)) == expected);
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
+  CHECK(message_of<ShapeError>([&] { share_columns(world, {0}, matrix); }) ==
+        "[core::share_columns] expected one owner for each of the 2 columns, got 1");
+}
+
+TEST_CASE("deal_rows: rows go to a rank that holds them, those of several level the load", "[mpi]") {
+  const int n_ranks = size_of(world), last = n_ranks - 1;
+  // Two rows of the last rank alone, two of nobody, and two per rank that all hold.
+  std::vector<std::uint8_t> held{rank_of(world) == last, rank_of(world) == last, 0, 0};
+  held.resize(4 + 2 * static_cast<std::size_t>(n_ranks), 1);
+  const auto owner = deal_rows(world, held);
+  REQUIRE(owner.size() == held.size());
+  CHECK(owner[0] == last);
+  CHECK(owner[1] == last);
+  CHECK(owner[2] == -1);
+  CHECK(owner[3] == -1);
+  std::vector<int> n_owned(static_cast<std::size_t>(n_ranks), 0);
+  for (const int rank : owner) {
+    if (rank >= 0) ++n_owned[static_cast<std::size_t>(rank)];
+  }
+  CHECK(*std::ranges::max_element(n_owned) - *std::ranges::min_element(n_owned) <= 1);
 }
 
 TEST_CASE("sum_in_rank_order: is the sum from rank 0 upwards, bit by bit", "[mpi]") {
