@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every third-party package the project uses, each found once. `docs/build.md` says what each is for.
+find_package(Threads REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C CXX)
 find_package(Eigen3 3.4 REQUIRED CONFIG)
 find_package(fmt REQUIRED CONFIG)

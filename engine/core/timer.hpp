@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ struct TimerTotal {
   double bytes = 0.0;
 };
 
-/// Collects the timed regions of this rank. Regions nest; the same name accumulates. Not thread safe: one per rank, from the main thread.
+/// Collects the timed regions of this rank, of all its threads: seconds of a region that several threads enter add up. Regions nest; the same name
+/// accumulates.
 class Trace {
  public:
   static Trace& global();
@@ -26,10 +28,11 @@ class Trace {
   /// Keep every event, not only totals, so that `write_chrome_trace` can show them.
   void record_events(bool on);
   void add_work(std::string_view region, double flops, double bytes);
-  [[nodiscard]] const std::map<std::string, TimerTotal, std::less<>>& totals() const { return totals_; }
-  /// One line per region: calls, seconds, share of wall time, GFLOP/s and GB/s where counted.
+  [[nodiscard]] std::map<std::string, TimerTotal, std::less<>> totals() const;
+  /// One line per region: calls, seconds, share of wall time, GFLOP/s and GB/s (of one thread) where counted.
   [[nodiscard]] std::string table() const;
-  /// Writes the recorded events as Chrome trace JSON (chrome://tracing, Perfetto); `pid` is the rank.
+  /// Writes the recorded events as Chrome trace JSON (chrome://tracing, Perfetto); `pid` is the rank,
+  /// `tid` the thread.
   void write_chrome_trace(const std::string& path, int rank) const;
   void clear();
 
@@ -37,9 +40,11 @@ class Trace {
   friend class ScopedTimer;
   struct Event {
     std::string region;
+    int thread;
     std::chrono::steady_clock::time_point begin, end;
   };
   void add(std::string_view region, std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
+  mutable std::mutex mutex_;
   std::map<std::string, TimerTotal, std::less<>> totals_;
   std::vector<Event> events_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();  ///< wall time counts from here

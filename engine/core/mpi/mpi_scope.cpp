@@ -2,6 +2,8 @@
 #include "engine/core/mpi/mpi_scope.hpp"
 
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/default_threads.hpp"
+#include "engine/core/parallel.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +58,7 @@ MpiScope::MpiScope(int& argc, char**& argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   MPI_Comm_dup(MPI_COMM_WORLD, &failures_);
   log::set_silent(rank_ != 0);
+  set_threads(default_threads(MPI_COMM_WORLD));
 }
 
 MpiScope::~MpiScope() {

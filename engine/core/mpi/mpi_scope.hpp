@@ -8,7 +8,7 @@
 namespace lodestone::core {
 
 /// MPI from `MPI_Init_thread(MPI_THREAD_MULTIPLE)` to `MPI_Finalize`. Starts fast as a singleton (no `orted` child).
-/// Ranks other than 0 keep their log silent from here on.
+/// Ranks other than 0 keep their log silent from here on; `core::threads()` becomes `default_threads`.
 class MpiScope final : public SubsystemScope {
  public:
   MpiScope(int& argc, char**& argv);

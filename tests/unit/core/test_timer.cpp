@@ -3,9 +3,12 @@
 #include "engine/core/timer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thread_count.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
+#include <set>
 #include <thread>
 
 using namespace lodestone::core;
@@ -69,6 +72,32 @@ TEST_CASE("trace: events are written as Chrome trace JSON with the rank as proce
   CHECK(events[4]["pid"] == 2);
   CHECK(events[4]["ts"].get<double>() <= events[1]["ts"].get<double>());
   CHECK(events[4]["dur"].get<double>() >= 6000.0);  // microseconds
+  Trace::global().clear();
+}
+
+TEST_CASE("trace: regions of several threads add up and carry the number of their thread", "[core]") {
+  const TemporaryFolder folder;
+  const lodestone::tests::ThreadCount set(2);
+  Trace::global().clear();
+  Trace::global().record_events(true);
+  std::atomic<int> here = 0;
+  parallel_for(2, [&](std::ptrdiff_t) {
+    const ScopedTimer timer("part");
+    Trace::global().add_work("part", 1.0, 0.0);
+    ++here;
+    while (here < 2) std::this_thread::yield();  // so that each thread has one
+  });
+  Trace::global().record_events(false);
+  CHECK(Trace::global().totals().at("part").calls == 2);
+  CHECK(Trace::global().totals().at("part").flops == 2.0);
+  CHECK(Trace::global().table().find("seconds of the 2 threads add up") != std::string::npos);
+  Trace::global().write_chrome_trace(folder / "trace.json", 0);
+  const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
+  std::set<int> threads;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") threads.insert(event["tid"].get<int>());
+  }
+  CHECK(threads == std::set<int>{0, 1});
   Trace::global().clear();
 }
 

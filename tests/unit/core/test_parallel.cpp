@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/thread_count.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace lodestone::core;
+using lodestone::tests::message_of;
+using lodestone::tests::ThreadCount;
+
+namespace {
+
+/// How often each index is called.
+std::vector<int> calls(std::ptrdiff_t n) {
+  std::vector<int> result(static_cast<std::size_t>(n), 0);
+  parallel_for(n, [&](std::ptrdiff_t i) { ++result[static_cast<std::size_t>(i)]; });
+  return result;
+}
+
+/// Until `arrived` threads are here, or ten seconds have passed.
+bool meet(std::atomic<int>& here, int arrived) {
+  ++here;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (here < arrived && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  return here >= arrived;
+}
+
+}  // namespace
+
+TEST_CASE("parallel_for: every index is called once, with any number of threads and none to call", "[core]") {
+  for (const int n_threads : {1, 2, 5}) {
+    const ThreadCount set(n_threads);
+    for (const std::ptrdiff_t n : {0, 1, 2, 3, 1000}) CHECK(calls(n) == std::vector<int>(static_cast<std::size_t>(n), 1));
+  }
+}
+
+TEST_CASE("parallel_for: the threads that are set work at the same time, and no others", "[core]") {
+  const ThreadCount set(3);
+  std::atomic<int> here = 0;
+  std::vector<int> indices(3, -1);
+  std::atomic<bool> met = true;
+  parallel_for(3, [&](std::ptrdiff_t i) {
+    if (!meet(here, 3)) met = false;
+    indices[static_cast<std::size_t>(i)] = thread_index();
+  });
+  CHECK(met);
+  CHECK(std::set<int>(indices.begin(), indices.end()) == std::set<int>{0, 1, 2});
+  CHECK(thread_index() == 0);
+}
+
+TEST_CASE("parallel_for: of several exceptions that of the smallest index arrives, and the next loop runs", "[core]") {
+  for (const int n_threads : {1, 4}) {
+    const ThreadCount set(n_threads);
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      const auto loop = [] {
+        parallel_for(100, [](std::ptrdiff_t i) {
+          if (i % 10 == 7) throw SolverError("test", "index {}", i);
+        });
+      };
+      CHECK(message_of<SolverError>(loop) == "[test] index 7");
+    }
+    CHECK(calls(10) == std::vector<int>(10, 1));
+  }
+}
+
+TEST_CASE("parallel_for: inside another one it runs on the thread that calls it", "[core]") {
+  const ThreadCount set(3);
+  std::vector<int> sums(6, 0);
+  std::atomic<bool> moved = false;
+  parallel_for(6, [&](std::ptrdiff_t i) {
+    const auto outer = std::this_thread::get_id();
+    parallel_for(5, [&](std::ptrdiff_t j) {
+      if (std::this_thread::get_id() != outer) moved = true;
+      sums[static_cast<std::size_t>(i)] += static_cast<int>(j);
+    });
+  });
+  CHECK_FALSE(moved);
+  CHECK(sums == std::vector<int>(6, 10));
+}
+
+TEST_CASE("parallel_for: a failure inside a nested loop leaves the outer thread able to share work again", "[core]") {
+  const ThreadCount set(2);
+  CHECK_THROWS_AS(parallel_for(2, [](std::ptrdiff_t) { parallel_for(2, [](std::ptrdiff_t) { throw std::runtime_error("inside"); }); }),
+                  std::runtime_error);
+  std::atomic<int> here = 0;
+  std::atomic<bool> met = true;
+  parallel_for(2, [&](std::ptrdiff_t) {
+    if (!meet(here, 2)) met = false;
+  });
+  CHECK(met);
+}
+
+TEST_CASE("parallel_for: two threads may call it at once", "[core]") {
+  const ThreadCount set(2);
+  std::vector<int> first, second;
+  std::thread other([&] {
+    for (int i = 0; i < 200; ++i) first = calls(20);
+  });
+  for (int i = 0; i < 200; ++i) second = calls(20);
+  other.join();
+  CHECK(first == std::vector<int>(20, 1));
+  CHECK(second == std::vector<int>(20, 1));
+}
+
+TEST_CASE("set_threads: less than one and absurdly many are refused", "[core]") {
+  const ThreadCount set(2);
+  CHECK(message_of<InvalidArgument>([] { set_threads(0); }) == "[core::set_threads] expected 1 … 1024 threads, got 0");
+  CHECK_THROWS_AS(set_threads(1025), InvalidArgument);
+  CHECK(threads() == 2);
+}
