@@ -4,12 +4,15 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
+#include "physics/linalg/serial_blas.hpp"
 #include "physics/mt/simulation_2d_impl.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
@@ -72,14 +75,7 @@ Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Sur
   survey.validate();
   make_jobs();
   share_jobs();
-  const core::ScopedTimer timer("mt2d/set up");
-  for (const Job& job : jobs) {
-    if (job.owner != rank) continue;
-    const BandMesh& band = meshes.bands[job.band];
-    if (!averages.contains(job.band)) averages.emplace(job.band, CellAverages(grid, surface, band.mesh));
-    auto& problem = problems[{job.band, job.mode}];
-    if (!problem) problem = std::make_unique<ModeProblem>(job.mode, band, survey);
-  }
+  make_problems();
 }
 
 void Simulation2D::Impl::make_jobs() {
@@ -129,7 +125,23 @@ void Simulation2D::Impl::share_jobs() {
     job.owner = static_cast<int>(std::min_element(load.begin(), load.end()) - load.begin());
     load[job.owner] += cost(job);
     for (const auto& [row, transfer] : job.keys) owner_of_output[row] = job.owner;
+    if (job.owner == rank) own_jobs.push_back(&job);
   }
+}
+
+void Simulation2D::Impl::make_problems() {
+  const core::ScopedTimer timer("mt2d/set up");
+  linalg::keep_blas_serial();
+  std::vector<std::function<void()>> parts;
+  for (const Job* job : own_jobs) {
+    const BandMesh& band = meshes.bands[job->band];
+    if (const auto [place, is_new] = problems.try_emplace({job->band, job->mode}); is_new)
+      parts.emplace_back(
+          [this, &band, mode = job->mode, &made = place->second] { made = std::make_unique<ModeProblem>(mode, band, survey); });
+    if (const auto [place, is_new] = averages.try_emplace(job->band); is_new)
+      parts.emplace_back([this, &band, &made = place->second] { made = std::make_unique<CellAverages>(grid, surface, band.mesh); });
+  }
+  core::parallel_for(std::ssize(parts), [&](std::ptrdiff_t i) { parts[i](); });
 }
 
 double Simulation2D::Impl::omega_of(const Job& job) const { return omega(survey.frequencies_hz[job.frequency]); }
@@ -138,9 +150,9 @@ namespace {
 const char* solve_region(Eigen::Index n_right_hand_sides) { return n_right_hand_sides == 1 ? "mt2d/solve one" : "mt2d/solve many"; }
 }  // namespace
 
-SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity, bool keep_factors) const {
+SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity) const {
   const ModeProblem& parts = problem_of(job);
-  const CellAverages& average = averages.at(job.band);
+  const CellAverages& average = averages_of(job);
   const double w = omega_of(job);
   SolvedJob solved;
   solved.job = &job;
@@ -164,7 +176,6 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   for (const auto& [station, transfer] : job.transfers) {
     solved.transfers.push_back(parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
   }
-  if (!keep_factors) solved.factors.reset();
   return solved;
 }
 
@@ -188,10 +199,28 @@ Eigen::MatrixXcd Simulation2D::Impl::adjoints_with(const SolvedJob& solved, Eige
   return solved.factors->solve_rows(std::move(sources));
 }
 
-void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const {
+void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
   for (const auto& [row, transfer] : solved.job->keys) {
     outputs(row, 0) = datum_value(survey.keys[row].quantity, solved.transfers[transfer].value, omega_of(*solved.job));
   }
+}
+
+Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity, std::vector<SolvedJob>* solved) const {
+  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(std::ssize(survey.keys), 1);
+  if (solved != nullptr) solved->resize(own_jobs.size());
+  std::string failure;
+  try {
+    core::parallel_for(std::ssize(own_jobs), [&](std::ptrdiff_t i) {
+      SolvedJob one = solve(*own_jobs[i], resistivity);
+      write_outputs(one, outputs);
+      if (solved != nullptr) (*solved)[i] = std::move(one);
+    });
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  core::throw_together(comm, failure);
+  core::share_rows(comm, owner_of_output, outputs);
+  return outputs.col(0);
 }
 
 Simulation2D::Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes)
@@ -203,15 +232,16 @@ Eigen::Index Simulation2D::size_out() const { return static_cast<Eigen::Index>(i
 int Simulation2D::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
 const Survey2D& Simulation2D::survey() const { return impl_->survey; }
 const MeshSet2D& Simulation2D::meshes() const { return impl_->meshes; }
-SolveCounts Simulation2D::counts() const { return impl_->counts; }
+SolveCounts Simulation2D::counts() const {
+  return {impl_->counts.factorisations, impl_->counts.solve_calls, impl_->counts.right_hand_sides};
+}
 
 double Simulation2D::estimated_bytes() const {
   double total = 0.0;
-  for (const Job& job : impl_->jobs) {
-    if (job.owner != impl_->rank) continue;
-    const ModeOperator& problem = impl_->problem_of(job).problem;
+  for (const Job* job : impl_->own_jobs) {
+    const ModeOperator& problem = impl_->problem_of(*job).problem;
     total += 16.0 * problem.n_unknowns() * problem.line_size();  // a linearization keeps every factorisation of its rank
-    total += 8.0 * static_cast<double>(size_in()) * static_cast<double>(job.keys.size());
+    total += 8.0 * static_cast<double>(size_in()) * static_cast<double>(job->keys.size());
   }
   return total;
 }
@@ -229,20 +259,8 @@ void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
 }  // namespace
 
 Eigen::VectorXd Simulation2D::do_value(const core::ConstVectorRef& x) const {
-  const Eigen::VectorXd resistivity = x;
-  check_resistivities(resistivity, impl_->grid.n_z(), impl_->grid.n_y());
-  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(size_out(), 1);
-  std::string failure;
-  try {
-    for (const Job& job : impl_->jobs) {
-      if (job.owner == impl_->rank) impl_->write_outputs(impl_->solve(job, resistivity, false), outputs);
-    }
-  } catch (const core::SolverError& error) {
-    failure = error.what();
-  }
-  core::throw_together(impl_->comm, failure);
-  core::share_rows(impl_->comm, impl_->owner_of_output, outputs);
-  return outputs.col(0);
+  check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
+  return impl_->respond(x, nullptr);
 }
 
 std::unique_ptr<core::Linearization> Simulation2D::do_linearize(const core::ConstVectorRef& x) const {

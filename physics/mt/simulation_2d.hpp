@@ -24,7 +24,8 @@ struct SolveCounts {
 /// Resistivities of a section → transfer functions of a survey, TE and TM, by bilinear finite elements on the given meshes.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y). Outputs: one per key of the survey.
-/// (frequency, mode) pairs are shared between the ranks of `comm`; each has one sequential factorisation.
+/// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each; every pair has one sequential factorisation, and the number of
+/// threads does not change a bit.
 /// The meshes are fixed: values and derivatives at any x belong to the same discrete problem.
 /// errors: InvalidArgument on non-positive resistivities, SolverError with PETSc's message. collective: all members.
 /// source: Wannamaker et al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.

@@ -8,6 +8,7 @@
 #include "physics/mt/receivers.hpp"
 #include "physics/mt/simulation_2d.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 
@@ -39,6 +40,11 @@ struct SolvedJob {
   std::vector<TransferDerivative> transfers;
 };
 
+/// As SolveCounts, counted by several threads.
+struct SharedCounts {
+  std::atomic<long> factorisations = 0, solve_calls = 0, right_hand_sides = 0;
+};
+
 struct Simulation2D::Impl {
   MPI_Comm comm = MPI_COMM_SELF;
   int rank = 0;
@@ -47,18 +53,18 @@ struct Simulation2D::Impl {
   Survey2D survey;
   MeshSet2D meshes;
   std::vector<Job> jobs;
+  std::vector<const Job*> own_jobs;  ///< of this rank, the most expensive first
   std::vector<int> owner_of_output;
-  std::map<int, CellAverages> averages;  ///< by band
-  std::map<std::pair<int, Mode>, std::unique_ptr<ModeProblem>> problems;
-  mutable SolveCounts counts;
+  std::map<int, std::unique_ptr<const CellAverages>> averages;  ///< by band
+  std::map<std::pair<int, Mode>, std::unique_ptr<const ModeProblem>> problems;
+  mutable SharedCounts counts;
 
   Impl(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes);
   [[nodiscard]] double omega_of(const Job& job) const;
   [[nodiscard]] const ModeProblem& problem_of(const Job& job) const { return *problems.at({job.band, job.mode}); }
-  /// Solves one job of this rank; `keep_factors` for later products.
-  [[nodiscard]] SolvedJob solve(const Job& job, const Eigen::VectorXd& resistivity, bool keep_factors) const;
-  /// Outputs of a solved job into their rows.
-  void write_outputs(const SolvedJob& solved, Eigen::Ref<Eigen::MatrixXd> outputs) const;
+  [[nodiscard]] const CellAverages& averages_of(const Job& job) const { return *averages.at(job.band); }
+  /// Outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null. errors: SolverError, the same on every rank. collective.
+  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity, std::vector<SolvedJob>* solved) const;
   /// Solves with the factors of a job and counts it.
   [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const;
   /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
@@ -68,6 +74,10 @@ struct Simulation2D::Impl {
   void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;
   void make_jobs();
   void share_jobs();
+  void make_problems();
+  [[nodiscard]] SolvedJob solve(const Job& job, const Eigen::VectorXd& resistivity) const;
+  /// Outputs of a solved job into their rows.
+  void write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const;
 };
 
 /// a such that the change of the real datum is Re(a dF), F the transfer function's value.

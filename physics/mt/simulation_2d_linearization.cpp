@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: A u = b the discrete problem, F a transfer function, g = ∂F/∂u, λ = A⁻¹ g (A = Aᵀ), p a cell property.
 // dF/dp = direct part − λᵀ (∂A/∂p) u; b depends on p only through the fixed surface values, which are part of u here.
-#include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "physics/mt/simulation_2d_impl.hpp"
+
+#include <map>
+#include <mutex>
 
 namespace lodestone::physics::mt {
 
@@ -12,6 +15,25 @@ namespace {
 
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
+
+/// Adds terms in the order of their numbers, whichever comes first, so that the number of threads does not change a bit of the sum.
+class OrderedSum {
+ public:
+  OrderedSum(Eigen::Index rows, Eigen::Index cols) : sum_(MatrixXd::Zero(rows, cols)) {}
+  void add(std::ptrdiff_t number, MatrixXd term) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(number, std::move(term));
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_; first = waiting_.erase(first), ++next_)
+      sum_ += first->second;
+  }
+  [[nodiscard]] MatrixXd take() { return std::move(sum_); }
+
+ private:
+  std::mutex mutex_;
+  MatrixXd sum_;
+  std::map<std::ptrdiff_t, MatrixXd> waiting_;
+  std::ptrdiff_t next_ = 0;
+};
 
 class Linearization2D final : public core::Linearization {
  public:
@@ -44,7 +66,7 @@ class Linearization2D final : public core::Linearization {
 
   std::shared_ptr<const Simulation2D::Impl> impl_;
   Eigen::VectorXd resistivity_;
-  std::vector<SolvedJob> solved_;  ///< this rank's jobs
+  std::vector<SolvedJob> solved_;  ///< this rank's jobs, in the order of `own_jobs`
 };
 
 MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
@@ -92,7 +114,7 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
 MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const {
   const core::ScopedTimer timer("mt2d/cells to parameters");
   MatrixXd result = MatrixXd::Zero(weights[0].rows(), size_in());
-  const CellAverages& averages = impl_->averages.at(solved.job->band);
+  const CellAverages& averages = impl_->averages_of(*solved.job);
   if (solved.job->mode == Mode::te) {
     averages.add_strike_transposed(resistivity_, weights, result);
   } else {
@@ -118,16 +140,16 @@ MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
 
 core::JacobianRows Linearization2D::do_local_jacobian() const {
   core::JacobianRows block;
+  std::vector<Eigen::Index> first;
   for (const SolvedJob& solved : solved_) {
+    first.push_back(std::ssize(block.rows));
     for (const auto& key : solved.job->keys) block.rows.push_back(key.first);
   }
   block.values.resize(std::ssize(block.rows), size_in());
-  Eigen::Index first = 0;
-  for (const SolvedJob& solved : solved_) {
-    const MatrixXd rows = job_rows(solved);
-    block.values.middleRows(first, rows.rows()) = rows;
-    first += rows.rows();
-  }
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const MatrixXd rows = job_rows(solved_[i]);
+    block.values.middleRows(first[i], rows.rows()) = rows;
+  });
   return block;
 }
 
@@ -143,14 +165,16 @@ MatrixXd Linearization2D::do_jacobian() const {
 }
 
 MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
-  MatrixXd result = MatrixXd::Zero(size_in(), directions.cols());
-  for (const SolvedJob& solved : solved_) {
+  OrderedSum sum(size_in(), directions.cols());
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const SolvedJob& solved = solved_[i];
     MatrixXcd combination = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
     for (const auto& key : solved.job->keys) combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
     std::vector<MatrixXd> weights;
     for (const MatrixXcd& derivative : property_derivatives(solved, combination)) weights.emplace_back(derivative.real());
-    result += to_parameters(solved, weights).transpose();
-  }
+    sum.add(i, to_parameters(solved, weights).transpose());
+  });
+  MatrixXd result = sum.take();
   core::sum_in_rank_order(impl_->comm, result);
   return result;
 }
@@ -190,12 +214,13 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
 MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
   MatrixXd result = MatrixXd::Zero(size_out(), directions.cols());
   const MatrixXd changes = directions;
-  for (const SolvedJob& solved : solved_) {
-    const CellAverages& averages = impl_->averages.at(solved.job->band);
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const SolvedJob& solved = solved_[i];
+    const CellAverages& averages = impl_->averages_of(*solved.job);
     const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te ? averages.strike_change(resistivity_, changes)
                                                                                    : averages.section_change(resistivity_, changes));
     for (const auto& key : solved.job->keys) result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
-  }
+  });
   core::share_rows(impl_->comm, impl_->owner_of_output, result);
   return result;
 }
@@ -203,21 +228,9 @@ MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
 }  // namespace
 
 std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity) {
-  MatrixXd outputs = MatrixXd::Zero(static_cast<Eigen::Index>(impl->survey.keys.size()), 1);
   std::vector<SolvedJob> solved;
-  std::string failure;
-  try {
-    for (const Job& job : impl->jobs) {
-      if (job.owner != impl->rank) continue;
-      solved.push_back(impl->solve(job, resistivity, true));
-      impl->write_outputs(solved.back(), outputs);
-    }
-  } catch (const core::SolverError& error) {
-    failure = error.what();
-  }
-  core::throw_together(impl->comm, failure);
-  core::share_rows(impl->comm, impl->owner_of_output, outputs);
-  return std::make_unique<Linearization2D>(std::move(impl), resistivity, outputs.col(0), std::move(solved));
+  Eigen::VectorXd outputs = impl->respond(resistivity, &solved);
+  return std::make_unique<Linearization2D>(std::move(impl), resistivity, std::move(outputs), std::move(solved));
 }
 
 }  // namespace lodestone::physics::mt

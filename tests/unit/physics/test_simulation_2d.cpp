@@ -4,8 +4,10 @@
 #include "physics/mt/certificate.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
+#include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_section.hpp"
+#include "tests/support/thread_count.hpp"
 
 #include <numbers>
 
@@ -175,6 +177,37 @@ TEST_CASE("linearization: k directions cost one factorisation per frequency and 
   CHECK(after_jacobian.solve_calls == 4 * jobs);
   // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance, tipper, TM impedance) × 2 frequencies.
   CHECK(after_jacobian.right_hand_sides - after_products.right_hand_sides == 18);
+}
+
+TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics][mt]") {
+  const auto section = tests::small_section(true);
+  const auto resistivity = section.resistivity_ohm_m;
+  const auto responses_with = [&](int n_threads) {
+    const tests::ThreadCount set(n_threads);
+    const auto simulation = tests::small_simulation(MPI_COMM_SELF, true);
+    const auto linearization = simulation->linearize(resistivity);
+    const Eigen::MatrixXd v = Eigen::MatrixXd::Constant(simulation->size_in(), 2, 0.3),
+                          w = Eigen::MatrixXd::Constant(simulation->size_out(), 3, 0.7);
+    const auto block = linearization->local_jacobian();
+    CHECK(simulation->counts().factorisations == 4);  // two frequencies, two modes
+    return std::vector<Eigen::MatrixXd>{simulation->value(resistivity), linearization->jacobian(), block.values, linearization->jvp(v),
+                                        linearization->vjp(w)};
+  };
+  const auto expected = responses_with(1);
+  for (const int n_threads : {2, 3}) CHECK(responses_with(n_threads) == expected);
+}
+
+TEST_CASE("2-D simulation: a failure on several threads is the error of one thread", "[physics][mt]") {
+  const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
+  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  resistivity.setConstant(1e-300);
+  const auto message_with = [&](int n_threads) {
+    const tests::ThreadCount set(n_threads);
+    return tests::message_of<core::SolverError>([&] { (void)simulation->value(resistivity); });
+  };
+  const std::string expected = message_with(1);
+  CHECK_THAT(expected, Contains("resistivities"));
+  CHECK(message_with(2) == expected);
 }
 
 TEST_CASE("certificate: passes on the default meshes and fails on coarse ones without padding", "[physics][mt]") {
