@@ -3,6 +3,7 @@
 #include "inversion/gauss_newton_system.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/lapack.hpp"
 #include "inversion/shared_gram.hpp"
@@ -123,13 +124,15 @@ GaussNewtonSystem::GaussNewtonSystem(const Team& team, const core::Linearization
 
 void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& weights) {
   const core::ScopedTimer timer("inversion/root");
-  for (const auto& [first, size, owner] : column_blocks(std::ssize(own.columns), 1)) {
+  const auto blocks = column_blocks(std::ssize(own.columns), 1);
+  core::parallel_for(std::ssize(blocks), [&](std::ptrdiff_t i) {
+    const auto& [first, size, owner] = blocks[static_cast<std::size_t>(i)];
     const std::vector<Eigen::Index> columns(own.columns.begin() + first, own.columns.begin() + first + size);
     b_(Eigen::all, columns) = regularization_.apply_root_transposed(own.weighted_transpose(first, size, weights));
     const auto width = static_cast<double>(size);
     core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(),
                                    24.0 * width * static_cast<double>(b_.rows()));
-  }
+  });
   team_.share_columns(own.owner, b_);
 }
 

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/lapack.hpp"
 
+#include "engine/core/parallel.hpp"
+#include "physics/linalg/serial_blas.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 // Fortran interfaces, so that any BLAS and LAPACK will do.
 extern "C" {
 void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha, const double* a,
             const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
 void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
             const double* beta, double* c, const int* ldc);
+void dtrsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n, const double* alpha,
+            const double* a, const int* lda, double* b, const int* ldb);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, const int* lda, double* b, const int* ldb, int* info);
 }
@@ -14,6 +23,7 @@ void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, 
 namespace lodestone::inversion::lapack {
 
 Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b) {
+  physics::linalg::keep_blas_serial();
   Eigen::MatrixXd c = Eigen::MatrixXd::Zero(a.cols(), b.cols());
   const int m = static_cast<int>(a.cols()), n = static_cast<int>(b.cols()), k = static_cast<int>(a.rows());
   const int lda = static_cast<int>(a.outerStride()), ldb = static_cast<int>(b.outerStride()), ldc = m;
@@ -23,6 +33,7 @@ Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a, const core::Co
 }
 
 Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a) {
+  physics::linalg::keep_blas_serial();
   Eigen::MatrixXd c = Eigen::MatrixXd::Zero(a.cols(), a.cols());
   const int n = static_cast<int>(a.cols()), k = static_cast<int>(a.rows()), lda = static_cast<int>(a.outerStride());
   const double one = 1.0, zero = 0.0;
@@ -30,11 +41,64 @@ Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a) {
   return c;
 }
 
+namespace {
+
+/// A square matrix cut into tiles; L_ij is the tile in row i and column j.
+class TiledMatrix {
+ public:
+  explicit TiledMatrix(Eigen::MatrixXd& matrix) : data_(matrix.data()), size_(static_cast<int>(matrix.rows())) {}
+  [[nodiscard]] int n_tiles() const { return (size_ + tile_size - 1) / tile_size; }
+
+  /// L_kk; false when it is not positive definite.
+  [[nodiscard]] bool factorise(int k) const {
+    const int n = width(k);
+    int info = 0;
+    dpotrf_("L", &n, tile(k, k), &size_, &info);
+    return info == 0;
+  }
+  /// A_ik → L_ik.
+  void divide(int i, int k) const {
+    const int m = width(i), n = width(k);
+    dtrsm_("R", "L", "T", "N", &m, &n, &one, tile(k, k), &size_, tile(i, k), &size_);
+  }
+  /// A_ij −= L_ik L_jkᵀ.
+  void subtract(int i, int j, int k) const {
+    const int m = width(i), n = width(j), depth = width(k);
+    if (i == j) {
+      dsyrk_("L", "N", &m, &depth, &minus_one, tile(i, k), &size_, &one, tile(i, i), &size_);
+    } else {
+      dgemm_("N", "T", &m, &n, &depth, &minus_one, tile(i, k), &size_, tile(j, k), &size_, &one, tile(i, j), &size_);
+    }
+  }
+
+ private:
+  static constexpr int tile_size = 256;
+  static constexpr double one = 1.0, minus_one = -1.0;
+  [[nodiscard]] int width(int i) const { return std::min(tile_size, size_ - i * tile_size); }
+  [[nodiscard]] double* tile(int i, int j) const { return data_ + i * tile_size + static_cast<Eigen::Index>(j) * tile_size * size_; }
+  double* data_;
+  int size_;
+};
+
+}  // namespace
+
 bool factorise(Eigen::MatrixXd& lower) {
-  const int n = static_cast<int>(lower.rows());
-  int info = 0;
-  dpotrf_("L", &n, lower.data(), &n, &info);
-  return info == 0;
+  physics::linalg::keep_blas_serial();
+  const TiledMatrix matrix(lower);
+  const int n = matrix.n_tiles();
+  std::vector<std::pair<int, int>> behind;  // tiles of the lower triangle, the last column first: those behind column k are the first ones
+  for (int j = n - 1; j >= 0; --j) {
+    for (int i = j; i < n; ++i) behind.emplace_back(i, j);
+  }
+  for (int k = 0; k < n; ++k) {
+    if (!matrix.factorise(k)) return false;
+    core::parallel_for(n - k - 1, [&](std::ptrdiff_t i) { matrix.divide(k + 1 + static_cast<int>(i), k); });
+    core::parallel_for((n - k - 1) * (n - k) / 2, [&](std::ptrdiff_t t) {
+      const auto& [i, j] = behind[static_cast<std::size_t>(t)];
+      matrix.subtract(i, j, k);
+    });
+  }
+  return true;
 }
 
 Eigen::VectorXd solve(const Eigen::MatrixXd& factor, Eigen::VectorXd b) {

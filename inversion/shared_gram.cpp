@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/shared_gram.hpp"
 
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/lapack.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace lodestone::inversion {
 namespace {
@@ -31,12 +33,17 @@ std::vector<ColumnBlock> column_blocks(Eigen::Index n_columns, int n_ranks) {
 Eigen::MatrixXd shared_gram(const Team& team, const Eigen::MatrixXd& a) {
   const core::ScopedTimer timer("inversion/gram");
   const auto blocks = column_blocks(a.cols(), team.size());
-  std::vector<Eigen::MatrixXd> mine;
+  std::vector<std::pair<ColumnBlock, ColumnBlock>> tiles;  // of this rank
   for_each_tile(blocks, [&](int tile, const ColumnBlock& i, const ColumnBlock& j) {
-    if (tile % team.size() != team.rank()) return;
+    if (tile % team.size() == team.rank()) tiles.emplace_back(i, j);
+  });
+  std::vector<Eigen::MatrixXd> mine(tiles.size());
+  core::parallel_for(std::ssize(tiles), [&](std::ptrdiff_t tile) {
+    const auto& [i, j] = tiles[static_cast<std::size_t>(tile)];
+    Eigen::MatrixXd& product = mine[static_cast<std::size_t>(tile)];
     const auto rows = a.middleCols(i.first, i.size), columns = a.middleCols(j.first, j.size);
-    mine.push_back(i.first == j.first ? lapack::lower_gram(rows) : lapack::transposed_product(rows, columns));
-    const auto products = static_cast<double>(a.rows()) * static_cast<double>(mine.back().size());
+    product = i.first == j.first ? lapack::lower_gram(rows) : lapack::transposed_product(rows, columns);
+    const auto products = static_cast<double>(a.rows()) * static_cast<double>(product.size());
     core::Trace::global().add_work("inversion/gram", (i.first == j.first ? 1.0 : 2.0) * products, 0.0);
   });
   Eigen::MatrixXd gram;

@@ -16,7 +16,7 @@ struct ColumnBlock {
 /// Blocks of 256 columns, whatever the number of ranks, dealt out in turn.
 [[nodiscard]] std::vector<ColumnBlock> column_blocks(Eigen::Index n_columns, int n_ranks);
 
-/// Lower triangle of AᵀA on rank 0, empty elsewhere; ranks share the tiles of 256 × 256. shapes: A (n, p), the same on every rank → (p, p).
+/// Lower triangle of AᵀA on rank 0, empty elsewhere; ranks and threads share the tiles of 256 × 256. shapes: A (n, p), the same on every rank → (p, p).
 /// Internal to this layer. collective. cost: n·p² flops.
 [[nodiscard]] Eigen::MatrixXd shared_gram(const Team& team, const Eigen::MatrixXd& a);
 
