@@ -22,7 +22,6 @@ RUN apt-get update \
  && xargs apt-get install -y --no-install-recommends openmpi-bin proj-data fonts-dejavu-core </usr/local/packages \
  && rm -rf /var/lib/apt/lists/* /usr/local/packages \
  && mt_invert --version
-ENV OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 RUN useradd --create-home lodestone
 USER lodestone
 WORKDIR /data

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on one rank and on several (benchmarks/run.py sets them side by side).
-// Sample run: mpirun -n 2 bench_scaling        (half a minute)
+// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on one rank, on several, and on
+// several threads (benchmarks/run.py sets them side by side).
+// Sample run: mpirun -n 2 bench_scaling        (half a minute; threads: OMP_NUM_THREADS=2 bench_scaling)
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"

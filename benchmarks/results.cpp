@@ -3,6 +3,8 @@
 
 #include "engine/core/build_info.hpp"
 #include "engine/core/json_text.hpp"
+#include "engine/core/parallel.hpp"
+#include "physics/linalg/serial_blas.hpp"
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -11,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <complex>
-#include <cstdlib>
 #include <ctime>
 
 extern "C" {
@@ -33,11 +34,6 @@ std::string fact(const std::string& name) {
     if (key == name) return value;
   }
   return "unknown";
-}
-
-std::string threads() {
-  const char* text = std::getenv("OPENBLAS_NUM_THREADS");
-  return text != nullptr && std::atoi(text) > 0 ? fmt::format("{}", std::atoi(text)) : "null";
 }
 
 }  // namespace
@@ -65,7 +61,7 @@ void Results::add_profile(const std::string& name, const Totals& totals, double 
 
 void Results::print(int ranks, const std::string& command) const {
   fmt::print("{{\"header\": {{\"commit\": {}, \"compiler\": {}, \"machine\": null, \"ranks\": {}, \"threads\": {}}},\n \"results\": [",
-             core::json_quoted(fact("commit")), core::json_quoted(fact("compiler")), ranks, threads());
+             core::json_quoted(fact("commit")), core::json_quoted(fact("compiler")), ranks, core::threads());
   const char* separator = "\n  ";
   for (const Result& result : results_) {
     const auto ratio = result.peer_value ? std::optional<double>(*result.peer_value / result.value) : std::nullopt;
@@ -105,6 +101,7 @@ Totals best_totals(int repeats, const std::function<void()>& work) {
 }
 
 MachineRates measure_rates() {
+  physics::linalg::keep_blas_serial();
   constexpr int n = 512;
   constexpr double products = 1.0 * n * n * n;
   const Eigen::MatrixXcd a = Eigen::MatrixXcd::Random(n, n), b = Eigen::MatrixXcd::Random(n, n);

@@ -38,16 +38,16 @@ def build(folder, programs):
     subprocess.run(["cmake", "--build", folder, "--target", *programs], check=True)
 
 
-def launch(command, ranks):
+def launch(command, ranks, threads=1):
     """What the program prints; errors: CalledProcessError."""
-    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ, "OMP_NUM_THREADS": str(threads)}
     before = ["mpirun", "-n", str(ranks), "--bind-to", "none"] if ranks > 1 else []
     return subprocess.run([*before, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def measure(program, ranks, folder):
+def measure(program, ranks, folder, threads=1):
     """The JSON that one program prints."""
-    return json.loads(launch([folder / "bin" / program], ranks))
+    return json.loads(launch([folder / "bin" / program], ranks, threads))
 
 
 def measure_accuracy(ranks, folder, on):
@@ -82,7 +82,7 @@ def replace(path, document):
 def results_of(name, ranks, folder):
     """(header, rows) of what is measured under a name."""
     if name == "scaling":
-        return runs.scaling(lambda n: measure("bench_scaling", n, folder))
+        return runs.scaling(lambda ranks, threads: measure("bench_scaling", ranks, folder, threads))
     documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
     header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
     if name == "runs":

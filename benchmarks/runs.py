@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What run.py measures by whole programs: inversions from start to target, and forward runs on one rank beside several."""
+"""What run.py measures by whole programs: inversions from start to target, and forward runs on one rank beside several and beside several threads."""
 import collections
 import re
 import shutil
@@ -48,15 +48,17 @@ def inversions(launch, program, source, folder):
 
 
 def scaling(measure):
-    """Rows of bench_scaling on RANKS ranks with one rank as the peer, medians of alternating runs; `measure(ranks)` gives one document."""
+    """Rows of bench_scaling on RANKS ranks and on as many threads of one rank, with one thread of one rank as the peer, medians of alternating runs;
+    `measure(ranks, threads)` gives one document."""
+    ways = {"1 rank": (1, 1), f"{RANKS} ranks": (RANKS, 1), f"{RANKS} threads": (1, RANKS)}
     seconds = collections.defaultdict(list)
-    documents = [(ranks, measure(ranks)) for _ in range(ROUNDS) for ranks in (1, RANKS)]
-    for ranks, document in documents:
+    documents = [(way, measure(*ways[way])) for _ in range(ROUNDS) for way in ways]
+    for way, document in documents:
         for r in document["results"]:
-            seconds[r["case"], r["metric"], r["unit"], ranks].append(r["value"])
+            seconds[r["case"], r["metric"], r["unit"], way].append(r["value"])
     rows = []
     for r in documents[0][1]["results"]:
-        one, several = (statistics.median(seconds[r["case"], r["metric"], r["unit"], ranks]) for ranks in (1, RANKS))
+        one, *others = (statistics.median(seconds[r["case"], r["metric"], r["unit"], way]) for way in ways)
         rows.append(row(r["case"], f"{r['metric']}, 1 rank", r["unit"], one, r["target"], None if r["target"] is None else one <= r["target"]))
-        rows.append(row(r["case"], f"{r['metric']}, {RANKS} ranks", r["unit"], several, peer="1 rank", peer_value=one))
+        rows += [row(r["case"], f"{r['metric']}, {way}", r["unit"], value, peer="1 rank", peer_value=one) for way, value in zip(list(ways)[1:], others)]
     return documents[0][1]["header"], rows

@@ -159,15 +159,20 @@ def selftests_table(default, fine):
 
 
 SELFTESTS = ("selftest_default", "selftest_fine")
-def pairs_table(bench):
+
+
+def scaling_table(bench):
     rows = []
     for r in bench.rows:
-        if r["peer"] != "1 rank":
+        if not r["metric"].endswith(", 1 rank"):
             continue
-        one = bench.row(r["case"], r["metric"].rsplit(",", 1)[0] + ", 1 rank")
-        limit = "" if one["target"] is None else f"{number(one['target'])} {r['unit']}"
-        rows.append([r["case"], r["metric"].rsplit(",", 1)[0], f"{number(one['value'])} {r['unit']}", limit, f"{number(r['value'])} {r['unit']}", number(r["ratio"])])
-    return bench.machine() + table(["accuracy", "what", "1 rank", "limit", "2 ranks", "ratio"], rows)
+        metric = r["metric"].removesuffix(", 1 rank")
+        cells = [r["case"], metric, f"{number(r['value'])} {r['unit']}", "" if r["target"] is None else f"{number(r['target'])} {r['unit']}"]
+        for way in ("2 ranks", "2 threads"):
+            several = bench.row(r["case"], f"{metric}, {way}")
+            cells += [f"{number(several['value'])} {several['unit']}", number(several["ratio"])]
+        rows.append(cells)
+    return bench.machine() + table(["accuracy", "what", "1 rank, 1 thread", "limit", "2 ranks", "ratio", "2 threads", "ratio"], rows)
 
 
 def runs_table(bench):
@@ -180,7 +185,7 @@ def runs_table(bench):
     return bench.machine() + table(["inversion", "ranks", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
 
 
-TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), pairs_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
+TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
 
 

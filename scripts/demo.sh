@@ -18,18 +18,9 @@ if [ -e "$out/result.h5" ] || [ -e "$out/checkpoint.h5" ]; then
   rm -rf "$out"
 fi
 
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # ranks, not threads, share the work
-launch=()
-if [ "$(env -u OMP_NUM_THREADS nproc)" -ge 2 ] && command -v mpirun >/dev/null; then # plain nproc answers OMP_NUM_THREADS
-  launch=(mpirun -n 2 --bind-to none)
-  if [ "$(id -u)" -eq 0 ]; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  fi
-fi
-
-# Code 10, target rms not reached, is a result as well: field data hold more than a 2-D section can explain.
+# One rank on all processors (OMP_NUM_THREADS limits them). Code 10, target rms not reached, is a result as well: field data hold more than a 2-D section can explain.
 code=0
-"${launch[@]}" "$program" invert "$config" -o "$out" || code=$?
+"$program" invert "$config" -o "$out" || code=$?
 if [ "$code" -ne 0 ] && [ "$code" -ne 10 ]; then
   exit "$code"
 fi

@@ -109,6 +109,8 @@ void describe(CLI::App& app, Parsed& parsed) {
   app.add_flag("--version", parsed.version, "print the version and the facts of the build");
   app.add_option("--log", parsed.log, "human or json (one object per line)")->check(CLI::IsMember({"human", "json"}));
   app.add_option("--trace", parsed.line.trace_path, "write a Chrome trace of the run to this file");
+  app.add_option("--threads", parsed.line.n_threads, "threads of each rank (default: OMP_NUM_THREADS, or its part of the processors)")
+      ->check(CLI::Range(1, 1024));
   add_invert(app, parsed);
   add_forward(app, parsed);
   add_others(app, parsed);

@@ -57,7 +57,8 @@ struct CommandLine {
   std::variant<ShowText, InvertArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
   std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
-  std::string trace_path;  ///< Chrome trace of this run; empty: none
+  std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
+  std::string trace_path;        ///< Chrome trace of this run; empty: none
 };
 
 /// errors: ConfigError on wrong usage.

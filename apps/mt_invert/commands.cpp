@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 
 #include <csignal>
@@ -62,6 +63,7 @@ int run(MPI_Comm comm, const CommandLine& line) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human});
+  if (line.n_threads) core::set_threads(*line.n_threads);
   return line.trace_path.empty() ? std::visit(Dispatch{comm, line}, line.command) : run_traced(comm, line);
 }
 

@@ -4,6 +4,7 @@
 #include "apps/mt_invert/rank_zero.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 
 #include <algorithm>
@@ -56,8 +57,9 @@ struct TimeEstimate {
   [[nodiscard]] double iteration_s() const { return jacobian_s + trials * forward_s + dense_s; }
 };
 
-/// Times the frequency in the middle of the list on this machine and scales to all of them. Local: every rank times the same frequency.
-TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes) {
+/// Times the frequency in the middle of the list on this machine and scales to all of them, shared by `n_workers`. Local: every rank times the same
+/// frequency.
+TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes, int n_workers) {
   const int frequency = static_cast<int>(physics.survey().frequencies_hz.size() / 2);
   mt::Survey2D survey = survey_of(physics.survey(), frequency);
   if (survey.keys.empty()) return {};
@@ -65,7 +67,7 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
   const auto map = physics.space().behind(std::shared_ptr<const core::DifferentiableMap>(&simulation, [](const auto*) {}));
   const Eigen::VectorXd model = physics.space().from_log10(earth.start_log10);
   TimeEstimate time;
-  const double share = relative_work(meshes, frequency) / core::size_of(physics.comm());
+  const double share = relative_work(meshes, frequency) / n_workers;
   {
     const core::ScopedTimer timer("dry run/forward");
     static_cast<void>(map->value(model));
@@ -74,6 +76,14 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
   const core::ScopedTimer timer("dry run/jacobian");
   static_cast<void>(map->linearize(model)->local_jacobian());
   time.jacobian_s = share * timer.seconds();
+  return time;
+}
+
+TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes) {
+  const int n_threads = core::threads();
+  core::set_threads(1);
+  const TimeEstimate time = time_on_one_thread(physics, earth, meshes, core::size_of(physics.comm()) * n_threads);
+  core::set_threads(n_threads);
   return time;
 }
 
@@ -86,7 +96,8 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
   double bytes = simulation->estimated_bytes();
   if (config.inversion.needs_jacobian()) {
     const double side = std::min(n, n_data), other = std::max(n, n_data);  // of the dense system; the space is chosen so by default
-    time.dense_s = (other * side * side / core::size_of(physics.comm()) + usual_trials * side * side * side / 3.0) / dense_rate;
+    const double n_threads = core::threads(), n_ranks = core::size_of(physics.comm());
+    time.dense_s = (other * side * side / n_ranks + usual_trials * side * side * side / 3.0) / (n_threads * dense_rate);
     bytes += 8.0 * (2.0 * n * n_data + 2.0 * side * side);
   } else {
     time.jacobian_s = 0.0;
@@ -101,10 +112,10 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
-    print_out(
-        fmt::format("time per iteration:   about {:.1f} s at first, on {} rank(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
-                    "dense algebra {:.1f} s)\n",
-                    time.iteration_s(), core::size_of(physics.comm()), time.jacobian_s, time.trials, time.forward_s, time.dense_s));
+    print_out(fmt::format(
+        "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
+        "dense algebra {:.1f} s)\n",
+        time.iteration_s(), core::size_of(physics.comm()), core::threads(), time.jacobian_s, time.trials, time.forward_s, time.dense_s));
     print_out(fmt::format("{} iterations:        from {:.1f} min to three times that: meshes grow with the contrasts of the model\n",
                           config.inversion.max_iterations(), config.inversion.max_iterations() * time.iteration_s() / 60.0));
   });

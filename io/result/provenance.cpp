@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/build_info.hpp"
+#include "engine/core/parallel.hpp"
 #include "io/result/result.hpp"
 
 #include <fmt/format.h>
@@ -75,7 +76,8 @@ Provenance make_provenance(const std::string& command_line, int n_ranks) {
                  {"cores", std::to_string(std::thread::hardware_concurrency())},
                  {"memory", memory_size()},
                  {"system", system_name()},
-                 {"MPI ranks", std::to_string(n_ranks)}};
+                 {"MPI ranks", std::to_string(n_ranks)},
+                 {"threads of a rank", std::to_string(core::threads())}};
   return result;
 }
 

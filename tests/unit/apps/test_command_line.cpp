@@ -51,6 +51,14 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
 }
 
+TEST_CASE("command line: every command takes a number of threads, at least one", "[apps]") {
+  CHECK(parse({"invert", "a.toml", "--threads", "3"}).n_threads == 3);
+  CHECK(parse({"--threads", "2", "selftest"}).n_threads == 2);
+  CHECK_FALSE(parse({"selftest"}).n_threads);
+  CHECK_THAT(refusal({"selftest", "--threads", "0"}), Catch::Contains("--threads") && Catch::Contains("1"));
+  CHECK_THAT(refusal({"selftest", "--threads", "all"}), Catch::Contains("--threads"));
+}
+
 TEST_CASE("command line: wrong usage is a configuration error that says what is wrong", "[apps]") {
   CHECK_THAT(refusal({}), Catch::Contains("expected a command"));
   CHECK_THAT(refusal({"invert"}), Catch::Contains("CONFIG"));
