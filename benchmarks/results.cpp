@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/results.hpp"
 
+#include "engine/core/blas_setup.hpp"
 #include "engine/core/build_info.hpp"
 #include "engine/core/json_text.hpp"
 #include "engine/core/parallel.hpp"
-#include "physics/linalg/serial_blas.hpp"
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ Totals best_totals(int repeats, const std::function<void()>& work) {
 }
 
 MachineRates measure_rates() {
-  physics::linalg::keep_blas_serial();
+  core::prepare_blas();
   constexpr int n = 512;
   constexpr double products = 1.0 * n * n * n;
   const Eigen::MatrixXcd a = Eigen::MatrixXcd::Random(n, n), b = Eigen::MatrixXcd::Random(n, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/lapack.hpp"
 
+#include "engine/core/blas_setup.hpp"
 #include "engine/core/parallel.hpp"
-#include "physics/linalg/serial_blas.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, 
 namespace lodestone::inversion::lapack {
 
 Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b) {
-  physics::linalg::keep_blas_serial();
+  core::prepare_blas();
   Eigen::MatrixXd c = Eigen::MatrixXd::Zero(a.cols(), b.cols());
   const int m = static_cast<int>(a.cols()), n = static_cast<int>(b.cols()), k = static_cast<int>(a.rows());
   const int lda = static_cast<int>(a.outerStride()), ldb = static_cast<int>(b.outerStride()), ldc = m;
@@ -33,7 +33,7 @@ Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a, const core::Co
 }
 
 Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a) {
-  physics::linalg::keep_blas_serial();
+  core::prepare_blas();
   Eigen::MatrixXd c = Eigen::MatrixXd::Zero(a.cols(), a.cols());
   const int n = static_cast<int>(a.cols()), k = static_cast<int>(a.rows()), lda = static_cast<int>(a.outerStride());
   const double one = 1.0, zero = 0.0;
@@ -83,7 +83,7 @@ class TiledMatrix {
 }  // namespace
 
 bool factorise(Eigen::MatrixXd& lower) {
-  physics::linalg::keep_blas_serial();
+  core::prepare_blas();
   const TiledMatrix matrix(lower);
   const int n = matrix.n_tiles();
   std::vector<std::pair<int, int>> behind;  // tiles of the lower triangle, the last column first: those behind column k are the first ones

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/simulation_2d.hpp"
 
+#include "engine/core/blas_setup.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
-#include "physics/linalg/serial_blas.hpp"
 #include "physics/mt/simulation_2d_impl.hpp"
 #include "physics/mt/units.hpp"
 
@@ -131,7 +131,7 @@ void Simulation2D::Impl::share_jobs() {
 
 void Simulation2D::Impl::make_problems() {
   const core::ScopedTimer timer("mt2d/set up");
-  linalg::keep_blas_serial();
+  core::prepare_blas();
   std::vector<std::function<void()>> parts;
   for (const Job* job : own_jobs) {
     const BandMesh& band = meshes.bands[job->band];
