@@ -9,7 +9,7 @@ import time
 # Other programs on the same data, as published or logged; see docs/results.md.
 INVERSIONS = [
     {"case": "BLOCK2", "config": "examples/block2/block2.toml", "ranks": 1, "repeats": 3, "target_s": 4.0, "settings": ["inversion.smooth_at_target=false", "inversion.sufficient_drop=0.4", 'forward.final_accuracy="iteration"'],
-     "peer": "ModEM 2-D, NLCG, one core of the same kind", "peer_s": 19.7},
+     "peer": "ModEM 2-D, NLCG, one AMD EPYC core", "peer_s": 19.7},
     {"case": "MARE2DEM marine demo", "config": "examples/mare2dem/mare2dem.toml", "ranks": 1, "repeats": 1, "target_s": 350.0, "settings": [],
      "peer": "MARE2DEM's log, 12 processes", "peer_s": 395.0},
     {"case": "KIM-ETO demo", "config": "examples/kim_eto/kim_eto.toml", "ranks": 2, "repeats": 3, "target_s": 90.0, "settings": [], "peer": None, "peer_s": None},
