@@ -4,13 +4,9 @@
 #include "engine/core/error.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace lodestone::core {
 namespace {
-
-constexpr std::array<std::size_t, 7> dtype_sizes{1, 4, 8, 4, 8, 8, 16};
-constexpr std::array<std::string_view, 7> dtype_names{"u8", "i32", "i64", "f32", "f64", "c64", "c128"};
 
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -40,9 +36,6 @@ std::vector<T> read_flat(const ArraySource& source, const std::string& name, DTy
 }
 
 }  // namespace
-
-std::size_t size_of(DType dtype) { return dtype_sizes[static_cast<std::size_t>(dtype)]; }
-std::string_view name_of(DType dtype) { return dtype_names[static_cast<std::size_t>(dtype)]; }
 
 std::int64_t ArrayInfo::count() const {
   std::int64_t product = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/dtype.hpp"
+
 #include <Eigen/Core>
 
 #include <complex>
@@ -11,10 +13,6 @@
 #include <vector>
 
 namespace lodestone::core {
-
-enum class DType : std::uint8_t { u8, i32, i64, f32, f64, c64, c128 };
-[[nodiscard]] std::size_t size_of(DType dtype);
-[[nodiscard]] std::string_view name_of(DType dtype);
 
 /// Dtype and row-major shape of one named array. Names are paths: "model/log10_resistivity".
 struct ArrayInfo {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one door to BLAS (or to Eigen, where the build found no BLAS).
+#pragma once
+
+#include "engine/tensor/shape.hpp"
+
+namespace lodestone::engine::cpu_backend {
+
+struct GemmSize {
+  Dim rows, columns, summed;
+};
+
+/// Element (i, j) at data[i · row_stride + j · column_stride]; one of the strides is 1 (or its extent).
+template <class T>
+struct GemmOperand {
+  const T* data;
+  Dim row_stride, column_stride;
+};
+
+/// C = A B, C row-major without gaps. T: float, double and their complex numbers.
+template <class T>
+void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, T* c);
+
+}  // namespace lodestone::engine::cpu_backend

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/backend/cpu/gemm.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <complex>
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+struct Leading {
+  CBLAS_TRANSPOSE transpose;
+  int stride;
+};
+
+/// How BLAS is told about an operand: its rows or its columns are contiguous.
+template <class T>
+Leading leading(const GemmOperand<T>& x, Dim rows, Dim columns) {
+  const bool by_rows = columns == 1 ? rows == 1 || x.row_stride >= 1 : x.column_stride == 1 && (rows == 1 || x.row_stride >= columns);
+  if (by_rows) return {CblasNoTrans, static_cast<int>(std::max<Dim>(rows == 1 ? columns : x.row_stride, columns))};
+  return {CblasTrans, static_cast<int>(std::max<Dim>(columns == 1 ? rows : x.column_stride, rows))};
+}
+
+}  // namespace
+
+template <class T>
+void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, T* c) {
+  if (size.summed == 0) {
+    std::fill_n(c, size.rows * size.columns, T(0));
+    return;
+  }
+  const Leading of_a = leading(a, size.rows, size.summed), of_b = leading(b, size.summed, size.columns);
+  const auto m = static_cast<int>(size.rows), n = static_cast<int>(size.columns), k = static_cast<int>(size.summed);
+  const T one(1), zero(0);
+  if constexpr (std::is_same_v<T, float>) {
+    cblas_sgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, zero, c, n);
+  } else if constexpr (std::is_same_v<T, double>) {
+    cblas_dgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, zero, c, n);
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    cblas_cgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &zero, c, n);
+  } else {
+    cblas_zgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &zero, c, n);
+  }
+}
+
+template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&, float*);
+template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&, double*);
+template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&, const GemmOperand<std::complex<float>>&, std::complex<float>*);
+template void gemm(const GemmSize&, const GemmOperand<std::complex<double>>&, const GemmOperand<std::complex<double>>&,
+                   std::complex<double>*);
+
+}  // namespace lodestone::engine::cpu_backend

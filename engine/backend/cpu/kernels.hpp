@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the CPU backend, one registration each.
+#pragma once
+
+namespace lodestone::engine {
+class OpTable;
+namespace cpu_backend {
+void register_elementwise_kernels(OpTable& table);
+void register_reduction_kernels(OpTable& table);
+void register_movement_kernels(OpTable& table);
+void register_product_kernels(OpTable& table);
+}  // namespace cpu_backend
+}  // namespace lodestone::engine

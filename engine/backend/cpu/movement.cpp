@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// pad and concatenate: fill, then copy rows to where they belong.
+#include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/scalar_functions.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+/// Copies strided elements to strided places.
+template <class T>
+void copy_block(T* to, const Strides& to_strides, const T* from, const Strides& from_strides, const Shape& shape, int axis = 0) {
+  if (axis == shape.rank()) {
+    *to = *from;
+  } else if (axis == shape.rank() - 1) {
+    const std::int64_t a = to_strides[axis], b = from_strides[axis];
+    if (a == 1 && b == 1) {
+      std::copy_n(from, shape[axis], to);
+    } else {
+      for (Dim i = 0; i < shape[axis]; ++i) to[i * a] = from[i * b];
+    }
+  } else {
+    for (Dim i = 0; i < shape[axis]; ++i)
+      copy_block(to + i * to_strides[axis], to_strides, from + i * from_strides[axis], from_strides, shape, axis + 1);
+  }
+}
+
+template <class T>
+void pad_elements(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<PadAttrs>();
+  std::fill_n(call.out.as<T>(), call.out.count(), scalar::Cast<T>{}(attrs.value));
+  Shape count = call.in[0].shape();
+  Strides steps = *call.out.strides;
+  const T* from = call.in[0].as<T>();
+  T* to = call.out.as<T>();
+  for (int axis = 0; axis < count.rank(); ++axis) {
+    const Dim step = attrs.inside[axis] + 1, extent = call.out.shape()[axis];
+    const Dim first = attrs.low[axis] < 0 ? (-attrs.low[axis] + step - 1) / step : 0;           // first element that is not cropped
+    const Dim last = extent > attrs.low[axis] ? (extent - 1 - attrs.low[axis]) / step + 1 : 0;  // one past the last
+    count[axis] = std::max<Dim>(std::min(last, count[axis]) - first, 0);
+    from += first * (*call.in[0].strides)[axis];
+    to += (attrs.low[axis] + first * step) * steps[axis];
+    steps[axis] *= step;
+  }
+  if (count.count() > 0) copy_block(to, steps, from, *call.in[0].strides, count);
+}
+
+template <class T>
+void concatenate_elements(const KernelCall& call) {
+  const int axis = call.attrs_of<AxisAttrs>().axis;
+  T* to = call.out.as<T>();
+  for (const View& part : call.in) {
+    if (part.count() > 0) copy_block(to, *call.out.strides, part.as<T>(), *part.strides, part.shape());
+    to += part.shape()[axis] * (*call.out.strides)[axis];
+  }
+}
+
+}  // namespace
+
+void register_movement_kernels(OpTable& table) {
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    core::visit_dtype(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      table.at("pad").with_kernel(Backend::processor, dtype, {"cpu.rows", pad_elements<T>});
+      table.at("concatenate").with_kernel(Backend::processor, dtype, {"cpu.rows", concatenate_elements<T>});
+    });
+  }
+}
+
+}  // namespace lodestone::engine::cpu_backend

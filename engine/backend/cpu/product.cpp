@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// dot_general by BLAS: the axes of each operand are grouped into batch, free and summed; a group that is one stride is used where it lies, anything
+// else is packed first.
+#include "engine/backend/cpu/gemm.hpp"
+#include "engine/backend/cpu/kernels.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+#include <optional>
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+/// Extent and stride of axes that run as one; none when their strides do not allow it.
+struct Group {
+  Dim extent = 1;
+  Dim stride = 1;
+};
+
+std::optional<Group> group_of(const Shape& shape, const Strides& strides, const Axes& axes) {
+  Group group;
+  bool started = false;
+  for (int n = axes.size() - 1; n >= 0; --n) {
+    const auto axis = static_cast<int>(axes[n]);
+    if (shape[axis] == 1) continue;
+    if (started && strides[axis] != group.stride * group.extent) return std::nullopt;
+    if (!started) group.stride = strides[axis];
+    group.extent *= shape[axis];
+    started = true;
+  }
+  return group;
+}
+
+/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), or a packed copy of it.
+template <class T>
+struct Operand {
+  const T* data;
+  Dim batch, rows, columns;
+  Dim batch_stride, row_stride, column_stride;
+  std::vector<T> packed;
+};
+
+Dim extent_of(const Shape& shape, const Axes& axes) {
+  Dim product = 1;
+  for (const Dim axis : axes) product *= shape[static_cast<int>(axis)];
+  return product;
+}
+
+template <class T>
+void pack(std::vector<T>& to, const View& view, const Axes& order) {
+  to.reserve(static_cast<std::size_t>(view.count()));
+  const auto walk = [&](auto&& self, int depth, const T* from) -> void {
+    if (depth == order.size()) {
+      to.push_back(*from);
+      return;
+    }
+    const auto axis = static_cast<int>(order[depth]);
+    for (Dim i = 0; i < view.shape()[axis]; ++i) self(self, depth + 1, from + i * (*view.strides)[axis]);
+  };
+  if (view.count() > 0) walk(walk, 0, view.as<T>());
+}
+
+template <class T>
+Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const Axes& columns) {
+  const Shape& shape = view.shape();
+  const auto b = group_of(shape, *view.strides, batch), r = group_of(shape, *view.strides, rows),
+             c = group_of(shape, *view.strides, columns);
+  const auto usable = [](const Group& across, const Group& along) {
+    return (along.extent == 1 || along.stride == 1) && (across.extent == 1 || across.stride >= along.extent);
+  };
+  if (b && r && c && (usable(*r, *c) || usable(*c, *r)))
+    return {view.as<T>(), b->extent, r->extent, c->extent, b->stride, r->stride, c->stride, {}};
+  Axes order = batch;
+  for (const Dim axis : rows) order.push_back(axis);
+  for (const Dim axis : columns) order.push_back(axis);
+  const Dim n_rows = extent_of(shape, rows), n_columns = extent_of(shape, columns);
+  Operand<T> result{nullptr, extent_of(shape, batch), n_rows, n_columns, n_rows * n_columns, n_columns, 1, {}};
+  pack(result.packed, view, order);
+  result.data = result.packed.data();
+  return result;
+}
+
+template <class T>
+void dot_kernel(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<DotAttrs>();
+  const Axes free_a = DotAttrs::free_axes(call.in[0].shape().rank(), attrs.contract_a, attrs.batch_a);
+  const Axes free_b = DotAttrs::free_axes(call.in[1].shape().rank(), attrs.contract_b, attrs.batch_b);
+  const Operand<T> a = operand<T>(call.in[0], attrs.batch_a, free_a, attrs.contract_a);
+  const Operand<T> b = operand<T>(call.in[1], attrs.batch_b, attrs.contract_b, free_b);
+  if (call.out.count() == 0) return;
+  for (Dim n = 0; n < a.batch; ++n) {
+    gemm<T>({a.rows, b.columns, a.columns}, {a.data + n * a.batch_stride, a.row_stride, a.column_stride},
+            {b.data + n * b.batch_stride, b.row_stride, b.column_stride}, call.out.as<T>() + n * a.rows * b.columns);
+  }
+}
+
+}  // namespace
+
+void register_product_kernels(OpTable& table) {
+  OpInfo& row = table.at("dot_general");
+  row.with_kernel(Backend::processor, DType::f32, {"cpu.gemm", dot_kernel<float>});
+  row.with_kernel(Backend::processor, DType::f64, {"cpu.gemm", dot_kernel<double>});
+  row.with_kernel(Backend::processor, DType::c64, {"cpu.gemm", dot_kernel<std::complex<float>>});
+  row.with_kernel(Backend::processor, DType::c128, {"cpu.gemm", dot_kernel<std::complex<double>>});
+}
+
+}  // namespace lodestone::engine::cpu_backend

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/backend/register.hpp"
+
+#include "engine/backend/cpu/kernels.hpp"
+
+namespace lodestone::engine {
+
+void register_cpu_kernels(OpTable& table) {
+  cpu_backend::register_elementwise_kernels(table);
+  cpu_backend::register_reduction_kernels(table);
+  cpu_backend::register_movement_kernels(table);
+  cpu_backend::register_product_kernels(table);
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every op by plain loops over all elements: what the fast kernels are compared with, and what runs where there is none.
+#include "engine/backend/elementwise_kernels.hpp"
+#include "engine/backend/reference/strided.hpp"
+#include "engine/backend/register.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+#include <cstring>
+
+namespace lodestone::engine {
+namespace {
+
+using reference::indices_of;
+using reference::offset_of;
+
+template <class T>
+T& element(const View& view, const IntList& indices) {
+  return view.as<T>()[offset_of(indices, *view.strides)];
+}
+
+template <class Function, class T>
+void unary_loop(const KernelCall& call) {
+  using Out = decltype(Function{}(T{}));
+  for (std::int64_t i = 0; i < call.out.count(); ++i)
+    call.out.as<Out>()[i] = Function{}(element<T>(call.in[0], indices_of(i, call.out.shape())));
+}
+
+template <class Function, class T>
+void binary_loop(const KernelCall& call) {
+  using Out = decltype(Function{}(T{}, T{}));
+  for (std::int64_t i = 0; i < call.out.count(); ++i) {
+    const IntList indices = indices_of(i, call.out.shape());
+    call.out.as<Out>()[i] = Function{}(element<T>(call.in[0], indices), element<T>(call.in[1], indices));
+  }
+}
+
+struct ReferenceLoops {
+  OpTable& table;
+  template <class Function, class... T>
+  void unary(std::string_view name) const {
+    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", unary_loop<Function, T>}), ...);
+  }
+  template <class Function, class... T>
+  void binary(std::string_view name) const {
+    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", binary_loop<Function, T>}), ...);
+  }
+};
+
+void cast_loop(const KernelCall& call) {
+  core::visit_dtype(call.in[0].aval->dtype, [&](auto from) {
+    core::visit_dtype(call.out.aval->dtype, [&](auto to) {
+      for (std::int64_t i = 0; i < call.out.count(); ++i)
+        call.out.as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(element<decltype(from)>(call.in[0], indices_of(i, call.out.shape())));
+    });
+  });
+}
+
+void select_loop(const KernelCall& call) {
+  const std::size_t size = core::size_of(call.out.aval->dtype);
+  for (std::int64_t i = 0; i < call.out.count(); ++i) {
+    const IntList indices = indices_of(i, call.out.shape());
+    const View& chosen = call.in[element<bool>(call.in[0], indices) ? 1 : 2];
+    std::memcpy(call.out.data + static_cast<std::size_t>(i) * size,
+                chosen.data + offset_of(indices, *chosen.strides) * static_cast<std::int64_t>(size), size);
+  }
+}
+
+/// out[kept] = combine of x over the reduced axes, from `start` (none: from the first element).
+template <class T, class Combine>
+void reduce_loop(const KernelCall& call, Combine combine, bool from_zero) {
+  const Axes& axes = call.attrs_of<ReduceAttrs>().axes;
+  std::vector<bool> seen(static_cast<std::size_t>(call.out.count()), from_zero);
+  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
+  for (std::int64_t i = 0; i < call.in[0].count(); ++i) {
+    const IntList indices = indices_of(i, call.in[0].shape());
+    IntList kept;
+    for (int axis = 0; axis < indices.size(); ++axis) {
+      if (!axes.contains(axis)) kept.push_back(indices[axis]);
+    }
+    const std::int64_t at = offset_of(kept, *call.out.strides);
+    const T x = element<T>(call.in[0], indices);
+    T& out = call.out.as<T>()[at];
+    out = seen[static_cast<std::size_t>(at)] ? combine(out, x) : x;
+    seen[static_cast<std::size_t>(at)] = true;
+  }
+}
+
+template <class T>
+void sum_loop(const KernelCall& call) {
+  reduce_loop<T>(call, scalar::Add{}, true);
+}
+template <class T>
+void max_loop(const KernelCall& call) {
+  reduce_loop<T>(call, scalar::Maximum{}, false);
+}
+template <class T>
+void min_loop(const KernelCall& call) {
+  reduce_loop<T>(call, scalar::Minimum{}, false);
+}
+
+void pad_loop(const KernelCall& call) {
+  core::visit_dtype(call.out.aval->dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto& attrs = call.attrs_of<PadAttrs>();
+    for (std::int64_t i = 0; i < call.out.count(); ++i) {
+      IntList source = indices_of(i, call.out.shape());
+      bool inside = true;
+      for (int axis = 0; axis < source.size(); ++axis) {
+        const Dim step = attrs.inside[axis] + 1, at = source[axis] - attrs.low[axis];
+        inside = inside && at >= 0 && at % step == 0 && at / step < call.in[0].shape()[axis];
+        source[axis] = at / step;
+      }
+      call.out.as<T>()[i] = inside ? element<T>(call.in[0], source) : scalar::Cast<T>{}(attrs.value);
+    }
+  });
+}
+
+void concatenate_loop(const KernelCall& call) {
+  const int axis = call.attrs_of<AxisAttrs>().axis;
+  const std::size_t size = core::size_of(call.out.aval->dtype);
+  Dim first = 0;
+  for (const View& part : call.in) {
+    for (std::int64_t i = 0; i < part.count(); ++i) {
+      IntList indices = indices_of(i, part.shape());
+      const std::byte* from = part.data + offset_of(indices, *part.strides) * static_cast<std::int64_t>(size);
+      indices[axis] += first;
+      std::memcpy(call.out.data + offset_of(indices, *call.out.strides) * static_cast<std::int64_t>(size), from, size);
+    }
+    first += part.shape()[axis];
+  }
+}
+
+template <class T>
+void dot_loop(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<DotAttrs>();
+  const View &a = call.in[0], &b = call.in[1];
+  const Axes free_a = DotAttrs::free_axes(a.shape().rank(), attrs.contract_a, attrs.batch_a);
+  const Axes free_b = DotAttrs::free_axes(b.shape().rank(), attrs.contract_b, attrs.batch_b);
+  Shape summed;
+  for (const Dim axis : attrs.contract_a) summed.push_back(a.shape()[static_cast<int>(axis)]);
+  for (std::int64_t i = 0; i < call.out.count(); ++i) {
+    const IntList out = indices_of(i, call.out.shape());
+    IntList of_a = IntList::filled(a.shape().rank(), 0), of_b = IntList::filled(b.shape().rank(), 0);
+    const int n_batch = attrs.batch_a.size();
+    for (int n = 0; n < n_batch; ++n) {
+      of_a[static_cast<int>(attrs.batch_a[n])] = out[n];
+      of_b[static_cast<int>(attrs.batch_b[n])] = out[n];
+    }
+    for (int n = 0; n < free_a.size(); ++n) of_a[static_cast<int>(free_a[n])] = out[n_batch + n];
+    for (int n = 0; n < free_b.size(); ++n) of_b[static_cast<int>(free_b[n])] = out[n_batch + free_a.size() + n];
+    T sum(0);
+    for (std::int64_t k = 0; k < summed.count(); ++k) {
+      const IntList along = indices_of(k, summed);
+      for (int n = 0; n < summed.rank(); ++n) {
+        of_a[static_cast<int>(attrs.contract_a[n])] = along[n];
+        of_b[static_cast<int>(attrs.contract_b[n])] = along[n];
+      }
+      sum = scalar::Add{}(sum, scalar::Multiply{}(element<T>(a, of_a), element<T>(b, of_b)));
+    }
+    call.out.as<T>()[i] = sum;
+  }
+}
+
+/// Where the elements have gaps a reshape is a row-major copy, of which the new shape is a view.
+void reshape_copy(const KernelCall& call) {
+  static const OpInfo& copy = op_named("copy");
+  copy.kernel(call.in[0].aval->dtype).run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+}
+
+void for_dtypes(OpTable& table, std::string_view name, DTypes dtypes, void (*run)(const KernelCall&)) {
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    if (dtypes.contains(static_cast<DType>(i))) table.at(name).with_kernel(Backend::reference, static_cast<DType>(i), {"reference", run});
+  }
+}
+
+}  // namespace
+
+void register_reference_kernels(OpTable& table) {
+  for_each_elementwise(ReferenceLoops{table});
+  for_dtypes(table, "cast", any_computed, cast_loop);
+  for_dtypes(table, "select", {DType::b8}, select_loop);
+  for_dtypes(table, "pad", any_computed, pad_loop);
+  for_dtypes(table, "concatenate", any_computed, concatenate_loop);
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    core::visit_dtype(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const auto put = [&](std::string_view name, void (*run)(const KernelCall&)) {
+        table.at(name).with_kernel(Backend::reference, dtype, {"reference", run});
+      };
+      if (numbers.contains(dtype)) put("sum", sum_loop<T>);
+      if (numbers.contains(dtype)) put("dot_general", dot_loop<T>);
+      if constexpr (!scalar::is_complex_v<T> && !std::is_same_v<T, bool>) {
+        put("max", max_loop<T>);
+        put("min", min_loop<T>);
+      }
+    });
+  }
+  for_dtypes(table, "reshape", any_computed, reshape_copy);
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of each elementwise op: what every backend on the processor loops over.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+
+namespace lodestone::engine::scalar {
+
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = true;
+
+// clang-format off: a table
+#define LODESTONE_FUNCTION(Name, ...)                   \
+  struct Name {                                         \
+    template <class T>                                  \
+    [[gnu::always_inline]] auto operator()(T x) const { \
+      return __VA_ARGS__;                               \
+    }                                                   \
+  }
+#define LODESTONE_FUNCTION_2(Name, ...)                      \
+  struct Name {                                              \
+    template <class T>                                       \
+    [[gnu::always_inline]] auto operator()(T a, T b) const { \
+      return __VA_ARGS__;                                    \
+    }                                                        \
+  }
+LODESTONE_FUNCTION(Identity, x);
+LODESTONE_FUNCTION(Negative, static_cast<T>(-x));
+LODESTONE_FUNCTION(Reciprocal, T(1) / x);
+LODESTONE_FUNCTION(Square, static_cast<T>(x* x));
+LODESTONE_FUNCTION(Sqrt, std::sqrt(x));
+LODESTONE_FUNCTION(Exp, std::exp(x));
+LODESTONE_FUNCTION(Expm1, std::expm1(x));
+LODESTONE_FUNCTION(Log, std::log(x));
+LODESTONE_FUNCTION(Log1p, std::log1p(x));
+LODESTONE_FUNCTION(Sin, std::sin(x));
+LODESTONE_FUNCTION(Cos, std::cos(x));
+LODESTONE_FUNCTION(Tan, std::tan(x));
+LODESTONE_FUNCTION(Asin, std::asin(x));
+LODESTONE_FUNCTION(Acos, std::acos(x));
+LODESTONE_FUNCTION(Atan, std::atan(x));
+LODESTONE_FUNCTION(Sinh, std::sinh(x));
+LODESTONE_FUNCTION(Cosh, std::cosh(x));
+LODESTONE_FUNCTION(Tanh, std::tanh(x));
+LODESTONE_FUNCTION(Erf, std::erf(x));
+LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + std::exp(-x)));
+LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
+LODESTONE_FUNCTION(Floor, std::floor(x));
+LODESTONE_FUNCTION(Ceil, std::ceil(x));
+LODESTONE_FUNCTION(Round, std::nearbyint(x));
+LODESTONE_FUNCTION(LogicalNot, !x);
+LODESTONE_FUNCTION(Real, x.real());
+LODESTONE_FUNCTION(Imag, x.imag());
+LODESTONE_FUNCTION(Conj, std::conj(x));
+LODESTONE_FUNCTION_2(Add, static_cast<T>(a + b));
+LODESTONE_FUNCTION_2(Subtract, static_cast<T>(a - b));
+LODESTONE_FUNCTION_2(Divide, a / b);
+LODESTONE_FUNCTION_2(Power, std::pow(a, b));
+LODESTONE_FUNCTION_2(Atan2, std::atan2(a, b));
+LODESTONE_FUNCTION_2(Maximum, a != a ? a : a < b || b != b ? b : a);
+LODESTONE_FUNCTION_2(Minimum, a != a ? a : b < a || b != b ? b : a);
+LODESTONE_FUNCTION_2(Less, a < b);
+LODESTONE_FUNCTION_2(LessEqual, a <= b);
+LODESTONE_FUNCTION_2(Greater, a > b);
+LODESTONE_FUNCTION_2(GreaterEqual, a >= b);
+LODESTONE_FUNCTION_2(Equal, a == b);
+LODESTONE_FUNCTION_2(NotEqual, a != b);
+LODESTONE_FUNCTION_2(LogicalAnd, a&& b);
+LODESTONE_FUNCTION_2(LogicalOr, a || b);
+LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
+#undef LODESTONE_FUNCTION
+#undef LODESTONE_FUNCTION_2
+// clang-format on
+
+struct Multiply {
+  template <class T>
+  [[gnu::always_inline]] auto operator()(T a, T b) const {
+    if constexpr (is_complex_v<T>) {  // without the C standard's repair of infinities, which costs a branch per element
+      return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    } else {
+      return static_cast<T>(a * b);
+    }
+  }
+};
+
+struct Abs {
+  template <class T>
+  [[gnu::always_inline]] auto operator()(T x) const {
+    if constexpr (is_complex_v<T>) {
+      return std::abs(x);
+    } else {
+      return static_cast<T>(std::abs(x));  // the standard's abs of a short integer is an int
+    }
+  }
+};
+
+struct IsFinite {
+  template <class T>
+  bool operator()(T x) const {
+    if constexpr (is_complex_v<T>) {
+      return std::isfinite(x.real()) && std::isfinite(x.imag());
+    } else {
+      return std::isfinite(x);
+    }
+  }
+};
+
+/// Conversion as `cast` does it.
+template <class To>
+struct Cast {
+  template <class From>
+  [[gnu::always_inline]] To operator()(From x) const {
+    if constexpr (is_complex_v<To> && !is_complex_v<From>) {
+      return To(static_cast<typename To::value_type>(x), 0);
+    } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+      return static_cast<To>(x.real());  // never reached: the shape rule refuses it
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+
+}  // namespace lodestone::engine::scalar

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lodestone::engine {
+
+/// How thoroughly `check_op` looks.
+struct OpCheckOptions {
+  std::uint64_t seed = 1;
+  int n_samples = 8;  ///< inputs and attributes drawn per dtype
+  double max_adjoint_gap = 1e-12;
+  double min_order = 1.9;  ///< of the Taylor remainder
+};
+
+struct OpCheckResult {
+  bool passed = true;
+  int n_checks = 0;
+  std::string report;  ///< one line per failure: which check, inputs, attributes, figures
+};
+
+/// Checks one row of the op table, the engine's own or a user's, on random inputs (empty, of one element, odd sizes, with gaps) of all its dtypes:
+/// every kernel against the reference; the shape rule against what came out; jvp by Taylor's remainder and vjp by dot products, first and second order, in
+/// f64 and c128; batching against a loop.
+[[nodiscard]] OpCheckResult check_op(std::string_view name, const OpCheckOptions& options = {});
+
+}  // namespace lodestone::engine

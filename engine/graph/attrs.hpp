@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/memory/shared.hpp"
+#include "engine/tensor/aval.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace lodestone::engine {
+
+/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, compared and printed field by field.
+class Attrs : public Counted {
+ public:
+  virtual ~Attrs() = default;
+  [[nodiscard]] virtual std::string text() const = 0;  ///< "axes=[0, 1]"
+  [[nodiscard]] virtual bool equals(const Attrs& other) const = 0;
+};
+using AttrsPtr = Shared<const Attrs>;
+
+/// A member of an attribute struct under the name it is printed by.
+template <class Owner, class Member>
+struct Field {
+  std::string_view name;
+  Member Owner::*member;
+};
+template <class Owner, class Member>
+Field(const char*, Member Owner::*) -> Field<Owner, Member>;
+
+namespace detail {
+inline std::string attr_text(const IntList& value) { return value.text(); }
+inline std::string attr_text(DType value) { return std::string(core::name_of(value)); }
+inline std::string attr_text(Device value) { return value.text(); }
+inline std::string attr_text(const std::string& value) { return '"' + value + '"'; }
+template <class T>
+requires std::is_arithmetic_v<T> std::string attr_text(T value) { return fmt::format("{}", value); }
+
+template <class T>
+class AttrsOf final : public Attrs {
+ public:
+  explicit AttrsOf(T fields) : value(std::move(fields)) {}
+  [[nodiscard]] std::string text() const override {
+    std::string result;
+    const auto append = [&](const auto& field) {
+      result += fmt::format("{}{}={}", result.empty() ? "" : ", ", field.name, attr_text(value.*field.member));
+    };
+    std::apply([&](const auto&... field) { (append(field), ...); }, T::fields());
+    return result;
+  }
+  [[nodiscard]] bool equals(const Attrs& other) const override {
+    const auto* same = dynamic_cast<const AttrsOf*>(&other);
+    if (same == nullptr) return false;
+    return std::apply([&](const auto&... field) { return ((value.*field.member == same->value.*field.member) && ...); }, T::fields());
+  }
+  const T value;
+};
+}  // namespace detail
+
+/// Attributes from a struct that lists its members: `static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes}}; }`
+template <class T>
+[[nodiscard]] AttrsPtr make_attrs(T fields) {
+  return AttrsPtr(new detail::AttrsOf<T>(std::move(fields)));
+}
+/// The struct that `make_attrs<T>` was given; an op's own code only asks for its own type.
+template <class T>
+[[nodiscard]] const T& attrs_as(const Attrs& attrs) {
+  return static_cast<const detail::AttrsOf<T>&>(attrs).value;
+}
+
+}  // namespace lodestone::engine

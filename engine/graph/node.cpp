@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/node.hpp"
+
+#include <new>
+#include <vector>
+
+namespace lodestone::engine {
+namespace {
+
+/// Blocks of the size of a node that this thread has freed.
+struct FreeNodes {
+  std::vector<void*> blocks;
+  ~FreeNodes() {
+    for (void* block : blocks) ::operator delete(block);
+  }
+};
+thread_local FreeNodes free_nodes;
+constexpr std::size_t most_kept = 8192;
+
+}  // namespace
+
+void* Node::operator new(std::size_t bytes) {
+  auto& blocks = free_nodes.blocks;
+  if (blocks.empty()) return ::operator new(bytes);
+  void* block = blocks.back();
+  blocks.pop_back();
+  return block;
+}
+
+void Node::operator delete(void* block) noexcept {
+  auto& blocks = free_nodes.blocks;
+  if (blocks.size() >= most_kept) return ::operator delete(block);
+  if (blocks.capacity() == 0) blocks.reserve(most_kept);
+  blocks.push_back(block);
+}
+
+std::uint64_t next_visit() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint32_t thread_number() {
+  static std::atomic<std::uint32_t> last{0};
+  thread_local const std::uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return mine;
+}
+
+}  // namespace lodestone::engine

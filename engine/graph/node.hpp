@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: users hold `Tensor`s.
+#pragma once
+
+#include "engine/graph/attrs.hpp"
+#include "engine/memory/buffer.hpp"
+
+#include <memory>
+#include <source_location>
+#include <span>
+
+namespace lodestone::engine {
+
+struct OpInfo;
+class Node;
+using NodePtr = Shared<Node>;
+
+/// The inputs of a node; three without an allocation.
+class InputList {
+ public:
+  InputList() = default;
+  explicit InputList(std::size_t size) : size_(size) {
+    if (size > few) many_ = std::make_unique<NodePtr[]>(size);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] NodePtr& operator[](std::size_t i) { return begin()[i]; }
+  [[nodiscard]] const NodePtr& operator[](std::size_t i) const { return begin()[i]; }
+  [[nodiscard]] NodePtr* begin() { return size_ > few ? many_.get() : few_.data(); }
+  [[nodiscard]] const NodePtr* begin() const { return size_ > few ? many_.get() : few_.data(); }
+  [[nodiscard]] NodePtr* end() { return begin() + size_; }
+  [[nodiscard]] const NodePtr* end() const { return begin() + size_; }
+  void clear() {
+    for (NodePtr& input : *this) input = NodePtr();
+    many_.reset();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t few = 3;
+  std::size_t size_ = 0;
+  std::array<NodePtr, few> few_;
+  std::unique_ptr<NodePtr[]> many_;
+};
+
+/// A tensor before and after its evaluation: first the recorded op, then the elements.
+class Node final : public Counted {
+ public:
+  const OpInfo* op = nullptr;  ///< null: a value from outside
+  InputList inputs;
+  AttrsPtr attrs;
+  Aval aval;
+  std::source_location where;
+  std::uint32_t thread = 0;  ///< that recorded it
+  bool is_abstract = false;  ///< depends on a placeholder, so it never gets a value
+  std::uint64_t visit = 0;   ///< last traversal that came by, see `next_visit`
+  BufferPtr buffer;          ///< set by the evaluation
+  std::int64_t offset = 0;   ///< of the first element in the buffer, in elements
+  Strides strides;
+
+  [[nodiscard]] bool is_evaluated() const { return static_cast<bool>(buffer); }
+  [[nodiscard]] std::byte* data() const { return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype)); }
+  [[nodiscard]] bool is_contiguous() const { return engine::is_contiguous(aval.shape, strides); }
+
+  // Nodes come and go with every op: a free list per thread instead of the general allocator.
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* block) noexcept;
+};
+
+/// A number no node has been visited with in this thread.
+[[nodiscard]] std::uint64_t next_visit();
+/// Of the calling thread; pending nodes belong to one.
+[[nodiscard]] std::uint32_t thread_number();
+
+}  // namespace lodestone::engine

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/random.hpp"
+#include "engine/tensor/tensor.hpp"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::engine {
+
+struct OpInfo;
+
+/// A set of dtypes.
+class DTypes {
+ public:
+  constexpr DTypes() = default;
+  constexpr DTypes(std::initializer_list<DType> list) {
+    for (const DType each : list) bits_ |= bit(each);
+  }
+  [[nodiscard]] constexpr bool contains(DType dtype) const { return (bits_ & bit(dtype)) != 0; }
+  [[nodiscard]] constexpr DTypes operator|(DTypes other) const {
+    DTypes both;
+    both.bits_ = bits_ | other.bits_;
+    return both;
+  }
+  [[nodiscard]] std::string text() const;  ///< "f32, f64"
+
+ private:
+  [[nodiscard]] static constexpr unsigned bit(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
+  unsigned bits_ = 0;
+};
+inline constexpr DTypes real_floats{DType::f32, DType::f64};
+inline constexpr DTypes complexes{DType::c64, DType::c128};
+inline constexpr DTypes floats = real_floats | complexes;
+inline constexpr DTypes integers{DType::i8, DType::u8, DType::i32, DType::u32, DType::i64, DType::u64};
+inline constexpr DTypes reals = real_floats | integers;
+inline constexpr DTypes numbers = floats | integers;
+inline constexpr DTypes any_computed = numbers | DTypes{DType::b8};
+
+/// What a shape rule sees.
+struct InferArgs {
+  const OpInfo& op;
+  std::span<const Tensor> in;
+  const Attrs* attrs;
+  std::source_location where;
+  [[nodiscard]] const Aval& aval(std::size_t i) const { return in[i].aval(); }
+  template <class T>
+  [[nodiscard]] const T& as() const {
+    return attrs_as<T>(*attrs);
+  }
+};
+
+/// What a derivative or batching rule sees: the op at its inputs, its output, all of them graph nodes.
+struct RuleArgs {
+  const OpInfo& op;
+  std::span<const Tensor> in;
+  const Tensor& out;
+  const AttrsPtr& attrs;
+  std::source_location where;
+  template <class T>
+  [[nodiscard]] const T& as() const {
+    return attrs_as<T>(*attrs);
+  }
+  /// The same op with the same attributes on other inputs.
+  [[nodiscard]] Tensor again(std::span<const Tensor> inputs) const;
+};
+
+/// How an op is differentiated. Rules build graph nodes, so that derivatives can be differentiated again. The inner product is Re⟨x, y⟩: the
+/// reverse rule of a complex op is its adjoint.
+struct Derivative {
+  /// Tangent of the output for tangents of the inputs, of which those that are not valid are zero (at least one is valid).
+  std::function<Tensor(const RuleArgs&, std::span<const Tensor> tangents)> jvp;
+  /// Cotangent of input `which` for a cotangent of the output; not valid: zero.
+  std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> vjp;
+  std::string why_none;  ///< set instead of both: why there is none
+  std::string formula;   ///< for the documentation
+  [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
+};
+
+/// Work of one evaluation.
+struct Cost {
+  double flops = 0.0, bytes = 0.0;
+};
+
+/// An operand of a kernel.
+struct View {
+  std::byte* data;
+  const Aval* aval;
+  const Strides* strides;
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] const Shape& shape() const { return aval->shape; }
+  [[nodiscard]] std::int64_t count() const { return aval->count(); }
+};
+
+struct KernelCall {
+  const OpInfo& op;
+  const Attrs* attrs;
+  std::span<const View> in;
+  View out;  ///< contiguous
+  template <class T>
+  [[nodiscard]] const T& attrs_of() const {
+    return attrs_as<T>(*attrs);
+  }
+};
+
+/// A kernel for one dtype of the first input (of the output, where there is no input).
+struct Kernel {
+  std::string_view name;  ///< "cpu.loop"
+  void (*run)(const KernelCall&) = nullptr;
+  bool contiguous_inputs = false;  ///< inputs with gaps are copied first
+  bool in_place = false;           ///< the output may be the buffer of an input of the same size: element i is read before it is written
+};
+enum class Backend : std::uint8_t { reference, processor };
+inline constexpr int n_backends = 2;
+
+/// What tests and checks feed an op with: inputs drawn from its domain, and attributes.
+struct Sample {
+  std::vector<Tensor> inputs;
+  AttrsPtr attrs;
+};
+class Sampler;
+
+/// One row per primitive: the only place where an op is described. Rows are registered by explicit calls; users add their own.
+struct OpInfo {
+  std::string name;
+  std::string formula;  ///< for the documentation
+  int n_inputs = 1;     ///< -1: any number
+  DTypes dtypes;        ///< of the first input (of the output, where there is none)
+  std::function<Aval(const InferArgs&)> infer;
+  Derivative derivative;
+  /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
+  std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
+  std::function<Cost(const InferArgs&, const Aval& out)> cost;
+  std::function<Sample(Sampler&)> sample;
+  /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is needed, a kernel makes it.
+  bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
+  std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};
+  bool is_elementwise = false;
+
+  /// The fastest kernel there is. errors: InvalidArgument when not even the reference has this dtype.
+  [[nodiscard]] const Kernel& kernel(DType dtype) const;
+  OpInfo& with_kernel(Backend backend, DType dtype, Kernel kernel);
+};
+
+/// While one lives, only reference kernels run (on this thread): what the other backends are compared with.
+class ReferenceOnly {
+ public:
+  ReferenceOnly();
+  ~ReferenceOnly();
+  ReferenceOnly(const ReferenceOnly&) = delete;
+  ReferenceOnly& operator=(const ReferenceOnly&) = delete;
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/tensor/aval.hpp"
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace lodestone::engine {
+
+/// What an arena holds, in bytes.
+struct ArenaStats {
+  std::size_t in_use = 0;    ///< handed out
+  std::size_t cached = 0;    ///< kept for the next request
+  std::size_t peak = 0;      ///< largest `in_use` since the last `reset_peak`
+  std::size_t requests = 0;  ///< number of `allocate` calls
+};
+
+/// The memory of one device: blocks in size classes (four per power of two), kept after use and handed out again. Thread safe.
+class Arena {
+ public:
+  static constexpr std::size_t alignment = 64;
+
+  /// The arena of a device. errors: DeviceError for a device this build does not have.
+  static Arena& of(Device device);
+
+  explicit Arena(Device device) : device_(device) {}
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// At least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
+  [[nodiscard]] std::byte* allocate(std::size_t bytes);
+  void free(std::byte* block, std::size_t bytes) noexcept;
+  /// Requests that would exceed this many bytes in use fail; 0: no limit.
+  void set_budget(std::size_t bytes);
+  /// Gives cached blocks back to the system.
+  void trim() noexcept;
+  void reset_peak();
+  [[nodiscard]] ArenaStats stats() const;
+  [[nodiscard]] Device device() const { return device_; }
+
+ private:
+  void trim_locked() noexcept;
+  static constexpr int n_classes = 4 * 48;
+  Device device_;
+  mutable std::mutex mutex_;
+  std::array<std::vector<std::byte*>, n_classes> free_;
+  ArenaStats stats_;
+  std::size_t budget_ = 0;
+};
+
+}  // namespace lodestone::engine

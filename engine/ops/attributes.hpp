@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes that rows and kernels share.
+#pragma once
+
+#include "engine/graph/attrs.hpp"
+
+namespace lodestone::engine {
+
+struct CastAttrs {
+  DType to;
+  static auto fields() { return std::tuple{Field{"to", &CastAttrs::to}}; }
+};
+
+/// Axes that are reduced, sorted; they disappear.
+struct ReduceAttrs {
+  Axes axes;
+  static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes}}; }
+};
+
+/// The shape to become, for reshape and broadcast.
+struct ShapeAttrs {
+  Shape shape;
+  static auto fields() { return std::tuple{Field{"shape", &ShapeAttrs::shape}}; }
+};
+
+/// Axis i of the output is axis order[i] of the input.
+struct TransposeAttrs {
+  Axes order;
+  static auto fields() { return std::tuple{Field{"order", &TransposeAttrs::order}}; }
+};
+
+/// Elements first, first + step, … (count of them) of each axis; steps may be negative.
+struct SliceAttrs {
+  IntList first, count, step;
+  static auto fields() {
+    return std::tuple{Field{"first", &SliceAttrs::first}, Field{"count", &SliceAttrs::count}, Field{"step", &SliceAttrs::step}};
+  }
+};
+
+/// Elements added before, after and between those of each axis; negative low and high crop.
+struct PadAttrs {
+  IntList low, high, inside;
+  double value = 0.0;
+  static auto fields() {
+    return std::tuple{Field{"low", &PadAttrs::low}, Field{"high", &PadAttrs::high}, Field{"inside", &PadAttrs::inside},
+                      Field{"value", &PadAttrs::value}};
+  }
+};
+
+struct AxisAttrs {
+  int axis;
+  static auto fields() { return std::tuple{Field{"axis", &AxisAttrs::axis}}; }
+};
+
+struct DotAttrs {
+  Axes contract_a, contract_b, batch_a, batch_b;
+  static auto fields() {
+    return std::tuple{Field{"contract_a", &DotAttrs::contract_a}, Field{"contract_b", &DotAttrs::contract_b},
+                      Field{"batch_a", &DotAttrs::batch_a}, Field{"batch_b", &DotAttrs::batch_b}};
+  }
+  /// Axes of an operand of this rank that are neither summed over nor batch, ascending.
+  [[nodiscard]] static Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
+    Axes result;
+    for (int axis = 0; axis < rank; ++axis) {
+      if (!contract.contains(axis) && !batch.contains(axis)) result.push_back(axis);
+    }
+    return result;
+  }
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows and public functions of the ops that move elements without computing.
+#include "engine/core/error.hpp"
+#include "engine/ops/attributes.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+
+#include <cstdlib>
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+
+OpInfo movement(std::string name, std::string formula, std::function<Aval(const InferArgs&)> infer, Derivative derivative) {
+  OpInfo row;
+  row.name = std::move(name);
+  row.formula = std::move(formula);
+  row.dtypes = any_computed;
+  row.infer = std::move(infer);
+  row.derivative = std::move(derivative);
+  row.cost = per_element(0.0);
+  return row;
+}
+
+Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device, aval.layout}; }
+
+void register_copy(OpTable& table) {
+  OpInfo row = movement(
+      "copy", "x, row-major without gaps", [](const InferArgs& args) { return args.aval(0); },
+      linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }));
+  row.batch = batch_elementwise;
+  row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, {}}; };
+  table.add(std::move(row));
+}
+
+Aval infer_reshape(const InferArgs& args) {
+  const Shape& shape = args.as<ShapeAttrs>().shape;
+  if (shape.count() != args.aval(0).count()) {
+    throw core::ShapeError("reshape", "expected a shape of {} elements for {}, got {} {}", args.aval(0).count(), args.aval(0).text(),
+                           shape.text(), at_line(args.where));
+  }
+  return with_shape(args.aval(0), shape);
+}
+
+void register_reshape(OpTable& table) {
+  OpInfo row = movement(
+      "reshape", "the elements of x in row-major order, in another shape", infer_reshape,
+      linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) { return reshape(cotangent, args.in[0].shape()); }));
+  row.batch = [](R args, const std::vector<bool>&) {
+    return reshape({args.in[0], args.where}, args.as<ShapeAttrs>().shape.inserted(0, args.in[0].shape()[0]));
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(0, 4);
+    const Shape flat{shape.count()};
+    const Shape halved = shape.rank() > 0 && shape[0] % 2 == 0 ? Shape(shape.inserted(0, 2)) : flat;
+    Shape target = sampler.chance(0.5) ? flat : halved;
+    if (target.rank() == shape.rank() + 1 && shape.rank() > 0) target[1] = shape[0] / 2;
+    return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(ShapeAttrs{target})};
+  };
+  row.view = [](const Node& in, const Attrs*, Node& out) {
+    if (!in.is_contiguous()) return false;
+    out.offset = in.offset;
+    out.strides = contiguous_strides(out.aval.shape);
+    return true;
+  };
+  table.add(std::move(row));
+}
+
+Axes inverse_order(const Axes& order) {
+  Axes inverse = order;
+  for (int i = 0; i < order.size(); ++i) inverse[static_cast<int>(order[i])] = i;
+  return inverse;
+}
+
+void register_transpose(OpTable& table) {
+  OpInfo row = movement(
+      "transpose", "x with its axes in another order",
+      [](const InferArgs& args) {
+        Shape shape;
+        for (const Dim axis : args.as<TransposeAttrs>().order) shape.push_back(args.aval(0).shape[static_cast<int>(axis)]);
+        return with_shape(args.aval(0), shape);
+      },
+      linear("dx with its axes in that order", [](R args, const Tensor& cotangent, std::size_t) {
+        return transpose(cotangent, inverse_order(args.as<TransposeAttrs>().order));
+      }));
+  row.batch = [](R args, const std::vector<bool>&) {
+    return transpose({args.in[0], args.where}, shifted(args.as<TransposeAttrs>().order).inserted(0, 0));
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(0, 4);
+    Axes order = IntList::counting(shape.rank());
+    for (int i = shape.rank() - 1; i > 0; --i) std::swap(order[i], order[static_cast<int>(sampler.integer(0, i))]);
+    return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(TransposeAttrs{order})};
+  };
+  row.view = [](const Node& in, const Attrs* attrs, Node& out) {
+    out.offset = in.offset;
+    out.strides = {};
+    for (const Dim axis : attrs_as<TransposeAttrs>(*attrs).order) out.strides.push_back(in.strides[static_cast<int>(axis)]);
+    return true;
+  };
+  table.add(std::move(row));
+}
+
+/// Sums a tensor of the broadcast shape back to the shape it came from.
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  const int added = x.rank() - shape.rank();
+  Axes axes = IntList::counting(added);
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == 1 && x.shape()[added + axis] != 1) axes.push_back(added + axis);
+  }
+  return reshape(axes.empty() ? x : sum(x, axes), shape);
+}
+
+void register_broadcast(OpTable& table) {
+  OpInfo row = movement(
+      "broadcast_to", "x repeated along new leading axes and along axes of extent 1",
+      [](const InferArgs& args) {
+        const Shape& shape = args.as<ShapeAttrs>().shape;
+        const Aval& in = args.aval(0);
+        const int added = shape.rank() - in.shape.rank();
+        bool fits = added >= 0;
+        for (int axis = 0; fits && axis < in.shape.rank(); ++axis) fits = in.shape[axis] == 1 || in.shape[axis] == shape[added + axis];
+        if (!fits)
+          throw core::ShapeError("broadcast_to", "expected a shape that {} broadcasts to, got {} {}", in.text(), shape.text(),
+                                 at_line(args.where));
+        return with_shape(in, shape);
+      },
+      linear("dx repeated", [](R args, const Tensor& cotangent, std::size_t) { return sum_to(cotangent, args.in[0].shape()); }));
+  row.batch = [](R args, const std::vector<bool>&) {
+    const Shape& shape = args.as<ShapeAttrs>().shape;
+    Shape aligned = args.in[0].shape();  // the batch, then as many axes as the target
+    while (aligned.rank() < shape.rank() + 1) aligned = aligned.inserted(1, 1);
+    return broadcast_to({reshape({args.in[0], args.where}, aligned), args.where}, shape.inserted(0, aligned[0]));
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(0, 4);
+    Shape from = shape;
+    for (int axis = 0; axis < shape.rank(); ++axis) from[axis] = sampler.chance(0.4) ? 1 : shape[axis];
+    while (from.rank() > 0 && sampler.chance(0.3)) from = from.erased(0);
+    return Sample{{sampler.tensor(from, -2, 2)}, make_attrs(ShapeAttrs{shape})};
+  };
+  row.view = [](const Node& in, const Attrs*, Node& out) {
+    const int added = out.aval.shape.rank() - in.aval.shape.rank();
+    out.offset = in.offset;
+    out.strides = IntList::filled(out.aval.shape.rank(), 0);
+    for (int axis = 0; axis < in.aval.shape.rank(); ++axis) {
+      if (in.aval.shape[axis] == out.aval.shape[added + axis]) out.strides[added + axis] = in.strides[axis];
+    }
+    return true;
+  };
+  table.add(std::move(row));
+}
+
+/// Puts the elements of `slice` back where they came from, zeros elsewhere.
+Tensor unslice(const Tensor& part, const Shape& shape, const SliceAttrs& attrs) {
+  Tensor result = part;
+  IntList low, high, inside;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const Dim count = attrs.count[axis], step = std::abs(attrs.step[axis]);
+    const Dim span = count > 0 ? (count - 1) * step + 1 : 0;
+    const Dim first = attrs.step[axis] > 0 ? attrs.first[axis] : attrs.first[axis] - span + 1;
+    if (attrs.step[axis] < 0 && count > 0) result = flip(result, axis);
+    low.push_back(count > 0 ? first : 0);
+    high.push_back(count > 0 ? shape[axis] - first - span : shape[axis]);
+    inside.push_back(step - 1);
+  }
+  return pad(result, low, high, inside);
+}
+
+void register_slice(OpTable& table) {
+  OpInfo row = movement(
+      "slice", "elements first, first + step, … of each axis",
+      [](const InferArgs& args) { return with_shape(args.aval(0), args.as<SliceAttrs>().count); },
+      linear("the same elements of dx",
+             [](R args, const Tensor& cotangent, std::size_t) { return unslice(cotangent, args.in[0].shape(), args.as<SliceAttrs>()); }));
+  row.batch = [](R args, const std::vector<bool>&) {
+    const auto& attrs = args.as<SliceAttrs>();
+    return record(
+        args.op, args.in,
+        make_attrs(SliceAttrs{attrs.first.inserted(0, 0), attrs.count.inserted(0, args.in[0].shape()[0]), attrs.step.inserted(0, 1)}),
+        args.where);
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(0, 4);
+    SliceAttrs attrs;
+    for (const Dim dim : shape) {
+      const Dim step = sampler.integer(1, 3), first = dim > 0 ? sampler.integer(0, dim - 1) : 0;
+      const Dim most = dim > 0 ? (dim - 1 - first) / step + 1 : 0, count = sampler.integer(0, most);
+      const bool reversed = sampler.chance(0.3) && count > 0;
+      attrs.first.push_back(reversed ? first + (count - 1) * step : first);
+      attrs.count.push_back(count);
+      attrs.step.push_back(reversed ? -step : step);
+    }
+    return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(attrs)};
+  };
+  row.view = [](const Node& in, const Attrs* any, Node& out) {
+    const auto& attrs = attrs_as<SliceAttrs>(*any);
+    out.offset = in.offset;
+    out.strides = in.strides;
+    for (int axis = 0; axis < in.strides.size(); ++axis) {
+      if (out.aval.count() > 0) out.offset += attrs.first[axis] * in.strides[axis];
+      out.strides[axis] *= attrs.step[axis];
+    }
+    return true;
+  };
+  table.add(std::move(row));
+}
+
+Dim padded_extent(Dim extent, Dim low, Dim high, Dim inside) { return low + high + extent + std::max<Dim>(extent - 1, 0) * inside; }
+
+Tensor unpad(const Tensor& padded, const Shape& shape, const PadAttrs& attrs) {
+  IntList low, high;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    low.push_back(-attrs.low[axis]);
+    high.push_back(-attrs.high[axis]);
+  }
+  Tensor result = pad(padded, low, high);
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (attrs.inside[axis] > 0) result = slice(result, axis, 0, result.shape()[axis], attrs.inside[axis] + 1);
+  }
+  return result;
+}
+
+void register_pad(OpTable& table) {
+  Derivative derivative;
+  derivative.formula = "dx with zeros around";
+  derivative.jvp = [](R args, std::span<const Tensor> tangents) {
+    const auto& attrs = args.as<PadAttrs>();
+    return pad(tangents[0], attrs.low, attrs.high, attrs.inside);
+  };
+  derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) { return unpad(cotangent, args.in[0].shape(), args.as<PadAttrs>()); };
+  OpInfo row = movement(
+      "pad", "x with a value around and between its elements",
+      [](const InferArgs& args) {
+        const auto& attrs = args.as<PadAttrs>();
+        Shape shape = args.aval(0).shape;
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+          shape[axis] = padded_extent(shape[axis], attrs.low[axis], attrs.high[axis], attrs.inside[axis]);
+          if (shape[axis] < 0)
+            throw core::ShapeError("pad", "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",
+                                   args.aval(0).shape[axis], axis, attrs.low[axis], attrs.high[axis], at_line(args.where));
+        }
+        return with_shape(args.aval(0), shape);
+      },
+      derivative);
+  row.batch = [](R args, const std::vector<bool>&) {
+    const auto& attrs = args.as<PadAttrs>();
+    return record(args.op, args.in,
+                  make_attrs(PadAttrs{attrs.low.inserted(0, 0), attrs.high.inserted(0, 0), attrs.inside.inserted(0, 0), attrs.value}),
+                  args.where);
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(0, 4);
+    PadAttrs attrs;
+    for (const Dim dim : shape) {
+      attrs.inside.push_back(sampler.chance(0.3) ? sampler.integer(1, 2) : 0);
+      attrs.low.push_back(dim > 0 ? sampler.integer(-1, 3) : 0);
+      attrs.high.push_back(dim > 1 ? sampler.integer(-1, 3) : 1);
+    }
+    attrs.value = core::is_integer(sampler.dtype()) ? 1.0 : 0.5;
+    return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(attrs)};
+  };
+  table.add(std::move(row));
+}
+
+void register_concatenate(OpTable& table) {
+  OpInfo row = movement(
+      "concatenate", "tensors one after another along an axis",
+      [](const InferArgs& args) {
+        const int axis = args.as<AxisAttrs>().axis;
+        Aval result = args.aval(0);
+        for (std::size_t i = 1; i < args.in.size(); ++i) {
+          Shape expected = result.shape;
+          const Aval& part = args.aval(i);
+          if (part.shape.rank() == expected.rank()) expected[axis] = part.shape[axis];
+          if (!(part.shape == expected) || part.dtype != result.dtype) {
+            throw core::ShapeError("concatenate", "expected parts that differ along axis {} only, got {} and {} {}", axis,
+                                   args.aval(0).text(), part.text(), at_line(args.where));
+          }
+          result.shape[axis] += part.shape[axis];
+        }
+        return result;
+      },
+      linear("dx one after another", [](R args, const Tensor& cotangent, std::size_t which) {
+        const int axis = args.as<AxisAttrs>().axis;
+        Dim first = 0;
+        for (std::size_t i = 0; i < which; ++i) first += args.in[i].shape()[axis];
+        return slice(cotangent, axis, first, first + args.in[which].shape()[axis]);
+      }));
+  row.n_inputs = -1;
+  row.batch = [](R args, const std::vector<bool>& batched) {
+    const Dim size = batch_size(args, batched);
+    std::vector<Tensor> parts;
+    for (std::size_t i = 0; i < batched.size(); ++i) parts.push_back(with_batch(args.in[i], batched[i], size));
+    return record(args.op, parts, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(1, 4);
+    const auto axis = static_cast<int>(sampler.integer(0, shape.rank() - 1));
+    Sample sample{{}, make_attrs(AxisAttrs{axis})};
+    for (Dim i = sampler.integer(1, 4); i > 0; --i) {
+      Shape part = shape;
+      part[axis] = sampler.integer(0, 4);
+      sample.inputs.push_back(sampler.tensor(part, -2, 2));
+    }
+    return sample;
+  };
+  table.add(std::move(row));
+}
+
+}  // namespace
+
+void register_movement(OpTable& table) {
+  register_copy(table);
+  register_reshape(table);
+  register_transpose(table);
+  register_broadcast(table);
+  register_slice(table);
+  register_pad(table);
+  register_concatenate(table);
+}
+
+Tensor reshape(const Located& x, const Shape& shape) {
+  static const OpInfo& op = op_named("reshape");
+  Shape known = shape;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] != -1) continue;
+    known[axis] = 1;
+    known[axis] = x.tensor.count() / std::max<std::int64_t>(known.count(), 1);  // a second -1 or a remainder is found by the shape rule
+  }
+  if (known == x.tensor.shape()) return x.tensor;
+  return record(op, {x.tensor}, make_attrs(ShapeAttrs{known}), x.where);
+}
+
+Tensor transpose(const Located& x, std::optional<Axes> order) {
+  static const OpInfo& op = op_named("transpose");
+  const int rank = x.tensor.rank();
+  Axes counted;
+  for (int i = 0; i < rank && !order; ++i) counted.push_back(rank - 1 - i);
+  if (order) {
+    if (counted_axes("transpose", *order, rank, x.where).size() != rank) {
+      throw core::ShapeError("transpose", "expected each of the {} axes of {} once, got {} {}", rank, x.tensor.aval().text(), order->text(),
+                             at_line(x.where));
+    }
+    for (const Dim axis : *order) counted.push_back(counted_axis("transpose", axis, rank, x.where));
+  }
+  if (counted == IntList::counting(rank)) return x.tensor;
+  return record(op, {x.tensor}, make_attrs(TransposeAttrs{counted}), x.where);
+}
+
+Tensor broadcast_to(const Located& x, const Shape& shape) {
+  static const OpInfo& op = op_named("broadcast_to");
+  return x.tensor.shape() == shape ? x.tensor : record(op, {x.tensor}, make_attrs(ShapeAttrs{shape}), x.where);
+}
+
+Tensor expand_dims(const Located& x, int axis) {
+  return reshape(x, x.tensor.shape().inserted(counted_axis("expand_dims", axis, x.tensor.rank() + 1, x.where), 1));
+}
+
+Tensor squeeze(const Located& x, int axis) {
+  const int counted = counted_axis("squeeze", axis, x.tensor.rank(), x.where);
+  if (x.tensor.shape()[counted] != 1)
+    throw core::ShapeError("squeeze", "expected extent 1 of axis {}, got {} {}", axis, x.tensor.aval().text(), at_line(x.where));
+  return reshape(x, x.tensor.shape().erased(counted));
+}
+
+namespace {
+SliceAttrs whole(const Shape& shape) { return {IntList::filled(shape.rank(), 0), shape, IntList::filled(shape.rank(), 1)}; }
+}  // namespace
+
+Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step) {
+  static const OpInfo& op = op_named("slice");
+  const Shape& shape = x.tensor.shape();
+  const int at = counted_axis("slice", axis, shape.rank(), x.where);
+  const Dim begin = first < 0 ? first + shape[at] : first, end = last < 0 ? last + shape[at] : last;
+  if (step < 1 || begin < 0 || end > shape[at] || begin > end) {
+    throw core::ShapeError("slice", "expected a range within axis {} of {} and a positive step, got {} to {} by {} {}", axis,
+                           x.tensor.aval().text(), first, last, step, at_line(x.where));
+  }
+  SliceAttrs attrs = whole(shape);
+  attrs.first[at] = begin;
+  attrs.count[at] = (end - begin + step - 1) / step;
+  attrs.step[at] = step;
+  return record(op, {x.tensor}, make_attrs(attrs), x.where);
+}
+
+Tensor flip(const Located& x, int axis) {
+  static const OpInfo& op = op_named("slice");
+  const Shape& shape = x.tensor.shape();
+  const int at = counted_axis("flip", axis, shape.rank(), x.where);
+  SliceAttrs attrs = whole(shape);
+  attrs.first[at] = std::max<Dim>(shape[at] - 1, 0);
+  attrs.step[at] = -1;
+  return record(op, {x.tensor}, make_attrs(attrs), x.where);
+}
+
+Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntList& inside, double value) {
+  static const OpInfo& op = op_named("pad");
+  const int rank = x.tensor.rank();
+  const IntList between = inside.empty() ? IntList::filled(rank, 0) : inside;
+  if (low.size() != rank || high.size() != rank || between.size() != rank) {
+    throw core::ShapeError("pad", "expected {} numbers each for {}, got low {}, high {}, inside {} {}", rank, x.tensor.aval().text(),
+                           low.text(), high.text(), inside.text(), at_line(x.where));
+  }
+  const IntList none = IntList::filled(rank, 0);
+  if (low == none && high == none && between == none) return x.tensor;
+  return record(op, {x.tensor}, make_attrs(PadAttrs{low, high, between, value}), x.where);
+}
+
+Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where) {
+  static const OpInfo& op = op_named("concatenate");
+  if (parts.empty()) throw core::InvalidArgument("concatenate", "expected at least one tensor, got none {}", at_line(where));
+  return record(op, parts, make_attrs(AxisAttrs{counted_axis("concatenate", axis, parts[0].rank(), where)}), where);
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public functions on tensors. All record; none computes. Shapes broadcast as in NumPy; dtypes must agree (a plain number takes the tensor's).
+// errors of all: ShapeError, InvalidArgument (dtype, axis), DeviceError, each with the op's name and the caller's line.
+#pragma once
+
+#include "engine/tensor/tensor.hpp"
+
+#include <optional>
+
+namespace lodestone::engine {
+
+// Constants.
+[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = cpu);
+[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = cpu);
+[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = cpu);
+[[nodiscard]] Tensor zeros_like(const Tensor& like);
+[[nodiscard]] Tensor ones_like(const Tensor& like);
+[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32, Device device = cpu);
+
+// Elementwise, one operand.
+[[nodiscard]] Tensor negative(const Located& x);
+[[nodiscard]] Tensor abs(const Located& x);  ///< |x|, real also for complex x
+[[nodiscard]] Tensor sign(const Located& x);
+[[nodiscard]] Tensor reciprocal(const Located& x);
+[[nodiscard]] Tensor square(const Located& x);
+[[nodiscard]] Tensor sqrt(const Located& x);
+[[nodiscard]] Tensor exp(const Located& x);
+[[nodiscard]] Tensor expm1(const Located& x);
+[[nodiscard]] Tensor log(const Located& x);
+[[nodiscard]] Tensor log1p(const Located& x);
+[[nodiscard]] Tensor sin(const Located& x);
+[[nodiscard]] Tensor cos(const Located& x);
+[[nodiscard]] Tensor tan(const Located& x);
+[[nodiscard]] Tensor asin(const Located& x);
+[[nodiscard]] Tensor acos(const Located& x);
+[[nodiscard]] Tensor atan(const Located& x);
+[[nodiscard]] Tensor sinh(const Located& x);
+[[nodiscard]] Tensor cosh(const Located& x);
+[[nodiscard]] Tensor tanh(const Located& x);
+[[nodiscard]] Tensor erf(const Located& x);
+[[nodiscard]] Tensor sigmoid(const Located& x);
+[[nodiscard]] Tensor floor(const Located& x);
+[[nodiscard]] Tensor ceil(const Located& x);
+[[nodiscard]] Tensor round(const Located& x);  ///< halves to even
+[[nodiscard]] Tensor is_finite(const Located& x);
+[[nodiscard]] Tensor logical_not(const Located& x);
+[[nodiscard]] Tensor real(const Located& x);
+[[nodiscard]] Tensor imag(const Located& x);  ///< zeros for real x
+[[nodiscard]] Tensor conj(const Located& x);
+[[nodiscard]] Tensor cast(const Located& x, DType dtype);  ///< complex to real drops the imaginary part only by `real`
+[[nodiscard]] Tensor identity(const Located& x);           ///< x as a node of its own, which is how transforms mark their inputs
+[[nodiscard]] Tensor stop_gradient(const Located& x);      ///< x, whose derivative is taken as zero
+
+// Elementwise, two operands.
+[[nodiscard]] Tensor add(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor subtract(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor multiply(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor divide(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor power(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor maximum(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor minimum(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor atan2(const Operand& y, const Operand& x);
+[[nodiscard]] Tensor equal(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor not_equal(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor less(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor less_equal(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor greater(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor greater_equal(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor logical_and(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor logical_or(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor complex(const Operand& real, const Operand& imag);
+[[nodiscard]] Tensor select(const Located& condition, const Operand& where_true, const Operand& where_false);
+
+[[nodiscard]] inline Tensor operator-(const Located& x) { return negative(x); }
+[[nodiscard]] inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b); }
+[[nodiscard]] inline Tensor operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
+[[nodiscard]] inline Tensor operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
+[[nodiscard]] inline Tensor operator/(const Operand& a, const Operand& b) { return divide(a, b); }
+
+// Reductions over axes (negative ones count from the last); no axes given: over all. Without `keep`, the axes disappear.
+enum class Keep : std::uint8_t { no, yes };
+[[nodiscard]] Tensor sum(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+[[nodiscard]] Tensor mean(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+[[nodiscard]] Tensor max(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+[[nodiscard]] Tensor min(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+
+// Movement: views wherever strides can say it.
+[[nodiscard]] Tensor reshape(const Located& x, const Shape& shape);                ///< one extent may be -1
+[[nodiscard]] Tensor transpose(const Located& x, std::optional<Axes> order = {});  ///< no order: reversed
+[[nodiscard]] Tensor broadcast_to(const Located& x, const Shape& shape);
+[[nodiscard]] Tensor expand_dims(const Located& x, int axis);
+[[nodiscard]] Tensor squeeze(const Located& x, int axis);
+/// Elements first, first + step, … before last of an axis; negative first and last count from the end.
+[[nodiscard]] Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step = 1);
+[[nodiscard]] Tensor flip(const Located& x, int axis);
+/// `value` around x: `low` before, `high` after the elements of each axis, `inside` between them; negative low and high crop.
+[[nodiscard]] Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntList& inside = {}, double value = 0.0);
+[[nodiscard]] Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where = std::source_location::current());
+
+// Products.
+/// Which axes of two tensors are summed over and which are kept in step; the output has the batch axes, then a's, then b's other axes.
+struct DotAxes {
+  Axes contract_a, contract_b, batch_a, batch_b;
+};
+[[nodiscard]] Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes);
+/// Matrix product of the last two axes, the others broadcast; vectors as in NumPy.
+[[nodiscard]] Tensor matmul(const Located& a, const Located& b);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// dot_general: C[batch, free a, free b] = Σ A[batch, free a, k] B[batch, k, free b], with axes anywhere.
+#include "engine/core/error.hpp"
+#include "engine/ops/attributes.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+
+Dim product_of(const Shape& shape, const Axes& axes) {
+  Dim product = 1;
+  for (const Dim axis : axes) product *= shape[static_cast<int>(axis)];
+  return product;
+}
+
+void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std::string_view what) {
+  const Aval &a = args.aval(0), &b = args.aval(1);
+  bool fits = of_a.size() == of_b.size();
+  for (int i = 0; fits && i < of_a.size(); ++i) fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
+  if (!fits) {
+    throw core::ShapeError("dot_general", "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what, of_a.text(),
+                           a.text(), of_b.text(), b.text(), at_line(args.where));
+  }
+}
+
+Aval infer_dot(const InferArgs& args) {
+  const auto& attrs = args.as<DotAttrs>();
+  const Aval &a = args.aval(0), &b = args.aval(1);
+  if (a.dtype != b.dtype)
+    throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}", a.text(), b.text(),
+                                at_line(args.where));
+  check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
+  check_pairs(args, attrs.batch_a, attrs.batch_b, "batch");
+  Aval result{{}, a.dtype, a.device, a.layout};
+  for (const Dim axis : attrs.batch_a) result.shape.push_back(a.shape[static_cast<int>(axis)]);
+  for (const Dim axis : DotAttrs::free_axes(a.shape.rank(), attrs.contract_a, attrs.batch_a))
+    result.shape.push_back(a.shape[static_cast<int>(axis)]);
+  for (const Dim axis : DotAttrs::free_axes(b.shape.rank(), attrs.contract_b, attrs.batch_b))
+    result.shape.push_back(b.shape[static_cast<int>(axis)]);
+  return result;
+}
+
+/// Where in `list` the axis stands.
+int position(const Axes& list, Dim axis) { return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin()); }
+
+/// Cotangent of one operand ("this") from that of the output: the output's axes of the other operand are summed away.
+Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
+  const auto& attrs = args.as<DotAttrs>();
+  const bool is_a = which == 0;
+  const Tensor &self = args.in[which], &other = args.in[1 - which];
+  const Axes &contract = is_a ? attrs.contract_a : attrs.contract_b, &contract_other = is_a ? attrs.contract_b : attrs.contract_a;
+  const Axes &batch = is_a ? attrs.batch_a : attrs.batch_b, &batch_other = is_a ? attrs.batch_b : attrs.batch_a;
+  const Axes free = DotAttrs::free_axes(self.rank(), contract, batch),
+             free_other = DotAttrs::free_axes(other.rank(), contract_other, batch_other);
+
+  DotAttrs back;  // cotangent [batch, free a, free b] times the other operand
+  const int n_batch = batch.size();
+  back.batch_a = IntList::counting(n_batch);
+  back.batch_b = batch_other;
+  back.contract_a = IntList::counting(free_other.size(), n_batch + (is_a ? free.size() : 0));
+  back.contract_b = free_other;
+  const Tensor product = record(args.op, {cotangent, conj(other)}, make_attrs(back), args.where);
+
+  // product: [batch, free of this, the other's summed axes ascending]; bring them where they were.
+  Axes sources = batch;
+  for (const Dim axis : free) sources.push_back(axis);
+  for (Dim axis = 0; axis < other.rank(); ++axis) {
+    if (const int at = position(contract_other, axis); at < contract_other.size()) sources.push_back(contract[at]);
+  }
+  Axes order = sources;
+  for (int i = 0; i < sources.size(); ++i) order[static_cast<int>(sources[i])] = i;
+  return transpose(product, order);
+}
+
+Tensor dot_batch(R args, const std::vector<bool>& batched) {
+  const auto& attrs = args.as<DotAttrs>();
+  const auto moved = [](const Axes& axes, bool by_one) { return by_one ? shifted(axes) : axes; };
+  DotAttrs with{moved(attrs.contract_a, batched[0]), moved(attrs.contract_b, batched[1]), moved(attrs.batch_a, batched[0]),
+                moved(attrs.batch_b, batched[1])};
+  if (batched[0] && batched[1]) {
+    with.batch_a = with.batch_a.inserted(0, 0);
+    with.batch_b = with.batch_b.inserted(0, 0);
+    return record(args.op, args.in, make_attrs(with), args.where);
+  }
+  const Tensor result = record(args.op, args.in, make_attrs(with), args.where);
+  const int n_batch = attrs.batch_a.size();
+  const int n_free_a = args.in[0].rank() - attrs.contract_a.size() - n_batch;
+  const int at = batched[0] ? n_batch : n_batch + n_free_a;  // the first free axis of the operand that carries the batch
+  return transpose(result, IntList::counting(result.rank()).erased(at).inserted(0, at));
+}
+
+Sample sample_dot(Sampler& sampler) {
+  const Dim n_batch = sampler.integer(0, 1), n_contract = sampler.integer(0, 2), n_free_a = sampler.integer(0, 1),
+            n_free_b = sampler.integer(0, 2);
+  DotAttrs attrs;
+  Shape a, b;
+  const auto extent = [&] {
+    return sampler.chance(0.1) ? sampler.integer(0, 1) : sampler.chance(0.1) ? sampler.integer(17, 33) : sampler.integer(2, 5);
+  };
+  for (Dim i = 0; i < n_free_a; ++i) a.push_back(extent());
+  for (Dim i = 0; i < n_free_b; ++i) b.push_back(extent());
+  for (Dim i = 0; i < n_contract + n_batch; ++i) {  // pairs, at the front or the back of either
+    const Dim dim = extent();
+    const auto place = [&](Shape& shape, Axes& contract, Axes& batch, Axes& mine) {
+      const bool front = sampler.chance(0.5);
+      if (front) {
+        contract = shifted(contract);
+        batch = shifted(batch);
+      }
+      mine.push_back(front ? 0 : shape.rank());
+      shape = shape.inserted(front ? 0 : shape.rank(), dim);
+    };
+    place(a, attrs.contract_a, attrs.batch_a, i < n_contract ? attrs.contract_a : attrs.batch_a);
+    place(b, attrs.contract_b, attrs.batch_b, i < n_contract ? attrs.contract_b : attrs.batch_b);
+  }
+  return {{sampler.tensor(a, -1, 1), sampler.tensor(b, -1, 1)}, make_attrs(attrs)};
+}
+
+}  // namespace
+
+void register_products(OpTable& table) {
+  OpInfo row;
+  row.name = "dot_general";
+  row.formula = "Σ_k a[batch, i, k] b[batch, k, j], axes anywhere";
+  row.n_inputs = 2;
+  row.dtypes = numbers;
+  row.infer = infer_dot;
+  row.derivative = multilinear("da b + a db", dot_adjoint);
+  row.batch = dot_batch;
+  row.cost = [](const InferArgs& args, const Aval& out) {
+    const auto k = static_cast<double>(product_of(args.aval(0).shape, args.as<DotAttrs>().contract_a));
+    const double multiply_adds = core::is_complex(out.dtype) ? 8.0 : 2.0;
+    return Cost{multiply_adds * k * static_cast<double>(out.count()),
+                static_cast<double>(args.aval(0).bytes() + args.aval(1).bytes() + out.bytes())};
+  };
+  row.sample = sample_dot;
+  table.add(std::move(row));
+}
+
+Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
+  static const OpInfo& op = op_named("dot_general");
+  const auto counted = [&](const Axes& list, const Tensor& of) {
+    Axes result;
+    for (const Dim axis : list) result.push_back(counted_axis("dot_general", axis, of.rank(), a.where));
+    return result;
+  };
+  return record(op, {a.tensor, b.tensor},
+                make_attrs(DotAttrs{counted(axes.contract_a, a.tensor), counted(axes.contract_b, b.tensor), counted(axes.batch_a, a.tensor),
+                                    counted(axes.batch_b, b.tensor)}),
+                a.where);
+}
+
+Tensor matmul(const Located& a, const Located& b) {
+  const int rank_a = a.tensor.rank(), rank_b = b.tensor.rank();
+  if (rank_a == 0 || rank_b == 0)
+    throw core::ShapeError("matmul", "expected vectors or matrices, got {} and {} {}", a.tensor.aval().text(), b.tensor.aval().text(),
+                           at_line(a.where));
+  if (rank_b <= 2) return dot_general(a, b, {{-1}, {rank_b == 1 ? 0 : -2}, {}, {}});
+  if (rank_a == 1) return squeeze(matmul({expand_dims(a, 0), a.where}, b), -2);
+  const auto stack_of = [](const Tensor& t) { return Shape(std::span(t.shape().begin(), static_cast<std::size_t>(t.rank() - 2))); };
+  const Shape stack = broadcast_shapes("matmul", {stack_of(a.tensor), a.tensor.dtype()}, {stack_of(b.tensor), b.tensor.dtype()}, a.where);
+  const auto stacked = [&](const Located& t) {
+    Shape shape = stack;
+    shape.push_back(t.tensor.dim(-2));
+    shape.push_back(t.tensor.dim(-1));
+    return broadcast_to(t, shape);
+  };
+  const Axes batch = IntList::counting(stack.rank());
+  return dot_general({stacked(a), a.where}, {stacked(b), b.where}, {{-1}, {-2}, batch, batch});
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's own rows, family by family; called once by the table.
+#pragma once
+
+namespace lodestone::engine {
+class OpTable;
+void register_elementwise(OpTable& table);
+void register_reductions(OpTable& table);
+void register_movement(OpTable& table);
+void register_products(OpTable& table);
+}  // namespace lodestone::engine

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ops/rules.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/ops/ops.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+
+Derivative by_partials(std::string formula, std::vector<Partial> partials) {
+  Derivative result;
+  result.formula = std::move(formula);
+  result.jvp = [partials](const RuleArgs& args, std::span<const Tensor> tangents) {
+    Tensor sum;
+    for (std::size_t i = 0; i < partials.size(); ++i) {
+      if (tangents[i].is_valid() && partials[i] != nullptr) sum = add_tangents(sum, multiply(partials[i](args), tangents[i]));
+    }
+    return sum;
+  };
+  result.vjp = [partials](const RuleArgs& args, const Tensor& cotangent, std::size_t which) {
+    return partials[which] == nullptr ? Tensor() : multiply(conj(partials[which](args)), cotangent);
+  };
+  return result;
+}
+
+Derivative linear(std::string formula, std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+  Derivative result;
+  result.formula = std::move(formula);
+  result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
+    std::vector<Tensor> all;
+    for (std::size_t i = 0; i < tangents.size(); ++i) all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
+    return args.again(all);
+  };
+  result.vjp = std::move(adjoint);
+  return result;
+}
+
+Derivative multilinear(std::string formula, std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+  Derivative result;
+  result.formula = std::move(formula);
+  result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
+    Tensor sum;
+    for (std::size_t i = 0; i < tangents.size(); ++i) {
+      if (!tangents[i].is_valid()) continue;
+      std::vector<Tensor> inputs(args.in.begin(), args.in.end());
+      inputs[i] = tangents[i];
+      sum = add_tangents(sum, args.again(inputs));
+    }
+    return sum;
+  };
+  result.vjp = std::move(adjoint);
+  return result;
+}
+
+Derivative no_derivative(std::string why) {
+  Derivative result;
+  result.why_none = std::move(why);
+  return result;
+}
+
+Tensor add_tangents(const Tensor& a, const Tensor& b) {
+  if (!a.is_valid()) return b;
+  return b.is_valid() ? add(a, b) : a;
+}
+
+Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) { return tangent.is_valid() ? tangent : zeros_like(primal); }
+
+Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {
+  for (std::size_t i = 0; i < batched.size(); ++i) {
+    if (batched[i]) return args.in[i].shape()[0];
+  }
+  return 0;
+}
+
+Tensor with_batch(const Tensor& x, bool batched, Dim size) { return batched ? x : broadcast_to(x, x.shape().inserted(0, size)); }
+
+Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched) {
+  const Dim size = batch_size(args, batched);
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < batched.size(); ++i) inputs.push_back(with_batch(args.in[i], batched[i], size));
+  return args.again(inputs);
+}
+
+Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where) {
+  const int rank = std::max(a.shape.rank(), b.shape.rank());
+  Shape result = IntList::filled(rank, 1);
+  for (int axis = 1; axis <= rank; ++axis) {
+    const Dim of_a = axis <= a.shape.rank() ? a.shape[a.shape.rank() - axis] : 1;
+    const Dim of_b = axis <= b.shape.rank() ? b.shape[b.shape.rank() - axis] : 1;
+    if (of_a != of_b && of_a != 1 && of_b != 1)
+      throw core::ShapeError(op, "expected shapes that broadcast, got {} and {} {}", a.text(), b.text(), at_line(where));
+    result[rank - axis] = of_a == 1 ? of_b : of_a;
+  }
+  return result;
+}
+
+int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where) {
+  const Dim counted = axis < 0 ? axis + rank : axis;
+  if (counted < 0 || counted >= rank)
+    throw core::ShapeError(op, "expected an axis from {} to {}, got {} {}", -rank, rank - 1, axis, at_line(where));
+  return static_cast<int>(counted);
+}
+
+Axes counted_axes(std::string_view op, const Axes& axes, int rank, const std::source_location& where) {
+  std::vector<Dim> counted;
+  for (const Dim axis : axes) counted.push_back(counted_axis(op, axis, rank, where));
+  std::sort(counted.begin(), counted.end());
+  if (std::adjacent_find(counted.begin(), counted.end()) != counted.end())
+    throw core::ShapeError(op, "expected each axis once, got {} {}", axes.text(), at_line(where));
+  return Axes(counted);
+}
+
+Axes shifted(const Axes& axes, Dim by) {
+  Axes result = axes;
+  for (int i = 0; i < result.size(); ++i) result[i] += by;
+  return result;
+}
+
+std::function<Cost(const InferArgs&, const Aval&)> per_element(double flops) {
+  return [flops](const InferArgs& args, const Aval& out) {
+    Cost cost{flops * static_cast<double>(out.count()), static_cast<double>(out.bytes())};
+    for (const Tensor& input : args.in) cost.bytes += static_cast<double>(input.aval().bytes());
+    return cost;
+  };
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/executor.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/graph/op_table.hpp"
+
+#include <utility>
+
+namespace lodestone::engine {
+namespace {
+
+thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
+thread_local int keep_depth = 0;
+thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
+
+void check_can_run(const Node& node) {
+  const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
+  if (node.is_abstract) {
+    throw core::InvalidArgument(
+        name(), "elements of {} were asked for inside a transform that traces without values; move the host code out of the function {}",
+        node.aval.text(), at_line(node.where));
+  }
+  if (node.thread != thread_number()) {
+    throw core::InvalidArgument(
+        name(), "expected a tensor of this thread or an evaluated one, got a recorded one of another thread; call eval() there first {}",
+        at_line(node.where));
+  }
+}
+
+/// The pending nodes that `outputs` need, inputs before users, each once.
+std::vector<Node*> order_of(std::span<const Tensor> outputs) {
+  std::vector<Node*> order;
+  std::vector<std::pair<Node*, std::size_t>> path;  // node and the next input to look at
+  const std::uint64_t visit = next_visit();
+  for (const Tensor& output : outputs) {
+    if (!output.node().is_evaluated() && output.node().visit != visit) {
+      output.node().visit = visit;
+      path.emplace_back(&output.node(), 0);
+    }
+    while (!path.empty()) {
+      Node* node = path.back().first;
+      if (path.back().second == 0) check_can_run(*node);
+      if (path.back().second == node->inputs.size()) {
+        order.push_back(node);
+        path.pop_back();
+        continue;
+      }
+      Node* input = node->inputs[path.back().second++].get();
+      if (input->is_evaluated() || input->visit == visit) continue;
+      input->visit = visit;
+      path.emplace_back(input, 0);
+    }
+  }
+  return order;
+}
+
+View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
+
+/// The buffer of an input that nobody needs after this node and that has the output's size.
+BufferPtr buffer_to_reuse(const Node& node) {
+  for (const NodePtr& input : node.inputs) {
+    const bool is_last_use = input->has_one_owner() && input->buffer->has_one_owner();
+    if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() && input->offset == 0) return input->buffer;
+  }
+  return {};
+}
+
+void allocate(Node& node, bool in_place) {
+  try {
+    node.buffer = in_place ? buffer_to_reuse(node) : BufferPtr();
+    if (!node.buffer) node.buffer = BufferPtr(new Buffer(node.aval.device, node.aval.bytes()));
+  } catch (const core::DeviceError& error) {
+    throw core::DeviceError(
+        core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(), node.aval.text(), node.op->name, at_line(node.where))});
+  }
+  node.offset = 0;
+  node.strides = contiguous_strides(node.aval.shape);
+}
+
+void run_kernel(Node& node) {
+  const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
+  const Kernel& kernel = node.op->kernel(dtype);
+  allocate(node, kernel.in_place && keep_depth == 0);
+  constexpr std::size_t few = 8;
+  std::array<View, few> views;
+  std::vector<View> many;
+  std::span<View> inputs(views.data(), std::min(node.inputs.size(), few));
+  if (node.inputs.size() > few) {
+    many.resize(node.inputs.size());
+    inputs = many;
+  }
+  std::vector<NodePtr> copies;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const NodePtr& input = node.inputs[i];
+    const bool as_it_is = !kernel.contiguous_inputs || input->is_contiguous();
+    inputs[i] = view_of(as_it_is ? *input : *copies.emplace_back(contiguous(input)));
+  }
+  try {
+    kernel.run({*node.op, node.attrs.get(), inputs, view_of(node)});
+  } catch (...) {
+    node.buffer = BufferPtr();
+    throw;
+  }
+}
+
+void run(Node& node) {
+  const bool is_view = node.op->view != nullptr && node.op->view(*node.inputs[0], node.attrs.get(), node);
+  if (is_view) {
+    node.buffer = node.inputs[0]->buffer;
+  } else {
+    run_kernel(node);
+  }
+  if (keep_depth > 0) {
+    kept.emplace_back(&node);
+  } else {
+    node.inputs.clear();
+    node.attrs = AttrsPtr();
+  }
+}
+
+}  // namespace
+
+void execute(std::span<const Tensor> outputs) {
+  for (Node* node : order_of(outputs)) run(*node);
+  n_pending = 0;
+}
+
+void eval(std::span<const Tensor> tensors) { execute(tensors); }
+
+void note_recorded(const Tensor& tensor) {
+  if (++n_pending < most_pending || tensor.node().is_abstract) return;
+  execute(std::span(&tensor, 1));
+}
+
+KeepGraph::KeepGraph() { ++keep_depth; }
+KeepGraph::~KeepGraph() {
+  if (--keep_depth > 0) return;
+  for (const NodePtr& node : kept) node->inputs.clear();
+  kept.clear();
+}
+
+NodePtr contiguous(const NodePtr& node) {
+  if (node->is_contiguous()) return node;
+  static const OpInfo& copy = op_named("copy");
+  NodePtr result(new Node);
+  result->op = &copy;
+  result->aval = node->aval;
+  result->where = node->where;
+  result->thread = thread_number();
+  allocate(*result, false);
+  const View in = view_of(*node);
+  copy.kernel(node->aval.dtype).run({copy, nullptr, std::span(&in, 1), view_of(*result)});
+  return result;
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: what runs a recorded graph. Users call `eval`.
+#pragma once
+
+#include "engine/tensor/tensor.hpp"
+
+namespace lodestone::engine {
+
+/// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input that nobody else needs gives its buffer
+/// to the output where the kernel allows it; every other buffer is freed after its last use.
+/// errors: InvalidArgument for a node of another thread or one that depends on a placeholder; those of the kernels, after which the graph is as before.
+void execute(std::span<const Tensor> outputs);
+
+/// Called for every recorded node: past `most_pending` of them the newest is evaluated, so that a loop that never asks for a value stays small.
+void note_recorded(const Tensor& tensor);
+inline constexpr int most_pending = 4096;
+
+/// While one lives, evaluated nodes keep their inputs (on this thread), because a transform still walks through them.
+class KeepGraph {
+ public:
+  KeepGraph();
+  ~KeepGraph();
+  KeepGraph(const KeepGraph&) = delete;
+  KeepGraph& operator=(const KeepGraph&) = delete;
+};
+
+/// A row-major copy of an evaluated node's elements, or the node itself when it is row-major already.
+[[nodiscard]] NodePtr contiguous(const NodePtr& node);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tensor/aval.hpp"
+
+#include <fmt/format.h>
+
+namespace lodestone::engine {
+
+std::string Device::text() const { return fmt::format("{}:{}", kind == Kind::cpu ? "cpu" : "cuda", index); }
+
+std::string Aval::text() const {
+  return fmt::format("{}{}{}", core::name_of(dtype), shape.text(), device == cpu ? "" : " on " + device.text());
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tensor/tensor.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/runtime/executor.hpp"
+
+#include <cstring>
+
+namespace lodestone::engine {
+
+Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval) {
+  if (bytes.size() != aval.bytes()) {
+    throw core::ShapeError("engine::Tensor", "expected {} bytes for {}, got {}; do the elements fit the shape?", aval.bytes(), aval.text(),
+                           bytes.size());
+  }
+  NodePtr node(new Node);
+  node->aval = aval;
+  node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
+  node->strides = contiguous_strides(aval.shape);
+  if (!bytes.empty()) std::memcpy(node->data(), bytes.data(), bytes.size());
+  return Tensor(std::move(node));
+}
+
+Dim Tensor::dim(int axis) const {
+  const int counted = axis < 0 ? axis + rank() : axis;
+  if (counted < 0 || counted >= rank()) throw core::ShapeError("engine::Tensor", "expected an axis of {}, got {}", aval().text(), axis);
+  return shape()[counted];
+}
+
+const Tensor& Tensor::eval() const {
+  if (!node_->is_evaluated()) execute(std::span(this, 1));
+  return *this;
+}
+
+void Tensor::check_item(DType dtype) const {
+  if (count() != 1) throw core::ShapeError("engine::Tensor::item", "expected one element, got {}", aval().text());
+  static_cast<void>(contiguous_bytes(dtype));
+}
+
+std::span<const std::byte> Tensor::contiguous_bytes(DType dtype) const {
+  if (!is_valid()) throw core::InvalidArgument("engine::Tensor", "expected a tensor, got an empty one");
+  if (dtype != aval().dtype) {
+    throw core::InvalidArgument("engine::Tensor", "expected to be read as {}, got {}; cast it first", core::name_of(aval().dtype),
+                                core::name_of(dtype));
+  }
+  eval();
+  node_ = contiguous(node_);
+  return {node_->data(), aval().bytes()};
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transform/trace.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/runtime/executor.hpp"
+
+namespace lodestone::engine {
+
+Trace Trace::of(const Function& f, const Tensors& inputs) {
+  Tensors marked;
+  for (const Tensor& input : inputs) marked.push_back(identity(input));
+  return Trace(f, std::move(marked));
+}
+
+Trace Trace::without_values(const Function& f, std::span<const Aval> inputs) {
+  Tensors placeholders;
+  for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval));
+  return Trace(f, std::move(placeholders));
+}
+
+Trace::Trace(const Function& f, Tensors inputs) : inputs_(std::move(inputs)) {
+  const KeepGraph keep;  // f may look at values on the way
+  outputs_ = f(inputs_);
+  collect();
+}
+
+int Trace::slot_of(const Tensor& tensor) const {
+  const auto found = slots_.find(&tensor.node());
+  return found == slots_.end() ? -1 : found->second;
+}
+
+void Trace::collect() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
+  std::vector<std::pair<Node*, std::size_t>> path;
+  const std::uint64_t visit = next_visit();
+  for (const Tensor& input : inputs_) input.node().visit = visit;
+  const auto enter = [&](const Tensor& tensor) {
+    if (tensor.node().visit == visit) return;
+    tensor.node().visit = visit;
+    path.emplace_back(&tensor.node(), 0);
+  };
+  for (const Tensor& output : outputs_) {
+    enter(output);
+    while (!path.empty()) {
+      Node* node = path.back().first;
+      if (path.back().second < node->inputs.size()) {
+        enter(Tensor(node->inputs[path.back().second++]));
+        continue;
+      }
+      path.pop_back();
+      Tensors in;
+      bool depends = false;
+      for (const NodePtr& input : node->inputs) {
+        in.emplace_back(input);
+        depends = depends || slots_.contains(input.get());
+      }
+      if (!depends) continue;
+      slots_.emplace(node, static_cast<int>(inputs_.size() + steps_.size()));
+      steps_.push_back({node->op, std::move(in), Tensor(NodePtr(node)), node->attrs, node->where});
+    }
+  }
+}
+
+Tensors Trace::push_forward(const Tensors& tangents) const {
+  Tensors of_slot(inputs_.size() + steps_.size());
+  std::copy(tangents.begin(), tangents.end(), of_slot.begin());
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    const Step& step = steps_[s];
+    Tensors in(step.in.size());
+    bool any = false;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (const int slot = slot_of(step.in[i]); slot >= 0) in[i] = of_slot[static_cast<std::size_t>(slot)];
+      any = any || in[i].is_valid();
+    }
+    if (any && step.op->derivative.exists()) of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
+  }
+  Tensors result;
+  for (const Tensor& output : outputs_) {
+    const int slot = slot_of(output);
+    result.push_back(slot < 0 ? Tensor() : of_slot[static_cast<std::size_t>(slot)]);
+  }
+  return result;
+}
+
+Tensors Trace::pull_back(const Tensors& cotangents) const {
+  Tensors of_slot(inputs_.size() + steps_.size());
+  const auto give = [&](const Tensor& to, const Tensor& cotangent) {
+    const int slot = slot_of(to);
+    if (slot >= 0) of_slot[static_cast<std::size_t>(slot)] = add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
+  };
+  for (std::size_t i = 0; i < outputs_.size(); ++i) give(outputs_[i], cotangents[i]);
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    const Step& step = steps_[s];
+    Tensor& cotangent = of_slot[inputs_.size() + s];
+    if (!cotangent.is_valid() || !step.op->derivative.exists()) continue;
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      if (slot_of(step.in[i]) >= 0) give(step.in[i], step.op->derivative.vjp(step.args(), cotangent, i));
+    }
+    cotangent = Tensor();
+  }
+  of_slot.resize(inputs_.size());
+  return of_slot;
+}
+
+Tensors Trace::with_batches(const Tensors& inputs, const std::vector<bool>& batched, Dim size) const {
+  Tensors of_slot = inputs;
+  std::vector<bool> has_batch = batched;
+  for (const Step& step : steps_) {
+    Tensors in = step.in;
+    std::vector<bool> carries(in.size(), false);
+    bool any = false;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const int slot = slot_of(in[i]);
+      if (slot < 0) continue;
+      in[i] = of_slot[static_cast<std::size_t>(slot)];
+      carries[i] = has_batch[static_cast<std::size_t>(slot)];
+      any = any || carries[i];
+    }
+    if (any && !step.op->batch)
+      throw core::InvalidArgument(step.op->name, "has no batching rule, so that vmap cannot go through it {}", at_line(step.where));
+    const RuleArgs args{*step.op, in, step.out, step.attrs, step.where};
+    of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));
+    has_batch.push_back(any);
+  }
+  Tensors result;
+  for (const Tensor& output : outputs_) {
+    const int slot = slot_of(output);
+    const bool has = slot >= 0 && has_batch[static_cast<std::size_t>(slot)];
+    result.push_back(with_batch(slot < 0 ? output : of_slot[static_cast<std::size_t>(slot)], has, size));
+  }
+  return result;
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the transforms: the graph a function recorded, as a list that can be walked both ways.
+#pragma once
+
+#include "engine/graph/op_table.hpp"
+
+#include <functional>
+#include <unordered_map>
+
+namespace lodestone::engine {
+
+using Tensors = std::vector<Tensor>;
+/// A function of tensors; must record the same ops whenever it is called with the same shapes.
+using Function = std::function<Tensors(const Tensors&)>;
+
+/// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded. Holds what it needs, so that evaluating any of the
+/// tensors does not take it apart.
+class Trace {
+ public:
+  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a constant.
+  [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs);
+  /// Calls f with placeholders of these avals.
+  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs);
+
+  [[nodiscard]] const Tensors& inputs() const { return inputs_; }
+  [[nodiscard]] const Tensors& outputs() const { return outputs_; }
+
+  /// Tangents of the outputs; not valid: zero.
+  [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
+  /// Cotangents of the inputs; not valid: zero.
+  [[nodiscard]] Tensors pull_back(const Tensors& cotangents) const;
+  /// The outputs, with a batch as axis 0, for inputs that have it as axis 0 where `batched`. shapes: all batches of this size.
+  [[nodiscard]] Tensors with_batches(const Tensors& inputs, const std::vector<bool>& batched, Dim size) const;
+
+ private:
+  struct Step {
+    const OpInfo* op;
+    Tensors in;
+    Tensor out;
+    AttrsPtr attrs;
+    std::source_location where;
+    [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
+  };
+  Trace(const Function& f, Tensors inputs);
+  void collect();
+  /// 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
+  [[nodiscard]] int slot_of(const Tensor& tensor) const;
+
+  Tensors inputs_, outputs_;
+  std::vector<Step> steps_;
+  std::unordered_map<const Node*, int> slots_;
+};
+
+}  // namespace lodestone::engine

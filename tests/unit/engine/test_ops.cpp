@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ops/ops.hpp"
+#include "tests/support/catch.hpp"
+
+#include "engine/core/error.hpp"
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+Tensor row(std::vector<double> values) {
+  const auto n = static_cast<Dim>(values.size());
+  return Tensor::from(values, {n});
+}
+}  // namespace
+
+TEST_CASE("ops: shapes broadcast as in NumPy", "[engine]") {
+  const Tensor column = reshape(row({10, 20}), {2, 1});
+  const Tensor both = column + row({1, 2, 3});
+  CHECK(both.shape() == Shape{2, 3});
+  CHECK(both.to_vector<double>() == std::vector<double>{11, 12, 13, 21, 22, 23});
+  CHECK((1.0 - row({1, 2})).to_vector<double>() == std::vector<double>{0, -1});
+}
+
+TEST_CASE("ops: products of matrices, vectors and stacks", "[engine]") {
+  const Tensor a = reshape(row({1, 2, 3, 4, 5, 6}), {2, 3}), b = reshape(row({1, 0, 0, 1, 1, 1}), {3, 2});
+  CHECK(matmul(a, b).to_vector<double>() == std::vector<double>{4, 5, 10, 11});
+  CHECK(matmul(a, row({1, 1, 1})).to_vector<double>() == std::vector<double>{6, 15});
+  CHECK(matmul(row({1, 1}), a).to_vector<double>() == std::vector<double>{5, 7, 9});
+  CHECK(matmul(row({1, 2}), row({3, 4})).item<double>() == 11.0);
+  const Tensor stack = broadcast_to(expand_dims(a, 0), {4, 2, 3});
+  CHECK(matmul(stack, b).shape() == Shape{4, 2, 2});
+  CHECK(matmul(a, matmul(stack, b).shape()[0] == 4 ? broadcast_to(expand_dims(b, 0), {4, 3, 2}) : b).shape() == Shape{4, 2, 2});
+  CHECK_THROWS_WITH(matmul(a, a), Catch::Contains("summed axes of equal extents"));
+}
+
+TEST_CASE("ops: what is empty stays empty, and sums to zero", "[engine]") {
+  CHECK(sum(zeros({0, 3}), Axes{0}).to_vector<float>() == std::vector<float>{0, 0, 0});
+  CHECK((zeros({0}) + 1.0).to_vector<float>().empty());
+  CHECK(matmul(zeros({2, 0}), zeros({0, 2})).to_vector<float>() == std::vector<float>(4, 0.0F));
+  CHECK_THROWS_WITH(max(zeros({0})), Catch::Contains("expected at least one element along axis 0"));
+}
+
+TEST_CASE("ops: long rows are summed in pairs, so f32 keeps its digits", "[engine]") {
+  const std::vector<float> tenths(1 << 20, 0.1F);
+  const Tensor x = Tensor::from(tenths, {1 << 20});
+  CHECK(sum(x).item<float>() == Approx(104857.6).epsilon(1e-6));
+}
+
+TEST_CASE("ops: complex to real is a choice the caller has to make", "[engine]") {
+  const Tensor z = full({2}, {3.0, 4.0}, DType::c128);
+  CHECK(abs(z).to_vector<double>() == std::vector<double>{5, 5});
+  CHECK(imag(z).to_vector<double>() == std::vector<double>{4, 4});
+  CHECK_THROWS_WITH(cast(z, DType::f64), Catch::Contains("take real(x) or abs(x) first"));
+}
+
+TEST_CASE("ops: pad crops, surrounds and spreads", "[engine]") {
+  CHECK(pad(row({1, 2, 3}), {1}, {2}, {1}, 9.0).to_vector<double>() == std::vector<double>{9, 1, 9, 2, 9, 3, 9, 9});
+  CHECK(pad(row({1, 2, 3}), {-1}, {-1}).to_vector<double>() == std::vector<double>{2});
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/arena.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/runtime/executor.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <thread>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+TEST_CASE("tensor: elements go in and come out row-major", "[engine]") {
+  const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(x.aval().text() == "f64[2, 3]");
+  CHECK(transpose(x).to_vector<double>() == std::vector<double>{1, 4, 2, 5, 3, 6});
+  CHECK(slice(x, 1, 1, 3).to_vector<double>() == std::vector<double>{2, 3, 5, 6});
+  CHECK(flip(x, -1).to_vector<double>() == std::vector<double>{3, 2, 1, 6, 5, 4});
+  CHECK(sum(x).item<double>() == 21.0);
+}
+
+TEST_CASE("tensor: nothing runs before a value is asked for", "[engine]") {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2}, {2});
+  const Tensor y = x + 1.0;
+  CHECK_FALSE(y.node().is_evaluated());
+  CHECK(y.to_vector<float>() == std::vector<float>{2, 3});
+  CHECK(y.node().is_evaluated());
+  CHECK(y.node().inputs.size() == 0);
+}
+
+TEST_CASE("tensor: a chain that nobody else holds runs in one buffer, and buffers are freed after their last use", "[engine]") {
+  Arena& arena = Arena::of(cpu);
+  Tensor x = full({1000}, 1.0, DType::f64);
+  x = x + 0.0;
+  x.eval();
+  arena.reset_peak();
+  const std::size_t before = arena.stats().in_use;
+  Tensor y = x * 2.0;
+  for (int i = 0; i < 100; ++i) y = y * 1.5 + 1.0;
+  y.eval();
+  CHECK(arena.stats().peak - before < 2 * 1000 * sizeof(double) + 300 * Arena::alignment);
+  CHECK(x.to_vector<double>()[999] == 1.0);
+}
+
+TEST_CASE("tensor: views keep what they look at unchanged", "[engine]") {
+  Tensor x = full({4}, 1.0, DType::f64) + 0.0;
+  const Tensor view = reshape(x, {2, 2});
+  view.eval();
+  const Tensor y = x + 1.0;
+  x = Tensor();
+  CHECK(y.to_vector<double>()[0] == 2.0);
+  CHECK(view.to_vector<double>()[3] == 1.0);
+}
+
+TEST_CASE("tensor: a loop that never asks for a value stays small", "[engine]") {
+  Tensor x = full({1}, 0.0, DType::f64);
+  for (int i = 0; i < 3 * most_pending; ++i) x = x + 1.0;
+  CHECK(x.item<double>() == 3.0 * most_pending);
+}
+
+TEST_CASE("tensor: a recorded tensor of another thread is refused, an evaluated one is not", "[engine]") {
+  const Tensor pending = full({2}, 1.0, DType::f64) + 1.0;
+  std::string message;
+  std::thread([&] {
+    try {
+      static_cast<void>(pending.to_vector<double>());
+    } catch (const core::InvalidArgument& error) {
+      message = error.what();
+    }
+  }).join();
+  CHECK_THAT(message, Catch::Contains("[add]") && Catch::Contains("another thread") && Catch::Contains("test_tensor.cpp"));
+  pending.eval();
+  double there = 0.0;
+  std::thread([&] { there = (pending + 1.0).to_vector<double>()[0]; }).join();
+  CHECK(there == 3.0);
+}
+
+TEST_CASE("tensor: errors name the op, both shapes and the line", "[engine]") {
+  const Tensor a = zeros({3}), b = zeros({4});
+  CHECK_THROWS_WITH(a + b, Catch::Contains("[add] expected shapes that broadcast, got f32[3] and f32[4] (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(a + zeros({3}, DType::f64),
+                    Catch::Contains("expected equal dtypes, got f32[3] and f64[3]; cast one of them (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(sum(a, Axes{1}), Catch::Contains("[sum] expected an axis from -1 to 0, got 1 (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(a + zeros({3}, DType::f32, {Device::Kind::cpu, 1}),
+                    Catch::Contains("[add] expected all inputs on cpu:0, got input 1 on cpu:1"));
+  CHECK_THROWS_WITH(a.item<float>(), Catch::Contains("expected one element, got f32[3]"));
+  CHECK_THROWS_WITH(scalar(1.0).item<double>(), Catch::Contains("expected to be read as f32, got f64"));
+}
+
+TEST_CASE("arena: a request past the budget names the tensor", "[engine]") {
+  const Device second{Device::Kind::cpu, 1};
+  Arena::of(second).set_budget(1 << 16);
+  const Tensor big = full({1 << 20}, 1.0, DType::f64, second) + 1.0;
+  CHECK_THROWS_WITH(big.eval(), Catch::Contains("cpu:1") && Catch::Contains("budget") && Catch::Contains("f64[1048576] on cpu:1 of add"));
+  Arena::of(second).set_budget(0);
+  CHECK(big.to_vector<double>()[0] == 2.0);
+}

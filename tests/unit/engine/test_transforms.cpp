@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+Tensor row(std::vector<double> values) {
+  const auto n = static_cast<Dim>(values.size());
+  return Tensor::from(values, {n});
+}
+Tensor cubes(const Tensor& x) { return sum(x * x * x); }
+}  // namespace
+
+TEST_CASE("grad: of a sum of cubes, and of that again", "[engine]") {
+  const Tensor x = row({1, 2, 3});
+  CHECK(grad(cubes)(x).to_vector<double>() == std::vector<double>{3, 12, 27});
+  const auto total_slope = [](const Tensor& y) { return sum(grad(cubes)(y)); };
+  CHECK(grad(total_slope)(x).to_vector<double>() == std::vector<double>{6, 12, 18});
+  CHECK(hessian_product(cubes, x, row({1, 0, 1})).to_vector<double>() == std::vector<double>{6, 0, 18});
+}
+
+TEST_CASE("grad: what is captured is constant, stop_gradient too", "[engine]") {
+  const Tensor x = row({2});
+  CHECK(grad([&](const Tensor& y) { return sum(y * x); })(x).item<double>() == 2.0);
+  CHECK(grad([&](const Tensor& y) { return sum(y * stop_gradient(y)); })(x).item<double>() == 2.0);
+}
+
+TEST_CASE("grad: the function may look at values and branch on them", "[engine]") {
+  const auto branching = [](const Tensor& x) { return x.item<double>() > 0.0 ? x * x : -x; };
+  CHECK(grad(branching)(scalar(3.0, DType::f64)).item<double>() == 6.0);
+  CHECK(grad(branching)(scalar(-3.0, DType::f64)).item<double>() == -1.0);
+}
+
+TEST_CASE("grad: of a complex argument is the direction of steepest ascent", "[engine]") {
+  const Tensor z = full({1}, {3.0, -4.0}, DType::c128);
+  const auto squared = [](const Tensor& x) { return sum(real(x * conj(x))); };
+  CHECK(grad(squared)(z).to_vector<std::complex<double>>()[0] == std::complex<double>(6.0, -8.0));
+}
+
+TEST_CASE("grad: refuses integers and functions without one real value", "[engine]") {
+  CHECK_THROWS_WITH(grad(cubes)(zeros({2}, DType::i32)), Catch::Contains("expected floating-point inputs, got i32[2]"));
+  CHECK_THROWS_WITH(grad([](const Tensor& x) { return x; })(zeros({2})),
+                    Catch::Contains("one real number as its value, got 1 outputs, the first f32[2]"));
+}
+
+TEST_CASE("jacobian: forward, reverse and batched over items agree", "[engine]") {
+  const Tensor weights = reshape(row({1, -2, 3, 0.5, 2, -1}), {2, 3});
+  const auto f = [&](const Tensor& x) { return tanh(matmul(weights, x)); };
+  const Tensor x = row({0.1, 0.2, -0.3});
+  const Tensor forward = jacobian(f, x, JacobianMode::forward), reverse = jacobian(f, x, JacobianMode::reverse);
+  CHECK(forward.shape() == Shape{2, 3});
+  for (std::size_t i = 0; i < 6; ++i) CHECK(forward.to_vector<double>()[i] == Approx(reverse.to_vector<double>()[i]).epsilon(1e-14));
+  const double y0 = std::tanh(0.1 - 0.4 - 0.9);
+  CHECK(forward.to_vector<double>()[1] == Approx(-2.0 * (1.0 - y0 * y0)).epsilon(1e-14));
+
+  const Tensor items = concatenate(std::vector<Tensor>{expand_dims(x, 0), expand_dims(2.0 * x, 0)}, 0);
+  const Tensor batched = vmap([&](const Tensor& each) { return jacobian(f, each); })(items);
+  CHECK(batched.shape() == Shape{2, 2, 3});
+  const auto second = jacobian(f, 2.0 * x).to_vector<double>();
+  for (std::size_t i = 0; i < 6; ++i) CHECK(batched.to_vector<double>()[6 + i] == Approx(second[i]).epsilon(1e-14));
+}
+
+TEST_CASE("linearize: may be used after everything has been evaluated, in both directions", "[engine]") {
+  const Function f = as_function([](const Tensor& a, const Tensor& b) { return a * exp(b); });
+  const Tensor a = row({1, 2}), b = row({0, 1});
+  const Linearized at = linearize(f, {a, b});
+  at.value()[0].eval();
+  const Tensor jv = at.jvp({row({1, 1}), row({1, 1})})[0];
+  CHECK(jv.to_vector<double>()[1] == Approx(3.0 * std::exp(1.0)));
+  CHECK(at.vjp({row({1, 1})})[1].to_vector<double>()[0] == Approx(1.0));
+  CHECK_THROWS_WITH(at.jvp({row({1, 1})}), Catch::Contains("expected f64[2], f64[2], got f64[2]"));
+}
+
+TEST_CASE("vmap: writes the loop for the caller, and says where host code looked at a value", "[engine]") {
+  const Tensor table = reshape(row({1, 2, 3, 4}), {2, 2});
+  const auto norm = [](const Tensor& x) { return sqrt(sum(x * x)); };
+  CHECK(vmap(norm)(table).to_vector<double>()[1] == Approx(5.0));
+  const auto looking = [](const Tensor& x) { return x.data<double>()[0] > 0.0 ? x : -x; };
+  CHECK_THROWS_WITH(vmap(looking)(table), Catch::Contains("inside a transform that traces without values"));
+}
