@@ -19,6 +19,8 @@ void register_own(OpTable& table) {
   register_reductions(table);
   register_movement(table);
   register_products(table);
+  register_convolutions(table);
+  register_pooling(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

@@ -68,4 +68,30 @@ struct DotAttrs {
   }
 };
 
+/// A convolution between x [n, spatial…, c], w [window…, c / groups, k] and y [n, spatial…, k]; each spatial list has one entry per spatial axis.
+struct ConvAttrs {
+  IntList stride, low, high, dilation;
+  int groups = 1;
+  IntList spatial;  ///< of what comes out: x for conv_transpose, the window for conv_weights; empty for conv
+  static auto fields() {
+    return std::tuple{Field{"stride", &ConvAttrs::stride},     Field{"low", &ConvAttrs::low},       Field{"high", &ConvAttrs::high},
+                      Field{"dilation", &ConvAttrs::dilation}, Field{"groups", &ConvAttrs::groups}, Field{"spatial", &ConvAttrs::spatial}};
+  }
+};
+
+/// Windows over the spatial axes of x [n, spatial…, c].
+struct PoolAttrs {
+  IntList window, stride, low, high;
+  static auto fields() {
+    return std::tuple{Field{"window", &PoolAttrs::window}, Field{"stride", &PoolAttrs::stride}, Field{"low", &PoolAttrs::low},
+                      Field{"high", &PoolAttrs::high}};
+  }
+};
+
+/// Positions of a window along an axis; negative where not even one fits.
+[[nodiscard]] constexpr Dim n_windows(Dim extent, Dim low, Dim high, Dim window, Dim stride, Dim dilation) {
+  const Dim room = extent + low + high - ((window - 1) * dilation + 1);
+  return room < 0 ? -1 : room / stride + 1;
+}
+
 }  // namespace lodestone::engine

@@ -268,16 +268,17 @@ void register_elementwise(OpTable& table) {
     return binary(op, a, b);                        \
   }
 LODESTONE_UNARY(negative)
-LODESTONE_UNARY(abs) LODESTONE_UNARY(sign) LODESTONE_UNARY(reciprocal) LODESTONE_UNARY(square) LODESTONE_UNARY(sqrt) LODESTONE_UNARY(exp)
-    LODESTONE_UNARY(expm1) LODESTONE_UNARY(log) LODESTONE_UNARY(log1p) LODESTONE_UNARY(sin) LODESTONE_UNARY(cos) LODESTONE_UNARY(tan)
-        LODESTONE_UNARY(asin) LODESTONE_UNARY(acos) LODESTONE_UNARY(atan) LODESTONE_UNARY(sinh) LODESTONE_UNARY(cosh) LODESTONE_UNARY(tanh)
-            LODESTONE_UNARY(erf) LODESTONE_UNARY(sigmoid) LODESTONE_UNARY(floor) LODESTONE_UNARY(ceil) LODESTONE_UNARY(round)
-                LODESTONE_UNARY(is_finite) LODESTONE_UNARY(logical_not) LODESTONE_UNARY(stop_gradient) LODESTONE_UNARY(identity)
-                    LODESTONE_BINARY(add) LODESTONE_BINARY(subtract) LODESTONE_BINARY(multiply) LODESTONE_BINARY(divide)
-                        LODESTONE_BINARY(power) LODESTONE_BINARY(maximum) LODESTONE_BINARY(minimum) LODESTONE_BINARY(atan2)
-                            LODESTONE_BINARY(equal) LODESTONE_BINARY(not_equal) LODESTONE_BINARY(less) LODESTONE_BINARY(less_equal)
-                                LODESTONE_BINARY(greater) LODESTONE_BINARY(greater_equal) LODESTONE_BINARY(logical_and)
-                                    LODESTONE_BINARY(logical_or) LODESTONE_BINARY(complex)
+LODESTONE_UNARY(abs)
+LODESTONE_UNARY(sign) LODESTONE_UNARY(reciprocal) LODESTONE_UNARY(square) LODESTONE_UNARY(sqrt) LODESTONE_UNARY(exp) LODESTONE_UNARY(expm1)
+    LODESTONE_UNARY(log) LODESTONE_UNARY(log1p) LODESTONE_UNARY(sin) LODESTONE_UNARY(cos) LODESTONE_UNARY(tan) LODESTONE_UNARY(asin)
+        LODESTONE_UNARY(acos) LODESTONE_UNARY(atan) LODESTONE_UNARY(sinh) LODESTONE_UNARY(cosh) LODESTONE_UNARY(tanh) LODESTONE_UNARY(erf)
+            LODESTONE_UNARY(sigmoid) LODESTONE_UNARY(floor) LODESTONE_UNARY(ceil) LODESTONE_UNARY(round) LODESTONE_UNARY(is_finite)
+                LODESTONE_UNARY(logical_not) LODESTONE_UNARY(stop_gradient) LODESTONE_UNARY(identity) LODESTONE_BINARY(add)
+                    LODESTONE_BINARY(subtract) LODESTONE_BINARY(multiply) LODESTONE_BINARY(divide) LODESTONE_BINARY(power)
+                        LODESTONE_BINARY(maximum) LODESTONE_BINARY(minimum) LODESTONE_BINARY(atan2) LODESTONE_BINARY(equal)
+                            LODESTONE_BINARY(not_equal) LODESTONE_BINARY(less) LODESTONE_BINARY(less_equal) LODESTONE_BINARY(greater)
+                                LODESTONE_BINARY(greater_equal) LODESTONE_BINARY(logical_and) LODESTONE_BINARY(logical_or)
+                                    LODESTONE_BINARY(complex)
 #undef LODESTONE_UNARY
 #undef LODESTONE_BINARY
     // clang-format on

@@ -106,4 +106,19 @@ struct DotAxes {
 /// Matrix product of the last two axes, the others broadcast; vectors as in NumPy.
 [[nodiscard]] Tensor matmul(const Located& a, const Located& b);
 
+// Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c / groups, k]. Empty lists: 1 or 0 everywhere.
+struct ConvOptions {
+  IntList stride = {}, low = {}, high = {}, dilation = {};  ///< per spatial axis; low and high: zeros before and after
+  int groups = 1;
+};
+[[nodiscard]] Tensor conv(const Located& x, const Located& w, const ConvOptions& options = {});
+/// The adjoint of `conv` in x: y [n, spatial…, k] → [n, `spatial`…, c]. `spatial` says which of the inputs with this output is meant.
+[[nodiscard]] Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial, const ConvOptions& options = {});
+struct PoolOptions {
+  IntList window;
+  IntList stride = {};  ///< empty: the window
+  IntList low = {}, high = {};
+};
+[[nodiscard]] Tensor max_pool(const Located& x, const PoolOptions& options);
+
 }  // namespace lodestone::engine

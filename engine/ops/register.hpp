@@ -8,4 +8,6 @@ void register_elementwise(OpTable& table);
 void register_reductions(OpTable& table);
 void register_movement(OpTable& table);
 void register_products(OpTable& table);
+void register_convolutions(OpTable& table);
+void register_pooling(OpTable& table);
 }  // namespace lodestone::engine

@@ -71,6 +71,8 @@ class Tensor {
   mutable NodePtr node_;  ///< reading elements may replace it by its row-major copy
 };
 
+using Tensors = std::vector<Tensor>;
+
 /// Runs what the tensors need, in one pass.
 void eval(std::span<const Tensor> tensors);
 

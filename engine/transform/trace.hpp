@@ -9,7 +9,6 @@
 
 namespace lodestone::engine {
 
-using Tensors = std::vector<Tensor>;
 /// A function of tensors; must record the same ops whenever it is called with the same shapes.
 using Function = std::function<Tensors(const Tensors&)>;
 

@@ -17,8 +17,18 @@ struct GemmOperand {
   Dim row_stride, column_stride;
 };
 
-/// C = A B, C row-major without gaps. T: float, double and their complex numbers.
+enum class Accumulate : bool { no, yes };
+
+/// Where the product goes: rows of C start `row_stride` apart.
 template <class T>
-void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, T* c);
+struct GemmResult {
+  T* data;
+  Dim row_stride;
+  Accumulate accumulate = Accumulate::no;
+};
+
+/// C = A B, or C += A B. T: float, double and their complex numbers.
+template <class T>
+void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, const GemmResult<T>& c);
 
 }  // namespace lodestone::engine::cpu_backend

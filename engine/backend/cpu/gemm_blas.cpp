@@ -25,29 +25,31 @@ Leading leading(const GemmOperand<T>& x, Dim rows, Dim columns) {
 }  // namespace
 
 template <class T>
-void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, T* c) {
+void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, const GemmResult<T>& c) {
   if (size.summed == 0) {
-    std::fill_n(c, size.rows * size.columns, T(0));
+    for (Dim i = 0; i < size.rows && c.accumulate == Accumulate::no; ++i) std::fill_n(c.data + i * c.row_stride, size.columns, T(0));
     return;
   }
   const Leading of_a = leading(a, size.rows, size.summed), of_b = leading(b, size.summed, size.columns);
   const auto m = static_cast<int>(size.rows), n = static_cast<int>(size.columns), k = static_cast<int>(size.summed);
-  const T one(1), zero(0);
+  const auto to = static_cast<int>(c.row_stride);
+  const T one(1), keep(c.accumulate == Accumulate::yes ? 1 : 0);
   if constexpr (std::is_same_v<T, float>) {
-    cblas_sgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, zero, c, n);
+    cblas_sgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, keep, c.data, to);
   } else if constexpr (std::is_same_v<T, double>) {
-    cblas_dgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, zero, c, n);
+    cblas_dgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, keep, c.data, to);
   } else if constexpr (std::is_same_v<T, std::complex<float>>) {
-    cblas_cgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &zero, c, n);
+    cblas_cgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &keep, c.data, to);
   } else {
-    cblas_zgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &zero, c, n);
+    cblas_zgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, &one, a.data, of_a.stride, b.data, of_b.stride, &keep, c.data, to);
   }
 }
 
-template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&, float*);
-template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&, double*);
-template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&, const GemmOperand<std::complex<float>>&, std::complex<float>*);
+template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&, const GemmResult<float>&);
+template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&, const GemmResult<double>&);
+template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&, const GemmOperand<std::complex<float>>&,
+                   const GemmResult<std::complex<float>>&);
 template void gemm(const GemmSize&, const GemmOperand<std::complex<double>>&, const GemmOperand<std::complex<double>>&,
-                   std::complex<double>*);
+                   const GemmResult<std::complex<double>>&);
 
 }  // namespace lodestone::engine::cpu_backend

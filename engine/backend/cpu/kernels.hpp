@@ -9,5 +9,7 @@ void register_elementwise_kernels(OpTable& table);
 void register_reduction_kernels(OpTable& table);
 void register_movement_kernels(OpTable& table);
 void register_product_kernels(OpTable& table);
+void register_convolution_kernels(OpTable& table);
+void register_pooling_kernels(OpTable& table);
 }  // namespace cpu_backend
 }  // namespace lodestone::engine

@@ -90,7 +90,7 @@ void dot_kernel(const KernelCall& call) {
   if (call.out.count() == 0) return;
   for (Dim n = 0; n < a.batch; ++n) {
     gemm<T>({a.rows, b.columns, a.columns}, {a.data + n * a.batch_stride, a.row_stride, a.column_stride},
-            {b.data + n * b.batch_stride, b.row_stride, b.column_stride}, call.out.as<T>() + n * a.rows * b.columns);
+            {b.data + n * b.batch_stride, b.row_stride, b.column_stride}, {call.out.as<T>() + n * a.rows * b.columns, b.columns});
   }
 }
 

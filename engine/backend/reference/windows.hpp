@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace lodestone::engine {
+class OpTable;
+/// The reference kernels of convolutions and pooling.
+void register_reference_windows(OpTable& table);
+}  // namespace lodestone::engine

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions, channels last. One trilinear form T(x, w, y) = Σ x[n, p s + q d − low, c] w[q, c, k] y[n, p, k] (p over positions, q over the window) makes
+// three ops, each its derivative with respect to one of them: conv = ∂T/∂y, conv_transpose = ∂T/∂x, conv_weights = ∂T/∂w. So the adjoints of each
+// are the other two.
+#include "engine/core/error.hpp"
+#include "engine/ops/attributes.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+
+#include <cmath>
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+
+enum class Role { x, w, y };
+
+Tensor call(std::string_view op, const Tensor& a, const Tensor& b, ConvAttrs attrs, IntList spatial, std::source_location where) {
+  attrs.spatial = std::move(spatial);
+  return record(op_named(op), {a, b}, make_attrs(std::move(attrs)), where);
+}
+
+IntList spatial_of(const Tensor& t, Role role) {
+  IntList result;
+  const int first = role == Role::w ? 0 : 1;
+  for (int i = 0; i < t.rank() - 2; ++i) result.push_back(t.shape()[first + i]);
+  return result;
+}
+
+Tensor conv_of(R args, const Tensor& x, const Tensor& w) { return call("conv", x, w, args.as<ConvAttrs>(), {}, args.where); }
+Tensor transpose_of(R args, const Tensor& y, const Tensor& w, const Tensor& like) {
+  return call("conv_transpose", y, w, args.as<ConvAttrs>(), spatial_of(like, Role::x), args.where);
+}
+Tensor weights_of(R args, const Tensor& x, const Tensor& y, const Tensor& like) {
+  return call("conv_weights", x, y, args.as<ConvAttrs>(), spatial_of(like, Role::w), args.where);
+}
+
+// Shape rules.
+
+void expect(bool holds, const InferArgs& args, std::string_view what) {
+  if (holds) return;
+  throw core::ShapeError(args.op.name, "expected {}, got {} and {} with {} {}", what, args.aval(0).text(), args.aval(1).text(),
+                         args.attrs->text(), at_line(args.where));
+}
+
+/// Number of spatial axes, after the checks that all three ops share.
+int checked_spatial(const InferArgs& args) {
+  const auto& attrs = args.as<ConvAttrs>();
+  const int n = args.aval(0).shape.rank() - 2;
+  expect(n >= 1 && n <= 3 && args.aval(1).shape.rank() == n + 2, args, "operands with 1 to 3 spatial axes each");
+  expect(args.aval(0).dtype == args.aval(1).dtype, args, "equal dtypes");
+  const bool lists = attrs.stride.size() == n && attrs.low.size() == n && attrs.high.size() == n && attrs.dilation.size() == n;
+  expect(lists && attrs.groups >= 1, args, "one stride, padding and dilation per spatial axis and at least one group");
+  for (int i = 0; i < n; ++i) expect(attrs.stride[i] >= 1 && attrs.dilation[i] >= 1, args, "positive strides and dilations");
+  return n;
+}
+
+Aval infer_conv(const InferArgs& args) {
+  const auto& attrs = args.as<ConvAttrs>();
+  const int n = checked_spatial(args);
+  const Shape &x = args.aval(0).shape, &w = args.aval(1).shape;
+  expect(x[n + 1] == w[n] * attrs.groups && w[n + 1] % attrs.groups == 0, args,
+         "x [n, spatial…, c] and w [window…, c / groups, k], k a multiple of groups");
+  Aval result = args.aval(0);
+  for (int i = 0; i < n; ++i) {
+    result.shape[1 + i] = n_windows(x[1 + i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]);
+    expect(result.shape[1 + i] >= 0, args, "a window that fits into the padded input");
+  }
+  result.shape[n + 1] = w[n + 1];
+  return result;
+}
+
+Aval infer_transpose(const InferArgs& args) {
+  const auto& attrs = args.as<ConvAttrs>();
+  const int n = checked_spatial(args);
+  const Shape &y = args.aval(0).shape, &w = args.aval(1).shape;
+  expect(y[n + 1] == w[n + 1] && w[n + 1] % attrs.groups == 0, args,
+         "y [n, spatial…, k] and w [window…, c / groups, k], k a multiple of groups");
+  Aval result = args.aval(0);
+  for (int i = 0; i < n; ++i) {
+    expect(y[1 + i] == n_windows(attrs.spatial[i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]), args,
+           "an output whose convolution has the shape of y");
+    result.shape[1 + i] = attrs.spatial[i];
+  }
+  result.shape[n + 1] = w[n] * attrs.groups;
+  return result;
+}
+
+Aval infer_weights(const InferArgs& args) {
+  const auto& attrs = args.as<ConvAttrs>();
+  const int n = checked_spatial(args);
+  const Shape &x = args.aval(0).shape, &y = args.aval(1).shape;
+  expect(x[0] == y[0] && x[n + 1] % attrs.groups == 0 && y[n + 1] % attrs.groups == 0, args,
+         "equal batches and channels that are multiples of groups");
+  Aval result = args.aval(0);
+  for (int i = 0; i < n; ++i) {
+    expect(y[1 + i] == n_windows(x[1 + i], attrs.low[i], attrs.high[i], attrs.spatial[i], attrs.stride[i], attrs.dilation[i]), args,
+           "y of the shape of the convolution of x");
+    result.shape[i] = attrs.spatial[i];
+  }
+  result.shape[n] = x[n + 1] / attrs.groups;
+  result.shape[n + 1] = y[n + 1];
+  return result;
+}
+
+// Batching: into n where only x and y carry the batch, else into groups.
+
+/// [B, n, …] → [B n, …].
+Tensor fold(const Tensor& t) {
+  Shape shape = t.shape().erased(0);
+  shape[0] *= t.shape()[0];
+  return reshape(t, shape);
+}
+
+Tensor unfold(const Tensor& t, Dim size) {
+  Shape shape = t.shape();
+  shape[0] /= size;
+  return reshape(t, shape.inserted(0, size));
+}
+
+/// [B, …, c] → […, B c].
+Tensor fold_channels(const Tensor& t) {
+  const int rank = t.rank();
+  const Tensor moved = transpose(t, IntList::counting(rank).erased(0).inserted(rank - 2, 0));
+  Shape shape = moved.shape().erased(rank - 1);
+  shape[rank - 2] = moved.shape()[rank - 2] * moved.shape()[rank - 1];
+  return reshape(moved, shape);
+}
+
+Tensor unfold_channels(const Tensor& t, Dim size) {
+  const int rank = t.rank();
+  Shape shape = t.shape();
+  shape[rank - 1] /= size;
+  const Tensor split = reshape(t, shape.inserted(rank - 1, size));
+  return transpose(split, IntList::counting(rank + 1).erased(rank - 1).inserted(0, rank - 1));
+}
+
+/// conv and conv_transpose: input 0 has n and channels, input 1 is w.
+Tensor batch_data(R args, const std::vector<bool>& batched) {
+  const Dim size = batch_size(args, batched);
+  if (!batched[1]) return unfold(args.again(std::vector<Tensor>{fold(args.in[0]), args.in[1]}), size);
+  ConvAttrs grouped = args.as<ConvAttrs>();
+  grouped.groups *= static_cast<int>(size);
+  const Tensor data = with_batch(args.in[0], batched[0], size);
+  const Tensor result = record(args.op, {fold_channels(data), fold_channels(args.in[1])}, make_attrs(grouped), args.where);
+  return unfold_channels(result, size);
+}
+
+Tensor batch_weights(R args, const std::vector<bool>& batched) {
+  const Dim size = batch_size(args, batched);
+  ConvAttrs grouped = args.as<ConvAttrs>();
+  grouped.groups *= static_cast<int>(size);
+  const Tensor x = with_batch(args.in[0], batched[0], size), y = with_batch(args.in[1], batched[1], size);
+  return unfold_channels(record(args.op, {fold_channels(x), fold_channels(y)}, make_attrs(grouped), args.where), size);
+}
+
+// Samples.
+
+struct ConvSample {
+  Shape x, w, y;
+  ConvAttrs attrs;
+};
+
+ConvSample draw(Sampler& sampler) {
+  const auto n = static_cast<int>(sampler.integer(1, 3));
+  ConvSample result;
+  const Dim groups = sampler.chance(0.3) ? sampler.integer(2, 3) : 1, c = sampler.integer(1, 4), k = groups * sampler.integer(1, 4);
+  result.attrs.groups = static_cast<int>(groups);
+  result.x.push_back(sampler.chance(0.05) ? 0 : sampler.integer(1, 3));
+  result.y.push_back(result.x[0]);
+  for (int i = 0; i < n; ++i) {
+    const Dim window = sampler.integer(1, 3), dilation = sampler.integer(1, 2), stride = sampler.integer(1, 3);
+    const Dim low = sampler.integer(0, window), high = sampler.integer(0, window);
+    const Dim extent = std::max<Dim>((window - 1) * dilation + 1 - low - high, 1) + sampler.integer(0, n == 1 ? 20 : 4);
+    result.x.push_back(extent);
+    result.w.push_back(window);
+    result.y.push_back(n_windows(extent, low, high, window, stride, dilation));
+    result.attrs.stride.push_back(stride);
+    result.attrs.dilation.push_back(dilation);
+    result.attrs.low.push_back(low);
+    result.attrs.high.push_back(high);
+  }
+  result.x.push_back(c * groups);
+  result.w.push_back(c);
+  result.w.push_back(k);
+  result.y.push_back(k);
+  return result;
+}
+
+IntList middle(const Shape& shape, int first) {
+  return IntList(std::span(shape.begin() + first, static_cast<std::size_t>(shape.rank() - 2)));
+}
+
+OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const InferArgs&), Derivative derivative) {
+  OpInfo row;
+  row.name = std::move(name);
+  row.formula = std::move(formula);
+  row.n_inputs = 2;
+  row.dtypes = floats;
+  row.infer = infer;
+  row.derivative = std::move(derivative);
+  row.cost = [](const InferArgs& args, const Aval& out) {
+    // Positions times window times channels: each of x, w, y misses one of the three factors.
+    const auto bytes = static_cast<double>(args.aval(0).bytes() + args.aval(1).bytes() + out.bytes());
+    const double volume =
+        static_cast<double>(args.aval(0).count()) * static_cast<double>(args.aval(1).count()) * static_cast<double>(out.count());
+    return Cost{(core::is_complex(out.dtype) ? 8.0 : 2.0) * std::sqrt(volume), bytes};
+  };
+  return row;
+}
+
+}  // namespace
+
+void register_convolutions(OpTable& table) {
+  OpInfo conv = convolution("conv", "y[n, p, k] = Σ x[n, p s + q d - low, c] w[q, c, k]", infer_conv,
+                            multilinear("conv(dx, w) + conv(x, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
+                              return which == 0 ? transpose_of(args, cotangent, conj(args.in[1]), args.in[0])
+                                                : weights_of(args, conj(args.in[0]), cotangent, args.in[1]);
+                            }));
+  conv.batch = batch_data;
+  conv.sample = [](Sampler& sampler) {
+    const ConvSample drawn = draw(sampler);
+    return Sample{{sampler.tensor(drawn.x, -1, 1), sampler.tensor(drawn.w, -1, 1)}, make_attrs(drawn.attrs)};
+  };
+  table.add(std::move(conv));
+
+  OpInfo back = convolution(
+      "conv_transpose", "x[n, p s + q d - low, c] = Σ y[n, p, k] w[q, c, k]", infer_transpose,
+      multilinear("conv_transpose(dy, w) + conv_transpose(y, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
+        return which == 0 ? conv_of(args, cotangent, conj(args.in[1])) : weights_of(args, cotangent, conj(args.in[0]), args.in[1]);
+      }));
+  back.batch = batch_data;
+  back.sample = [](Sampler& sampler) {
+    ConvSample drawn = draw(sampler);
+    drawn.attrs.spatial = middle(drawn.x, 1);
+    return Sample{{sampler.tensor(drawn.y, -1, 1), sampler.tensor(drawn.w, -1, 1)}, make_attrs(drawn.attrs)};
+  };
+  table.add(std::move(back));
+
+  OpInfo weights = convolution(
+      "conv_weights", "w[q, c, k] = Σ x[n, p s + q d - low, c] y[n, p, k]", infer_weights,
+      multilinear("conv_weights(dx, y) + conv_weights(x, dy)", [](R args, const Tensor& cotangent, std::size_t which) {
+        return which == 0 ? transpose_of(args, conj(args.in[1]), cotangent, args.in[0]) : conv_of(args, conj(args.in[0]), cotangent);
+      }));
+  weights.batch = batch_weights;
+  weights.sample = [](Sampler& sampler) {
+    ConvSample drawn = draw(sampler);
+    drawn.attrs.spatial = middle(drawn.w, 0);
+    return Sample{{sampler.tensor(drawn.x, -1, 1), sampler.tensor(drawn.y, -1, 1)}, make_attrs(drawn.attrs)};
+  };
+  table.add(std::move(weights));
+}
+
+namespace {
+ConvAttrs attrs_from(const ConvOptions& options, int n_spatial) {
+  const auto each = [&](const IntList& list, Dim otherwise) { return list.empty() ? IntList::filled(n_spatial, otherwise) : list; };
+  return {each(options.stride, 1), each(options.low, 0), each(options.high, 0), each(options.dilation, 1), options.groups, {}};
+}
+}  // namespace
+
+Tensor conv(const Located& x, const Located& w, const ConvOptions& options) {
+  return call("conv", x.tensor, w.tensor, attrs_from(options, x.tensor.rank() - 2), {}, x.where);
+}
+
+Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial, const ConvOptions& options) {
+  const int n = y.tensor.rank() - 2;
+  if (spatial.size() != n)
+    throw core::ShapeError("conv_transpose", "expected {} output extents for {}, got {} {}", n, y.tensor.aval().text(), spatial.text(),
+                           at_line(y.where));
+  return call("conv_transpose", y.tensor, w.tensor, attrs_from(options, n), spatial, y.where);
+}
+
+}  // namespace lodestone::engine
