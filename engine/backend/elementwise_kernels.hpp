@@ -44,6 +44,8 @@ void for_each_elementwise(Visitor&& each) {
   each.template unary<Atan, f32, f64>("atan");
   each.template unary<Erf, f32, f64>("erf");
   each.template unary<Sigmoid, f32, f64>("sigmoid");
+  each.template unary<Swish, f32, f64>("swish");
+  each.template unary<SwishSlope, f32, f64>("swish_slope");
   each.template unary<Floor, f32, f64>("floor");
   each.template unary<Ceil, f32, f64>("ceil");
   each.template unary<Round, f32, f64>("round");

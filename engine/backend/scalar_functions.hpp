@@ -14,6 +14,11 @@ inline constexpr bool is_complex_v = false;
 template <class T>
 inline constexpr bool is_complex_v<std::complex<T>> = true;
 
+template <class T>
+T swish_slope(T x, T s) {
+  return s * (T(1) + x * (T(1) - s));
+}
+
 // clang-format off: a table
 #define LODESTONE_FUNCTION(Name, ...)                   \
   struct Name {                                         \
@@ -49,6 +54,8 @@ LODESTONE_FUNCTION(Cosh, std::cosh(x));
 LODESTONE_FUNCTION(Tanh, std::tanh(x));
 LODESTONE_FUNCTION(Erf, std::erf(x));
 LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + std::exp(-x)));
+LODESTONE_FUNCTION(Swish, x / (T(1) + std::exp(-x)));
+LODESTONE_FUNCTION(SwishSlope, swish_slope(x, T(1) / (T(1) + std::exp(-x))));
 LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
 LODESTONE_FUNCTION(Ceil, std::ceil(x));
@@ -109,6 +116,15 @@ struct IsFinite {
     }
   }
 };
+
+/// Functions of a few processor instructions, which vectorise.
+template <class Function>
+inline constexpr bool is_arithmetic = (std::is_same_v<Function, Identity> || std::is_same_v<Function, Negative> ||
+                                       std::is_same_v<Function, Reciprocal> || std::is_same_v<Function, Square> ||
+                                       std::is_same_v<Function, Sqrt> || std::is_same_v<Function, Abs> || std::is_same_v<Function, Add> ||
+                                       std::is_same_v<Function, Subtract> || std::is_same_v<Function, Multiply> ||
+                                       std::is_same_v<Function, Divide> || std::is_same_v<Function, Maximum> ||
+                                       std::is_same_v<Function, Minimum>);
 
 /// Conversion as `cast` does it.
 template <class To>

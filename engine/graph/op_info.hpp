@@ -144,9 +144,14 @@ struct OpInfo {
   bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
   std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};
   bool is_elementwise = false;
+  /// For ops that other ops can say (see `composite`): what is recorded instead where no backend has a kernel that accepts the inputs.
+  std::function<Tensor(const RuleArgs&)> decompose;
+  bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does
 
   /// The fastest kernel there is. errors: InvalidArgument when not even the reference has this dtype.
   [[nodiscard]] const Kernel& kernel(DType dtype) const;
+  /// Whether a composite is recorded as one node.
+  [[nodiscard]] bool has_kernel(const InferArgs& args) const;
   OpInfo& with_kernel(Backend backend, DType dtype, Kernel kernel);
 };
 

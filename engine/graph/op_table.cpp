@@ -21,6 +21,7 @@ void register_own(OpTable& table) {
   register_products(table);
   register_convolutions(table);
   register_pooling(table);
+  register_normalization(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }
@@ -75,6 +76,14 @@ const Kernel& OpInfo::kernel(DType dtype) const {
   throw core::InvalidArgument(name, "expected a dtype that has a kernel ({}), got {}", dtypes.text(), core::name_of(dtype));
 }
 
+bool OpInfo::has_kernel(const InferArgs& args) const {
+  const auto at = static_cast<std::size_t>(args.aval(0).dtype);
+  for (std::size_t backend = 0; backend < (reference_only_depth > 0 ? 1 : n_backends); ++backend) {
+    if (kernels[backend][at].run != nullptr && (accepts == nullptr || accepts(args))) return true;
+  }
+  return false;
+}
+
 OpInfo& OpInfo::with_kernel(Backend backend, DType dtype, Kernel kernel) {
   kernels[static_cast<std::size_t>(backend)][static_cast<std::size_t>(dtype)] = kernel;
   return *this;
@@ -117,6 +126,7 @@ std::string at_line(const std::source_location& where) {
 Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, std::source_location where) {
   check_inputs(op, inputs, where);
   const Aval aval = op.infer({op, inputs, attrs.get(), where});
+  if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where})) return op.decompose({op, inputs, Tensor(), attrs, where});
   Tensor result(make_node(&op, inputs, std::move(attrs), aval, where));
   note_recorded(result);
   return result;

@@ -79,6 +79,13 @@ struct ConvAttrs {
   }
 };
 
+/// Axes that are normalised together, sorted; epsilon is added to their variance.
+struct NormalizeAttrs {
+  Axes axes;
+  double epsilon = 0.0;
+  static auto fields() { return std::tuple{Field{"axes", &NormalizeAttrs::axes}, Field{"epsilon", &NormalizeAttrs::epsilon}}; }
+};
+
 /// Windows over the spatial axes of x [n, spatial…, c].
 struct PoolAttrs {
   IntList window, stride, low, high;

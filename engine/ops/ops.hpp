@@ -106,6 +106,11 @@ struct DotAxes {
 /// Matrix product of the last two axes, the others broadcast; vectors as in NumPy.
 [[nodiscard]] Tensor matmul(const Located& a, const Located& b);
 
+// Normalisation and activation.
+/// (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
+[[nodiscard]] Tensor normalize(const Located& x, const Axes& axes, double epsilon = 1e-5);
+[[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
+
 // Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c / groups, k]. Empty lists: 1 or 0 everywhere.
 struct ConvOptions {
   IntList stride = {}, low = {}, high = {}, dilation = {};  ///< per spatial axis; low and high: zeros before and after

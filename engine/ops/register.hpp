@@ -10,4 +10,5 @@ void register_movement(OpTable& table);
 void register_products(OpTable& table);
 void register_convolutions(OpTable& table);
 void register_pooling(OpTable& table);
+void register_normalization(OpTable& table);
 }  // namespace lodestone::engine

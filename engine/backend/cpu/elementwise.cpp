@@ -64,11 +64,31 @@ LODESTONE_TARGET_AVX512 void binary_avx512(std::int64_t n, Out* out, const In* a
   binary_row<Function>(n, out, a, stride_a, b, stride_b);
 }
 
+/// Whether wider vectors pay: arithmetic of floats. Calls of the mathematical library and integers get one version, which halves the compiler's work.
+template <class Function, class T>
+inline constexpr bool is_wide = std::is_floating_point_v<T>&& scalar::is_arithmetic<Function>;
+
+template <class Function, class In, class Out>
+auto unary_row_for() {
+  if constexpr (is_wide<Function, In>) {
+    if (isa() == Isa::avx512) return unary_avx512<Function, In, Out>;
+    if (isa() == Isa::avx2) return unary_avx2<Function, In, Out>;
+  }
+  return unary_base<Function, In, Out>;
+}
+
+template <class Function, class In, class Out>
+auto binary_row_for() {
+  if constexpr (is_wide<Function, In>) {
+    if (isa() == Isa::avx512) return binary_avx512<Function, In, Out>;
+    if (isa() == Isa::avx2) return binary_avx2<Function, In, Out>;
+  }
+  return binary_base<Function, In, Out>;
+}
+
 template <class Function, class In, class Out>
 void unary_loops(const KernelCall& call) {
-  const auto row = isa() == Isa::avx512 ? unary_avx512<Function, In, Out>
-                   : isa() == Isa::avx2 ? unary_avx2<Function, In, Out>
-                                        : unary_base<Function, In, Out>;
+  const auto row = unary_row_for<Function, In, Out>();
   const LoopNest<1> nest(call);
   nest.for_each_row([&](std::int64_t out, const auto& offsets) {
     row(nest.row_length(), call.out.as<Out>() + out, call.in[0].as<In>() + offsets[0], nest.row_stride(0));
@@ -83,9 +103,7 @@ void unary_kernel(const KernelCall& call) {
 template <class Function, class T>
 void binary_kernel(const KernelCall& call) {
   using Out = decltype(Function{}(T{}, T{}));
-  const auto row = isa() == Isa::avx512 ? binary_avx512<Function, T, Out>
-                   : isa() == Isa::avx2 ? binary_avx2<Function, T, Out>
-                                        : binary_base<Function, T, Out>;
+  const auto row = binary_row_for<Function, T, Out>();
   const LoopNest<2> nest(call);
   nest.for_each_row([&](std::int64_t out, const auto& offsets) {
     row(nest.row_length(), call.out.as<Out>() + out, call.in[0].as<T>() + offsets[0], nest.row_stride(0), call.in[1].as<T>() + offsets[1],

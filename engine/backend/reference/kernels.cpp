@@ -40,6 +40,7 @@ struct ReferenceLoops {
   OpTable& table;
   template <class Function, class... T>
   void unary(std::string_view name) const {
+    if (table.at(name).decompose) return;  // the decomposition is its reference
     (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", unary_loop<Function, T>}), ...);
   }
   template <class Function, class... T>

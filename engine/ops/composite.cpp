@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ops/composite.hpp"
+
+#include "engine/transform/trace.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+/// The decomposition as a function of the inputs.
+Function decomposition(const RuleArgs& args) {
+  return [&args](const Tensors& inputs) -> Tensors { return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})}; };
+}
+
+Tensors copy_of(std::span<const Tensor> tensors) { return {tensors.begin(), tensors.end()}; }
+
+}  // namespace
+
+OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes, std::function<Tensor(const RuleArgs&)> decompose) {
+  OpInfo row;
+  row.name = std::move(name);
+  row.formula = std::move(formula);
+  row.n_inputs = n_inputs;
+  row.dtypes = dtypes;
+  row.decompose = std::move(decompose);
+  row.derivative.formula = "of the decomposition";
+  row.derivative.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
+    return Trace::of(decomposition(args), copy_of(args.in)).push_forward(copy_of(tangents))[0];
+  };
+  row.derivative.vjp = [](const RuleArgs& args, const Tensor& cotangent, std::size_t which) {
+    return Trace::of(decomposition(args), copy_of(args.in)).pull_back({cotangent})[which];
+  };
+  row.batch = [](const RuleArgs& args, const std::vector<bool>& batched) {
+    std::vector<Aval> avals;
+    Dim size = 0;
+    for (std::size_t i = 0; i < batched.size(); ++i) {
+      avals.push_back(args.in[i].aval());
+      if (!batched[i]) continue;
+      size = avals.back().shape[0];
+      avals.back().shape = avals.back().shape.erased(0);
+    }
+    return Trace::without_values(decomposition(args), avals).with_batches(copy_of(args.in), batched, size)[0];
+  };
+  return row;
+}
+
+}  // namespace lodestone::engine
