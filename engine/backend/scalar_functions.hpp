@@ -2,6 +2,8 @@
 // One element of each elementwise op: what every backend on the processor loops over.
 #pragma once
 
+#include "engine/kernel/vmath.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,7 +17,7 @@ template <class T>
 inline constexpr bool is_complex_v<std::complex<T>> = true;
 
 template <class T>
-T swish_slope(T x, T s) {
+[[gnu::always_inline]] inline T swish_slope(T x, T s) {
   return s * (T(1) + x * (T(1) - s));
 }
 
@@ -39,7 +41,7 @@ LODESTONE_FUNCTION(Negative, static_cast<T>(-x));
 LODESTONE_FUNCTION(Reciprocal, T(1) / x);
 LODESTONE_FUNCTION(Square, static_cast<T>(x* x));
 LODESTONE_FUNCTION(Sqrt, std::sqrt(x));
-LODESTONE_FUNCTION(Exp, std::exp(x));
+LODESTONE_FUNCTION(Exp, vmath::exp(x));
 LODESTONE_FUNCTION(Expm1, std::expm1(x));
 LODESTONE_FUNCTION(Log, std::log(x));
 LODESTONE_FUNCTION(Log1p, std::log1p(x));
@@ -53,9 +55,9 @@ LODESTONE_FUNCTION(Sinh, std::sinh(x));
 LODESTONE_FUNCTION(Cosh, std::cosh(x));
 LODESTONE_FUNCTION(Tanh, std::tanh(x));
 LODESTONE_FUNCTION(Erf, std::erf(x));
-LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + std::exp(-x)));
-LODESTONE_FUNCTION(Swish, x / (T(1) + std::exp(-x)));
-LODESTONE_FUNCTION(SwishSlope, swish_slope(x, T(1) / (T(1) + std::exp(-x))));
+LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + vmath::exp(-x)));
+LODESTONE_FUNCTION(Swish, x / (T(1) + vmath::exp(-x)));
+LODESTONE_FUNCTION(SwishSlope, swish_slope(x, T(1) / (T(1) + vmath::exp(-x))));
 LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
 LODESTONE_FUNCTION(Ceil, std::ceil(x));
@@ -106,6 +108,26 @@ struct Abs {
   }
 };
 
+/// The type the reference computes in: one step more precise, in the standard library's functions.
+// clang-format off: a table
+template <class T>
+struct Wider {
+  using type = T;
+};
+template <>
+struct Wider<float> {
+  using type = double;
+};
+template <>
+struct Wider<double> {
+  using type = long double;
+};
+template <class T>
+struct Wider<std::complex<T>> {
+  using type = std::complex<typename Wider<T>::type>;
+};
+// clang-format on
+
 struct IsFinite {
   template <class T>
   bool operator()(T x) const {
@@ -117,14 +139,16 @@ struct IsFinite {
   }
 };
 
-/// Functions of a few processor instructions, which vectorise.
+/// Functions that vectorise.
 template <class Function>
 inline constexpr bool is_arithmetic = (std::is_same_v<Function, Identity> || std::is_same_v<Function, Negative> ||
                                        std::is_same_v<Function, Reciprocal> || std::is_same_v<Function, Square> ||
-                                       std::is_same_v<Function, Sqrt> || std::is_same_v<Function, Abs> || std::is_same_v<Function, Add> ||
-                                       std::is_same_v<Function, Subtract> || std::is_same_v<Function, Multiply> ||
-                                       std::is_same_v<Function, Divide> || std::is_same_v<Function, Maximum> ||
-                                       std::is_same_v<Function, Minimum>);
+                                       std::is_same_v<Function, Sqrt> || std::is_same_v<Function, Exp> ||
+                                       std::is_same_v<Function, Sigmoid> || std::is_same_v<Function, Swish> ||
+                                       std::is_same_v<Function, SwishSlope> || std::is_same_v<Function, Abs> ||
+                                       std::is_same_v<Function, Add> || std::is_same_v<Function, Subtract> ||
+                                       std::is_same_v<Function, Multiply> || std::is_same_v<Function, Divide> ||
+                                       std::is_same_v<Function, Maximum> || std::is_same_v<Function, Minimum>);
 
 /// Conversion as `cast` does it.
 template <class To>

@@ -23,16 +23,21 @@ T& element(const View& view, const IntList& indices) {
 template <class Function, class T>
 void unary_loop(const KernelCall& call) {
   using Out = decltype(Function{}(T{}));
-  for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<Out>()[i] = Function{}(element<T>(call.in[0], indices_of(i, call.out.shape())));
+  using Wide = typename scalar::Wider<T>::type;
+  for (std::int64_t i = 0; i < call.out.count(); ++i) {
+    const auto x = static_cast<Wide>(element<T>(call.in[0], indices_of(i, call.out.shape())));
+    call.out.as<Out>()[i] = static_cast<Out>(Function{}(x));
+  }
 }
 
 template <class Function, class T>
 void binary_loop(const KernelCall& call) {
   using Out = decltype(Function{}(T{}, T{}));
+  using Wide = typename scalar::Wider<T>::type;
   for (std::int64_t i = 0; i < call.out.count(); ++i) {
     const IntList indices = indices_of(i, call.out.shape());
-    call.out.as<Out>()[i] = Function{}(element<T>(call.in[0], indices), element<T>(call.in[1], indices));
+    const auto a = static_cast<Wide>(element<T>(call.in[0], indices)), b = static_cast<Wide>(element<T>(call.in[1], indices));
+    call.out.as<Out>()[i] = static_cast<Out>(Function{}(a, b));
   }
 }
 
