@@ -7,6 +7,8 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 
+#include <algorithm>
+
 namespace lodestone::engine {
 namespace {
 

@@ -48,8 +48,9 @@ case $step in
     ;;
   components)
     configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
-    configure "probe_$step" "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;physics;inversion;io"
-    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DCOMPONENTS=engine -DEXPECTED="core;engine" -DUNEXPECTED="mpi;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;engine;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;engine;physics;inversion;io"
     ;;
   missing) refuses "lodestone has no component 'nonsense'" -DCOMPONENTS=nonsense ;;
   version) refuses 'compatible with requested version "9.9"' -DVERSION=9.9 ;;

@@ -3,6 +3,7 @@
 // else is packed first.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/core/blas_setup.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -97,6 +98,7 @@ void dot_kernel(const KernelCall& call) {
 }  // namespace
 
 void register_product_kernels(OpTable& table) {
+  core::prepare_blas();
   OpInfo& row = table.at("dot_general");
   row.with_kernel(Backend::processor, DType::f32, {"cpu.gemm", dot_kernel<float>});
   row.with_kernel(Backend::processor, DType::f64, {"cpu.gemm", dot_kernel<double>});
