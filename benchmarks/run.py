@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: run.py [selftest] [physics] [scaling] [inversion] [runs] [peers] [--build-dir DIR] [--ranks N] [--no-build]
+"""usage: run.py [selftest] [physics] [scaling] [inversion] [engine] [runs] [peers] [--build-dir DIR] [--ranks N] [--no-build]
 
 Builds the benchmark programs, runs them one after the other and writes out/bench/<name>.json. Without names: all of them.
 `selftest` is `mt_invert selftest` with default and fine meshes: out/bench/selftest_default.json, selftest_fine.json. `scaling` and `runs`: runs.py.
@@ -19,7 +19,7 @@ import runs
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = SOURCE / "out" / "bench"
 PROGRAMS = {"selftest": ["mt_invert"], "physics": ["bench_physics_mt2d"], "scaling": ["bench_scaling"],
-            "inversion": ["bench_inversion"], "runs": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
+            "inversion": ["bench_inversion"], "engine": ["bench_engine"], "runs": ["mt_invert", "bench_inversion"], "peers": ["bench_peers"]}
 ACCURACIES = ("default", "fine")
 SELFTEST_FAILED = 12  # exit code: comparisons failed, the file is written
 

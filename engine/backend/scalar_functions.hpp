@@ -21,7 +21,6 @@ template <class T>
   return s * (T(1) + x * (T(1) - s));
 }
 
-// clang-format off: a table
 #define LODESTONE_FUNCTION(Name, ...)                   \
   struct Name {                                         \
     template <class T>                                  \
@@ -84,7 +83,6 @@ LODESTONE_FUNCTION_2(LogicalOr, a || b);
 LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
 #undef LODESTONE_FUNCTION
 #undef LODESTONE_FUNCTION_2
-// clang-format on
 
 struct Multiply {
   template <class T>
@@ -109,7 +107,6 @@ struct Abs {
 };
 
 /// The type the reference computes in: one step more precise, in the standard library's functions.
-// clang-format off: a table
 template <class T>
 struct Wider {
   using type = T;
@@ -126,7 +123,6 @@ template <class T>
 struct Wider<std::complex<T>> {
   using type = std::complex<typename Wider<T>::type>;
 };
-// clang-format on
 
 struct IsFinite {
   template <class T>

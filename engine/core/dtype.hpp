@@ -34,7 +34,6 @@ template <DType dtype_>
 struct DTypeConstant {
   static constexpr DType value = dtype_;
 };
-// clang-format off: a table
 template <>
 struct DTypeOf<bool> : DTypeConstant<DType::b8> {};
 template <>
@@ -57,7 +56,6 @@ template <>
 struct DTypeOf<std::complex<float>> : DTypeConstant<DType::c64> {};
 template <>
 struct DTypeOf<std::complex<double>> : DTypeConstant<DType::c128> {};
-// clang-format on
 }  // namespace detail
 
 template <class T>

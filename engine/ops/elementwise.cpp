@@ -256,37 +256,7 @@ void register_elementwise(OpTable& table) {
   register_cast(table);
 }
 
-// clang-format off: a table
-#define LODESTONE_UNARY(name)                  \
-  Tensor name(const Located& x) {              \
-    static const OpInfo& op = op_named(#name); \
-    return unary(op, x);                       \
-  }
-#define LODESTONE_BINARY(name)                      \
-  Tensor name(const Operand& a, const Operand& b) { \
-    static const OpInfo& op = op_named(#name);      \
-    return binary(op, a, b);                        \
-  }
-LODESTONE_UNARY(negative)
-LODESTONE_UNARY(abs)
-LODESTONE_UNARY(sign)
-LODESTONE_UNARY(reciprocal)
-LODESTONE_UNARY(square)
-LODESTONE_UNARY(sqrt)
-LODESTONE_UNARY(exp) LODESTONE_UNARY(expm1) LODESTONE_UNARY(log) LODESTONE_UNARY(log1p) LODESTONE_UNARY(sin) LODESTONE_UNARY(cos)
-    LODESTONE_UNARY(tan) LODESTONE_UNARY(asin) LODESTONE_UNARY(acos) LODESTONE_UNARY(atan) LODESTONE_UNARY(sinh) LODESTONE_UNARY(cosh)
-        LODESTONE_UNARY(tanh) LODESTONE_UNARY(erf) LODESTONE_UNARY(sigmoid) LODESTONE_UNARY(floor) LODESTONE_UNARY(ceil)
-            LODESTONE_UNARY(round) LODESTONE_UNARY(is_finite) LODESTONE_UNARY(logical_not) LODESTONE_UNARY(stop_gradient)
-                LODESTONE_UNARY(identity) LODESTONE_BINARY(add) LODESTONE_BINARY(subtract) LODESTONE_BINARY(multiply)
-                    LODESTONE_BINARY(divide) LODESTONE_BINARY(power) LODESTONE_BINARY(maximum) LODESTONE_BINARY(minimum)
-                        LODESTONE_BINARY(atan2) LODESTONE_BINARY(equal) LODESTONE_BINARY(not_equal) LODESTONE_BINARY(less)
-                            LODESTONE_BINARY(less_equal) LODESTONE_BINARY(greater) LODESTONE_BINARY(greater_equal)
-                                LODESTONE_BINARY(logical_and) LODESTONE_BINARY(logical_or) LODESTONE_BINARY(complex)
-#undef LODESTONE_UNARY
-#undef LODESTONE_BINARY
-    // clang-format on
-
-    Tensor real(const Located& x) {
+Tensor real(const Located& x) {
   static const OpInfo& op = op_named("real");
   return core::is_complex(x.tensor.dtype()) ? unary(op, x) : x.tensor;
 }
@@ -336,5 +306,21 @@ Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape
 Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1.0, dtype, device); }
 Tensor zeros_like(const Tensor& like) { return zeros(like.shape(), like.dtype(), like.device()); }
 Tensor ones_like(const Tensor& like) { return ones(like.shape(), like.dtype(), like.device()); }
+
+// One line per function.
+// clang-format off
+#define LODESTONE_UNARY(name) Tensor name(const Located& x) { static const OpInfo& op = op_named(#name); return unary(op, x); }
+#define LODESTONE_BINARY(name) Tensor name(const Operand& a, const Operand& b) { static const OpInfo& op = op_named(#name); return binary(op, a, b); }
+LODESTONE_UNARY(negative) LODESTONE_UNARY(abs) LODESTONE_UNARY(sign) LODESTONE_UNARY(reciprocal) LODESTONE_UNARY(square) LODESTONE_UNARY(sqrt)
+LODESTONE_UNARY(exp) LODESTONE_UNARY(expm1) LODESTONE_UNARY(log) LODESTONE_UNARY(log1p) LODESTONE_UNARY(sin) LODESTONE_UNARY(cos)
+LODESTONE_UNARY(tan) LODESTONE_UNARY(asin) LODESTONE_UNARY(acos) LODESTONE_UNARY(atan) LODESTONE_UNARY(sinh) LODESTONE_UNARY(cosh)
+LODESTONE_UNARY(tanh) LODESTONE_UNARY(erf) LODESTONE_UNARY(sigmoid) LODESTONE_UNARY(floor) LODESTONE_UNARY(ceil) LODESTONE_UNARY(round)
+LODESTONE_UNARY(is_finite) LODESTONE_UNARY(logical_not) LODESTONE_UNARY(stop_gradient) LODESTONE_UNARY(identity)
+LODESTONE_BINARY(add) LODESTONE_BINARY(subtract) LODESTONE_BINARY(multiply) LODESTONE_BINARY(divide) LODESTONE_BINARY(power)
+LODESTONE_BINARY(maximum) LODESTONE_BINARY(minimum) LODESTONE_BINARY(atan2) LODESTONE_BINARY(equal) LODESTONE_BINARY(not_equal)
+LODESTONE_BINARY(less) LODESTONE_BINARY(less_equal) LODESTONE_BINARY(greater) LODESTONE_BINARY(greater_equal) LODESTONE_BINARY(logical_and)
+LODESTONE_BINARY(logical_or) LODESTONE_BINARY(complex)
+#undef LODESTONE_UNARY
+#undef LODESTONE_BINARY
 
 }  // namespace lodestone::engine

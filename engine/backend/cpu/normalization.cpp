@@ -86,7 +86,6 @@ template <class T>
   }
 }
 
-// clang-format off: the same body per instruction set
 template <class T>
 void normalize_base(const T* x, T* y, Dim n, Dim m, double e) {
   normalize_columns(x, y, n, m, e);
@@ -111,7 +110,6 @@ template <class T>
 LODESTONE_TARGET_AVX512 void slope_avx512(const T* x, const T* t, T* o, Dim n, Dim m, double e) {
   slope_columns(x, t, o, n, m, e);
 }
-// clang-format on
 
 /// f(x of a row, number of rows, columns): rows are columns of one-column matrices.
 template <class F>

@@ -77,7 +77,6 @@ template <class Combine, class T>
   }
 }
 
-// clang-format off: the same body per instruction set
 template <class C, class T>
 T block_base(const T* x, std::int64_t n, std::int64_t s) {
   return combine_block<C>(x, n, s);
@@ -102,7 +101,6 @@ template <class C, class T>
 LODESTONE_TARGET_AVX512 void rows_avx512(T* out, std::int64_t so, const T* x, std::int64_t s, std::int64_t n) {
   combine_rows<C>(out, so, x, s, n);
 }
-// clang-format on
 
 /// A whole row: blocks combined in pairs.
 template <class Combine, class T>
