@@ -180,9 +180,9 @@ def runs_table(bench):
     for case in bench.cases(""):
         run, rms = bench.row(case, "whole program"), bench.row(case, "rms")
         peer = f"{run['peer']}: {run['peer_value']:g} s" if run["peer"] else ""
-        rows.append([case, number(bench.value(case, "ranks")), f"{rms['value']:g} ({rms['target']:g})", number(bench.value(case, "iterations")), number(run["value"]),
+        rows.append([case, number(bench.value(case, "ranks")), number(bench.value(case, "threads")), f"{rms['value']:g} ({rms['target']:g})", number(bench.value(case, "iterations")), number(run["value"]),
                      number(run["target"]), peer, number(run["ratio"]) if run["peer"] else ""])
-    return bench.machine() + table(["inversion", "ranks", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
+    return bench.machine() + table(["inversion", "ranks", "threads", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
 
 
 TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
