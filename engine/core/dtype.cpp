@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/dtype.hpp"
 
-#include "engine/core/error.hpp"
-#include "engine/core/options.hpp"
-
 #include <array>
 
 namespace lodestone::core {
@@ -17,13 +14,5 @@ constexpr std::array<std::string_view, n_dtypes> names{"b8",   "i8",  "u8",  "i3
 
 std::size_t size_of(DType dtype) { return sizes[static_cast<std::size_t>(dtype)]; }
 std::string_view name_of(DType dtype) { return names[static_cast<std::size_t>(dtype)]; }
-
-DType dtype_named(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<DType>(i);
-  }
-  const auto nearest = nearest_word(name, {names.begin(), names.end()});
-  throw InvalidArgument("core::dtype_named", "no dtype \"{}\"{}", name, nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : "");
-}
 
 }  // namespace lodestone::core

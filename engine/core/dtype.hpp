@@ -14,8 +14,6 @@ inline constexpr int n_dtypes = 13;
 
 [[nodiscard]] std::size_t size_of(DType dtype);
 [[nodiscard]] std::string_view name_of(DType dtype);
-/// The dtype of this name, e.g. "f32". errors: InvalidArgument, with the nearest name.
-[[nodiscard]] DType dtype_named(std::string_view name);
 
 [[nodiscard]] constexpr bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
 [[nodiscard]] constexpr bool is_real_float(DType dtype) { return dtype >= DType::bf16 && dtype <= DType::f64; }

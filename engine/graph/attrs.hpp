@@ -13,12 +13,11 @@
 
 namespace lodestone::engine {
 
-/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, compared and printed field by field.
+/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by field.
 class Attrs : public Counted {
  public:
   virtual ~Attrs() = default;
   [[nodiscard]] virtual std::string text() const = 0;  ///< "axes=[0, 1]"
-  [[nodiscard]] virtual bool equals(const Attrs& other) const = 0;
 };
 using AttrsPtr = Shared<const Attrs>;
 
@@ -50,11 +49,6 @@ class AttrsOf final : public Attrs {
     };
     std::apply([&](const auto&... field) { (append(field), ...); }, T::fields());
     return result;
-  }
-  [[nodiscard]] bool equals(const Attrs& other) const override {
-    const auto* same = dynamic_cast<const AttrsOf*>(&other);
-    if (same == nullptr) return false;
-    return std::apply([&](const auto&... field) { return ((value.*field.member == same->value.*field.member) && ...); }, T::fields());
   }
   const T value;
 };

@@ -7,11 +7,15 @@
 namespace lodestone::engine {
 namespace {
 
+/// Tensors with static lifetime free their nodes after the list of the main thread is gone; a plain flag outlives it.
+thread_local bool list_is_gone = false;
+
 /// Blocks of the size of a node that this thread has freed.
 struct FreeNodes {
   std::vector<void*> blocks;
   ~FreeNodes() {
     for (void* block : blocks) ::operator delete(block);
+    list_is_gone = true;
   }
 };
 thread_local FreeNodes free_nodes;
@@ -20,6 +24,7 @@ constexpr std::size_t most_kept = 8192;
 }  // namespace
 
 void* Node::operator new(std::size_t bytes) {
+  if (list_is_gone) return ::operator new(bytes);
   auto& blocks = free_nodes.blocks;
   if (blocks.empty()) return ::operator new(bytes);
   void* block = blocks.back();
@@ -28,6 +33,7 @@ void* Node::operator new(std::size_t bytes) {
 }
 
 void Node::operator delete(void* block) noexcept {
+  if (list_is_gone) return ::operator delete(block);
   auto& blocks = free_nodes.blocks;
   if (blocks.size() >= most_kept) return ::operator delete(block);
   if (blocks.capacity() == 0) blocks.reserve(most_kept);

@@ -82,11 +82,6 @@ struct Derivative {
   [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
 };
 
-/// Work of one evaluation.
-struct Cost {
-  double flops = 0.0, bytes = 0.0;
-};
-
 /// An operand of a kernel.
 struct View {
   std::byte* data;
@@ -138,12 +133,10 @@ struct OpInfo {
   Derivative derivative;
   /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
-  std::function<Cost(const InferArgs&, const Aval& out)> cost;
   std::function<Sample(Sampler&)> sample;
   /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is needed, a kernel makes it.
   bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
   std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};
-  bool is_elementwise = false;
   /// For ops that other ops can say (see `composite`): what is recorded instead where no backend has a kernel that accepts the inputs.
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does

@@ -9,8 +9,6 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 
-#include <cmath>
-
 namespace lodestone::engine {
 namespace {
 
@@ -202,13 +200,6 @@ OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const In
   row.dtypes = floats;
   row.infer = infer;
   row.derivative = std::move(derivative);
-  row.cost = [](const InferArgs& args, const Aval& out) {
-    // Positions times window times channels: each of x, w, y misses one of the three factors.
-    const auto bytes = static_cast<double>(args.aval(0).bytes() + args.aval(1).bytes() + out.bytes());
-    const double volume =
-        static_cast<double>(args.aval(0).count()) * static_cast<double>(args.aval(1).count()) * static_cast<double>(out.count());
-    return Cost{(core::is_complex(out.dtype) ? 8.0 : 2.0) * std::sqrt(volume), bytes};
-  };
   return row;
 }
 

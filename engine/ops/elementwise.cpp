@@ -45,8 +45,6 @@ OpInfo elementwise(std::string name, std::string formula, int n_inputs, DTypes d
   row.infer = [result](const InferArgs& args) { return infer_elementwise(args, result); };
   row.derivative = std::move(derivative);
   row.batch = batch_elementwise;
-  row.cost = per_element(1.0);
-  row.is_elementwise = true;
   row.sample = [n_inputs, domain](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Sample sample;

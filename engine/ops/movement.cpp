@@ -21,7 +21,6 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   row.dtypes = any_computed;
   row.infer = std::move(infer);
   row.derivative = std::move(derivative);
-  row.cost = per_element(0.0);
   return row;
 }
 

@@ -72,7 +72,6 @@ void register_normalize(OpTable& table) {
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) { return slope(args, tangents[0]); };
   row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) { return slope(args, cotangent); };
   row.batch = batch_normalize;
-  row.cost = per_element(8.0);
   row.sample = [](Sampler& sampler) { return sample_normalize(sampler, 1); };
   table.add(std::move(row));
 
@@ -80,7 +79,6 @@ void register_normalize(OpTable& table) {
                             real_floats, decompose_slope);
   second.infer = infer_normalize;
   second.batch = batch_normalize;
-  second.cost = per_element(12.0);
   second.sample = [](Sampler& sampler) { return sample_normalize(sampler, 2); };
   table.add(std::move(second));
 }
@@ -93,9 +91,7 @@ void register_swish(OpTable& table) {
   row.derivative = by_partials("s (1 + x (1 - s)) dx, s = sigmoid x",
                                {[](R args) { return record(op_named("swish_slope"), {args.in[0]}, {}, args.where); }});
   row.batch = batch_elementwise;
-  row.cost = per_element(8.0);
   row.sample = sample;
-  row.is_elementwise = true;
   table.add(std::move(row));
 
   OpInfo second = composite("swish_slope", "s (1 + x (1 - s)), s = sigmoid x", 1, real_floats, [](R args) {
@@ -104,9 +100,7 @@ void register_swish(OpTable& table) {
   });
   second.infer = like_input;
   second.batch = batch_elementwise;
-  second.cost = per_element(10.0);
   second.sample = sample;
-  second.is_elementwise = true;
   table.add(std::move(second));
 }
 

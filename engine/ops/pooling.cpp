@@ -54,7 +54,6 @@ OpInfo pooling(std::string name, std::string formula, int n_inputs, DTypes dtype
     shape[0] /= size;
     return reshape(result, shape.inserted(0, size));
   };
-  row.cost = per_element(4.0);
   return row;
 }
 

@@ -14,12 +14,6 @@ namespace {
 
 using R = const RuleArgs&;
 
-Dim product_of(const Shape& shape, const Axes& axes) {
-  Dim product = 1;
-  for (const Dim axis : axes) product *= shape[static_cast<int>(axis)];
-  return product;
-}
-
 void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std::string_view what) {
   const Aval &a = args.aval(0), &b = args.aval(1);
   bool fits = of_a.size() == of_b.size();
@@ -134,12 +128,6 @@ void register_products(OpTable& table) {
   row.infer = infer_dot;
   row.derivative = multilinear("da b + a db", dot_adjoint);
   row.batch = dot_batch;
-  row.cost = [](const InferArgs& args, const Aval& out) {
-    const auto k = static_cast<double>(product_of(args.aval(0).shape, args.as<DotAttrs>().contract_a));
-    const double multiply_adds = core::is_complex(out.dtype) ? 8.0 : 2.0;
-    return Cost{multiply_adds * k * static_cast<double>(out.count()),
-                static_cast<double>(args.aval(0).bytes() + args.aval(1).bytes() + out.bytes())};
-  };
   row.sample = sample_dot;
   table.add(std::move(row));
 }

@@ -50,9 +50,6 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
   row.batch = [](R args, const std::vector<bool>&) {
     return record(args.op, args.in, make_attrs(ReduceAttrs{shifted(args.as<ReduceAttrs>().axes)}), args.where);
   };
-  row.cost = [](const InferArgs& args, const Aval& out) {
-    return Cost{static_cast<double>(args.aval(0).count()), static_cast<double>(args.aval(0).bytes() + out.bytes())};
-  };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(ReduceAttrs{sampler.some_axes(shape.rank())})};

@@ -117,12 +117,4 @@ Axes shifted(const Axes& axes, Dim by) {
   return result;
 }
 
-std::function<Cost(const InferArgs&, const Aval&)> per_element(double flops) {
-  return [flops](const InferArgs& args, const Aval& out) {
-    Cost cost{flops * static_cast<double>(out.count()), static_cast<double>(out.bytes())};
-    for (const Tensor& input : args.in) cost.bytes += static_cast<double>(input.aval().bytes());
-    return cost;
-  };
-}
-
 }  // namespace lodestone::engine

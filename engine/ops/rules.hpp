@@ -39,7 +39,4 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// Each plus one: for an input with a batch axis in front.
 [[nodiscard]] Axes shifted(const Axes& axes, Dim by = 1);
 
-/// Bytes in and out, and this many operations per element of the output.
-[[nodiscard]] std::function<Cost(const InferArgs&, const Aval&)> per_element(double flops);
-
 }  // namespace lodestone::engine

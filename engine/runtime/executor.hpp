@@ -8,7 +8,8 @@ namespace lodestone::engine {
 
 /// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input that nobody else needs gives its buffer
 /// to the output where the kernel allows it; every other buffer is freed after its last use.
-/// errors: InvalidArgument for a node of another thread or one that depends on a placeholder; those of the kernels, after which the graph is as before.
+/// errors: InvalidArgument for a node of another thread or one that depends on a placeholder; those of the kernels: what ran before stays evaluated, the node that failed and
+/// those behind it stay recorded.
 void execute(std::span<const Tensor> outputs);
 
 /// Called for every recorded node: past `most_pending` of them the newest is evaluated, so that a loop that never asks for a value stays small.

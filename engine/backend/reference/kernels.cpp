@@ -12,13 +12,9 @@
 namespace lodestone::engine {
 namespace {
 
+using reference::element;
 using reference::indices_of;
 using reference::offset_of;
-
-template <class T>
-T& element(const View& view, const IntList& indices) {
-  return view.as<T>()[offset_of(indices, *view.strides)];
-}
 
 template <class Function, class T>
 void unary_loop(const KernelCall& call) {

@@ -2,7 +2,7 @@
 // How reference kernels find elements: the obvious way.
 #pragma once
 
-#include "engine/tensor/shape.hpp"
+#include "engine/graph/op_info.hpp"
 
 namespace lodestone::engine::reference {
 
@@ -20,6 +20,11 @@ namespace lodestone::engine::reference {
   std::int64_t offset = 0;
   for (int axis = 0; axis < indices.size(); ++axis) offset += indices[axis] * strides[axis];
   return offset;
+}
+
+template <class T>
+[[nodiscard]] T& element(const View& view, const IntList& indices) {
+  return view.as<T>()[offset_of(indices, *view.strides)];
 }
 
 }  // namespace lodestone::engine::reference

@@ -9,13 +9,8 @@
 namespace lodestone::engine {
 namespace {
 
+using reference::element;
 using reference::indices_of;
-using reference::offset_of;
-
-template <class T>
-T& element(const View& view, const IntList& indices) {
-  return view.as<T>()[offset_of(indices, *view.strides)];
-}
 
 Shape spatial_of(const Shape& shape) { return IntList(std::span(shape.begin(), static_cast<std::size_t>(shape.rank() - 2))); }
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/engine/row.hpp"
 
 #include "engine/core/error.hpp"
 
 using namespace lodestone;
 using namespace lodestone::engine;
-
-namespace {
-Tensor row(std::vector<double> values) {
-  const auto n = static_cast<Dim>(values.size());
-  return Tensor::from(values, {n});
-}
-}  // namespace
+using tests::row;
 
 TEST_CASE("ops: shapes broadcast as in NumPy", "[engine]") {
   const Tensor column = reshape(row({10, 20}), {2, 1});

@@ -54,6 +54,14 @@ TEST_CASE("tensor: views keep what they look at unchanged", "[engine]") {
   CHECK(view.to_vector<double>()[3] == 1.0);
 }
 
+TEST_CASE("tensor: one of static lifetime is freed after the lists of its thread (the address sanitizer watches the end of the program)",
+          "[engine]") {
+  static const Tensor last = (full({3}, 1.0, DType::f64) + 1.0).eval();
+  static const Tensor never_run = last * 2.0;
+  CHECK(last.to_vector<double>()[2] == 2.0);
+  CHECK_FALSE(never_run.node().is_evaluated());
+}
+
 TEST_CASE("tensor: a loop that never asks for a value stays small", "[engine]") {
   Tensor x = full({1}, 0.0, DType::f64);
   for (int i = 0; i < 3 * most_pending; ++i) x = x + 1.0;

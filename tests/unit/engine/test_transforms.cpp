@@ -3,17 +3,15 @@
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/unit/engine/row.hpp"
 
 #include <cmath>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::row;
 
 namespace {
-Tensor row(std::vector<double> values) {
-  const auto n = static_cast<Dim>(values.size());
-  return Tensor::from(values, {n});
-}
 Tensor cubes(const Tensor& x) { return sum(x * x * x); }
 }  // namespace
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/tensor/tensor.hpp"
+
+namespace lodestone::tests {
+
+/// A vector of f64.
+inline engine::Tensor row(const std::vector<double>& values) {
+  return engine::Tensor::from(values, {static_cast<engine::Dim>(values.size())});
+}
+
+}  // namespace lodestone::tests
