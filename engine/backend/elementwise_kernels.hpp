@@ -72,6 +72,12 @@ void for_each_elementwise(Visitor&& each) {
   each.template binary<NotEqual, f32, f64, c64, c128, bool, LODESTONE_INTEGERS>("not_equal");
   each.template binary<LogicalAnd, bool>("logical_and");
   each.template binary<LogicalOr, bool>("logical_or");
+  each.template binary<Remainder, LODESTONE_INTEGERS>("remainder");
+  each.template binary<BitwiseAnd, LODESTONE_INTEGERS>("bitwise_and");
+  each.template binary<BitwiseOr, LODESTONE_INTEGERS>("bitwise_or");
+  each.template binary<BitwiseXor, LODESTONE_INTEGERS>("bitwise_xor");
+  each.template binary<ShiftLeft, LODESTONE_INTEGERS>("shift_left");
+  each.template binary<ShiftRight, LODESTONE_INTEGERS>("shift_right");
   each.template binary<Complex, f32, f64>("complex");
 #undef LODESTONE_INTEGERS
 }

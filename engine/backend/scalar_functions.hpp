@@ -80,9 +80,38 @@ LODESTONE_FUNCTION_2(Equal, a == b);
 LODESTONE_FUNCTION_2(NotEqual, a != b);
 LODESTONE_FUNCTION_2(LogicalAnd, a&& b);
 LODESTONE_FUNCTION_2(LogicalOr, a || b);
+LODESTONE_FUNCTION_2(BitwiseAnd, static_cast<T>(a& b));
+LODESTONE_FUNCTION_2(BitwiseOr, static_cast<T>(a | b));
+LODESTONE_FUNCTION_2(BitwiseXor, static_cast<T>(a ^ b));
 LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
 #undef LODESTONE_FUNCTION
 #undef LODESTONE_FUNCTION_2
+
+/// Of integers, with the sign of the divisor; 0 where that is 0.
+struct Remainder {
+  template <class T>
+  [[gnu::always_inline]] T operator()(T a, T b) const {
+    if (b == T(0) || b == static_cast<T>(-1)) return b == T(0) || std::is_signed_v<T> ? T(0) : static_cast<T>(a % b);
+    const T rest = static_cast<T>(a % b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+  }
+};
+
+struct ShiftLeft {
+  template <class T>
+  [[gnu::always_inline]] T operator()(T a, T b) const {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) << b)) : T(0);
+  }
+};
+
+struct ShiftRight {
+  template <class T>
+  [[gnu::always_inline]] T operator()(T a, T b) const {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(a >> b) : a < 0 ? static_cast<T>(-1) : T(0);
+  }
+};
 
 struct Multiply {
   template <class T>

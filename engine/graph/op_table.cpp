@@ -22,6 +22,7 @@ void register_own(OpTable& table) {
   register_convolutions(table);
   register_pooling(table);
   register_normalization(table);
+  register_random(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

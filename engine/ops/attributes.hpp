@@ -95,6 +95,13 @@ struct PoolAttrs {
   }
 };
 
+/// What is drawn for each key.
+struct RandomAttrs {
+  Shape shape;
+  DType dtype;
+  static auto fields() { return std::tuple{Field{"shape", &RandomAttrs::shape}, Field{"dtype", &RandomAttrs::dtype}}; }
+};
+
 /// Positions of a window along an axis; negative where not even one fits.
 [[nodiscard]] constexpr Dim n_windows(Dim extent, Dim low, Dim high, Dim window, Dim stride, Dim dilation) {
   const Dim room = extent + low + high - ((window - 1) * dilation + 1);

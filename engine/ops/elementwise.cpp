@@ -165,6 +165,13 @@ void register_binary(OpTable& table) {
     table.add(elementwise(name, formula, 2, reals, no_derivative(truth), {}, boolean));
   table.add(elementwise("equal", "a = b", 2, any_computed, no_derivative(truth), {}, boolean));
   table.add(elementwise("not_equal", "a != b", 2, any_computed, no_derivative(truth), {}, boolean));
+  const char* integral = "its operands are integers";
+  table.add(elementwise("remainder", "a - b floor(a / b), 0 where b = 0", 2, integers, no_derivative(integral), {-9.0, 9.0}));
+  table.add(elementwise("bitwise_and", "bits set in a and b", 2, integers, no_derivative(integral), {-99.0, 99.0}));
+  table.add(elementwise("bitwise_or", "bits set in a or b", 2, integers, no_derivative(integral), {-99.0, 99.0}));
+  table.add(elementwise("bitwise_xor", "bits set in one of a and b", 2, integers, no_derivative(integral), {-99.0, 99.0}));
+  table.add(elementwise("shift_left", "a 2^b without the bits that leave the dtype", 2, integers, no_derivative(integral), {-9.0, 40.0}));
+  table.add(elementwise("shift_right", "floor(a / 2^b)", 2, integers, no_derivative(integral), {-9.0, 40.0}));
   table.add(elementwise("logical_and", "a and b", 2, {DType::b8}, no_derivative(truth), {}));
   table.add(elementwise("logical_or", "a or b", 2, {DType::b8}, no_derivative(truth), {}));
 }
@@ -317,7 +324,8 @@ LODESTONE_UNARY(is_finite) LODESTONE_UNARY(logical_not) LODESTONE_UNARY(stop_gra
 LODESTONE_BINARY(add) LODESTONE_BINARY(subtract) LODESTONE_BINARY(multiply) LODESTONE_BINARY(divide) LODESTONE_BINARY(power)
 LODESTONE_BINARY(maximum) LODESTONE_BINARY(minimum) LODESTONE_BINARY(atan2) LODESTONE_BINARY(equal) LODESTONE_BINARY(not_equal)
 LODESTONE_BINARY(less) LODESTONE_BINARY(less_equal) LODESTONE_BINARY(greater) LODESTONE_BINARY(greater_equal) LODESTONE_BINARY(logical_and)
-LODESTONE_BINARY(logical_or) LODESTONE_BINARY(complex)
+LODESTONE_BINARY(logical_or) LODESTONE_BINARY(complex) LODESTONE_BINARY(remainder) LODESTONE_BINARY(bitwise_and)
+LODESTONE_BINARY(bitwise_or) LODESTONE_BINARY(bitwise_xor) LODESTONE_BINARY(shift_left) LODESTONE_BINARY(shift_right)
 #undef LODESTONE_UNARY
 #undef LODESTONE_BINARY
 

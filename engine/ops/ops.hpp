@@ -68,6 +68,13 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor greater_equal(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor logical_and(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor logical_or(const Operand& a, const Operand& b);
+// Integers: the remainder has the sign of b; b of a shift counts as unsigned, past the width nothing (or the sign) is left.
+[[nodiscard]] Tensor remainder(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor bitwise_and(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor bitwise_or(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor bitwise_xor(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor shift_left(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor shift_right(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor complex(const Operand& real, const Operand& imag);
 [[nodiscard]] Tensor select(const Located& condition, const Operand& where_true, const Operand& where_false);
 

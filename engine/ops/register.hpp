@@ -11,4 +11,5 @@ void register_products(OpTable& table);
 void register_convolutions(OpTable& table);
 void register_pooling(OpTable& table);
 void register_normalization(OpTable& table);
+void register_random(OpTable& table);
 }  // namespace lodestone::engine

@@ -12,5 +12,6 @@ void register_product_kernels(OpTable& table);
 void register_convolution_kernels(OpTable& table);
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);
+void register_random_kernels(OpTable& table);
 }  // namespace cpu_backend
 }  // namespace lodestone::engine

@@ -13,6 +13,7 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_convolution_kernels(table);
   cpu_backend::register_pooling_kernels(table);
   cpu_backend::register_normalization_kernels(table);
+  cpu_backend::register_random_kernels(table);
 }
 
 }  // namespace lodestone::engine

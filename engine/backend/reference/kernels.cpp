@@ -2,7 +2,7 @@
 // Every op by plain loops over all elements: what the fast kernels are compared with, and what runs where there is none.
 #include "engine/backend/elementwise_kernels.hpp"
 #include "engine/backend/reference/strided.hpp"
-#include "engine/backend/reference/windows.hpp"
+#include "engine/backend/reference/families.hpp"
 #include "engine/backend/register.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -181,6 +181,7 @@ void for_dtypes(OpTable& table, std::string_view name, DTypes dtypes, void (*run
 
 void register_reference_kernels(OpTable& table) {
   register_reference_windows(table);
+  register_reference_random(table);
   for_each_elementwise(ReferenceLoops{table});
   for_dtypes(table, "cast", any_computed, cast_loop);
   for_dtypes(table, "select", {DType::b8}, select_loop);

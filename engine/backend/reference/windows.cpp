@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and pooling by loops over output position, window and channels.
 #include "engine/backend/reference/strided.hpp"
-#include "engine/backend/reference/windows.hpp"
+#include "engine/backend/reference/families.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"

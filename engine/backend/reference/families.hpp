@@ -5,4 +5,6 @@ namespace lodestone::engine {
 class OpTable;
 /// The reference kernels of convolutions and pooling.
 void register_reference_windows(OpTable& table);
+/// Of random bits.
+void register_reference_random(OpTable& table);
 }  // namespace lodestone::engine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random bits: blocks of Philox side by side in the lanes of a vector.
+#include "engine/backend/cpu/isa.hpp"
+#include "engine/backend/cpu/kernels.hpp"
+#include "engine/core/random.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+constexpr std::int64_t n_blocks = 64;  // computed at once
+using Words = std::array<std::uint32_t, 4 * n_blocks>;
+
+[[gnu::always_inline]] inline void fill_blocks(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
+  for (std::size_t i = 0; i < n_blocks; ++i) {
+    const auto block = core::philox4x32(core::philox_counter(first + i, stream), core::philox_key(seed));
+    for (std::size_t k = 0; k < 4; ++k) words[4 * i + k] = block[k];
+  }
+}
+
+void blocks_base(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) { fill_blocks(words, seed, stream, first); }
+LODESTONE_TARGET_AVX2 void blocks_avx2(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
+  fill_blocks(words, seed, stream, first);
+}
+LODESTONE_TARGET_AVX512 void blocks_avx512(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
+  fill_blocks(words, seed, stream, first);
+}
+
+/// n elements of one key, from its position on.
+template <class T>
+void fill(T* out, std::int64_t n, const std::uint64_t* key) {
+  constexpr std::uint64_t per_block = 16 / sizeof(T);
+  const auto blocks = isa() == Isa::avx512 ? blocks_avx512 : isa() == Isa::avx2 ? blocks_avx2 : blocks_base;
+  auto skipped = static_cast<std::int64_t>(key[2] % per_block);
+  Words words;
+  for (std::uint64_t block = key[2] / per_block; n > 0; block += n_blocks, skipped = 0) {
+    blocks(words, key[0], key[1], block);
+    const std::int64_t count = std::min<std::int64_t>(n, n_blocks * static_cast<std::int64_t>(per_block) - skipped);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(skipped + i);
+      out[i] = sizeof(T) == 4 ? static_cast<T>(words[at]) : static_cast<T>(words[2 * at] | std::uint64_t{words[2 * at + 1]} << 32);
+    }
+    out += count;
+    n -= count;
+  }
+}
+
+void random_bits_kernel(const KernelCall& call) {
+  const auto& [shape, dtype] = call.attrs_of<RandomAttrs>();
+  const std::int64_t n = shape.count(), n_keys = call.in[0].count() / 3;
+  for (std::int64_t k = 0; k < n_keys; ++k) {
+    const auto* key = call.in[0].as<std::uint64_t>() + 3 * k;
+    if (dtype == DType::u32) {
+      fill(call.out.as<std::uint32_t>() + k * n, n, key);
+    } else {
+      fill(call.out.as<std::uint64_t>() + k * n, n, key);
+    }
+  }
+}
+
+}  // namespace
+
+void register_random_kernels(OpTable& table) {
+  table.at("random_bits").with_kernel(Backend::processor, DType::u64, {"cpu.philox", random_bits_kernel, true});
+}
+
+}  // namespace lodestone::engine::cpu_backend

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers: one primitive, the bits; everything else is said with them.
+#include "engine/ops/random.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/ops/attributes.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+
+/// Where the children of a key are drawn from; elements never get there.
+constexpr double first_child = 0x1p63;
+
+Aval infer_bits(const InferArgs& args) {
+  const auto& [shape, dtype] = args.as<RandomAttrs>();
+  Aval result = args.aval(0);
+  if (result.shape.rank() == 0 || result.shape.back() != 3)
+    throw core::ShapeError(args.op.name, "expected a key u64[…, 3] as random_key gives it, got {} {}", result.text(), at_line(args.where));
+  if (dtype != DType::u32 && dtype != DType::u64)
+    throw core::InvalidArgument(args.op.name, "expected u32 or u64 to be drawn, got {} {}", core::name_of(dtype), at_line(args.where));
+  result.shape = result.shape.erased(result.shape.rank() - 1);
+  for (const Dim extent : shape) result.shape.push_back(extent);
+  result.dtype = dtype;
+  return result;
+}
+
+void check_float(std::string_view what, DType dtype, const std::source_location& where) {
+  if (!real_floats.contains(dtype))
+    throw core::InvalidArgument(what, "expected {} to be drawn, got {} {}", real_floats.text(), core::name_of(dtype), at_line(where));
+}
+
+Tensor whole_number(std::uint64_t value, Device device) { return Tensor::from(std::vector<std::uint64_t>{value}, {}, device); }
+
+/// The parts of a key: seed and stream, position.
+struct KeyParts {
+  Tensor stream, position;
+};
+KeyParts parts_of(const Located& key, std::string_view what) {
+  const Aval& aval = key.tensor.aval();
+  if (aval.shape.rank() == 0 || aval.shape.back() != 3 || aval.dtype != DType::u64)
+    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(), at_line(key.where));
+  return {slice(key, -1, 0, 2), slice(key, -1, 2, 3)};
+}
+Tensor key_of(const Tensor& stream, const Tensor& position) { return concatenate(Tensors{stream, position}, -1); }
+
+}  // namespace
+
+void register_random(OpTable& table) {
+  OpInfo row;
+  row.name = "random_bits";
+  row.formula = "words of Philox4x32-10, keyed on the seed, counted by stream and index";
+  row.dtypes = {DType::u64};
+  row.infer = infer_bits;
+  row.derivative = no_derivative("its result is random bits");
+  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.sample = [](Sampler& sampler) {
+    const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
+    const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
+    return Sample{{key}, make_attrs(RandomAttrs{sampler.shape(0, 3), sampler.chance(0.5) ? DType::u32 : DType::u64})};
+  };
+  table.add(std::move(row));
+}
+
+Tensor random_key(std::uint64_t seed, std::uint64_t stream, Device device) {
+  return Tensor::from(std::vector<std::uint64_t>{seed, stream, 0}, {3}, device);
+}
+
+Tensor advance(const Located& key, std::int64_t n) {
+  const auto [stream, position] = parts_of(key, "advance");
+  return key_of(stream, add({position, key.where}, whole_number(static_cast<std::uint64_t>(n), key.tensor.device())));
+}
+
+Tensor split_key(const Located& key, Dim n) {
+  const auto [stream, position] = parts_of(key, "split_key");
+  const Tensor words = random_bits({key_of(stream, position * 2.0 + first_child), key.where}, {n, 2}, DType::u64);
+  return pad(words, IntList::filled(words.rank(), 0), IntList::filled(words.rank() - 1, 0).inserted(words.rank() - 1, 1));
+}
+
+Tensor random_bits(const Located& key, const Shape& shape, DType dtype) {
+  static const OpInfo& op = op_named("random_bits");
+  return record(op, {key.tensor}, make_attrs(RandomAttrs{shape, dtype}), key.where);
+}
+
+Tensor random_uniform(const Located& key, const Shape& shape, DType dtype) {
+  check_float("random_uniform", dtype, key.where);
+  const bool is_single = dtype == DType::f32;
+  const Tensor bits = shift_right(random_bits(key, shape, is_single ? DType::u32 : DType::u64), is_single ? 9 : 12);
+  return cast(bits, dtype) * (is_single ? 0x1p-23 : 0x1p-52) + (is_single ? 0x1p-24 : 0x1p-53);  // both exact
+}
+
+Tensor random_normal(const Located& key, const Shape& shape, DType dtype) {
+  check_float("random_normal", dtype, key.where);
+  const Tensor pairs = random_uniform(key, shape.inserted(shape.rank(), 2), dtype);
+  const auto each = [&](Dim which) { return squeeze(slice(pairs, -1, which, which + 1), -1); };
+  return sqrt(-2.0 * log(each(0))) * cos(2.0 * std::numbers::pi * each(1));
+}
+
+Tensor random_bernoulli(const Located& key, double probability, const Shape& shape) {
+  if (!(probability >= 0.0 && probability <= 1.0))
+    throw core::InvalidArgument("random_bernoulli", "expected a probability from 0 to 1, got {} {}", probability, at_line(key.where));
+  const double below = std::round(probability * 0x1p32);  // of the 2^32 words
+  const Tensor words = random_bits(key, shape);
+  return below < 0x1p32 ? less(words, below) : greater_equal(words, 0);
+}
+
+Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high, DType dtype) {
+  if (low >= high || !core::is_integer(dtype))
+    throw core::InvalidArgument("random_integers", "expected low < high and an integer dtype, got {}, {} and {} {}", low, high,
+                                core::name_of(dtype), at_line(key.where));
+  const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
+  const Device device = key.tensor.device();
+  return cast(remainder(random_bits(key, shape, DType::u64), whole_number(range, device)) + whole_number(first, device), dtype);
+}
+
+}  // namespace lodestone::engine

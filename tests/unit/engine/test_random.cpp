@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/op_info.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/random.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+
+#include <Random123/philox.h>
+#undef philox4x32  // a macro of the C interface with the name of our function
+
+#include <cmath>
+#include <set>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+
+constexpr Dim many = 1 << 17;
+
+/// Mean of x^power, with Σ x^power / n compared within five standard errors by the caller.
+double moment(const std::vector<double>& x, int power) {
+  double total = 0.0;
+  for (const double each : x) total += std::pow(each, power);
+  return total / static_cast<double>(x.size());
+}
+
+std::vector<double> doubles(const Tensor& x) { return cast(x, DType::f64).to_vector<double>(); }
+
+}  // namespace
+
+TEST_CASE("random_bits: the words of Random123, block after block, wherever the position starts", "[engine]") {
+  const std::uint64_t seed = 0x299f31d0a4093822, stream = 0x0370734413198a2e;
+  r123::Philox4x32 philox;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t block = 0; block < 300; ++block) {
+    const auto words = philox({{block, 1, 0x13198a2e, 0x03707344}}, {{0xa4093822, 0x299f31d0}});
+    expected.insert(expected.end(), words.begin(), words.end());
+  }
+  const std::uint64_t first = std::uint64_t{1} << 34;  // word 0 of block 2^32: high half of the block's number 1
+  for (const std::int64_t skipped : {0, 1, 2, 3, 517}) {
+    const Tensor key = advance(random_key(seed, stream), static_cast<std::int64_t>(first) + skipped);
+    const auto words = random_bits(key, {600}).to_vector<std::uint32_t>();
+    CHECK(std::equal(words.begin(), words.end(), expected.begin() + skipped));
+    const ReferenceOnly reference;
+    const auto slow = random_bits(key, {600}).to_vector<std::uint32_t>();
+    CHECK(slow == words);
+  }
+  const Tensor key = advance(random_key(seed, stream), static_cast<std::int64_t>(first / 2) + 1);
+  const auto wide = random_bits(key, {500}, DType::u64).to_vector<std::uint64_t>();
+  for (std::size_t i = 0; i < wide.size(); ++i) REQUIRE(wide[i] == (expected[2 * i + 2] | std::uint64_t{expected[2 * i + 3]} << 32));
+}
+
+TEST_CASE("random: an element depends on the key and its index only", "[engine]") {
+  const Tensor key = random_key(7, 1);
+  const auto whole = random_normal(key, {40, 25}, DType::f64).to_vector<double>();
+  const auto start = random_normal(key, {100}, DType::f64).to_vector<double>();
+  const auto rest = random_normal(advance(key, 2 * 100), {900}, DType::f64).to_vector<double>();
+  CHECK(std::equal(start.begin(), start.end(), whole.begin()));
+  CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + 100));
+}
+
+TEST_CASE("random: keys of a split differ from each other, from those after an advance and from other seeds", "[engine]") {
+  std::set<std::vector<std::uint64_t>> seen;
+  const auto take = [&](const Tensor& keys) {
+    for (Dim i = 0; i < keys.dim(0); ++i) seen.insert(slice(keys, 0, i, i + 1).to_vector<std::uint64_t>());
+  };
+  const Tensor key = random_key(1);
+  take(split_key(key, 5));
+  take(split_key(advance(key, 5), 5));
+  take(split_key(random_key(2), 5));
+  take(split_key(random_key(1, 1), 5));
+  take(split_key(squeeze(slice(split_key(key, 1), 0, 0, 1), 0), 5));
+  CHECK(seen.size() == 25);
+  CHECK(split_key(key, 8).to_vector<std::uint64_t>()[17] == 0);  // positions start anew
+}
+
+TEST_CASE("random: vmap over keys draws what a loop over them draws", "[engine]") {
+  const Tensor keys = split_key(random_key(3), 4);
+  const Tensor together =
+      vmap([](const Tensor& key) { return random_normal(key, {5}, DType::f64) + random_uniform(key, {5}, DType::f64); })(keys);
+  CHECK(together.shape() == Shape{4, 5});
+  CHECK(random_normal(keys, {5}).shape() == Shape{4, 5});
+  for (Dim i = 0; i < 4; ++i) {
+    const Tensor key = squeeze(slice(keys, 0, i, i + 1), 0);
+    const Tensor alone = random_normal(key, {5}, DType::f64) + random_uniform(key, {5}, DType::f64);
+    CHECK(squeeze(slice(together, 0, i, i + 1), 0).to_vector<double>() == alone.to_vector<double>());
+  }
+}
+
+TEST_CASE("random: moments of each distribution are within five standard errors", "[engine]") {
+  const double n = many;
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const auto u = doubles(random_uniform(random_key(11), {many}, dtype));
+    CHECK(*std::min_element(u.begin(), u.end()) > 0.0);
+    CHECK(*std::max_element(u.begin(), u.end()) < 1.0);
+    CHECK(std::abs(moment(u, 1) - 0.5) < 5.0 / std::sqrt(12.0 * n));
+    CHECK(std::abs(moment(u, 2) - 1.0 / 3.0) < 5.0 * std::sqrt(4.0 / 45.0 / n));
+    const auto x = doubles(random_normal(random_key(12), {many}, dtype));
+    CHECK(std::abs(moment(x, 1)) < 5.0 / std::sqrt(n));
+    CHECK(std::abs(moment(x, 2) - 1.0) < 5.0 * std::sqrt(2.0 / n));
+    CHECK(std::abs(moment(x, 3)) < 5.0 * std::sqrt(15.0 / n));
+    CHECK(std::abs(moment(x, 4) - 3.0) < 5.0 * std::sqrt(96.0 / n));
+  }
+  const auto heads = doubles(random_bernoulli(random_key(13), 0.3, {many}));
+  CHECK(std::abs(moment(heads, 1) - 0.3) < 5.0 * std::sqrt(0.21 / n));
+  const auto dice = doubles(random_integers(random_key(14), {many}, -2, 4));
+  CHECK(*std::min_element(dice.begin(), dice.end()) == -2.0);
+  CHECK(*std::max_element(dice.begin(), dice.end()) == 3.0);
+  CHECK(std::abs(moment(dice, 1) - 0.5) < 5.0 * std::sqrt(35.0 / 12.0 / n));
+}
+
+TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
+  CHECK(moment(doubles(random_bernoulli(random_key(1), 1.0, {1000})), 1) == 1.0);
+  CHECK(moment(doubles(random_bernoulli(random_key(1), 0.0, {1000})), 1) == 0.0);
+  CHECK(random_uniform(random_key(1), {0, 3}).to_vector<float>().empty());
+  CHECK(random_normal(random_key(1), {}, DType::f64).count() == 1);
+}
+
+TEST_CASE("random: what is no key, dtype or probability is named with the line", "[engine]") {
+  CHECK_THROWS_WITH(random_uniform(zeros({3}), {2}), Catch::Contains("[random_bits] expected u64, got f32[3] (test_random.cpp:"));
+  CHECK_THROWS_WITH(split_key(zeros({2}, DType::u64), 2),
+                    Catch::Contains("[split_key] expected a key u64[…, 3]") && Catch::Contains("u64[2]"));
+  CHECK_THROWS_WITH(random_normal(random_key(1), {2}, DType::i32),
+                    Catch::Contains("[random_normal] expected f32, f64 to be drawn, got i32"));
+  CHECK_THROWS_WITH(random_bernoulli(random_key(1), 1.5, {2}), Catch::Contains("expected a probability from 0 to 1, got 1.5"));
+  CHECK_THROWS_WITH(random_integers(random_key(1), {2}, 3, 3), Catch::Contains("expected low < high"));
+}
