@@ -41,6 +41,7 @@ class ArraySource {
   virtual void read(const std::string& name, std::int64_t first, std::span<std::byte> out) const = 0;
   [[nodiscard]] virtual std::string attribute(const std::string& object, const std::string& key) const = 0;  ///< errors: FormatError
   [[nodiscard]] virtual bool has_attribute(const std::string& object, const std::string& key) const = 0;
+  [[nodiscard]] virtual std::string location() const { return "memory"; }  ///< the file, for messages
 };
 
 // Conveniences over the two interfaces. Eigen matrices are written row-major with shape (rows, cols).

@@ -6,7 +6,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -49,14 +52,36 @@ void AtomicFile::commit() {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
+  const std::span<const std::byte> piece = std::as_bytes(std::span(bytes));
+  write_file(path, std::span(&piece, 1));
+}
+
+void write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces) {
   AtomicFile file(path);
   std::FILE* stream = std::fopen(file.temporary_path().c_str(), "wb");
   if (stream == nullptr) throw_unwritable(path, errno);
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
+  const bool written = std::ranges::all_of(
+      pieces, [&](std::span<const std::byte> piece) { return std::fwrite(piece.data(), 1, piece.size(), stream) == piece.size(); });
   const int write_error = errno;
   const bool closed = std::fclose(stream) == 0;
   if (!written || !closed) throw_unwritable(path, written ? errno : write_error);
   file.commit();
+}
+
+void remove_leftovers(const std::string& given) {
+  const std::filesystem::path path(given);
+  const std::string head = fmt::format(".{}.", path.stem().string()), tail = fmt::format(".tmp{}", path.extension().string());
+  std::error_code ignored;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) continue;
+    pid_t process = 0;
+    const char* last = name.data() + name.size() - tail.size();
+    const auto [end, error] = std::from_chars(name.data() + head.size(), last, process);
+    const bool is_ours = error == std::errc() && end == last && process > 0;
+    if (is_ours && kill(process, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 }  // namespace lodestone::core

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,5 +29,10 @@ class AtomicFile {
 
 /// Writes the whole file through an `AtomicFile`. errors: FileError (also when the disk is full).
 void write_file(const std::string& path, std::string_view bytes);
+/// The same for bytes in several pieces, one after the other.
+void write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces);
+
+/// Removes the temporary files that processes which were killed while writing `path` have left beside it. For files that are written again and again.
+void remove_leftovers(const std::string& path);
 
 }  // namespace lodestone::core

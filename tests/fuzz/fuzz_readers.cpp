@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers survive files that are cut off, changed or random: only errors thrown on purpose come out, each with a text, in bounded time.
 #include "engine/core/error.hpp"
+#include "engine/state/safetensors.hpp"
 #include "io/csv/csv.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "io/info/file_info.hpp"
@@ -139,4 +140,23 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
     });
     check_survives(text, [](const std::string&, const std::string& path) { (void)io::read_model(path); });
   }
+}
+
+TEST_CASE("fuzz: the safetensors reader survives damaged files", "[fuzz]") {
+  const TemporaryFolder folder;
+  engine::SafetensorsSink sink(folder / "x.safetensors");
+  core::write_vector(sink, "net/weight", std::vector<double>{1.0, 2.0, 3.0});
+  core::write_vector(sink, "net/spectrum", std::vector<std::complex<double>>{{1.0, -1.0}});
+  core::write_texts(sink, "names", {"a", "bc"});
+  sink.attribute("net/weight", "units", "ohm m");
+  sink.commit();
+  check_survives(text_of_file(folder / "x.safetensors"), [](const std::string&, const std::string& path) {
+    const engine::SafetensorsSource source(path);
+    for (const std::string& name : source.names()) {
+      const core::ArrayInfo info = source.info(name);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(info.count()) * core::size_of(info.dtype));
+      source.read(name, 0, bytes);
+    }
+    source.verify();
+  });
 }

@@ -5,7 +5,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -89,4 +92,22 @@ TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the 
   CHECK(text.find("[core::AtomicFile] cannot write " + (folder / "result.csv")) == 0);
   CHECK(text_of_file(folder / "result.csv") == "old");
   CHECK(n_files(folder) == 1);
+}
+
+TEST_CASE("AtomicFile: what a killed process left of the same file is removed; what is another's stays", "[core]") {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    const AtomicFile file(folder / "state.safetensors");
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  CHECK(n_files(folder) == 1);
+  write_file(folder / fmt::format(".state.{}.tmp.txt", child), "another ending");
+  write_file(folder / fmt::format(".other.{}.tmp.safetensors", child), "another name");
+  write_file(folder / ".state.x.tmp.safetensors", "no process");
+  const AtomicFile own(folder / "state.safetensors");
+  remove_leftovers(folder / "state.safetensors");
+  CHECK(n_files(folder) == 4);
+  CHECK(std::filesystem::exists(own.temporary_path()));
 }
