@@ -17,7 +17,8 @@ struct Hdf5Options {
 
 /// Writes named arrays to an HDF5 file that appears under its name only at `commit`. Call on one rank.
 ///
-/// Array names are paths ("model/log10_resistivity"); groups are made on the way. Complex numbers are compounds {r, i}.
+/// Array names are paths ("model/log10_resistivity"); groups are made on the way. Complex numbers are compounds {r, i}, booleans
+/// enumerations {FALSE, TRUE}, bf16 and f16 two-byte floating-point types. The bytes of a file depend on what was written, and in which order, only.
 class Hdf5Sink final : public core::ArraySink {
  public:
   /// errors: FileError when the folder is missing or not writable.
@@ -50,6 +51,7 @@ class Hdf5Source final : public core::ArraySource {
   void read(const std::string& name, std::int64_t first, std::span<std::byte> out) const override;
   [[nodiscard]] std::string attribute(const std::string& object, const std::string& key) const override;
   [[nodiscard]] bool has_attribute(const std::string& object, const std::string& key) const override;
+  [[nodiscard]] std::string location() const override;
 
  private:
   struct Impl;

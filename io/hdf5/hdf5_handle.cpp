@@ -12,6 +12,27 @@ Handle complex_type(hid_t real, std::size_t real_bytes) {
   return type;
 }
 
+/// An enumeration FALSE, TRUE in one byte, which other programs know as boolean.
+Handle boolean_type() {
+  Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
+  std::int8_t value = 0;
+  H5Tenum_insert(type.get(), "FALSE", &value);
+  value = 1;
+  H5Tenum_insert(type.get(), "TRUE", &value);
+  return type;
+}
+
+/// A binary floating-point number in two bytes: sign, exponent, fraction from the highest bit down.
+Handle half_type(std::size_t exponent_bits) {
+  const std::size_t fraction_bits = 15 - exponent_bits;
+  Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  H5Tset_fields(type.get(), 15, fraction_bits, exponent_bits, 0, fraction_bits);
+  H5Tset_precision(type.get(), 16);
+  H5Tset_size(type.get(), 2);
+  H5Tset_ebias(type.get(), (std::size_t{1} << (exponent_bits - 1)) - 1);
+  return type;
+}
+
 }  // namespace
 
 std::string last_error() {
@@ -28,12 +49,24 @@ std::string last_error() {
 
 Handle memory_type(core::DType dtype) {
   switch (dtype) {
+    case core::DType::b8:
+      return boolean_type();
+    case core::DType::i8:
+      return {H5Tcopy(H5T_NATIVE_INT8), H5Tclose};
     case core::DType::u8:
       return {H5Tcopy(H5T_NATIVE_UINT8), H5Tclose};
     case core::DType::i32:
       return {H5Tcopy(H5T_NATIVE_INT32), H5Tclose};
+    case core::DType::u32:
+      return {H5Tcopy(H5T_NATIVE_UINT32), H5Tclose};
     case core::DType::i64:
       return {H5Tcopy(H5T_NATIVE_INT64), H5Tclose};
+    case core::DType::u64:
+      return {H5Tcopy(H5T_NATIVE_UINT64), H5Tclose};
+    case core::DType::bf16:
+      return half_type(8);
+    case core::DType::f16:
+      return half_type(5);
     case core::DType::f32:
       return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
     case core::DType::f64:

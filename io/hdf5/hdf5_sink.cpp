@@ -71,6 +71,7 @@ struct Hdf5Sink::Impl {
 
   [[nodiscard]] Handle creation(const std::vector<hsize_t>& shape, std::int64_t bytes) const {
     Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(properties.get(), false);  // the same arrays, the same bytes
     if (!shape.empty() && bytes > 0 && options.compress_from_bytes >= 0 && bytes >= options.compress_from_bytes) {
       const std::vector<hsize_t> chunk = chunk_shape(shape);
       H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());

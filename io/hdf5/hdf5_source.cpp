@@ -39,14 +39,35 @@ bool is_complex(hid_t type) {
   return true;
 }
 
+core::DType present_integer(hid_t type) {
+  const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+  switch (H5Tget_size(type)) {
+    case 1:
+      return is_signed ? core::DType::i8 : core::DType::u8;
+    case 4:
+      return is_signed ? core::DType::i32 : core::DType::u32;
+    case 8:
+      return is_signed ? core::DType::i64 : core::DType::u64;
+    default:
+      return core::DType::i64;  // has room for 16 bits
+  }
+}
+
 bool present_as(hid_t type, core::DType& dtype) {
   const std::size_t size = H5Tget_size(type);
+  const auto is_stored_as = [&](core::DType candidate) { return H5Tequal(type, hdf5::memory_type(candidate).get()) > 0; };
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-      dtype = size == 1 ? core::DType::u8 : size == 4 && H5Tget_sign(type) == H5T_SGN_2 ? core::DType::i32 : core::DType::i64;
+      dtype = present_integer(type);
       return true;
+    case H5T_ENUM:
+      dtype = core::DType::b8;
+      return is_stored_as(dtype);
     case H5T_FLOAT:
       dtype = size <= 4 ? core::DType::f32 : core::DType::f64;
+      for (const core::DType half : {core::DType::bf16, core::DType::f16}) {
+        if (is_stored_as(half)) dtype = half;
+      }
       return true;
     case H5T_COMPOUND:
       dtype = size <= 8 ? core::DType::c64 : core::DType::c128;
@@ -128,7 +149,7 @@ struct Hdf5Source::Impl {
       return result;
     }
     if (!present_as(type.get(), result.info.dtype)) {
-      fail(name, "elements that are neither integer, real, complex {r, i} nor fixed-length text");
+      fail(name, "elements that are neither integer, boolean, real, complex {r, i} nor fixed-length text");
     }
     result.memory_type = hdf5::memory_type(result.info.dtype);
     result.stored_element_bytes = core::size_of(result.info.dtype);
@@ -215,6 +236,8 @@ core::ArrayInfo Hdf5Source::info(const std::string& name) const {
   const Handle dataset = impl_->open_array(name);
   return impl_->present(name, dataset.get()).info;
 }
+
+std::string Hdf5Source::location() const { return impl_->path; }
 
 void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std::byte> out) const {
   const hdf5::QuietErrors quiet;

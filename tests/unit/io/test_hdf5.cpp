@@ -4,8 +4,12 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
+#include <chrono>
 #include <complex>
+#include <ctime>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
@@ -139,4 +143,44 @@ TEST_CASE("hdf5: missing arrays and attributes name file and object") {
   CHECK_THROWS_AS(source.info("nothing/here"), core::FormatError);
   CHECK_THROWS_WITH(source.info("nothing/here"), Contains("x.h5") && Contains("nothing/here"));
   CHECK_THROWS_WITH(source.attribute("a/reals", "colour"), Contains("a/reals@colour"));
+}
+
+TEST_CASE("hdf5: arrays of every dtype come back bit by bit") {
+  const OutputFolder folder;
+  const auto bytes_of = [](core::DType dtype) {
+    std::vector<std::byte> bytes(4 * core::size_of(dtype));
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(dtype == core::DType::b8 ? i % 2 : 17 + 41 * i);
+    return bytes;
+  };
+  io::Hdf5Sink sink(folder / "x.h5");
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    const auto dtype = static_cast<core::DType>(i);
+    sink.write(std::string(core::name_of(dtype)), {dtype, {2, 2}}, bytes_of(dtype));
+  }
+  sink.commit();
+  const io::Hdf5Source source(folder / "x.h5");
+  CHECK(source.location() == (folder / "x.h5").string());
+  for (int i = 0; i < core::n_dtypes; ++i) {
+    const auto dtype = static_cast<core::DType>(i);
+    const std::string name(core::name_of(dtype));
+    INFO(name);
+    CHECK(source.info(name).dtype == dtype);
+    std::vector<std::byte> read(4 * core::size_of(dtype));
+    source.read(name, 0, read);
+    CHECK(read == bytes_of(dtype));
+  }
+}
+
+TEST_CASE("hdf5: the same arrays make the same bytes, a second later too") {
+  const OutputFolder folder;
+  write_example(folder / "1.h5");
+  const std::time_t begin = std::time(nullptr);
+  while (std::time(nullptr) == begin) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  write_example(folder / "2.h5");
+  const auto text = [](const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const bool is_same = text(folder / "1.h5") == text(folder / "2.h5");
+  CHECK(is_same);
 }
