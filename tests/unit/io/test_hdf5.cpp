@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/state/state_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <complex>
 #include <ctime>
@@ -183,4 +185,22 @@ TEST_CASE("hdf5: the same arrays make the same bytes, a second later too") {
   };
   const bool is_same = text(folder / "1.h5") == text(folder / "2.h5");
   CHECK(is_same);
+}
+
+TEST_CASE("hdf5: the state of a network is written and read through the same two functions as any other") {
+  const OutputFolder folder;
+  using engine::Tensor;
+  const engine::NamedTensors state{{"net.0.weight", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})},
+                                   {"net.0.key", Tensor::from(std::vector<std::uint64_t>{~std::uint64_t{0}, 1, 2}, {3})},
+                                   {"optimizer.step", Tensor::from(std::vector<std::int64_t>{-7}, {})}};
+  io::Hdf5Sink sink(folder / "x.h5");
+  engine::write_state(sink, state);
+  sink.commit();
+  const engine::NamedTensors read = engine::read_state(io::Hdf5Source(folder / "x.h5"));
+  REQUIRE(read.size() == state.size());
+  for (const auto& [name, tensor] : state) {
+    INFO(name);
+    CHECK(read.at(name).aval() == tensor.aval());
+    CHECK(std::ranges::equal(read.at(name).bytes(), tensor.bytes()));
+  }
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/state/state_file.hpp"
+
+#include "engine/core/build_info.hpp"
+#include "engine/core/error.hpp"
+#include "engine/state/safetensors.hpp"
+#include "engine/state/tensor_io.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+constexpr const char* format = "lodestone state";
+constexpr const char* format_version = "1";
+
+/// Ours must be a state of this version; what another program wrote is taken as it is.
+void check_format(const core::ArraySource& source) {
+  const std::string found = source.has_attribute("", "format") ? source.attribute("", "format") : "";
+  if (found.starts_with("lodestone") && found != format) {
+    throw core::FormatError("engine::read_state", "{}: expected a {}, got a {}; is it the right file?", source.location(), format, found);
+  }
+  const std::string version = found == format ? source.attribute("", "format_version") : format_version;
+  if (version != format_version) {
+    throw core::FormatError("engine::read_state", "{}: expected format_version {}, got {}; read it with the version that wrote it",
+                            source.location(), format_version, version);
+  }
+}
+
+}  // namespace
+
+void write_state(core::ArraySink& sink, const NamedTensors& state) {
+  Tensors all;
+  for (const auto& [name, tensor] : state) all.push_back(tensor);
+  eval(all);
+  sink.attribute("", "format", format);
+  sink.attribute("", "format_version", format_version);
+  sink.attribute("", "engine_version", core::version());
+  for (const auto& [name, tensor] : state) {
+    sink.write(name, {tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}}, tensor.bytes());
+  }
+}
+
+NamedTensors read_state(const core::ArraySource& source, Device device) {
+  check_format(source);
+  NamedTensors state;
+  for (const std::string& name : source.names()) state.emplace(name, read_tensor(source, name, device));
+  return state;
+}
+
+void save_state(const std::filesystem::path& path, const NamedTensors& state) {
+  SafetensorsSink sink(path);
+  write_state(sink, state);
+  sink.commit();
+}
+
+NamedTensors read_state(const std::filesystem::path& path, Device device) { return read_state(SafetensorsSource(path), device); }
+
+}  // namespace lodestone::engine

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// State, which is named tensors, as a file: all that is needed to go on from there stands in one.
+#pragma once
+
+#include "engine/core/array_io.hpp"
+#include "engine/tensor/named_tensors.hpp"
+
+#include <filesystem>
+
+namespace lodestone::engine {
+
+/// Writes each tensor as an array of its name; beside them the attributes format, format_version and engine_version. The same tensors give the same bytes.
+/// errors: those of the sink.
+void write_state(core::ArraySink& sink, const NamedTensors& state);
+/// All arrays of a source as tensors; also of files that other programs wrote.
+/// errors: FormatError for a file of ours that is no state, or one of a later format; those of the source.
+[[nodiscard]] NamedTensors read_state(const core::ArraySource& source, Device device = cpu);
+
+/// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each names the file.
+void save_state(const std::filesystem::path& path, const NamedTensors& state);
+[[nodiscard]] NamedTensors read_state(const std::filesystem::path& path, Device device = cpu);
+
+}  // namespace lodestone::engine
