@@ -27,6 +27,7 @@ class Variable {
   /// elements, inside `vmap`.
   void assign(const Located& value) const;
 
+  [[nodiscard]] const void* id() const { return cell_.get(); }                                 ///< of the cell, while it lives
   friend bool operator==(const Variable& a, const Variable& b) { return a.cell_ == b.cell_; }  ///< the same cell
 
  private:

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of engine/nn: what modules ask of their inputs.
+#pragma once
+
+#include "engine/core/error.hpp"
+#include "engine/graph/op_table.hpp"
+
+namespace lodestone::engine {
+
+/// errors: ShapeError that names the module unless x ends in so many channels.
+inline void check_channels(std::string_view module, const Located& x, Dim channels) {
+  if (x.tensor.rank() >= 1 && x.tensor.shape().back() == channels) return;
+  throw core::ShapeError(module, "expected an input [batch…, {}], channels last, got {} {}", channels, x.tensor.aval().text(),
+                         at_line(x.where));
+}
+
+}  // namespace lodestone::engine

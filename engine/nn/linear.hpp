@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/nn/initial_values.hpp"
+#include "engine/nn/module.hpp"
+
+namespace lodestone::engine {
+
+enum class Bias : std::uint8_t { no, yes };
+
+struct LinearOptions {
+  Bias bias = Bias::yes;
+  Initializer weight = fan_in_uniform();
+  Initializer initial_bias = constant(0.0);
+};
+
+/// x W + b. shapes: [batch…, n_in] → [batch…, n_out]; "weight" [n_in, n_out], "bias" [n_out].
+class Linear : public Module {
+ public:
+  Linear(Dim n_in, Dim n_out, InitialValues& initial, const LinearOptions& options = {});
+  /// errors: ShapeError when the last axis is not n_in.
+  [[nodiscard]] Tensor operator()(const Located& x) const;
+
+ private:
+  Variable weight_;
+  std::optional<Variable> bias_;
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/nn/module.hpp"
+
+#include "engine/nn/members.hpp"
+#include "engine/ops/ops.hpp"
+
+namespace lodestone::engine {
+
+Mode Module::mode() const { return members_->mode; }
+
+void Module::set_mode(Mode mode) const {
+  const auto set = [&](const auto& self, Members& members) -> void {
+    members.mode = mode;
+    for (const auto& [name, part] : members.parts) self(self, *part);
+  };
+  set(set, *members_);
+}
+
+InMode::InMode(const Module& module, Mode mode) {
+  const auto note = [&](const auto& self, const std::shared_ptr<Stateful::Members>& members) -> void {
+    before_.emplace_back(members, members->mode);
+    for (const auto& [name, part] : members->parts) self(self, part);
+  };
+  note(note, module.members_);
+  module.set_mode(mode);
+}
+
+InMode::~InMode() {
+  for (const auto& [members, mode] : before_) members->mode = mode;
+}
+
+Sequential::Sequential(std::vector<Layer> layers) : layers_(std::move(layers)) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) add(std::to_string(i), layers_[i]);
+}
+
+Tensor Sequential::operator()(const Tensor& x) const {
+  Tensor y = x;
+  for (const Layer& layer : layers_) y = layer(y);
+  return y;
+}
+
+Residual::Residual(const Layer& inner) : inner_(add("inner", inner)) {}
+
+Residual::Residual(const Layer& inner, const Layer& shortcut) : inner_(add("inner", inner)), shortcut_(add("shortcut", shortcut)) {}
+
+Tensor Residual::operator()(const Tensor& x) const { return (shortcut_ ? (*shortcut_)(x) : x) + inner_(x); }
+
+}  // namespace lodestone::engine

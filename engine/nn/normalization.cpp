@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/nn/normalization.hpp"
+
+#include "engine/nn/checks.hpp"
+#include "engine/ops/ops.hpp"
+
+namespace lodestone::engine {
+
+BatchNorm::BatchNorm(Dim channels, InitialValues& initial, const BatchNormOptions& options)
+    : options_(options),
+      scale_(add_parameter("scale", initial.draw({channels}, constant(1.0)))),
+      shift_(add_parameter("shift", initial.draw({channels}, constant(0.0)))),
+      running_mean_(add_state("running_mean", initial.draw({channels}, constant(0.0)))),
+      running_variance_(add_state("running_variance", initial.draw({channels}, constant(1.0)))) {}
+
+void BatchNorm::update_statistics(const Located& x, const Axes& axes) const {
+  const Tensor values = stop_gradient(x);
+  const auto n = static_cast<double>(values.count() / scale_.aval().count());
+  const Tensor centre = mean(values, axes);
+  const Tensor variance = sum(square(values - centre), axes) / (n - 1.0);
+  const auto blend = [&](const Variable& running, const Tensor& newest) {
+    running.assign({(1.0 - options_.momentum) * running.value() + options_.momentum * newest, x.where});
+  };
+  blend(running_mean_, centre);
+  blend(running_variance_, variance);
+}
+
+Tensor BatchNorm::operator()(const Located& x) const {
+  const Dim channels = scale_.aval().shape[0];
+  check_channels("BatchNorm", x, channels);
+  if (mode() == Mode::evaluation) {
+    const Tensor slope = scale_.value() / sqrt(running_variance_.value() + options_.epsilon);
+    return (x.tensor - running_mean_.value()) * slope + shift_.value();
+  }
+  if (x.tensor.count() < 2 * channels)
+    throw core::ShapeError("BatchNorm", "expected at least two numbers per channel in training, got {} {}", x.tensor.aval().text(),
+                           at_line(x.where));
+  const Axes axes = IntList::counting(x.tensor.rank() - 1);
+  update_statistics(x, axes);
+  return normalize(x, axes, options_.epsilon) * scale_.value() + shift_.value();
+}
+
+LayerNorm::LayerNorm(const Shape& shape, InitialValues& initial, const LayerNormOptions& options)
+    : options_(options),
+      scale_(add_parameter("scale", initial.draw(shape, constant(1.0)))),
+      shift_(add_parameter("shift", initial.draw(shape, constant(0.0)))) {}
+
+Tensor LayerNorm::operator()(const Located& x) const {
+  const Shape& last = scale_.aval().shape;
+  const int first = x.tensor.rank() - last.rank();
+  if (first < 0 || !std::equal(last.begin(), last.end(), x.tensor.shape().begin() + first))
+    throw core::ShapeError("LayerNorm", "expected an input whose last axes are {}, got {} {}", last.text(), x.tensor.aval().text(),
+                           at_line(x.where));
+  return normalize(x, IntList::counting(last.rank(), first), options_.epsilon) * scale_.value() + shift_.value();
+}
+
+GroupNorm::GroupNorm(Dim channels, InitialValues& initial, const GroupNormOptions& options)
+    : options_(options),
+      scale_(add_parameter("scale", initial.draw({channels}, constant(1.0)))),
+      shift_(add_parameter("shift", initial.draw({channels}, constant(0.0)))) {
+  if (options.groups < 1 || channels % options.groups != 0)
+    throw core::InvalidArgument("GroupNorm", "expected channels that are a multiple of {} groups, got {}", options.groups, channels);
+}
+
+Tensor GroupNorm::operator()(const Located& x) const {
+  const Dim channels = scale_.aval().shape[0];
+  check_channels("GroupNorm", x, channels);
+  const Shape& shape = x.tensor.shape();
+  const int last = shape.rank() - 1;
+  Shape grouped = shape.inserted(last, options_.groups);
+  grouped[last + 1] = channels / options_.groups;
+  const Axes axes = IntList::counting(last - 1, 1).inserted(last - 1, last + 1);  // space and the channels of the group
+  return reshape(normalize(reshape(x, grouped), axes, options_.epsilon), shape) * scale_.value() + shift_.value();
+}
+
+}  // namespace lodestone::engine

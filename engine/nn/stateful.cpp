@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/nn/stateful.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/nn/members.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace lodestone::engine {
+namespace {
+
+/// "a, b, c and 5 more".
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 12;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most));
+  std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+}  // namespace
+
+Stateful::Stateful() : members_(std::make_shared<Members>()) {}
+
+std::vector<NamedVariable> Stateful::variables() const {
+  std::vector<NamedVariable> result;
+  std::set<const void*> seen;
+  const auto collect = [&](const auto& self, const Members& members, const std::string& prefix) -> void {
+    for (const Variable& each : members.variables) {
+      if (seen.insert(each.id()).second) result.push_back({prefix + each.name(), each});
+    }
+    for (const auto& [name, part] : members.parts) self(self, *part, prefix + name + ".");
+  };
+  collect(collect, *members_, "");
+  return result;
+}
+
+Variables Stateful::parameters() const {
+  Variables result;
+  for (const NamedVariable& each : variables()) {
+    if (each.variable.role() == Variable::Role::parameter) result.push_back(each.variable);
+  }
+  return result;
+}
+
+NamedTensors Stateful::state() const {
+  NamedTensors result;
+  for (const NamedVariable& each : variables()) result.emplace(each.name, each.variable.value());
+  return result;
+}
+
+void Stateful::load_state(const NamedTensors& state) const {
+  std::vector<std::string> missing, unexpected, different;
+  std::set<std::string, std::less<>> known;
+  for (const auto& [name, variable] : variables()) {
+    known.insert(name);
+    const auto found = state.find(name);
+    if (found == state.end()) {
+      missing.push_back(name);
+    } else if (!(found->second.aval() == variable.aval())) {
+      different.push_back(fmt::format("{} (expected {}, got {})", name, variable.aval().text(), found->second.aval().text()));
+    }
+  }
+  for (const auto& [name, tensor] : state) {
+    if (!known.contains(name)) unexpected.push_back(name);
+  }
+  std::string problems;
+  const auto report = [&](std::string_view what, const std::vector<std::string>& names) {
+    if (!names.empty()) problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", what, listed(names));
+  };
+  report("missing", missing);
+  report("unexpected", unexpected);
+  report("of another shape or dtype", different);
+  if (!problems.empty()) {
+    throw core::InvalidArgument("engine::load_state", "expected the state of the same network ({} tensors), got one of {} that differs: {}",
+                                known.size(), state.size(), problems);
+  }
+  for (const auto& [name, variable] : variables()) variable.assign(state.find(name)->second);
+}
+
+Variable Stateful::add(Variable variable) const {
+  const auto is_taken = [&](const Variable& other) { return other.name() == variable.name(); };
+  if (variable.name().empty() || variable.name().find('.') != std::string::npos || std::ranges::any_of(members_->variables, is_taken))
+    throw core::InvalidArgument("engine::Stateful", "expected a new name without dots for a variable, got \"{}\"", variable.name());
+  return members_->variables.emplace_back(std::move(variable));
+}
+
+Variable Stateful::add_parameter(std::string name, Tensor value) const { return add(Variable(std::move(name), std::move(value))); }
+
+Variable Stateful::add_state(std::string name, Tensor value) const {
+  return add(Variable(std::move(name), std::move(value), Variable::Role::state));
+}
+
+void Stateful::add_members(const std::string& name, std::shared_ptr<Members> part) const {
+  const auto is_taken = [&](const auto& other) { return other.first == name; };
+  if (name.empty() || name.find('.') != std::string::npos || std::ranges::any_of(members_->parts, is_taken))
+    throw core::InvalidArgument("engine::Stateful", "expected a new name without dots for a part, got \"{}\"", name);
+  members_->parts.emplace_back(name, std::move(part));
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/tensor/named_tensors.hpp"
+#include "engine/tensor/variable.hpp"
+
+#include <concepts>
+
+namespace lodestone::engine {
+
+/// A variable under its path from the outside: "encoder.0.weight".
+struct NamedVariable {
+  std::string name;
+  Variable variable;
+};
+
+/// Base of everything that has variables and parts with variables: modules, optimisers, callbacks. Copies share all of it.
+class Stateful {
+ public:
+  /// Own variables first, then those of the parts, in the order they were added; a cell that is reached twice counts where it came first.
+  [[nodiscard]] std::vector<NamedVariable> variables() const;
+  /// The variables that are parameters, in the same order.
+  [[nodiscard]] Variables parameters() const;
+  /// All that must be saved to continue from here.
+  [[nodiscard]] NamedTensors state() const;
+  /// Takes all variables over, or none. errors: InvalidArgument that lists names missing and unexpected, and shapes and dtypes that differ.
+  void load_state(const NamedTensors& state) const;
+
+ protected:
+  Stateful();
+  /// errors: InvalidArgument for a name that is taken, empty or holds a '.'.
+  Variable add(Variable variable) const;
+  Variable add_parameter(std::string name, Tensor value) const;
+  Variable add_state(std::string name, Tensor value) const;
+  /// Puts a part's variables under `name`, and hands the part back. errors: as `add`.
+  template <std::derived_from<Stateful> Part>
+  Part add(const std::string& name, Part part) const {
+    add_members(name, part.members_);
+    return part;
+  }
+
+ private:
+  friend class Module;
+  friend class InMode;
+  struct Members;
+  void add_members(const std::string& name, std::shared_ptr<Members> part) const;
+  std::shared_ptr<Members> members_;
+};
+
+}  // namespace lodestone::engine
