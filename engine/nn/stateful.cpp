@@ -81,8 +81,8 @@ void Stateful::load_state(const NamedTensors& state) const {
 
 Variable Stateful::add(Variable variable) const {
   const auto is_taken = [&](const Variable& other) { return other.name() == variable.name(); };
-  if (variable.name().empty() || variable.name().find('.') != std::string::npos || std::ranges::any_of(members_->variables, is_taken))
-    throw core::InvalidArgument("engine::Stateful", "expected a new name without dots for a variable, got \"{}\"", variable.name());
+  if (variable.name().empty() || std::ranges::any_of(members_->variables, is_taken))
+    throw core::InvalidArgument("engine::Stateful", "expected a new name for a variable, got \"{}\"", variable.name());
   return members_->variables.emplace_back(std::move(variable));
 }
 
@@ -94,8 +94,8 @@ Variable Stateful::add_state(std::string name, Tensor value) const {
 
 void Stateful::add_members(const std::string& name, std::shared_ptr<Members> part) const {
   const auto is_taken = [&](const auto& other) { return other.first == name; };
-  if (name.empty() || name.find('.') != std::string::npos || std::ranges::any_of(members_->parts, is_taken))
-    throw core::InvalidArgument("engine::Stateful", "expected a new name without dots for a part, got \"{}\"", name);
+  if (name.empty() || std::ranges::any_of(members_->parts, is_taken))
+    throw core::InvalidArgument("engine::Stateful", "expected a new name for a part, got \"{}\"", name);
   members_->parts.emplace_back(name, std::move(part));
 }
 

@@ -28,7 +28,7 @@ class Stateful {
 
  protected:
   Stateful();
-  /// errors: InvalidArgument for a name that is taken, empty or holds a '.'.
+  /// errors: InvalidArgument for a name that is taken or empty.
   Variable add(Variable variable) const;
   Variable add_parameter(std::string name, Tensor value) const;
   Variable add_state(std::string name, Tensor value) const;
