@@ -48,7 +48,7 @@ Tensor block(Parameters& parameters, const Tensor& x, Dim channels) {
   const Tensor weights = parameters.take({3, x.dim(-1), channels}, 1.0 / std::sqrt(3.0 * static_cast<double>(x.dim(-1))));
   const Tensor y = normalize(conv(x, weights, {.low = {1}, .high = {1}}), {0, 1});
   const Tensor scale = parameters.take({channels}, 0.0, 1.0);
-  return swish(y * scale + parameters.take({channels}, 0.0));
+  return swish(scale_shift(y, scale, parameters.take({channels}, 0.0)));
 }
 
 /// Window 3, twice the length.

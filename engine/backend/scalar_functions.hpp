@@ -16,9 +16,10 @@ inline constexpr bool is_complex_v = false;
 template <class T>
 inline constexpr bool is_complex_v<std::complex<T>> = true;
 
+/// Slope of x s, s = sigmoid x, times t.
 template <class T>
-[[gnu::always_inline]] inline T swish_slope(T x, T s) {
-  return s * (T(1) + x * (T(1) - s));
+[[gnu::always_inline]] inline T swish_slope(T x, T s, T t) {
+  return t * (s * (T(1) + x * (T(1) - s)));
 }
 
 #define LODESTONE_FUNCTION(Name, ...)                   \
@@ -56,7 +57,6 @@ LODESTONE_FUNCTION(Tanh, std::tanh(x));
 LODESTONE_FUNCTION(Erf, std::erf(x));
 LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + vmath::exp(-x)));
 LODESTONE_FUNCTION(Swish, x / (T(1) + vmath::exp(-x)));
-LODESTONE_FUNCTION(SwishSlope, swish_slope(x, T(1) / (T(1) + vmath::exp(-x))));
 LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
 LODESTONE_FUNCTION(Ceil, std::ceil(x));
@@ -70,6 +70,7 @@ LODESTONE_FUNCTION_2(Subtract, static_cast<T>(a - b));
 LODESTONE_FUNCTION_2(Divide, a / b);
 LODESTONE_FUNCTION_2(Power, std::pow(a, b));
 LODESTONE_FUNCTION_2(Atan2, std::atan2(a, b));
+LODESTONE_FUNCTION_2(SwishSlope, swish_slope(a, T(1) / (T(1) + vmath::exp(-a)), b));
 LODESTONE_FUNCTION_2(Maximum, a != a ? a : a < b || b != b ? b : a);
 LODESTONE_FUNCTION_2(Minimum, a != a ? a : b < a || b != b ? b : a);
 LODESTONE_FUNCTION_2(Less, a < b);

@@ -155,10 +155,17 @@ void register_binary(OpTable& table) {
   const Partial smaller_a = [](R a) {
     return cast(less(a.in[0], a.in[1]), a.out.dtype()) + 0.5 * cast(equal(a.in[0], a.in[1]), a.out.dtype());
   };
-  table.add(elementwise("maximum", "the larger of a and b", 2, reals,
-                        by_partials("da where a > b, else db; half each at a tie", {larger_a, smaller_a}), {}));
-  table.add(elementwise("minimum", "the smaller of a and b", 2, reals,
-                        by_partials("da where a < b, else db; half each at a tie", {smaller_a, larger_a}), {}));
+  const auto without_ties = [&](OpInfo row) {
+    row.sample = [](Sampler& sampler) {
+      const Tensor both = sampler.apart(sampler.shape(0, 4).inserted(0, 2));
+      return Sample{{squeeze(slice(both, 0, 0, 1), 0), squeeze(slice(both, 0, 1, 2), 0)}, {}};
+    };
+    table.add(std::move(row));
+  };
+  without_ties(elementwise("maximum", "the larger of a and b", 2, reals,
+                           by_partials("da where a > b, else db; half each at a tie", {larger_a, smaller_a}), {}));
+  without_ties(elementwise("minimum", "the smaller of a and b", 2, reals,
+                           by_partials("da where a < b, else db; half each at a tie", {smaller_a, larger_a}), {}));
   const char* truth = "its result is true or false";
   for (const auto& [name, formula] :
        {std::pair{"less", "a < b"}, {"less_equal", "a <= b"}, {"greater", "a > b"}, {"greater_equal", "a >= b"}})

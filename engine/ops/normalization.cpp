@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation over axes, the heart of batch and layer norm, and the swish activation.
+// Normalisation over axes, the heart of batch and layer norm, the scale and shift that follow it, and the swish activation.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/composite.hpp"
@@ -13,13 +13,17 @@ namespace {
 
 using R = const RuleArgs&;
 
-Aval infer_normalize(const InferArgs& args) {
-  const Aval& x = args.aval(0);
+Aval infer_alike(const InferArgs& args) {
   for (std::size_t i = 1; i < args.in.size(); ++i) {
-    if (!(args.aval(i) == x))
-      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", x.text(), args.aval(i).text(),
+    if (!(args.aval(i) == args.aval(0)))
+      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", args.aval(0).text(), args.aval(i).text(),
                              at_line(args.where));
   }
+  return args.aval(0);
+}
+
+Aval infer_normalize(const InferArgs& args) {
+  const Aval x = infer_alike(args);
   for (const Dim axis : args.as<NormalizeAttrs>().axes) {
     if (x.shape[static_cast<int>(axis)] == 0)
       throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, x.text(), at_line(args.where));
@@ -55,7 +59,7 @@ Sample sample_normalize(Sampler& sampler, int n_inputs) {
   Axes axes = sampler.some_axes(shape.rank());
   if (sampler.chance(0.6)) axes = sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : IntList{shape.rank() - 1};
   for (const Dim axis : axes) shape[static_cast<int>(axis)] = std::max<Dim>(shape[static_cast<int>(axis)], 1);
-  Sample sample{{}, make_attrs(NormalizeAttrs{axes, 0.1})};
+  Sample sample{{}, make_attrs(NormalizeAttrs{axes, 0.5})};
   for (int i = 0; i < n_inputs; ++i) sample.inputs.push_back(sampler.tensor(shape, -2, 2));
   return sample;
 }
@@ -84,24 +88,81 @@ void register_normalize(OpTable& table) {
 }
 
 void register_swish(OpTable& table) {
-  const auto like_input = [](const InferArgs& args) { return args.aval(0); };
-  const auto sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), -3, 3)}, {}}; };
+  const auto of_inputs = [](int n) {
+    return [n](Sampler& sampler) {
+      Sample sample;
+      const Shape shape = sampler.shape(0, 4);
+      for (int i = 0; i < n; ++i) sample.inputs.push_back(sampler.tensor(shape, -3, 3));
+      return sample;
+    };
+  };
+  const auto slope_along = [](R args, const Tensor& t) { return record(op_named("swish_slope"), {args.in[0], t}, {}, args.where); };
   OpInfo row = composite("swish", "x / (1 + e^(-x))", 1, real_floats, [](R args) { return args.in[0] * sigmoid(args.in[0]); });
-  row.infer = like_input;
-  row.derivative = by_partials("s (1 + x (1 - s)) dx, s = sigmoid x",
-                               {[](R args) { return record(op_named("swish_slope"), {args.in[0]}, {}, args.where); }});
+  row.infer = infer_alike;
+  row.derivative.formula = "s (1 + x (1 - s)) dx, s = sigmoid x";
+  row.derivative.jvp = [slope_along](R args, std::span<const Tensor> tangents) { return slope_along(args, tangents[0]); };
+  row.derivative.vjp = [slope_along](R args, const Tensor& cotangent, std::size_t) { return slope_along(args, cotangent); };
   row.batch = batch_elementwise;
-  row.sample = sample;
+  row.sample = of_inputs(1);
   table.add(std::move(row));
 
-  OpInfo second = composite("swish_slope", "s (1 + x (1 - s)), s = sigmoid x", 1, real_floats, [](R args) {
+  OpInfo second = composite("swish_slope", "t s (1 + x (1 - s)), s = sigmoid x", 2, real_floats, [](R args) {
     const Tensor s = sigmoid(args.in[0]);
-    return s * (1.0 + args.in[0] * (1.0 - s));
+    return args.in[1] * (s * (1.0 + args.in[0] * (1.0 - s)));
   });
-  second.infer = like_input;
+  second.infer = infer_alike;
   second.batch = batch_elementwise;
-  second.sample = sample;
+  second.sample = of_inputs(2);
   table.add(std::move(second));
+}
+
+Aval infer_scale_shift(const InferArgs& args) {
+  const Aval& x = args.aval(0);
+  for (std::size_t i = 1; i < 3; ++i) {
+    if (x.shape.rank() == 0 || !(args.aval(i) == Aval{{x.shape.back()}, x.dtype, x.device}))
+      throw core::ShapeError(args.op.name, "expected one scale and one shift per channel, the last axis of {}; got {} {}", x.text(),
+                             args.aval(i).text(), at_line(args.where));
+  }
+  return x;
+}
+
+Tensor sum_products(const Tensor& a, const Tensor& b, const Axes& axes, std::source_location where) {
+  return record(op_named("sum_products"), {a, b}, make_attrs(ReduceAttrs{axes}), where);
+}
+
+/// x scale + shift with the slopes of all three, each one pass.
+void register_scale_shift(OpTable& table) {
+  OpInfo row = composite("scale_shift", "x scale + shift, along the last axis", 3, real_floats,
+                         [](R args) { return args.in[0] * args.in[1] + args.in[2]; });
+  row.infer = infer_scale_shift;
+  row.derivative.formula = "dx scale + x dscale + dshift";
+  row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
+    const Axes leading = IntList::counting(args.in[0].rank() - 1);
+    if (which == 0) return cotangent * args.in[1];
+    return which == 1 ? sum_products(args.in[0], cotangent, leading, args.where) : sum({cotangent, args.where}, leading);
+  };
+  row.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(1, 4);
+    return Sample{{sampler.tensor(shape, -2, 2), sampler.tensor({shape.back()}, -2, 2), sampler.tensor({shape.back()}, -2, 2)}, {}};
+  };
+  table.add(std::move(row));
+
+  OpInfo sums = composite("sum_products", "S a b over the axes", 2, real_floats,
+                          [](R args) { return sum(args.in[0] * args.in[1], args.as<ReduceAttrs>().axes); });
+  sums.infer = [](const InferArgs& args) {
+    Aval result = infer_alike(args);
+    for (int axis = result.shape.rank() - 1; axis >= 0; --axis) {
+      if (args.as<ReduceAttrs>().axes.contains(axis)) result.shape = result.shape.erased(axis);
+    }
+    return result;
+  };
+  sums.sample = [](Sampler& sampler) {
+    const Shape shape = sampler.shape(1, 4);
+    const Axes axes = sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : sampler.some_axes(shape.rank());
+    return Sample{{sampler.tensor(shape, 0.2, 2), sampler.tensor(shape, 0.2, 2)},
+                  make_attrs(ReduceAttrs{axes})};  // of one sign: no cancellation
+  };
+  table.add(std::move(sums));
 }
 
 }  // namespace
@@ -109,11 +170,17 @@ void register_swish(OpTable& table) {
 void register_normalization(OpTable& table) {
   register_normalize(table);
   register_swish(table);
+  register_scale_shift(table);
 }
 
 Tensor normalize(const Located& x, const Axes& axes, double epsilon) {
   static const OpInfo& op = op_named("normalize");
   return record(op, {x.tensor}, make_attrs(NormalizeAttrs{counted_axes("normalize", axes, x.tensor.rank(), x.where), epsilon}), x.where);
+}
+
+Tensor scale_shift(const Located& x, const Located& scale, const Located& shift) {
+  static const OpInfo& op = op_named("scale_shift");
+  return record(op, {x.tensor, scale.tensor, shift.tensor}, {}, x.where);
 }
 
 Tensor swish(const Located& x) {

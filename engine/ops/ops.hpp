@@ -116,6 +116,8 @@ struct DotAxes {
 // Normalisation and activation.
 /// (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
 [[nodiscard]] Tensor normalize(const Located& x, const Axes& axes, double epsilon = 1e-5);
+/// x · scale + shift, scale and shift one number per channel. shapes: x […, c], scale and shift [c].
+[[nodiscard]] Tensor scale_shift(const Located& x, const Located& scale, const Located& shift);
 [[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
 
 // Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c / groups, k]. Empty lists: 1 or 0 everywhere.

@@ -123,7 +123,7 @@ void register_pooling(OpTable& table) {
   };
   max_pool_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
-    return Sample{{sampler.tensor(drawn.x, -2, 2)}, make_attrs(drawn.attrs)};
+    return Sample{{sampler.apart(drawn.x)}, make_attrs(drawn.attrs)};
   };
   table.add(std::move(max_pool_row));
 
@@ -131,7 +131,7 @@ void register_pooling(OpTable& table) {
   pick_row.infer = [](const InferArgs& args) { return moved(args, args.aval(0).shape, pooled_shape(args)); };
   pick_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
-    return Sample{{sampler.tensor(drawn.x, -2, 2), sampler.tensor(drawn.x, -2, 2)}, make_attrs(drawn.attrs)};
+    return Sample{{sampler.apart(drawn.x), sampler.tensor(drawn.x, -2, 2)}, make_attrs(drawn.attrs)};
   };
   table.add(std::move(pick_row));
 
@@ -139,7 +139,7 @@ void register_pooling(OpTable& table) {
   place_row.infer = [](const InferArgs& args) { return moved(args, pooled_shape(args), args.aval(0).shape); };
   place_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
-    return Sample{{sampler.tensor(drawn.x, -2, 2), sampler.tensor(drawn.y, -2, 2)}, make_attrs(drawn.attrs)};
+    return Sample{{sampler.apart(drawn.x), sampler.tensor(drawn.y, -2, 2)}, make_attrs(drawn.attrs)};
   };
   table.add(std::move(place_row));
 }

@@ -92,7 +92,7 @@ OpInfo extremum(std::string name, std::string formula) {
     Shape shape = sampler.shape(0, 4);
     const Axes axes = sampler.some_axes(shape.rank());
     for (const Dim axis : axes) shape[static_cast<int>(axis)] = std::max<Dim>(shape[static_cast<int>(axis)], 1);
-    return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(ReduceAttrs{axes})};
+    return Sample{{sampler.apart(shape)}, make_attrs(ReduceAttrs{axes})};
   };
   return row;
 }

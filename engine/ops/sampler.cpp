@@ -55,6 +55,15 @@ Tensor Sampler::tensor(const Shape& shape, double low, double high, DType dtype)
   return transpose(dense(reversed, low, high, dtype));
 }
 
+Tensor Sampler::apart(const Shape& shape) {
+  if (!core::is_real_float(dtype_)) return tensor(shape, -2, 2);
+  const std::int64_t n = shape.count();
+  std::vector<double> values(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = 0.5 * static_cast<double>(i - n / 2);
+  for (std::int64_t i = n - 1; i > 0; --i) std::swap(values[static_cast<std::size_t>(i)], values[static_cast<std::size_t>(integer(0, i))]);
+  return cast(Tensor::from(values, shape, device_), dtype_).eval();
+}
+
 Axes Sampler::some_axes(int rank) {
   Axes axes;
   for (int axis = 0; axis < rank; ++axis) {

@@ -19,6 +19,8 @@ class Sampler {
   /// Elements from the interval, real and imaginary part alike; integers and booleans where the dtype asks. Sometimes not contiguous.
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high);
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high, DType dtype);
+  /// Of functions with kinks where elements tie: real elements pairwise at least 1/2 apart, in random order (integers as `tensor` draws them).
+  [[nodiscard]] Tensor apart(const Shape& shape);
   [[nodiscard]] Axes some_axes(int rank);
 
  private:

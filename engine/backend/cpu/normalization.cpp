@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a matrix, without intermediate arrays.
+// Normalisation of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a matrix, without intermediate arrays; what follows
+// a normalisation, in one pass each.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/graph/op_table.hpp"
@@ -87,6 +88,21 @@ template <class T>
 }
 
 template <class T>
+[[gnu::always_inline]] inline void product_columns(const T* a, const T* b, T* out, Dim n, Dim m) {
+  std::vector<T> part(Columns<T>::size(m));
+  std::vector<double> total(Columns<T>::size(m));
+  column_sums<T>(n, m, part, total, [a, b](Dim at, Dim) { return a[at] * b[at]; });
+  for (Dim j = 0; j < m; ++j) out[j] = static_cast<T>(total[static_cast<std::size_t>(j)]);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void scale_shift_rows(const T* x, const T* scale, const T* shift, T* y, Dim n, Dim m) {
+  for (Dim i = 0; i < n; ++i) {
+    for (Dim j = 0; j < m; ++j) y[i * m + j] = x[i * m + j] * scale[j] + shift[j];
+  }
+}
+
+template <class T>
 void normalize_base(const T* x, T* y, Dim n, Dim m, double e) {
   normalize_columns(x, y, n, m, e);
 }
@@ -109,6 +125,31 @@ LODESTONE_TARGET_AVX2 void slope_avx2(const T* x, const T* t, T* o, Dim n, Dim m
 template <class T>
 LODESTONE_TARGET_AVX512 void slope_avx512(const T* x, const T* t, T* o, Dim n, Dim m, double e) {
   slope_columns(x, t, o, n, m, e);
+}
+
+template <class T>
+void products_base(const T* a, const T* b, T* o, Dim n, Dim m) {
+  product_columns(a, b, o, n, m);
+}
+template <class T>
+LODESTONE_TARGET_AVX2 void products_avx2(const T* a, const T* b, T* o, Dim n, Dim m) {
+  product_columns(a, b, o, n, m);
+}
+template <class T>
+LODESTONE_TARGET_AVX512 void products_avx512(const T* a, const T* b, T* o, Dim n, Dim m) {
+  product_columns(a, b, o, n, m);
+}
+template <class T>
+void scale_shift_base(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
+  scale_shift_rows(x, a, b, y, n, m);
+}
+template <class T>
+LODESTONE_TARGET_AVX2 void scale_shift_avx2(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
+  scale_shift_rows(x, a, b, y, n, m);
+}
+template <class T>
+LODESTONE_TARGET_AVX512 void scale_shift_avx512(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
+  scale_shift_rows(x, a, b, y, n, m);
 }
 
 /// f(x of a row, number of rows, columns): rows are columns of one-column matrices.
@@ -137,6 +178,26 @@ void slope_kernel(const KernelCall& call) {
   });
 }
 
+template <class T>
+void products_kernel(const KernelCall& call) {
+  const auto run = isa() == Isa::avx512 ? products_avx512<T> : isa() == Isa::avx2 ? products_avx2<T> : products_base<T>;
+  const Dim m = call.out.count();
+  if (m > 0) run(call.in[0].as<T>(), call.in[1].as<T>(), call.out.as<T>(), call.in[0].count() / m, m);
+}
+
+template <class T>
+void scale_shift_kernel(const KernelCall& call) {
+  const auto run = isa() == Isa::avx512 ? scale_shift_avx512<T> : isa() == Isa::avx2 ? scale_shift_avx2<T> : scale_shift_base<T>;
+  const Dim m = call.in[1].count();
+  if (call.out.count() == 0) return;
+  run(call.in[0].as<T>(), call.in[1].as<T>(), call.in[2].as<T>(), call.out.as<T>(), call.out.count() / m, m);
+}
+
+bool sums_columns(const InferArgs& args) {
+  const int rank = args.aval(0).shape.rank();
+  return rank > 0 && args.as<ReduceAttrs>().axes == IntList::counting(rank - 1);
+}
+
 bool accepts(const InferArgs& args) { return direction(args.as<NormalizeAttrs>().axes, args.aval(0).shape.rank()).has_value(); }
 
 }  // namespace
@@ -150,6 +211,13 @@ void register_normalization_kernels(OpTable& table) {
   of_slope.accepts = accepts;
   of_slope.with_kernel(Backend::processor, DType::f32, {"cpu.columns", slope_kernel<float>, true});
   of_slope.with_kernel(Backend::processor, DType::f64, {"cpu.columns", slope_kernel<double>, true});
+  OpInfo& products = table.at("sum_products");
+  products.accepts = sums_columns;
+  products.with_kernel(Backend::processor, DType::f32, {"cpu.columns", products_kernel<float>, true});
+  products.with_kernel(Backend::processor, DType::f64, {"cpu.columns", products_kernel<double>, true});
+  OpInfo& affine = table.at("scale_shift");
+  affine.with_kernel(Backend::processor, DType::f32, {"cpu.rows", scale_shift_kernel<float>, true, true});
+  affine.with_kernel(Backend::processor, DType::f64, {"cpu.rows", scale_shift_kernel<double>, true, true});
 }
 
 }  // namespace lodestone::engine::cpu_backend

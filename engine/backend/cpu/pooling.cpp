@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling with the channels innermost: window after window is compared with the best so far, all channels at once.
+#include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -14,6 +15,11 @@ namespace {
 /// Spatial axes padded to three.
 struct Axis {
   Dim extent = 1, positions = 1, window = 1, stride = 1, low = 0;
+  /// Elements of the window at a position that exist, first and one past the last.
+  [[nodiscard]] std::pair<Dim, Dim> range(Dim position) const {
+    const Dim first = position * stride - low;
+    return {std::max<Dim>(first, 0), std::min(first + window, extent)};
+  }
 };
 
 std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape& y) {
@@ -24,70 +30,122 @@ std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape&
   return axes;
 }
 
-/// position(first channel of the output position, offsets in x of the channels' largest elements) for every output position.
-template <class T, class Position>
-void for_each_winner(const PoolAttrs& attrs, const Shape& shape_x, const Shape& shape_y, const T* x, Position&& position) {
-  const auto axes = axes_of(attrs, shape_x, shape_y);
-  const auto& [a, b, c] = axes;
-  const Dim channels = shape_x.back();
-  std::vector<Dim> best(static_cast<std::size_t>(channels));
-  Dim out = 0;
-  for (Dim item = 0; item < shape_x[0]; ++item) {
-    for (Dim p = 0; p < a.positions; ++p) {
-      for (Dim q = 0; q < b.positions; ++q) {
-        for (Dim r = 0; r < c.positions; ++r, out += channels) {
-          bool started = false;
-          const auto range = [](const Axis& axis, Dim at) {
-            const Dim first = at * axis.stride - axis.low;
-            return std::pair{std::max<Dim>(first, 0), std::min(first + axis.window, axis.extent)};
-          };
-          const auto [a0, a1] = range(a, p);
-          const auto [b0, b1] = range(b, q);
-          const auto [c0, c1] = range(c, r);
-          for (Dim i = a0; i < a1; ++i) {
-            for (Dim j = b0; j < b1; ++j) {
-              for (Dim k = c0; k < c1; ++k) {
-                const Dim from = (((item * a.extent + i) * b.extent + j) * c.extent + k) * channels;
-                for (Dim channel = 0; channel < channels; ++channel) {
-                  Dim& winner = best[static_cast<std::size_t>(channel)];
-                  if (!started || x[from + channel] > x[winner]) winner = from + channel;
-                }
-                started = true;
-              }
-            }
-          }
-          position(out, best);
-        }
+/// One output position: where each element of its window starts in x, and scratch of one element per channel. Winners are numbers of elements, as wide as
+/// T so that they vectorise alike.
+template <class T>
+struct Window {
+  using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const T* x;
+  Dim channels;
+  std::vector<Dim> elements;
+  std::vector<T> best;
+  std::vector<Number> winner;
+};
+
+/// The largest of each channel, the first of equals.
+template <class T>
+[[gnu::always_inline]] inline void largest(Window<T>& window, const T*, T* out) {
+  std::copy_n(window.x + window.elements[0], window.channels, out);
+  for (const Dim element : window.elements) {
+    const T* const x = window.x + element;
+    for (Dim c = 0; c < window.channels; ++c) out[c] = x[c] > out[c] ? x[c] : out[c];
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void find_winners(Window<T>& window) {
+  using Number = typename Window<T>::Number;
+  T* const best = window.best.data();
+  Number* const winner = window.winner.data();
+  std::copy_n(window.x + window.elements[0], window.channels, best);
+  std::fill_n(winner, window.channels, Number{0});
+  for (std::size_t k = 1; k < window.elements.size(); ++k) {
+    const T* const x = window.x + window.elements[k];
+    const auto number = static_cast<Number>(k);
+    for (Dim c = 0; c < window.channels; ++c) {
+      winner[c] = x[c] > best[c] ? number : winner[c];
+      best[c] = x[c] > best[c] ? x[c] : best[c];
+    }
+  }
+}
+
+/// What t, of the shape of x, has at the winners.
+template <class T>
+[[gnu::always_inline]] inline void pick(Window<T>& window, const T* t, T* out) {
+  find_winners(window);
+  const auto* const winner = window.winner.data();
+  for (std::size_t k = 0; k < window.elements.size(); ++k) {
+    const T* const from = t + window.elements[k];
+    const auto number = static_cast<typename Window<T>::Number>(k);
+    for (Dim c = 0; c < window.channels; ++c) out[c] = winner[c] == number ? from[c] : out[c];
+  }
+}
+
+/// Adds t to `out`, of the shape of x, at the winners.
+template <class T>
+[[gnu::always_inline]] inline void place(Window<T>& window, const T* t, T* out) {
+  find_winners(window);
+  const auto* const winner = window.winner.data();
+  for (std::size_t k = 0; k < window.elements.size(); ++k) {
+    T* const to = out + window.elements[k];
+    const auto number = static_cast<typename Window<T>::Number>(k);
+    for (Dim c = 0; c < window.channels; ++c) to[c] += winner[c] == number ? t[c] : T(0);
+  }
+}
+
+template <class T>
+using Step = void (*)(Window<T>&, const T*, T*);
+
+/// A step once per instruction set.
+template <class T, Step<T> step>
+struct Widest {
+  static void base(Window<T>& window, const T* t, T* out) { step(window, t, out); }
+  LODESTONE_TARGET_AVX2 static void avx2(Window<T>& window, const T* t, T* out) { step(window, t, out); }
+  LODESTONE_TARGET_AVX512 static void avx512(Window<T>& window, const T* t, T* out) { step(window, t, out); }
+  [[nodiscard]] static Step<T> get() { return isa() == Isa::avx512 ? avx512 : isa() == Isa::avx2 ? avx2 : base; }
+};
+
+/// Which operands of a step advance with the output position; the others are of the shape of x.
+struct Advance {
+  Dim t, out;
+};
+
+template <class T>
+void run(const KernelCall& call, Step<T> step, const Shape& positions, const T* t, Advance advance) {
+  const auto [a, b, c] = axes_of(call.attrs_of<PoolAttrs>(), call.in[0].shape(), positions);
+  const Dim channels = call.in[0].shape().back();
+  Window<T> window{call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
+  window.winner.resize(static_cast<std::size_t>(channels));
+  T* out = call.out.as<T>();
+  for (Dim at = 0; at < positions.count() / std::max<Dim>(channels, 1); ++at, t += advance.t * channels, out += advance.out * channels) {
+    const auto [c0, c1] = c.range(at % c.positions);
+    const auto [b0, b1] = b.range(at / c.positions % b.positions);
+    const auto [a0, a1] = a.range(at / c.positions / b.positions % a.positions);
+    const Dim item = at / c.positions / b.positions / a.positions;
+    window.elements.clear();
+    for (Dim i = a0; i < a1; ++i) {
+      for (Dim j = b0; j < b1; ++j) {
+        for (Dim k = c0; k < c1; ++k) window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
       }
     }
+    step(window, t, out);
   }
 }
 
 template <class T>
 void max_pool_kernel(const KernelCall& call) {
-  const T* x = call.in[0].as<T>();
-  for_each_winner(call.attrs_of<PoolAttrs>(), call.in[0].shape(), call.out.shape(), x, [&](Dim out, const std::vector<Dim>& best) {
-    for (std::size_t c = 0; c < best.size(); ++c) call.out.as<T>()[static_cast<std::size_t>(out) + c] = x[best[c]];
-  });
+  run<T>(call, Widest<T, largest<T>>::get(), call.out.shape(), nullptr, {0, 1});
 }
 
 template <class T>
 void pool_pick_kernel(const KernelCall& call) {
-  const T* t = call.in[1].as<T>();
-  for_each_winner(call.attrs_of<PoolAttrs>(), call.in[0].shape(), call.out.shape(), call.in[0].as<T>(),
-                  [&](Dim out, const std::vector<Dim>& best) {
-                    for (std::size_t c = 0; c < best.size(); ++c) call.out.as<T>()[static_cast<std::size_t>(out) + c] = t[best[c]];
-                  });
+  run<T>(call, Widest<T, pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1});
 }
 
 template <class T>
 void pool_place_kernel(const KernelCall& call) {
-  const T* t = call.in[1].as<T>();
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  for_each_winner(call.attrs_of<PoolAttrs>(), call.in[0].shape(), call.in[1].shape(), call.in[0].as<T>(),
-                  [&](Dim out, const std::vector<Dim>& best) {
-                    for (std::size_t c = 0; c < best.size(); ++c) call.out.as<T>()[best[c]] += t[static_cast<std::size_t>(out) + c];
-                  });
+  run<T>(call, Widest<T, place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0});
 }
 
 template <class... T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as matrix products: the windows of a few positions are laid out as rows (a patch matrix), and all channels of a group are one product.
+// Complex convolutions as matrix products: the windows of a few positions are laid out as rows (a patch matrix), and all channels of a group are one product.
 // Rows are taken in chunks that stay in the cache.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
@@ -85,6 +85,6 @@ void register_for(OpTable& table) {
 
 }  // namespace
 
-void register_convolution_kernels(OpTable& table) { register_for<float, double, std::complex<float>, std::complex<double>>(table); }
+void register_patch_convolution_kernels(OpTable& table) { register_for<std::complex<float>, std::complex<double>>(table); }
 
 }  // namespace lodestone::engine::cpu_backend

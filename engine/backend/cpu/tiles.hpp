@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small products that stay in registers: what direct convolutions consist of. Sums run over their terms in order, whatever the vector width, so results
+// differ between instruction sets only by fused multiply-adds.
+#pragma once
+
+#include "engine/backend/cpu/isa.hpp"
+#include "engine/tensor/aval.hpp"
+
+namespace lodestone::engine::cpu_backend {
+
+/// Columns of a tile: two vectors of the widest instruction set in use. Operands B are packed to rows of this length, zeros at the end.
+[[nodiscard]] Dim tile_columns(DType dtype);
+
+/// out[m][j] = Σ_taps Σ_s x[m · row_step + tap + s] · w[tap's number][s][j]: some rows of a product whose left side is windows of one array.
+template <class T>
+struct Windows {
+  const T* x;
+  Dim row_step;
+  const Dim* taps;  ///< where each window element starts, from x + m · row_step
+  Dim n_taps, depth;
+  const T* w;  ///< [n_taps][depth][tile_columns]
+  T* out;
+  Dim out_step, n_rows, n_columns;
+};
+template <class T>
+void multiply_windows(const Windows<T>& windows);
+
+/// out[i][j] += Σ_s x[s · x_step + i] · y[s][j], i < n_rows: what positions of a line give to the weights of one window element.
+template <class T>
+struct Outer {
+  const T* x;
+  Dim x_step;
+  const T* y;  ///< [n_terms][tile_columns]
+  Dim n_terms;
+  T* out;  ///< [n_rows][tile_columns]
+  Dim n_rows;
+};
+template <class T>
+void add_outer(const Outer<T>& outer);
+
+}  // namespace lodestone::engine::cpu_backend
