@@ -248,20 +248,6 @@ void pack_columns(const T* y, Dim n, Dim row, Dim columns, Dim width, T* to) {
   for (Dim i = 0; i < n; ++i, to += width) std::fill_n(std::copy_n(y + i * row, columns, to), width - columns, T(0));
 }
 
-/// The sums of a block of columns for every window element over some items. shapes: padded [items, box], y [items, positions, width].
-template <class T>
-void add_products(const Geometry& g, const Pass<T>& pass, const Box& box, Dim items, const T* padded, const T* y, Dim tap, T* sums) {
-  const Dim width = tile_columns(core::dtype_of<T>), n_rows = g.positions[2];
-  for (Dim item = 0; item < items; ++item, padded += box.count()) {
-    for (Dim i = 0; i < g.positions[0]; ++i) {
-      for (Dim j = 0; j < g.positions[1]; ++j, y += n_rows * width) {
-        const T* line = padded + i * g.stride[0] * box.step(0) + j * g.stride[1] * box.step(1) + pass.taps[static_cast<std::size_t>(tap)];
-        add_outer<T>({line, g.stride[2] * box.depth, y, n_rows, sums, box.depth});
-      }
-    }
-  }
-}
-
 /// One group's weights: items in chunks that stay in the cache, window elements shared by the threads.
 template <class T>
 void weigh(const Geometry& g, const T* x, const T* y, T* out) {
@@ -283,8 +269,17 @@ void weigh(const Geometry& g, const T* x, const T* y, T* out) {
       pack_columns(y + first * n_positions * g.k + block, items * n_positions, g.k, n_columns, width, columns.get());
       const double flops = g.flops() / g.groups * static_cast<double>(items) / static_cast<double>(g.items);
       share(n_taps, flops, [&](Dim begin, Dim end) {
-        for (Dim tap = begin; tap < end; ++tap)
-          add_products(g, pass, box, items, padded.get(), columns.get(), tap, sums.data() + tap * g.of_group * width);
+        for (Dim tap = begin; tap < end; ++tap) {
+          add_outer<T>({padded.get() + pass.taps[static_cast<std::size_t>(tap)],
+                        {items, g.positions[0], g.positions[1]},
+                        {box.count(), g.stride[0] * box.step(0), g.stride[1] * box.step(1)},
+                        g.stride[2] * box.depth,
+                        columns.get(),
+                        g.positions[2],
+                        sums.data() + tap * g.of_group * width,
+                        box.depth,
+                        n_columns});
+        }
       });
     }
     for (Dim row = 0; row < n_taps * g.of_group; ++row) std::copy_n(sums.data() + row * width, n_columns, out + row * g.k + block);

@@ -85,21 +85,40 @@ template <class T, int bytes, int rows>
   }
 }
 
-template <class T, int bytes, int rows>
+template <class T, int bytes, int rows, int vectors>
 [[gnu::always_inline]] inline void outer_rows(const Outer<T>& outer, Dim first) {
-  Tile<T, bytes, rows, n_vectors> tile;
+  Tile<T, bytes, rows, vectors> tile;
   constexpr Dim width = n_vectors * Vector<T, bytes>::lanes;
   T* const out = outer.out + first * width;
   tile.load(out, width);
-  for (Dim s = 0; s < outer.n_terms; ++s) tile.add(outer.x + s * outer.x_step + first, 1, outer.y + s * width);
+  const T* y = outer.y;
+  for (Dim a = 0; a < outer.lines[0]; ++a) {
+    for (Dim b = 0; b < outer.lines[1]; ++b) {
+      for (Dim c = 0; c < outer.lines[2]; ++c) {
+        const T* x = outer.x + a * outer.line_steps[0] + b * outer.line_steps[1] + c * outer.line_steps[2] + first;
+        for (Dim s = 0; s < outer.n_terms; ++s, x += outer.x_step, y += width) tile.add(x, 1, y);
+      }
+    }
+  }
   tile.store(out, width, width);
 }
 
+template <class T, int bytes, int rows, int vectors>
+[[gnu::always_inline]] inline void all_outer_rows(const Outer<T>& outer) {
+  Dim row = 0;
+  for (; row + rows <= outer.n_rows; row += rows) outer_rows<T, bytes, rows, vectors>(outer, row);
+  for (; row + rows / 2 <= outer.n_rows; row += rows / 2) outer_rows<T, bytes, rows / 2, vectors>(outer, row);
+  for (; row < outer.n_rows; ++row) outer_rows<T, bytes, 1, vectors>(outer, row);
+}
+
+/// Narrow outputs take twice the rows of one vector.
 template <class T, int bytes, int rows>
 [[gnu::always_inline]] inline void outer_of(const Outer<T>& outer) {
-  Dim row = 0;
-  for (; row + rows <= outer.n_rows; row += rows) outer_rows<T, bytes, rows>(outer, row);
-  for (; row < outer.n_rows; ++row) outer_rows<T, bytes, 1>(outer, row);
+  if (outer.n_columns > Vector<T, bytes>::lanes) {
+    all_outer_rows<T, bytes, rows, n_vectors>(outer);
+  } else {
+    all_outer_rows<T, bytes, 2 * rows, 1>(outer);
+  }
 }
 
 // Once per instruction set: 8 × 2 sums need 32 registers, 4 × 2 fit into 16.

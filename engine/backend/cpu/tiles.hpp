@@ -6,6 +6,8 @@
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/tensor/aval.hpp"
 
+#include <array>
+
 namespace lodestone::engine::cpu_backend {
 
 /// Columns of a tile: two vectors of the widest instruction set in use. Operands B are packed to rows of this length, zeros at the end.
@@ -25,15 +27,16 @@ struct Windows {
 template <class T>
 void multiply_windows(const Windows<T>& windows);
 
-/// out[i][j] += Σ_s x[s · x_step + i] · y[s][j], i < n_rows: what positions of a line give to the weights of one window element.
+/// out[i][j] += Σ_lines Σ_s x[line · line_step + s · x_step + i] · y[line, s][j], i < n_rows: what positions give to the weights of one window element.
 template <class T>
 struct Outer {
   const T* x;
+  std::array<Dim, 3> lines, line_steps;  ///< lines are counted along three axes, the last fastest
   Dim x_step;
-  const T* y;  ///< [n_terms][tile_columns]
+  const T* y;  ///< [lines…][n_terms][tile_columns]
   Dim n_terms;
   T* out;  ///< [n_rows][tile_columns]
-  Dim n_rows;
+  Dim n_rows, n_columns;
 };
 template <class T>
 void add_outer(const Outer<T>& outer);
