@@ -99,7 +99,8 @@ struct KernelCall {
   const OpInfo& op;
   const Attrs* attrs;
   std::span<const View> in;
-  View out;  ///< contiguous
+  View out;                         ///< contiguous
+  std::source_location where = {};  ///< who recorded it, for errors that depend on values
   template <class T>
   [[nodiscard]] const T& attrs_of() const {
     return attrs_as<T>(*attrs);

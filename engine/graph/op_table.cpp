@@ -23,6 +23,9 @@ void register_own(OpTable& table) {
   register_pooling(table);
   register_normalization(table);
   register_random(table);
+  register_indexing(table);
+  register_cumulative(table);
+  register_more(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

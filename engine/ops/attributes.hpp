@@ -102,6 +102,41 @@ struct RandomAttrs {
   static auto fields() { return std::tuple{Field{"shape", &RandomAttrs::shape}, Field{"dtype", &RandomAttrs::dtype}}; }
 };
 
+/// Which axis integers point into, of this extent; the first `batch` axes are those of the integers too.
+struct IndexAttrs {
+  int batch = 0, axis = 0;
+  Dim extent = 0;
+  static auto fields() {
+    return std::tuple{Field{"batch", &IndexAttrs::batch}, Field{"axis", &IndexAttrs::axis}, Field{"extent", &IndexAttrs::extent}};
+  }
+};
+
+/// An axis along which elements are accumulated, from its last element on if reverse.
+struct ScanAttrs {
+  int axis = 0;
+  bool reverse = false;
+  static auto fields() { return std::tuple{Field{"axis", &ScanAttrs::axis}, Field{"reverse", &ScanAttrs::reverse}}; }
+};
+
+/// A vector that is made from nothing.
+struct IotaAttrs {
+  Dim count = 0;
+  DType dtype;
+  Device device;
+  static auto fields() {
+    return std::tuple{Field{"count", &IotaAttrs::count}, Field{"dtype", &IotaAttrs::dtype}, Field{"device", &IotaAttrs::device}};
+  }
+};
+
+/// A shape seen along one of its axes: [outer, extent, inner].
+struct AlongAxis {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+  AlongAxis(const Shape& shape, int axis) : extent(shape[axis]) {
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+};
+
 /// Positions of a window along an axis; negative where not even one fits.
 [[nodiscard]] constexpr Dim n_windows(Dim extent, Dim low, Dim high, Dim window, Dim stride, Dim dilation) {
   const Dim room = extent + low + high - ((window - 1) * dilation + 1);

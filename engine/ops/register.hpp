@@ -12,4 +12,7 @@ void register_convolutions(OpTable& table);
 void register_pooling(OpTable& table);
 void register_normalization(OpTable& table);
 void register_random(OpTable& table);
+void register_indexing(OpTable& table);
+void register_cumulative(OpTable& table);
+void register_more(OpTable& table);
 }  // namespace lodestone::engine

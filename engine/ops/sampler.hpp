@@ -11,6 +11,7 @@ class Sampler {
  public:
   Sampler(DType dtype, std::uint64_t seed, Device device = cpu) : dtype_(dtype), device_(device), random_(seed) {}
   [[nodiscard]] DType dtype() const { return dtype_; }
+  [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] Dim integer(Dim low, Dim high);  ///< both may come
   [[nodiscard]] double real(double low, double high);
   [[nodiscard]] bool chance(double probability) { return real(0.0, 1.0) < probability; }

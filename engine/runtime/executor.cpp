@@ -96,7 +96,7 @@ void run_kernel(Node& node) {
     inputs[i] = view_of(as_it_is ? *input : *copies.emplace_back(contiguous(input)));
   }
   try {
-    kernel.run({*node.op, node.attrs.get(), inputs, view_of(node)});
+    kernel.run({*node.op, node.attrs.get(), inputs, view_of(node), node.where});
   } catch (...) {
     node.buffer = BufferPtr();
     throw;

@@ -14,5 +14,8 @@ void register_patch_convolution_kernels(OpTable& table);
 void register_pooling_kernels(OpTable& table);
 void register_normalization_kernels(OpTable& table);
 void register_random_kernels(OpTable& table);
+void register_indexing_kernels(OpTable& table);
+void register_cumulative_kernels(OpTable& table);
+void register_softmax_kernels(OpTable& table);
 }  // namespace cpu_backend
 }  // namespace lodestone::engine

@@ -15,6 +15,9 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_pooling_kernels(table);
   cpu_backend::register_normalization_kernels(table);
   cpu_backend::register_random_kernels(table);
+  cpu_backend::register_indexing_kernels(table);
+  cpu_backend::register_cumulative_kernels(table);
+  cpu_backend::register_softmax_kernels(table);
 }
 
 }  // namespace lodestone::engine

@@ -7,4 +7,8 @@ class OpTable;
 void register_reference_windows(OpTable& table);
 /// Of random bits.
 void register_reference_random(OpTable& table);
+/// Of gather, scatter_add, argmax, argmin and iota.
+void register_reference_indexing(OpTable& table);
+/// Of sums, products, … along an axis.
+void register_reference_cumulative(OpTable& table);
 }  // namespace lodestone::engine

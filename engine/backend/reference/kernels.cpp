@@ -182,6 +182,8 @@ void for_dtypes(OpTable& table, std::string_view name, DTypes dtypes, void (*run
 void register_reference_kernels(OpTable& table) {
   register_reference_windows(table);
   register_reference_random(table);
+  register_reference_indexing(table);
+  register_reference_cumulative(table);
   for_each_elementwise(ReferenceLoops{table});
   for_dtypes(table, "cast", any_computed, cast_loop);
   for_dtypes(table, "select", {DType::b8}, select_loop);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax and log_softmax over the last axis, a row at a time while it lies in cache. Maxima and sums in 16 lanes combined in pairs: the same bits on
+// every vector width.
+#include "engine/backend/cpu/isa.hpp"
+#include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/scalar_functions.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+constexpr std::int64_t n_lanes = 16;
+
+/// combine over all term(i), in lanes.
+template <class T, class Combine, class Term>
+[[gnu::always_inline]] inline T in_lanes(std::int64_t n, T start, Combine combine, Term term) {
+  T lanes[n_lanes];
+  for (T& lane : lanes) lane = start;
+  const std::int64_t whole = n / n_lanes * n_lanes;
+  for (std::int64_t i = 0; i < whole; i += n_lanes) {
+    for (std::int64_t k = 0; k < n_lanes; ++k) lanes[k] = combine(lanes[k], term(i + k));
+  }
+  for (std::int64_t i = whole; i < n; ++i) lanes[i - whole] = combine(lanes[i - whole], term(i));
+  for (std::int64_t width = n_lanes / 2; width > 0; width /= 2) {
+    for (std::int64_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
+  }
+  return lanes[0];
+}
+
+enum class Form { plain, logarithm };
+
+template <Form form, class T>
+[[gnu::always_inline]] inline void softmax_rows(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+  const auto larger = [](T a, T b) __attribute__((always_inline)) { return scalar::Maximum{}(a, b); };
+  const auto add = [](T a, T b) __attribute__((always_inline)) { return a + b; };
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const T largest = in_lanes(
+        n, -std::numeric_limits<T>::infinity(), larger, [x](std::int64_t i) __attribute__((always_inline)) { return x[i]; });
+    const T shift = largest - largest == T(0) ? largest : T(0);
+    for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? vmath::exp(x[i] - shift) : x[i] - shift;
+    const T total = in_lanes(
+        n, T(0), add, [y](std::int64_t i) __attribute__((always_inline)) { return form == Form::plain ? y[i] : vmath::exp(y[i]); });
+    const T log_total = form == Form::plain ? T(0) : std::log(total);
+    for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? y[i] / total : y[i] - log_total;
+  }
+}
+
+template <Form form, class T>
+void rows_base(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+  softmax_rows<form>(x, y, rows, n);
+}
+template <Form form, class T>
+LODESTONE_TARGET_AVX2 void rows_avx2(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+  softmax_rows<form>(x, y, rows, n);
+}
+template <Form form, class T>
+LODESTONE_TARGET_AVX512 void rows_avx512(const T* x, T* y, std::int64_t rows, std::int64_t n) {
+  softmax_rows<form>(x, y, rows, n);
+}
+
+template <Form form, class T>
+void softmax_kernel(const KernelCall& call) {
+  const std::int64_t n = call.out.shape().back();
+  const auto rows = isa() == Isa::avx512 ? rows_avx512<form, T> : isa() == Isa::avx2 ? rows_avx2<form, T> : rows_base<form, T>;
+  rows(call.in[0].as<T>(), call.out.as<T>(), call.out.count() / n, n);
+}
+
+}  // namespace
+
+void register_softmax_kernels(OpTable& table) {
+  OpInfo &plain = table.at("softmax"), &logarithm = table.at("log_softmax");
+  plain.with_kernel(Backend::processor, DType::f32, {"cpu.rows", softmax_kernel<Form::plain, float>, true, true});
+  plain.with_kernel(Backend::processor, DType::f64, {"cpu.rows", softmax_kernel<Form::plain, double>, true, true});
+  logarithm.with_kernel(Backend::processor, DType::f32, {"cpu.rows", softmax_kernel<Form::logarithm, float>, true, true});
+  logarithm.with_kernel(Backend::processor, DType::f64, {"cpu.rows", softmax_kernel<Form::logarithm, double>, true, true});
+}
+
+}  // namespace lodestone::engine::cpu_backend
