@@ -163,11 +163,14 @@ class Checker {
     }
   }
 
-  /// x and two variations of it (the same elements, reversed and shared out anew), along a new axis 0.
+  /// x and two variations of it along a new axis 0: smaller floats (a definite matrix stays definite); other elements reversed.
   static Tensor stack_of(const Tensor& x, Dim size) {
     Tensors parts;
     for (Dim n = 0; n < size; ++n) {
-      const Tensor varied = n == 0 || x.rank() == 0 ? x : flip(x, static_cast<int>((n - 1) % x.rank()));
+      const bool is_float = core::is_float(x.dtype());
+      const Tensor varied = is_float                  ? x * (1.0 - 0.1 * static_cast<double>(n))
+                            : n == 0 || x.rank() == 0 ? x
+                                                      : flip(x, static_cast<int>((n - 1) % x.rank()));
       parts.push_back(expand_dims(varied, 0));
     }
     return concatenate(parts, 0);

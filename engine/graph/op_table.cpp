@@ -26,6 +26,7 @@ void register_own(OpTable& table) {
   register_indexing(table);
   register_cumulative(table);
   register_more(table);
+  register_linalg(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

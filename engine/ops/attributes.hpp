@@ -137,6 +137,12 @@ struct AlongAxis {
   }
 };
 
+/// Which triangle of a matrix counts, and whether its adjoint is meant.
+struct SolveAttrs {
+  bool lower = true, adjoint = false;
+  static auto fields() { return std::tuple{Field{"lower", &SolveAttrs::lower}, Field{"adjoint", &SolveAttrs::adjoint}}; }
+};
+
 /// Positions of a window along an axis; negative where not even one fits.
 [[nodiscard]] constexpr Dim n_windows(Dim extent, Dim low, Dim high, Dim window, Dim stride, Dim dilation) {
   const Dim room = extent + low + high - ((window - 1) * dilation + 1);

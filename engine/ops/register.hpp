@@ -15,4 +15,5 @@ void register_random(OpTable& table);
 void register_indexing(OpTable& table);
 void register_cumulative(OpTable& table);
 void register_more(OpTable& table);
+void register_linalg(OpTable& table);
 }  // namespace lodestone::engine

@@ -31,4 +31,16 @@ struct GemmResult {
 template <class T>
 void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, const GemmResult<T>& c);
 
+/// A triangle of the n x n matrix A (rows `row_stride` apart), from which side and in which form it stands.
+template <class T>
+struct TriangularOperand {
+  const T* data;
+  Dim n, row_stride;
+  bool lower, adjoint, left;
+};
+
+/// B ← op(A)^-1 B from the left (B [n, other]) or B op(A)^-1 from the right (B [other, n]); rows of B start `row_stride` apart.
+template <class T>
+void trsm(const TriangularOperand<T>& a, Dim other, T* b, Dim row_stride);
+
 }  // namespace lodestone::engine::cpu_backend

@@ -45,6 +45,30 @@ void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b
   }
 }
 
+template <class T>
+void trsm(const TriangularOperand<T>& a, Dim other, T* b, Dim row_stride) {
+  if (a.n == 0 || other == 0) return;
+  const auto side = a.left ? CblasLeft : CblasRight;
+  const auto uplo = a.lower ? CblasLower : CblasUpper;
+  const auto form = a.adjoint ? CblasConjTrans : CblasNoTrans;
+  const auto m = static_cast<int>(a.left ? a.n : other), n = static_cast<int>(a.left ? other : a.n);
+  const auto of_a = static_cast<int>(a.row_stride), of_b = static_cast<int>(row_stride);
+  const T one(1);
+  if constexpr (std::is_same_v<T, float>) {
+    cblas_strsm(CblasRowMajor, side, uplo, form, CblasNonUnit, m, n, one, a.data, of_a, b, of_b);
+  } else if constexpr (std::is_same_v<T, double>) {
+    cblas_dtrsm(CblasRowMajor, side, uplo, form, CblasNonUnit, m, n, one, a.data, of_a, b, of_b);
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    cblas_ctrsm(CblasRowMajor, side, uplo, form, CblasNonUnit, m, n, &one, a.data, of_a, b, of_b);
+  } else {
+    cblas_ztrsm(CblasRowMajor, side, uplo, form, CblasNonUnit, m, n, &one, a.data, of_a, b, of_b);
+  }
+}
+
+template void trsm(const TriangularOperand<float>&, Dim, float*, Dim);
+template void trsm(const TriangularOperand<double>&, Dim, double*, Dim);
+template void trsm(const TriangularOperand<std::complex<float>>&, Dim, std::complex<float>*, Dim);
+template void trsm(const TriangularOperand<std::complex<double>>&, Dim, std::complex<double>*, Dim);
 template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&, const GemmResult<float>&);
 template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&, const GemmResult<double>&);
 template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&, const GemmOperand<std::complex<float>>&,

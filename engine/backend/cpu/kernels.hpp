@@ -17,5 +17,6 @@ void register_random_kernels(OpTable& table);
 void register_indexing_kernels(OpTable& table);
 void register_cumulative_kernels(OpTable& table);
 void register_softmax_kernels(OpTable& table);
+void register_linalg_kernels(OpTable& table);
 }  // namespace cpu_backend
 }  // namespace lodestone::engine

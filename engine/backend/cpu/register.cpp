@@ -18,6 +18,7 @@ void register_cpu_kernels(OpTable& table) {
   cpu_backend::register_indexing_kernels(table);
   cpu_backend::register_cumulative_kernels(table);
   cpu_backend::register_softmax_kernels(table);
+  cpu_backend::register_linalg_kernels(table);
 }
 
 }  // namespace lodestone::engine

@@ -11,4 +11,6 @@ void register_reference_random(OpTable& table);
 void register_reference_indexing(OpTable& table);
 /// Of sums, products, … along an axis.
 void register_reference_cumulative(OpTable& table);
+/// Of factorisations and solves.
+void register_reference_linalg(OpTable& table);
 }  // namespace lodestone::engine

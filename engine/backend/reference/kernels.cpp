@@ -184,6 +184,7 @@ void register_reference_kernels(OpTable& table) {
   register_reference_random(table);
   register_reference_indexing(table);
   register_reference_cumulative(table);
+  register_reference_linalg(table);
   for_each_elementwise(ReferenceLoops{table});
   for_dtypes(table, "cast", any_computed, cast_loop);
   for_dtypes(table, "select", {DType::b8}, select_loop);

@@ -62,7 +62,50 @@ void check_against_loops() {
   }
 }
 
+/// op(A)⁻¹ B or B op(A)⁻¹, multiplied back.
+template <class T>
+void check_solve_against_loops() {
+  constexpr Dim n = 7, other = 5, gap = 2;
+  for (int form = 0; form < 8; ++form) {
+    auto a = numbers<T>(n * (n + gap), 1);
+    for (Dim i = 0; i < n; ++i) a[static_cast<std::size_t>(i * (n + gap) + i)] += T(6);
+    const TriangularOperand<T> triangle{a.data(), n, n + gap, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0};
+    const auto element = [&](Dim i, Dim j) {
+      const Dim row = triangle.adjoint ? j : i, column = triangle.adjoint ? i : j;
+      if (triangle.lower ? column > row : column < row) return T(0);
+      const T x = a[static_cast<std::size_t>(row * (n + gap) + column)];
+      if constexpr (std::is_floating_point_v<T>) {
+        return x;
+      } else {
+        return triangle.adjoint ? std::conj(x) : x;
+      }
+    };
+    const Dim rows = triangle.left ? n : other, columns = triangle.left ? other : n;
+    const auto b = numbers<T>(rows * (columns + gap), 2);
+    auto x = b;
+    trsm(triangle, other, x.data(), columns + gap);
+    double worst = 0.0;
+    for (Dim i = 0; i < rows; ++i) {
+      for (Dim j = 0; j < columns + gap; ++j) {
+        const auto at = [&](Dim r, Dim c) { return static_cast<std::size_t>(r * (columns + gap) + c); };
+        T back = j < columns ? T(0) : x[at(i, j)];  // what lies between the rows is not touched
+        for (Dim k = 0; j < columns && k < n; ++k) back += triangle.left ? element(i, k) * x[at(k, j)] : x[at(i, k)] * element(k, j);
+        worst = std::max(worst, static_cast<double>(std::abs(back - b[at(i, j)])));
+      }
+    }
+    INFO("form " << form);
+    CHECK(worst <= (sizeof(T) == sizeof(float) || std::is_same_v<T, std::complex<float>> ? 2e-5 : 1e-13));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("trsm: solves with each triangle, its adjoint and from each side", "[engine]") {
+  check_solve_against_loops<float>();
+  check_solve_against_loops<double>();
+  check_solve_against_loops<std::complex<float>>();
+  check_solve_against_loops<std::complex<double>>();
+}
 
 TEST_CASE("gemm: equals loops for operands by rows and by columns, with gaps, overwriting and adding", "[engine]") {
   check_against_loops<float>();
