@@ -7,6 +7,7 @@
 
 #include <hdf5.h>
 
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -44,10 +45,11 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Keeps HDF5 from printing its error stack while in scope (errors are ours to report), and restores the printer of other users of the library.
+/// Keeps HDF5 from printing its error stack while in scope (errors are ours to report), and restores the printer of other users of the library. Only one
+/// thread is in such a scope at a time: the library is not made for several.
 class QuietErrors {
  public:
-  QuietErrors() {
+  QuietErrors() : one_thread_(mutex_) {
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -56,6 +58,8 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
+  inline static std::recursive_mutex mutex_;
+  std::scoped_lock<std::recursive_mutex> one_thread_;
   H5E_auto2_t print_ = nullptr;
   void* data_ = nullptr;
 };

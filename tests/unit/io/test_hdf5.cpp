@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/data/loader.hpp"
 #include "engine/state/state_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "tests/support/catch.hpp"
@@ -203,4 +204,23 @@ TEST_CASE("hdf5: the state of a network is written and read through the same two
     CHECK(read.at(name).aval() == tensor.aval());
     CHECK(std::ranges::equal(read.at(name).bytes(), tensor.bytes()));
   }
+}
+
+TEST_CASE("hdf5: a loader reads ahead on its own thread while this one writes") {
+  const OutputFolder folder;
+  std::vector<double> values(2000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
+  {
+    io::Hdf5Sink sink(folder / "data.h5");
+    sink.write("x", {core::DType::f64, {500, 4}}, std::as_bytes(std::span(values)));
+    sink.commit();
+  }
+  const engine::Dataset data(std::make_shared<io::Hdf5Source>(folder / "data.h5"));
+  const engine::Loader ahead(data, {.batch_size = 50, .read_ahead = 4}), plain(data.in_memory(), {.batch_size = 50});
+  while (const auto batch = ahead.next()) {
+    io::Hdf5Sink sink(folder / "state.h5");
+    engine::write_state(sink, *batch);
+    CHECK(batch->at("x").to_vector<double>() == plain.next()->at("x").to_vector<double>());
+  }
+  CHECK_FALSE(plain.next().has_value());
 }

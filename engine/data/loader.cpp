@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/data/loader.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/data/permutation.hpp"
+#include "engine/data/read_ahead.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/random.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lodestone::engine {
+namespace {
+
+/// Streams of a seed that belong to epochs; parameters and others count from 0.
+constexpr std::uint64_t first_stream = std::uint64_t{1} << 62;
+
+std::uint64_t stream_of(std::int64_t epoch) { return first_stream + static_cast<std::uint64_t>(epoch); }
+
+/// Keys of items, u64[items, 3].
+Tensor keys_of(std::uint64_t seed, std::int64_t epoch, std::span<const std::int64_t> items) {
+  std::vector<std::uint64_t> words;
+  for (const std::int64_t item : items) words.insert(words.end(), {seed, stream_of(epoch), static_cast<std::uint64_t>(item)});
+  return squeeze(split_key(Tensor::from(words, {static_cast<Dim>(items.size()), 3}), 1), -2);
+}
+
+Tensor integers(std::initializer_list<std::int64_t> values) {
+  return Tensor::from(std::vector<std::int64_t>(values), {static_cast<Dim>(values.size())});
+}
+
+}  // namespace
+
+struct Loader::Impl {
+  Impl(const Dataset& given, LoaderOptions chosen) : dataset(given), options(std::move(chosen)) {
+    if (options.batch_size < 1 || options.read_ahead < 0) {
+      throw core::InvalidArgument("engine::Loader",
+                                  "{}: expected batches of 1 item or more and 0 or more of them read ahead, got {} and {}",
+                                  dataset.location(), options.batch_size, options.read_ahead);
+    }
+    n_batches = (dataset.size() + (options.last == LastBatch::keep ? options.batch_size - 1 : 0)) / options.batch_size;
+    if (n_batches == 0) {
+      throw core::InvalidArgument("engine::Loader", "{}: expected at least one batch of {} items, got {} items; take smaller batches",
+                                  dataset.location(), options.batch_size, dataset.size());
+    }
+    const auto make_one = [this](Place place) { return make(place); };
+    const auto after = [this](Place place) {
+      return place.batch + 1 < n_batches ? Place{place.epoch, place.batch + 1} : Place{place.epoch + 1, 0};
+    };
+    if (options.read_ahead > 0) read_ahead.emplace(options.read_ahead, make_one, after);
+  }
+
+  NamedTensors batch(Place place) { return read_ahead ? read_ahead->take(place) : make(place); }
+
+  [[nodiscard]] std::vector<std::int64_t> items_of(Place place) {
+    if (options.order == Order::shuffled && order_epoch != place.epoch) {
+      order = permutation(dataset.size(), options.seed, stream_of(place.epoch));
+      order_epoch = place.epoch;
+    }
+    const std::int64_t first = place.batch * options.batch_size;
+    std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(options.batch_size, dataset.size() - first)));
+    std::iota(items.begin(), items.end(), first);
+    if (options.order == Order::shuffled)
+      std::ranges::transform(items, items.begin(), [&](std::int64_t i) { return order[static_cast<std::size_t>(i)]; });
+    return items;
+  }
+
+  NamedTensors make(Place place) {
+    const std::vector<std::int64_t> items = items_of(place);
+    NamedTensors batch = dataset.items(items, options.device);
+    if (!options.transform) return batch;
+    try {
+      batch = options.transform(std::move(batch), keys_of(options.seed, place.epoch, items));
+      Tensors all;
+      for (const auto& [name, tensor] : batch) all.push_back(tensor);
+      eval(all);
+    } catch (const core::Error& error) {
+      throw core::Error(error.exit_code(),
+                        fmt::format("{}; in the transform of items {} of {}, batch {} of epoch {}", error.what(),
+                                    fmt::join(items.begin(), items.begin() + std::min<std::ptrdiff_t>(std::ssize(items), 8), ", "),
+                                    dataset.location(), place.batch, place.epoch));
+    }
+    return batch;
+  }
+
+  Dataset dataset;
+  LoaderOptions options;
+  std::int64_t n_batches = 0;
+  std::int64_t order_epoch = -1;  ///< whose order is at hand
+  std::vector<std::int64_t> order;
+  std::optional<ReadAhead> read_ahead;  ///< last, so that its thread ends before what it uses
+};
+
+Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item) { return squeeze(keys_of(seed, epoch, std::span(&item, 1)), 0); }
+
+Loader::Loader(const Dataset& dataset, LoaderOptions options)
+    : impl_(std::make_shared<Impl>(dataset, std::move(options))),
+      cursor_(add_state("cursor", integers({0, 0}))),
+      made_for_(add_state("made_for",
+                          integers({impl_->dataset.size(), impl_->options.batch_size, static_cast<std::int64_t>(impl_->options.seed)}))) {}
+
+std::int64_t Loader::n_batches() const { return impl_->n_batches; }
+const Dataset& Loader::dataset() const { return impl_->dataset; }
+std::int64_t Loader::epoch() const { return cursor_.value().data<std::int64_t>()[0]; }
+
+std::optional<NamedTensors> Loader::next() const {
+  const std::vector<std::int64_t> made_for = made_for_.value().to_vector<std::int64_t>(), at = cursor_.value().to_vector<std::int64_t>();
+  const std::vector<std::int64_t> own{impl_->dataset.size(), impl_->options.batch_size, static_cast<std::int64_t>(impl_->options.seed)};
+  if (made_for != own || at[0] < 0 || at[1] < 0 || at[1] > impl_->n_batches) {
+    throw core::InvalidArgument(
+        "engine::Loader",
+        "{}: expected the state of a loader of {} items in batches of {} with seed {}, got {}, {} and {} at batch {} of epoch {}; "
+        "make the loader as it was made then",
+        impl_->dataset.location(), own[0], own[1], own[2], made_for[0], made_for[1], made_for[2], at[1], at[0]);
+  }
+  if (at[1] == impl_->n_batches) {
+    cursor_.assign(integers({at[0] + 1, 0}));
+    return {};
+  }
+  NamedTensors batch = impl_->batch({at[0], at[1]});
+  cursor_.assign(integers({at[0], at[1] + 1}));
+  return batch;
+}
+
+}  // namespace lodestone::engine
