@@ -54,4 +54,16 @@ void save_state(const std::filesystem::path& path, const NamedTensors& state) {
 
 NamedTensors read_state(const std::filesystem::path& path, Device device) { return read_state(SafetensorsSource(path), device); }
 
+void save_state(const std::filesystem::path& path, const Stateful& from) { save_state(path, from.state()); }
+
+void load_state(const std::filesystem::path& path, const Stateful& into) {
+  const NamedTensors state = read_state(path);
+  try {
+    into.load_state(state);
+  } catch (const core::InvalidArgument& error) {
+    const std::string_view text = error.what();
+    throw core::FormatError("engine::load_state", "{}: {}", path.string(), text.substr(text.find("] ") + 2));
+  }
+}
+
 }  // namespace lodestone::engine

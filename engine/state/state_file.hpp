@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
+#include "engine/nn/stateful.hpp"
 #include "engine/tensor/named_tensors.hpp"
 
 #include <filesystem>
@@ -19,5 +20,9 @@ void write_state(core::ArraySink& sink, const NamedTensors& state);
 /// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each names the file.
 void save_state(const std::filesystem::path& path, const NamedTensors& state);
 [[nodiscard]] NamedTensors read_state(const std::filesystem::path& path, Device device = cpu);
+/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken over, or nothing.
+/// errors: also FormatError for the state of another one, with names missing and unexpected, and shapes that differ.
+void save_state(const std::filesystem::path& path, const Stateful& from);
+void load_state(const std::filesystem::path& path, const Stateful& into);
 
 }  // namespace lodestone::engine

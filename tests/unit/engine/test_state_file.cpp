@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
+#include "engine/nn/linear.hpp"
+#include "engine/optim/optimizer.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/state/safetensors.hpp"
 #include "engine/state/state_file.hpp"
@@ -97,4 +99,35 @@ TEST_CASE("state: arrays that are no tensors are told by name") {
   tests::MemoryArrays deep;
   deep.write("deep", {DType::u8, std::vector<std::int64_t>(9, 1)}, std::span(bytes).first(1));
   CHECK_THROWS_WITH(read_state(deep), Contains("\"deep\" with at most 8 axes, got 9"));
+}
+
+TEST_CASE("state: a network goes through a file, its optimiser too") {
+  const TemporaryFolder folder;
+  InitialValues initial(1), other_initial(2);
+  const Sequential net{Linear(3, 4, initial), Linear(4, 1, initial)}, other{Linear(3, 4, other_initial), Linear(4, 1, other_initial)};
+  const Adam adam(net), other_adam(other);
+  adam.step(values_of(net.parameters()));
+  save_state(folder / "net.safetensors", net);
+  save_state(folder / "adam.safetensors", adam);
+  load_state(folder / "net.safetensors", other);
+  load_state(folder / "adam.safetensors", other_adam);
+  check_same(net.state(), other.state());
+  check_same(adam.state(), other_adam.state());
+  CHECK(other_adam.n_steps() == 1);
+}
+
+TEST_CASE("state: that of another network is refused as a whole, with file, names and shapes") {
+  const TemporaryFolder folder;
+  InitialValues initial(1);
+  save_state(folder / "net.safetensors", Sequential{Linear(3, 4, initial), Linear(4, 1, initial, {.bias = Bias::no})});
+  const Sequential other{Linear(3, 5, initial), Linear(5, 1, initial), Linear(1, 1, initial)};
+  const NamedTensors before = other.state();
+  CHECK_THROWS_AS(load_state(folder / "net.safetensors", other), core::FormatError);
+  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", other),
+                    Contains("[engine::load_state] " + (folder / "net.safetensors") + ": expected the state of the same network") &&
+                        Contains("missing: 1.bias, 2.weight, 2.bias") && Contains("0.weight (expected f32[3, 5], got f32[3, 4])"));
+  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", Linear(3, 4, initial)), Contains("unexpected: 0.bias, 0.weight, 1.weight"));
+  check_same(before, other.state());
+  std::filesystem::resize_file(folder / "net.safetensors", 300);
+  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", other), Contains("net.safetensors") && Contains("cut off"));
 }
