@@ -23,24 +23,36 @@ std::string listed(const std::vector<std::string>& names) {
 
 Stateful::Stateful() : members_(std::make_shared<Members>()) {}
 
+/// visit(prefix of the name, variable) for each cell once.
+template <class Visit>
+void Stateful::for_each(const Visit& visit) const {
+  std::set<const void*> seen;
+  const auto descend = [&](const auto& self, const Members& members, const std::string& prefix) -> void {
+    for (const Variable& each : members.variables) {
+      if (seen.insert(each.id()).second) visit(prefix, each);
+    }
+    for (const auto& [name, part] : members.parts) self(self, *part, fmt::format("{}{}.", prefix, name));
+  };
+  descend(descend, *members_, "");
+}
+
 std::vector<NamedVariable> Stateful::variables() const {
   std::vector<NamedVariable> result;
-  std::set<const void*> seen;
-  const auto collect = [&](const auto& self, const Members& members, const std::string& prefix) -> void {
-    for (const Variable& each : members.variables) {
-      if (seen.insert(each.id()).second) result.push_back({prefix + each.name(), each});
-    }
-    for (const auto& [name, part] : members.parts) self(self, *part, prefix + name + ".");
-  };
-  collect(collect, *members_, "");
+  for_each([&](const std::string& prefix, const Variable& each) { result.push_back({prefix + each.name(), each}); });
+  return result;
+}
+
+Variables Stateful::cells() const {
+  Variables result;
+  for_each([&](const std::string&, const Variable& each) { result.push_back(each); });
   return result;
 }
 
 Variables Stateful::parameters() const {
   Variables result;
-  for (const NamedVariable& each : variables()) {
-    if (each.variable.role() == Variable::Role::parameter) result.push_back(each.variable);
-  }
+  for_each([&](const std::string&, const Variable& each) {
+    if (each.role() == Variable::Role::parameter) result.push_back(each);
+  });
   return result;
 }
 
@@ -92,11 +104,11 @@ Variable Stateful::add_state(std::string name, Tensor value) const {
   return add(Variable(std::move(name), std::move(value), Variable::Role::state));
 }
 
-void Stateful::add_members(const std::string& name, std::shared_ptr<Members> part) const {
+void Stateful::add_part(const std::string& name, const Stateful& part) const {
   const auto is_taken = [&](const auto& other) { return other.first == name; };
   if (name.empty() || std::ranges::any_of(members_->parts, is_taken))
     throw core::InvalidArgument("engine::Stateful", "expected a new name for a part, got \"{}\"", name);
-  members_->parts.emplace_back(name, std::move(part));
+  members_->parts.emplace_back(name, part.members_);
 }
 
 }  // namespace lodestone::engine

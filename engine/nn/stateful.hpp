@@ -19,7 +19,9 @@ class Stateful {
  public:
   /// Own variables first, then those of the parts, in the order they were added; a cell that is reached twice counts where it came first.
   [[nodiscard]] std::vector<NamedVariable> variables() const;
-  /// The variables that are parameters, in the same order.
+  /// The same without names.
+  [[nodiscard]] Variables cells() const;
+  /// Those that are parameters, in the same order.
   [[nodiscard]] Variables parameters() const;
   /// All that must be saved to continue from here.
   [[nodiscard]] NamedTensors state() const;
@@ -35,15 +37,17 @@ class Stateful {
   /// Puts a part's variables under `name`, and hands the part back. errors: as `add`.
   template <std::derived_from<Stateful> Part>
   Part add(const std::string& name, Part part) const {
-    add_members(name, part.members_);
+    add_part(name, part);
     return part;
   }
+  void add_part(const std::string& name, const Stateful& part) const;
 
  private:
   friend class Module;
   friend class InMode;
   struct Members;
-  void add_members(const std::string& name, std::shared_ptr<Members> part) const;
+  template <class Visit>
+  void for_each(const Visit& visit) const;
   std::shared_ptr<Members> members_;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
 thread_local int keep_depth = 0;
+thread_local const std::function<void(const Node&)>* observer = nullptr;
 thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
 
 void check_can_run(const Node& node) {
@@ -110,6 +111,7 @@ void run(Node& node) {
   } else {
     run_kernel(node);
   }
+  if (observer != nullptr) (*observer)(node);
   if (keep_depth > 0) {
     kept.emplace_back(&node);
   } else {
@@ -138,6 +140,11 @@ KeepGraph::~KeepGraph() {
   for (const NodePtr& node : kept) node->inputs.clear();
   kept.clear();
 }
+
+ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen) : seen_(std::move(seen)), outer_(observer) {
+  observer = &seen_;
+}
+ExecutionObserver::~ExecutionObserver() { observer = outer_; }
 
 NodePtr contiguous(const NodePtr& node) {
   if (node->is_contiguous()) return node;

@@ -4,6 +4,8 @@
 
 #include "engine/tensor/tensor.hpp"
 
+#include <functional>
+
 namespace lodestone::engine {
 
 /// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input that nobody else needs gives its buffer
@@ -23,6 +25,19 @@ class KeepGraph {
   ~KeepGraph();
   KeepGraph(const KeepGraph&) = delete;
   KeepGraph& operator=(const KeepGraph&) = delete;
+};
+
+/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs before users. For looking into what went wrong.
+class ExecutionObserver {
+ public:
+  explicit ExecutionObserver(std::function<void(const Node&)> seen);
+  ~ExecutionObserver();
+  ExecutionObserver(const ExecutionObserver&) = delete;
+  ExecutionObserver& operator=(const ExecutionObserver&) = delete;
+
+ private:
+  std::function<void(const Node&)> seen_;
+  const std::function<void(const Node&)>* outer_;
 };
 
 /// A row-major copy of an evaluated node's elements, or the node itself when it is row-major already.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/train/guards.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/inspect/not_finite.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/optim/gradients.hpp"
+
+#include <cmath>
+
+namespace lodestone::engine {
+namespace {
+
+Tensor whole(std::int64_t value) { return Tensor::from(std::vector<std::int64_t>{value}, {}); }
+std::int64_t count_in(const Variable& variable) { return variable.value().item<std::int64_t>(); }
+
+bool all_finite(const Tensors& tensors) {
+  Tensor n_bad = scalar(0.0, DType::f64);
+  for (const Tensor& each : tensors) n_bad = n_bad + sum(cast(logical_not(is_finite(each)), DType::f64));
+  return n_bad.item<double>() == 0.0;
+}
+
+}  // namespace
+
+Verdict NanGuard::judge(Training& training, const Step& step) {
+  const bool loss_is_finite = std::isfinite(step.loss);
+  if (loss_is_finite && all_finite(step.gradients)) return Verdict::take;
+  const auto origin = first_not_finite(step.again);
+  throw core::SolverError("engine::NanGuard", "step {} in epoch {}: the {}; the first number that is not finite came from {}", step.number,
+                          training.n_epochs() + 1, loss_is_finite ? "gradient is not finite" : fmt::format("loss is {}", step.loss),
+                          origin.value_or("no op of a second try: is the network the same function each time?"));
+}
+
+GradientNormGuard::GradientNormGuard(GradientNormGuardOptions options)
+    : options_(options), n_skipped_(add_state("n_skipped", whole(0))), n_in_a_row_(add_state("n_in_a_row", whole(0))) {}
+
+Verdict GradientNormGuard::judge(Training&, const Step& step) {
+  const double norm = cast(norm_of(step.gradients), DType::f64).item<double>();
+  if (std::isfinite(norm) && (options_.largest <= 0.0 || norm <= options_.largest)) {
+    n_in_a_row_.assign(whole(0));
+    return Verdict::take;
+  }
+  n_skipped_.assign(whole(n_skipped() + 1));
+  n_in_a_row_.assign(whole(count_in(n_in_a_row_) + 1));
+  core::log::warning("step {} skipped: the gradients' length is {:.4g}, more than {:.4g}", step.number, norm, options_.largest);
+  if (count_in(n_in_a_row_) > options_.most_in_a_row)
+    throw core::SolverError("engine::GradientNormGuard",
+                            "step {}: {} steps in a row had gradients that are too long, the last {:.4g}; lower the learning rate",
+                            step.number, count_in(n_in_a_row_), norm);
+  return Verdict::skip;
+}
+
+std::int64_t GradientNormGuard::n_skipped() const { return count_in(n_skipped_); }
+
+}  // namespace lodestone::engine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/train/callback.hpp"
+
+#include <filesystem>
+
+namespace lodestone::engine {
+
+/// A number that says how well a prediction meets its target.
+using Loss = std::function<Tensor(const Tensor& predicted, const Tensor& target)>;
+/// The loss and other figures of a whole batch, for networks with more than one input, output or term.
+struct BatchLoss {
+  std::function<Tensors(const NamedTensors& batch)> values;  ///< scalars, the loss first
+  std::vector<std::string> figures = {};                     ///< names of the others
+};
+
+struct ModelOptions {
+  std::map<std::string, Loss, std::less<>> metrics = {};  ///< measured beside the loss
+  std::string input = "input", target = "target";         ///< names in the batches
+  int batches_per_step = 1;                               ///< whose gradients are averaged before a step
+  std::optional<double> largest_norm = {};                ///< gradients are clipped to this length
+  std::optional<double> largest_value = {};               ///< ... and their elements to this size
+};
+
+struct FitOptions {
+  std::int64_t epochs = 1;  ///< in all, those before a resume included
+  Callbacks callbacks = {};
+  std::filesystem::path resume_from = {};  ///< a file that `Checkpoint` wrote; empty: from the beginning
+};
+
+/// How a training went.
+struct FitSummary {
+  std::int64_t n_epochs = 0, n_steps = 0;
+  std::string why_stopped;       ///< "all 20 epochs done", or what a callback said
+  std::vector<Figures> figures;  ///< of each epoch made in this call
+};
+
+/// A network with what it is trained by.
+class Model {
+ public:
+  template <std::derived_from<Optimizer> O>
+  Model(const Layer& net, const Loss& loss, O optimizer, ModelOptions options = {})
+      : Model(net, net, supervised(net, loss, options), std::make_shared<const O>(std::move(optimizer)), options) {}
+  /// Without `predict`: the network is called where the loss calls it.
+  template <std::derived_from<Optimizer> O>
+  Model(const Module& net, BatchLoss loss, O optimizer, ModelOptions options = {})
+      : Model(net, {}, std::move(loss), std::make_shared<const O>(std::move(optimizer)), options) {}
+
+  /// Goes over the training data `epochs` times, and over the validation data after each. A resume continues bit by bit where the file was written.
+  /// errors: FileError, FormatError for a file that is missing or does not fit; those of network, data and callbacks.
+  FitSummary fit(const Loader& training, const std::optional<Loader>& validation, const FitOptions& options) const;
+  /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items.
+  [[nodiscard]] Figures evaluate(const Loader& data) const;
+  /// The network's output in evaluation mode, evaluated. errors: InvalidArgument for a model of a batch loss.
+  [[nodiscard]] Tensor predict(const Tensor& input) const;
+
+ private:
+  Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss, std::shared_ptr<const Optimizer> optimizer,
+        ModelOptions options);
+  static BatchLoss supervised(const Layer& net, const Loss& loss, const ModelOptions& options);
+  [[nodiscard]] Tensors values_of_batch(const NamedTensors& batch) const;
+  struct Gradients;
+  [[nodiscard]] Gradients gradients_of(const std::vector<NamedTensors>& batches) const;
+  [[nodiscard]] Tensors clipped(Tensors gradients) const;
+  enum class Epoch : std::uint8_t { goes_on, is_over };
+  Epoch take_step(Training& training, const Callbacks& callbacks) const;
+
+  Module net_;
+  std::function<Tensor(const Tensor&)> call_;
+  BatchLoss loss_;
+  std::shared_ptr<const Optimizer> optimizer_;
+  ModelOptions options_;
+  std::vector<std::string> figures_;  ///< "loss" and the others
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/data/loader.hpp"
+#include "engine/nn/module.hpp"
+#include "engine/optim/optimizer.hpp"
+
+#include <filesystem>
+
+namespace lodestone::engine {
+
+/// Figures by name: "loss", metrics, and the same on validation data as "validation_loss", ….
+using Figures = std::map<std::string, double, std::less<>>;
+
+class Callback;
+using Callbacks = std::vector<std::shared_ptr<Callback>>;
+
+/// A training while it runs: what callbacks see, and, as state, everything a resume needs: network ("net"), optimiser ("optimizer"), cursors of the data
+/// ("training_data", "validation_data"), callbacks ("callback_0", …) and progress ("progress").
+class Training : public Stateful {
+ public:
+  /// shapes: `figures`, the names of what is averaged over an epoch, the loss first.
+  Training(const Module& net, const Optimizer& optimizer, const Loader& training, const std::optional<Loader>& validation,
+           const Callbacks& callbacks, std::vector<std::string> figures);
+
+  [[nodiscard]] const Module& net() const { return net_; }
+  [[nodiscard]] const Optimizer& optimizer() const { return optimizer_; }
+  [[nodiscard]] const Loader& data() const { return data_; }
+  [[nodiscard]] std::int64_t n_epochs() const;  ///< finished
+  [[nodiscard]] std::int64_t n_steps() const { return optimizer_.n_steps(); }
+  /// Of the epoch that was finished last. errors of `figure`: InvalidArgument, with the names there are.
+  [[nodiscard]] const Figures& figures() const { return figures_; }
+  [[nodiscard]] double figure(std::string_view name) const;
+  /// Means over the epoch so far.
+  [[nodiscard]] Figures figures_so_far() const;
+  /// No step is made after this one.
+  void stop(std::string why);
+  [[nodiscard]] bool is_stopped() const;
+  [[nodiscard]] const std::string& why_stopped() const { return why_stopped_; }
+
+  // For the loop.
+  /// Goes on where a file was written. errors: FileError; FormatError, also for a state that does not fit.
+  void resume(const std::filesystem::path& path);
+  /// Counts a batch: its figures, in the order of their names.
+  void add_batch(std::int64_t n_items, const std::vector<double>& values);
+  void finish_epoch(const Figures& validation);
+
+ private:
+  Module net_;
+  const Optimizer& optimizer_;
+  Loader data_;
+  std::vector<std::string> names_;
+  std::optional<Variable> n_epochs_, is_stopped_, n_items_, sums_;
+  Figures figures_;
+  std::string why_stopped_;
+};
+
+}  // namespace lodestone::engine
