@@ -8,15 +8,6 @@
 #include <numbers>
 
 namespace lodestone::engine {
-namespace {
-
-/// x less its largest element along the axis, which changes neither value nor derivative of a softmax.
-Tensor lowered(const Located& x, int axis) { return x.tensor - stop_gradient({max(x, Axes{axis}, Keep::yes), x.where}); }
-
-}  // namespace
-
-// The condition is written so that NaN comes through.
-Tensor relu(const Located& x) { return select({less_equal({x.tensor, x.where}, 0.0), x.where}, 0.0, x.tensor); }
 
 Tensor leaky_relu(const Located& x, double negative_slope) {
   return select({less({x.tensor, x.where}, 0.0), x.where}, negative_slope * x.tensor, x.tensor);
@@ -30,18 +21,6 @@ Tensor elu(const Located& x, double alpha) {
 Tensor gelu(const Located& x) { return multiply({0.5 * x.tensor, x.where}, 1.0 + erf(x.tensor * (1.0 / std::numbers::sqrt2))); }
 
 Tensor silu(const Located& x) { return swish(x); }
-
-Tensor softplus(const Located& x) { return maximum({x.tensor, x.where}, 0.0) + log1p(exp(-abs(x.tensor))); }
-
-Tensor softmax(const Located& x, int axis) {
-  const Tensor e = exp(lowered(x, axis));
-  return e / sum(e, Axes{axis}, Keep::yes);
-}
-
-Tensor log_softmax(const Located& x, int axis) {
-  const Tensor low = lowered(x, axis);
-  return low - log(sum(exp(low), Axes{axis}, Keep::yes));
-}
 
 Tensor flatten(const Located& x) {
   if (x.tensor.rank() < 1) throw core::ShapeError("flatten", "expected [n, …], got {} {}", x.tensor.aval().text(), at_line(x.where));

@@ -2,6 +2,7 @@
 #include "engine/nn/linear.hpp"
 
 #include "engine/nn/checks.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 
 namespace lodestone::engine {
@@ -16,5 +17,10 @@ Tensor Linear::operator()(const Located& x) const {
   const Tensor y = matmul(x, weight_.value());
   return bias_ ? y + bias_->value() : y;
 }
+
+Embedding::Embedding(Dim n_items, Dim n_out, InitialValues& initial, const Initializer& weight)
+    : weight_(add_parameter("weight", initial.draw({n_items, n_out}, weight, {1.0, double(n_out)}))) {}
+
+Tensor Embedding::operator()(const Located& indices) const { return take({weight_.value(), indices.where}, indices); }
 
 }  // namespace lodestone::engine

@@ -3,8 +3,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/nn/activation.hpp"
-#include "engine/ops/ops.hpp"
+#include "engine/ops/indexing.hpp"
+#include "engine/ops/more.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -69,13 +69,6 @@ Tensor huber_loss(const Located& predicted, const Tensor& target, const HuberOpt
   const Tensor size = abs(predicted.tensor - target);
   const double threshold = options.threshold;
   return reduced(select(less(size, threshold), 0.5 * square(size), threshold * (size - 0.5 * threshold)), options.reduction);
-}
-
-Tensor one_hot(const Located& labels, Dim classes, DType dtype) {
-  std::vector<std::int64_t> counting(static_cast<std::size_t>(classes));
-  std::iota(counting.begin(), counting.end(), 0);
-  const Tensor all = cast(Tensor::from(counting, {classes}, labels.tensor.device()), labels.tensor.dtype());
-  return cast(equal({expand_dims(labels, -1), labels.where}, all), dtype);
 }
 
 Tensor cross_entropy(const Located& logits, const Tensor& target, Reduction reduction) {

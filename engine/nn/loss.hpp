@@ -42,7 +42,4 @@ struct SimilarityOptions {
 /// everything is one window). source: Wang et al. 2004, doi:10.1109/TIP.2003.819861, eq. 13
 [[nodiscard]] Tensor structural_similarity(const Located& x, const Tensor& y, const SimilarityOptions& options = {});
 
-/// 1 at the class of each element, 0 else. shapes: integers [batch…] → [batch…, classes].
-[[nodiscard]] Tensor one_hot(const Located& labels, Dim classes, DType dtype = DType::f32);
-
 }  // namespace lodestone::engine

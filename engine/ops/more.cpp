@@ -92,9 +92,10 @@ Tensor clip(const Located& x, const Operand& low, const Operand& high) {
   return minimum({maximum({x.tensor, x.where}, low), x.where}, high);
 }
 
-Tensor relu(const Located& x) { return maximum({x.tensor, x.where}, 0.0); }
+// As a choice its slope is one op; the condition is written so that NaN comes through.
+Tensor relu(const Located& x) { return select({less_equal({x.tensor, x.where}, 0.0), x.where}, 0.0, x.tensor); }
 
-Tensor softplus(const Located& x) { return relu(x) + log1p(exp(-abs(x))); }
+Tensor softplus(const Located& x) { return maximum({x.tensor, x.where}, 0.0) + log1p(exp(-abs(x))); }
 
 Tensor logsumexp(const Located& x, std::optional<Axes> axes, Keep keep) {
   const Tensor shift = shift_of(x.tensor, axes);

@@ -6,6 +6,7 @@
 #include "engine/nn/loss.hpp"
 #include "engine/nn/normalization.hpp"
 #include "engine/nn/pooling.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"

@@ -101,6 +101,18 @@ TEST_CASE("torch: linear layers and convolutions have the same outputs and gradi
   });
 }
 
+TEST_CASE("torch: an embedding has the same output and gradient", "[engine][nn]") {
+  for (const DType dtype : {DType::f64, DType::f32}) {
+    InitialValues initial(1, dtype);
+    const Embedding embedding(5, 3, initial);
+    take_parameters("embedding", embedding, dtype);
+    const Tensor y = embedding(stored("embedding.x"));
+    check_near("embedding.y", y);
+    const auto f = [&] { return sum(embedding(stored("embedding.x")) * stored("embedding.w", dtype)); };
+    check_near("embedding.slope.weight", value_and_grad(f, embedding.parameters()).gradients[0]);
+  }
+}
+
 TEST_CASE("torch: transposed convolutions have the same outputs and gradients", "[engine][nn]") {
   check_layer("conv_transpose_1d", [](InitialValues& initial) {
     const ConvLayerOptions conv{.window = {3}, .stride = {2}, .padding = {1}, .dilation = {2}, .groups = 2};

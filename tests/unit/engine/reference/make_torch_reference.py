@@ -85,6 +85,20 @@ def linear_and_convolutions():
         layer(case, module, drawn(*shape), parameters_of(module, convolution))
 
 
+def embedding():
+    table = torch.nn.Embedding(5, 3)
+    with torch.no_grad():
+        table.weight.copy_(drawn(5, 3))
+    x = torch.tensor([[4, 0, 1], [1, 1, 3]])
+    y = table(x)
+    w = drawn(*y.shape)
+    keep("embedding.x", x)
+    keep("embedding.y", y)
+    keep("embedding.w", w)
+    keep("embedding.parameter.weight", table.weight)
+    keep("embedding.slope.weight", torch.autograd.grad((y * w).sum(), table.weight)[0])
+
+
 def normalizations():
     names = {"weight": ("scale", same), "bias": ("shift", same)}
     norm = torch.nn.BatchNorm1d(3)
@@ -206,6 +220,6 @@ def write(path):
     print(f"{path.name}: {len(arrays)} arrays, {path.stat().st_size} bytes, torch {torch.__version__}")
 
 
-for make in (linear_and_convolutions, normalizations, pools, activations, network, losses, optimizers):
+for make in (linear_and_convolutions, normalizations, pools, activations, network, losses, optimizers, embedding):
     make()
 write(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).with_name("torch.safetensors"))
