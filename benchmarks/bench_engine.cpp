@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine on one thread: what recording, running and differentiating a small op costs, and a training step of the MT-VAE.
 // Sample run: bench_engine
-#include "benchmarks/mt_vae_step.hpp"
+#include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/ops/ops.hpp"

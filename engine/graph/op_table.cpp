@@ -22,6 +22,7 @@ void register_own(OpTable& table) {
   register_convolutions(table);
   register_pooling(table);
   register_normalization(table);
+  register_updates(table);
   register_random(table);
   register_indexing(table);
   register_cumulative(table);

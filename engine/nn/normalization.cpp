@@ -18,11 +18,8 @@ void BatchNorm::update_statistics(const Located& x, const Axes& axes) const {
   const auto n = static_cast<double>(values.count() / scale_.aval().count());
   const Tensor centre = mean(values, axes);
   const Tensor variance = sum(square(values - centre), axes) / (n - 1.0);
-  const auto blend = [&](const Variable& running, const Tensor& newest) {
-    running.assign({(1.0 - options_.momentum) * running.value() + options_.momentum * newest, x.where});
-  };
-  blend(running_mean_, centre);
-  blend(running_variance_, variance);
+  for (const auto& [running, newest] : {std::pair{running_mean_, centre}, {running_variance_, variance}})
+    running.assign({blend(running.value(), newest, options_.momentum), x.where});
 }
 
 Tensor BatchNorm::operator()(const Located& x) const {
@@ -30,14 +27,14 @@ Tensor BatchNorm::operator()(const Located& x) const {
   check_channels("BatchNorm", x, channels);
   if (mode() == Mode::evaluation) {
     const Tensor slope = scale_.value() / sqrt(running_variance_.value() + options_.epsilon);
-    return (x.tensor - running_mean_.value()) * slope + shift_.value();
+    return scale_shift(x, slope, shift_.value() - running_mean_.value() * slope);
   }
   if (x.tensor.count() < 2 * channels)
     throw core::ShapeError("BatchNorm", "expected at least two numbers per channel in training, got {} {}", x.tensor.aval().text(),
                            at_line(x.where));
   const Axes axes = IntList::counting(x.tensor.rank() - 1);
   update_statistics(x, axes);
-  return normalize(x, axes, options_.epsilon) * scale_.value() + shift_.value();
+  return scale_shift(normalize(x, axes, options_.epsilon), scale_.value(), shift_.value());
 }
 
 LayerNorm::LayerNorm(const Shape& shape, InitialValues& initial, const LayerNormOptions& options)
@@ -70,7 +67,7 @@ Tensor GroupNorm::operator()(const Located& x) const {
   Shape grouped = shape.inserted(last, options_.groups);
   grouped[last + 1] = channels / options_.groups;
   const Axes axes = IntList::counting(last - 1, 1).inserted(last - 1, last + 1);  // space and the channels of the group
-  return reshape(normalize(reshape(x, grouped), axes, options_.epsilon), shape) * scale_.value() + shift_.value();
+  return scale_shift(reshape(normalize(reshape(x, grouped), axes, options_.epsilon), shape), scale_.value(), shift_.value());
 }
 
 }  // namespace lodestone::engine

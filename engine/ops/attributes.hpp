@@ -86,6 +86,19 @@ struct NormalizeAttrs {
   static auto fields() { return std::tuple{Field{"axes", &NormalizeAttrs::axes}, Field{"epsilon", &NormalizeAttrs::epsilon}}; }
 };
 
+/// Share of the second of two tensors.
+struct BlendAttrs {
+  double weight;
+  static auto fields() { return std::tuple{Field{"weight", &BlendAttrs::weight}}; }
+};
+
+struct AdamAttrs {
+  double rate, scale, epsilon;
+  static auto fields() {
+    return std::tuple{Field{"rate", &AdamAttrs::rate}, Field{"scale", &AdamAttrs::scale}, Field{"epsilon", &AdamAttrs::epsilon}};
+  }
+};
+
 /// Windows over the spatial axes of x [n, spatial…, c].
 struct PoolAttrs {
   IntList window, stride, low, high;

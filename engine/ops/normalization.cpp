@@ -13,15 +13,6 @@ namespace {
 
 using R = const RuleArgs&;
 
-Aval infer_alike(const InferArgs& args) {
-  for (std::size_t i = 1; i < args.in.size(); ++i) {
-    if (!(args.aval(i) == args.aval(0)))
-      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", args.aval(0).text(), args.aval(i).text(),
-                             at_line(args.where));
-  }
-  return args.aval(0);
-}
-
 Aval infer_normalize(const InferArgs& args) {
   const Aval x = infer_alike(args);
   for (const Dim axis : args.as<NormalizeAttrs>().axes) {

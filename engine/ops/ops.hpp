@@ -120,6 +120,14 @@ struct DotAxes {
 [[nodiscard]] Tensor scale_shift(const Located& x, const Located& scale, const Located& shift);
 [[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
 
+// Updates of optimisers.
+[[nodiscard]] Tensor blend(const Located& a, const Located& b, double weight);  ///< (1 − weight) a + weight b
+struct AdamStepOptions {
+  double rate, scale, epsilon;
+};
+/// p − rate m / ((v scale)^(1/2) + epsilon). source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
+[[nodiscard]] Tensor adam_step(const Located& p, const Located& m, const Located& v, const AdamStepOptions& options);
+
 // Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c / groups, k]. Empty lists: 1 or 0 everywhere.
 struct ConvOptions {
   IntList stride = {}, low = {}, high = {}, dilation = {};  ///< per spatial axis; low and high: zeros before and after

@@ -11,6 +11,7 @@ void register_products(OpTable& table);
 void register_convolutions(OpTable& table);
 void register_pooling(OpTable& table);
 void register_normalization(OpTable& table);
+void register_updates(OpTable& table);
 void register_random(OpTable& table);
 void register_indexing(OpTable& table);
 void register_cumulative(OpTable& table);

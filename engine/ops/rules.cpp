@@ -82,6 +82,15 @@ Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched)
   return args.again(inputs);
 }
 
+Aval infer_alike(const InferArgs& args) {
+  for (std::size_t i = 1; i < args.in.size(); ++i) {
+    if (!(args.aval(i) == args.aval(0)))
+      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", args.aval(0).text(), args.aval(i).text(),
+                             at_line(args.where));
+  }
+  return args.aval(0);
+}
+
 Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where) {
   const int rank = std::max(a.shape.rank(), b.shape.rank());
   Shape result = IntList::filled(rank, 1);

@@ -30,6 +30,9 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// x with the batch as axis 0, repeated where it has none.
 [[nodiscard]] Tensor with_batch(const Tensor& x, bool batched, Dim size);
 
+/// What comes in comes out. errors: ShapeError when the inputs are not all of one shape, dtype and device.
+[[nodiscard]] Aval infer_alike(const InferArgs& args);
+
 /// The shape both shapes broadcast to. errors: ShapeError with the op's name and the line.
 [[nodiscard]] Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where);
 /// The axis counted from the first. errors: ShapeError.

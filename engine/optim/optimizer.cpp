@@ -85,11 +85,16 @@ Adam::Adam(const Stateful& net, AdamOptions options)
 Tensor Adam::moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const {
   const auto& [_, beta_1, beta_2, epsilon, weight_decay] = options_;
   const auto n = static_cast<double>(n_steps);
-  const Tensor m = beta_1 * first_moment_[i].value() + (1.0 - beta_1) * gradient;
-  const Tensor v = beta_2 * second_moment_[i].value() + (1.0 - beta_2) * squared_modulus(gradient);
+  const auto average = [](const Tensor& before, const Tensor& newest, double beta) {
+    return core::is_complex(newest.dtype()) ? beta * before + (1.0 - beta) * newest : blend(before, newest, 1.0 - beta);
+  };
+  const Tensor m = average(first_moment_[i].value(), gradient, beta_1);
+  const Tensor v = average(second_moment_[i].value(), squared_modulus(gradient), beta_2);
   first_moment_[i].assign(m);
   second_moment_[i].assign(v);
-  return p - (learning_rate / (1.0 - std::pow(beta_1, n))) * m / (sqrt(v * (1.0 / (1.0 - std::pow(beta_2, n)))) + epsilon);
+  const double rate = learning_rate / (1.0 - std::pow(beta_1, n)), scale = 1.0 / (1.0 - std::pow(beta_2, n));
+  if (core::is_complex(p.dtype())) return p - rate * m / (sqrt(v * scale) + epsilon);
+  return adam_step(p, m, v, {rate, scale, epsilon});
 }
 
 Tensor Adam::updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const {

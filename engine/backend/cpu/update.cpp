@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates of optimisers, one pass over contiguous arrays.
+#include "engine/backend/cpu/isa.hpp"
+#include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/share.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/ops/attributes.hpp"
+
+#include <cmath>
+
+namespace lodestone::engine::cpu_backend {
+namespace {
+
+template <class T>
+struct Blend {
+  T keep, take;
+  explicit Blend(const KernelCall& call)
+      : keep(static_cast<T>(1.0 - call.attrs_of<BlendAttrs>().weight)), take(static_cast<T>(call.attrs_of<BlendAttrs>().weight)) {}
+  [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
+    for (Dim i = first; i < last; ++i) out[i] = keep * in[0][i] + take * in[1][i];
+  }
+};
+
+template <class T>
+struct AdamStep {
+  T rate, scale, epsilon;
+  explicit AdamStep(const KernelCall& call)
+      : rate(static_cast<T>(call.attrs_of<AdamAttrs>().rate)),
+        scale(static_cast<T>(call.attrs_of<AdamAttrs>().scale)),
+        epsilon(static_cast<T>(call.attrs_of<AdamAttrs>().epsilon)) {}
+  [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
+    for (Dim i = first; i < last; ++i) out[i] = in[0][i] - rate * in[1][i] / (std::sqrt(in[2][i] * scale) + epsilon);
+  }
+};
+
+/// A pass once per instruction set.
+template <class T, class Pass>
+struct Widest {
+  using Run = void (*)(const Pass&, std::array<const T*, 3>, T*, Dim, Dim);
+  static void base(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) { pass.run(in, out, first, last); }
+  LODESTONE_TARGET_AVX2 static void avx2(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
+    pass.run(in, out, first, last);
+  }
+  LODESTONE_TARGET_AVX512 static void avx512(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
+    pass.run(in, out, first, last);
+  }
+  [[nodiscard]] static Run get() { return isa() == Isa::avx512 ? avx512 : isa() == Isa::avx2 ? avx2 : base; }
+};
+
+template <class T, class Pass>
+void kernel(const KernelCall& call) {
+  const Pass pass(call);
+  const auto run = Widest<T, Pass>::get();
+  std::array<const T*, 3> in{};
+  for (std::size_t k = 0; k < call.in.size(); ++k) in[k] = call.in[k].as<T>();
+  share(call.out.count(), 10.0 * static_cast<double>(call.out.count()),
+        [&](Dim first, Dim last) { run(pass, in, call.out.as<T>(), first, last); });
+}
+
+template <class T>
+void register_for(OpTable& table) {
+  table.at("blend").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, Blend<T>>, true, true});
+  table.at("adam_step").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, AdamStep<T>>, true, true});
+}
+
+}  // namespace
+
+void register_update_kernels(OpTable& table) {
+  register_for<float>(table);
+  register_for<double>(table);
+}
+
+}  // namespace lodestone::engine::cpu_backend
