@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/info/file_info.hpp"
 
+#include "engine/state/safetensors.hpp"
 #include "io/csv/csv.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -191,6 +192,28 @@ void describe_checkpoint(FileInfo& info, const Hdf5Source& source) {
   info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
 }
 
+/// What an array looks like, one line each, after a line about all of them.
+void add_array_facts(FileInfo& info, const core::ArraySource& source) {
+  std::vector<std::string> lines;
+  std::int64_t n_elements = 0;
+  for (const std::string& name : source.names()) {
+    const core::ArrayInfo array = source.info(name);
+    lines.push_back(fmt::format("{}: {} [{}]", name, core::name_of(array.dtype), fmt::join(array.shape, ", ")));
+    n_elements += array.count();
+  }
+  info.facts.push_back(fmt::format("{} arrays, {} numbers", lines.size(), n_elements));
+  for (const char* key : {"format", "format_version", "engine_version"}) {
+    if (source.has_attribute("", key)) info.facts.push_back(fmt::format("{}: {}", key, source.attribute("", key)));
+  }
+  info.facts.insert(info.facts.end(), lines.begin(), lines.end());
+}
+
+void describe_safetensors(FileInfo& info) {
+  const engine::SafetensorsSource source(info.path);
+  add_array_facts(info, source);
+  source.verify();
+}
+
 void describe_hdf5(FileInfo& info) {
   const Hdf5Source source(info.path);
   const std::string format = source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
@@ -203,6 +226,9 @@ void describe_hdf5(FileInfo& info) {
   } else if (format == "lodestone checkpoint") {
     info.format = "HDF5 checkpoint";
     describe_checkpoint(info, source);
+  } else if (format == "lodestone state") {
+    info.format = "HDF5 state";
+    add_array_facts(info, source);
   } else {
     add_section_facts(info, read_section_hdf5(info.path));
     info.format = "HDF5 model";
@@ -263,6 +289,8 @@ void describe(FileInfo& info) {
       return add_profile_facts(info, read_mt2d_data(info.path));
     case FileKind::hdf5:
       return describe_hdf5(info);
+    case FileKind::safetensors:
+      return describe_safetensors(info);
     case FileKind::toml:
       return describe_toml(info);
     case FileKind::csv_sites:
@@ -279,10 +307,11 @@ void describe(FileInfo& info) {
       break;
   }
   if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
-  throw core::FormatError("io::describe_file",
-                          "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5 or CSV with a header line, got a file of unknown "
-                          "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
-                          info.path);
+  throw core::FormatError(
+      "io::describe_file",
+      "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header line, got a file of unknown "
+      "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
+      info.path);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct SiteInfo {
 struct FileInfo {
   std::string path;
   std::string
-      format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML model", "TOML", "HDF5", "CSV sites", "CSV responses", "CSV section", "CSV table", "unknown"
+      format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML model", "TOML", "HDF5", "safetensors", "CSV sites", "CSV responses", "CSV section", "CSV table", "unknown"
   std::string status;                        ///< "ok", or the error text
   core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
   std::vector<std::string> warnings;

@@ -24,6 +24,11 @@ bool is_edi(const std::vector<std::string_view>& lines) {
                      [&](std::string_view line) { return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS"); });
 }
 
+/// A length of eight bytes, lowest first and below 2^32, and the JSON object of that length.
+bool is_safetensors(std::string_view bytes) {
+  return bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{';
+}
+
 /// Some line that is a table header or a key with a value, and no line that is something else.
 bool is_toml(const std::vector<std::string_view>& lines) {
   for (const auto line : lines) {
@@ -74,15 +79,16 @@ bool is_csv_table(const std::vector<std::string_view>& lines) {
 }  // namespace
 
 std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 14> names{
-      "EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "MARE2DEM data", "MT2DData",
-      "TOML", "HDF5",           "CSV sites",      "CSV responses",   "CSV section",     "CSV table",     "unknown"};
+  constexpr std::array<std::string_view, 15> names{
+      "EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML",
+      "HDF5", "safetensors",    "CSV sites",      "CSV responses",   "CSV section",     "CSV table",     "unknown"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
 FileKind kind_of_file(const std::string& path) {
   const std::string bytes = read_bytes_up_to(path, looked_at);
   if (std::string_view(bytes).substr(0, hdf5_signature.size()) == hdf5_signature) return FileKind::hdf5;
+  if (is_safetensors(bytes)) return FileKind::safetensors;
   if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
   const auto lines = split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;

@@ -17,6 +17,7 @@ enum class FileKind {
   mt2d_data,
   toml,
   hdf5,
+  safetensors,
   csv_sites,
   csv_responses,
   csv_section,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/state/state_file.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 #include "io/info/file_info.hpp"
 #include "io/model/file_kind.hpp"
 #include "io/model/model_file.hpp"
@@ -95,4 +97,31 @@ TEST_CASE("model files: HDF5, ModEM and TOML are read whatever their names, othe
   CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(write_text(folder, "t", "hello world")); }),
              Catch::Contains("a file of unknown format"));
   CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
+}
+
+TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5; damage is told", "[info]") {
+  const TemporaryFolder folder;
+  const engine::NamedTensors state{{"net.0.weight", engine::Tensor::from(std::vector<double>(6), {2, 3})},
+                                   {"optimizer.n_steps", engine::Tensor::from(std::vector<std::int64_t>{7}, {})}};
+  const std::string path = folder / "state.safetensors";
+  engine::save_state(path, state);
+  Hdf5Sink sink(folder / "state.h5");
+  engine::write_state(sink, state);
+  sink.commit();
+  CHECK(kind_of_file(path) == FileKind::safetensors);
+  const auto info = describe_file(path);
+  CHECK(info.format == "safetensors");
+  CHECK(info.status == "ok");
+  CHECK(info.facts.at(0) == "2 arrays, 7 numbers");
+  CHECK(info.facts.at(1) == "format: lodestone state");
+  CHECK(info.facts.at(4) == "net.0.weight: f64 [2, 3]");
+  CHECK(info.facts.at(5) == "optimizer.n_steps: i64 []");
+  CHECK(describe_file(folder / "state.h5").format == "HDF5 state");
+  CHECK(describe_file(folder / "state.h5").facts == info.facts);
+  std::string bytes = text_of_file(path);
+  bytes.back() ^= 1;
+  const auto damaged = describe_file(write_text(folder, "damaged", bytes));
+  CHECK(damaged.code == core::ExitCode::format);
+  CHECK_THAT(damaged.status, Catch::Contains("\"optimizer.n_steps\" with checksum"));
+  CHECK(describe_file(write_text(folder, "cut", bytes.substr(0, 100))).code == core::ExitCode::format);
 }
