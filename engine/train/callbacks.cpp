@@ -100,6 +100,7 @@ void Checkpoint::save(Training& training, Moment moment) {
 }
 
 void Csv::begin(Training& training) {
+  core::remove_leftovers(path_.string());
   text_.clear();
   if (training.n_epochs() > 0) text_ = rows_until(path_, training.n_epochs());
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: resume_training STATE.safetensors THREADS
+// usage: resume_training FOLDER THREADS
 //
 // A small training with everything in it that a resume must bring back: parameters, Adam's moments and step count under a schedule, running statistics, a
-// random key (dropout), a shuffled loader with random transforms that reads ahead, and a record of the losses. It goes on from the file if there is one, writes it
-// every few steps, and before it does anything says so on standard output and waits for a character on standard input (or its end), so that it can be killed at a
-// chosen moment.
+// random key (dropout), a shuffled loader with random transforms that reads ahead, a validation loader, callbacks that remember, a table of figures. It goes
+// on from FOLDER/state.safetensors if there is one, and before it does anything says so on standard output and waits for a character on standard input (or its
+// end), so that it can be killed at a chosen moment.
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/random.hpp"
@@ -19,8 +19,8 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/optim/optimizer.hpp"
-#include "engine/state/state_file.hpp"
-#include "engine/transform/variables.hpp"
+#include "engine/train/callbacks.hpp"
+#include "engine/train/model.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -31,7 +31,7 @@ using namespace lodestone::engine;
 
 namespace {
 
-constexpr std::int64_t n_epochs = 8;  // of 13 steps
+constexpr std::int64_t n_epochs = 8;  // of 14 steps
 constexpr std::int64_t save_every = 3;
 constexpr Dim n_items = 200, n_in = 24, n_hidden = 160;
 
@@ -53,59 +53,47 @@ NamedTensors augmented(NamedTensors batch, const Tensor& keys) {
   return batch;
 }
 
-class Training : public Stateful {
- public:
-  Training()
-      : initial_(3),
-        net_(
-            add("network", Sequential{Linear(n_in, n_hidden, initial_), BatchNorm(n_hidden, initial_), Layer(swish), Dropout(0.1, initial_),
-                                      Linear(n_hidden, n_hidden, initial_), Layer(swish), Linear(n_hidden, 1, initial_)})),
-        adam_(add("optimizer", Adam(net_, {.learning_rate = warm_up(10, cosine_decay({.rate = 3e-3, .n_steps = 60}))}))),
-        loader_(add("loader", Loader(data(), {.batch_size = 16, .seed = 5, .transform = augmented, .read_ahead = 2}))),
-        losses_(add_state("losses", zeros({n_epochs * loader_.n_batches()}))) {}
-
-  [[nodiscard]] bool is_done() const { return loader_.epoch() == n_epochs; }
-  [[nodiscard]] std::int64_t n_steps() const { return adam_.n_steps(); }
-
-  void step() const {
-    const auto batch = loader_.next();
-    if (!batch) return;
-    const auto [loss, gradients] =
-        value_and_grad([&] { return mean_squared_error(net_(batch->at("x")), batch->at("y")); }, adam_.trained());
-    const auto at = static_cast<Dim>(n_steps());
-    losses_.assign(losses_.value() + pad(reshape(loss, {1}), {at}, {losses_.aval().shape[0] - at - 1}));
-    adam_.step(gradients);
-    Tensors all;
-    for (const auto& [name, tensor] : state()) all.push_back(tensor);
-    eval(all);
-  }
-
- private:
-  InitialValues initial_;
-  Sequential net_;
-  Adam adam_;
-  Loader loader_;
-  Variable losses_;
-};
-
-void say(const char* what, std::int64_t step) {
-  std::printf("%s %d\n", what, static_cast<int>(step));
+void say(const char* what) {
+  std::puts(what);
   std::fflush(stdout);
   std::getchar();
 }
 
-void train(const std::string& path) {
-  const Training training;
-  if (std::filesystem::exists(path)) load_state(path, training);
-  say("from", training.n_steps());
-  while (!training.is_done()) {
-    say("step", training.n_steps());
-    training.step();
-    if (training.n_steps() % save_every != 0 && !training.is_done()) continue;
-    say("saving", training.n_steps());
-    save_state(path, training);
-    say("saved", training.n_steps());
+/// Says what comes next in the list of callbacks.
+class Says final : public Callback {
+ public:
+  Says(const char* before_step, const char* before_save) : before_step_(before_step), before_save_(before_save) {}
+  Verdict judge(Training&, const Step&) override {
+    if (*before_step_ != '\0') say(before_step_);
+    return Verdict::take;
   }
+  void save(Training& training, Moment moment) override {
+    if (moment == Moment::epoch || training.n_steps() % save_every == 0) say(before_save_);
+  }
+
+ private:
+  const char *before_step_, *before_save_;
+};
+
+void train(const std::string& folder) {
+  const std::string state = folder + "/state.safetensors";
+  InitialValues initial(3);
+  const Layer net = Sequential{Linear(n_in, n_hidden, initial), BatchNorm(n_hidden, initial),        Layer(swish),
+                               Dropout(0.1, initial),           Linear(n_hidden, n_hidden, initial), Layer(swish),
+                               Linear(n_hidden, 1, initial)};
+  const auto squared = [](const Tensor& predicted, const Tensor& target) { return mean_squared_error(predicted, target); };
+  const auto absolute = [](const Tensor& predicted, const Tensor& target) { return mean_absolute_error(predicted, target); };
+  const Model model(net, squared, Adam(net, {.learning_rate = warm_up(10, cosine_decay({.rate = 3e-3, .n_steps = 90}))}),
+                    {.metrics = {{"absolute", absolute}}, .input = "x", .target = "y", .largest_norm = 5.0});
+  const auto [training, validation] = data().split(0.2, 4);
+  const Loader batches(training, {.batch_size = 12, .seed = 5, .transform = augmented, .read_ahead = 2});
+  say("start");
+  static_cast<void>(model.fit(batches, Loader(validation, {.batch_size = 16, .order = Order::stored}),
+                              {.epochs = n_epochs,
+                               .callbacks = callbacks(Csv(folder + "/history.csv"), EarlyStopping({.patience = 100}),
+                                                      ReduceOnPlateau({.patience = 1, .factor = 0.7}), Says("step", "saving"),
+                                                      Checkpoint({.path = state, .every_steps = save_every}), Says("", "saved")),
+                               .resume_from = std::filesystem::exists(state) ? state : std::string()}));
 }
 
 }  // namespace
@@ -113,7 +101,7 @@ void train(const std::string& path) {
 int main(int argc, char** argv) {
   core::Session session;
   return session.run([&] {
-    if (argc != 3) throw core::InvalidArgument("resume_training", "expected STATE.safetensors THREADS, got {} arguments", argc - 1);
+    if (argc != 3) throw core::InvalidArgument("resume_training", "expected FOLDER THREADS, got {} arguments", argc - 1);
     core::set_threads(std::stoi(argv[2]));
     train(argv[1]);
     return 0;
