@@ -41,6 +41,8 @@ class Linearization {
   /// The rows of J that this rank holds. Every row is held by at least one rank; a row that several hold (all of them, in a serial map) has the same
   /// bits there. errors of all four: SolverError when the result is not finite, here perhaps on one rank only.
   [[nodiscard]] JacobianRows local_jacobian() const;
+  /// Memory held on this rank in bytes, an estimate: what the engine counts for a simulation inside a graph. The default: the value alone. Not collective.
+  [[nodiscard]] virtual std::size_t bytes() const { return static_cast<std::size_t>(value_.size()) * sizeof(double); }
 
  protected:
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}

@@ -102,6 +102,7 @@ class ComposedLinearization final : public Linearization {
  public:
   ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner, Ranks of_inner)
       : Linearization(inner->size_in(), outer->value()), outer_(std::move(outer)), inner_(std::move(inner)), of_inner_(of_inner) {}
+  [[nodiscard]] std::size_t bytes() const override { return outer_->bytes() + inner_->bytes(); }
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
@@ -199,6 +200,11 @@ class StackedLinearization final : public Linearization {
  public:
   StackedLinearization(Linearizations parts, Eigen::Index size_in, Eigen::Index size_out)
       : Linearization(size_in, stacked_value(parts, size_out)), parts_(std::move(parts)) {}
+  [[nodiscard]] std::size_t bytes() const override {
+    std::size_t total = 0;
+    for (const auto& part : parts_) total += part->bytes();
+    return total;
+  }
 
  private:
   template <class Block>
@@ -299,6 +305,7 @@ class RestrictedLinearization final : public Linearization {
  public:
   RestrictedLinearization(std::unique_ptr<Linearization> whole, Indices free)
       : Linearization(static_cast<Eigen::Index>(free->size()), whole->value()), whole_(std::move(whole)), free_(std::move(free)) {}
+  [[nodiscard]] std::size_t bytes() const override { return whole_->bytes(); }
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/graph/attrs.hpp"
+#include "engine/graph/value.hpp"
 #include "engine/memory/buffer.hpp"
 
 #include <memory>
@@ -56,8 +57,9 @@ class Node final : public Counted {
   BufferPtr buffer;          ///< set by the evaluation
   std::int64_t offset = 0;   ///< of the first element in the buffer, in elements
   Strides strides;
+  OpaquePtr object;  ///< the value where it is not an array
 
-  [[nodiscard]] bool is_evaluated() const { return static_cast<bool>(buffer); }
+  [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const { return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype)); }
   [[nodiscard]] bool is_contiguous() const { return engine::is_contiguous(aval.shape, strides); }
 

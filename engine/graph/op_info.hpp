@@ -77,8 +77,9 @@ struct Derivative {
   std::function<Tensor(const RuleArgs&, std::span<const Tensor> tangents)> jvp;
   /// Cotangent of input `which` for a cotangent of the output; not valid: zero.
   std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> vjp;
-  std::string why_none;  ///< set instead of both: why there is none
-  std::string formula;   ///< for the documentation
+  std::string why_none;       ///< set instead of both: why there is none
+  std::string why_no_second;  ///< why the derivative cannot be differentiated with respect to the inputs; asked for, the rules throw
+  std::string formula;        ///< for the documentation
   [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
 };
 
@@ -121,6 +122,10 @@ inline constexpr int n_backends = 2;
 struct Sample {
   std::vector<Tensor> inputs;
   AttrsPtr attrs;
+  /// For ops on values that are not arrays: the op's inputs from these arrays, an array from what it gives. Not set: as they are.
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> prepare = {};
+  std::function<Tensor(const Tensor&)> finish = {};
+  std::vector<std::size_t> constants = {};  ///< inputs in which the op is not differentiated
 };
 class Sampler;
 
@@ -138,6 +143,11 @@ struct OpInfo {
   /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is needed, a kernel makes it.
   bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
   std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};
+  /// For ops whose value no kernel computes (simulations, sub-graphs): a tensor with the value, from evaluated inputs; what it records runs. Such ops may
+  /// take and give values that are not arrays.
+  std::function<Tensor(const RuleArgs&)> run;
+  /// For ops that may be collective over ranks: whether they run when recorded, on the calling thread, in program order, never twice, never left out.
+  bool (*runs_when_recorded)(const Attrs* attrs) = nullptr;
   /// For ops that other ops can say (see `composite`): what is recorded instead where no backend has a kernel that accepts the inputs.
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does

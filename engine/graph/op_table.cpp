@@ -28,6 +28,7 @@ void register_own(OpTable& table) {
   register_cumulative(table);
   register_more(table);
   register_linalg(table);
+  register_external(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }
@@ -42,6 +43,8 @@ void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::s
       throw core::DeviceError(op.name, "expected all inputs on {}, got input {} on {}; copy one of them {}", inputs[0].device().text(), i,
                               inputs[i].device().text(), at_line(where));
     }
+    if (inputs[i].aval().kind != Kind::array && !op.run)
+      throw core::InvalidArgument(op.name, "expected an array as input {}, got a {} {}", i, inputs[i].aval().text(), at_line(where));
   }
   if (!inputs.empty() && !op.dtypes.contains(inputs[0].dtype()))
     throw core::InvalidArgument(op.name, "expected {}, got {} {}", op.dtypes.text(), inputs[0].aval().text(), at_line(where));
@@ -135,6 +138,7 @@ Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, 
   if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where})) return op.decompose({op, inputs, Tensor(), attrs, where});
   Tensor result(make_node(&op, inputs, std::move(attrs), aval, where));
   note_recorded(result);
+  if (op.runs_when_recorded != nullptr && !result.node().is_abstract && op.runs_when_recorded(result.node().attrs.get())) result.eval();
   return result;
 }
 

@@ -43,12 +43,7 @@ std::byte* Arena::allocate(std::size_t bytes) {
   const SizeClass size = class_of(bytes);
   const std::lock_guard lock(mutex_);
   ++stats_.requests;
-  if (budget_ != 0 && stats_.in_use + size.bytes > budget_) {
-    throw core::DeviceError(
-        "engine",
-        "expected {} to stay within its budget of {} bytes, got a request for {} with {} in use; free tensors or raise the budget",
-        device_.text(), budget_, bytes, stats_.in_use);
-  }
+  check_budget(size.bytes, bytes);
   std::byte* block = nullptr;
   auto& cached = free_[static_cast<std::size_t>(size.index)];
   if (!cached.empty()) {
@@ -69,6 +64,25 @@ std::byte* Arena::allocate(std::size_t bytes) {
   stats_.in_use += size.bytes;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
   return block;
+}
+
+void Arena::check_budget(std::size_t wanted, std::size_t bytes) const {
+  if (budget_ == 0 || stats_.in_use + wanted <= budget_) return;
+  throw core::DeviceError(
+      "engine", "expected {} to stay within its budget of {} bytes, got a request for {} with {} in use; free tensors or raise the budget",
+      device_.text(), budget_, bytes, stats_.in_use);
+}
+
+void Arena::hold(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  check_budget(bytes, bytes);
+  stats_.in_use += bytes;
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
+}
+
+void Arena::release(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.in_use -= bytes;
 }
 
 void Arena::free(std::byte* block, std::size_t bytes) noexcept {

@@ -33,6 +33,9 @@ class Arena {
   /// At least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
   void free(std::byte* block, std::size_t bytes) noexcept;
+  /// Counts memory that others allocated for this device (factorisations of a solver). errors: DeviceError past the budget.
+  void hold(std::size_t bytes);
+  void release(std::size_t bytes) noexcept;
   /// Requests that would exceed this many bytes in use fail; 0: no limit.
   void set_budget(std::size_t bytes);
   /// Gives cached blocks back to the system.
@@ -43,6 +46,7 @@ class Arena {
 
  private:
   void trim_locked() noexcept;
+  void check_budget(std::size_t wanted, std::size_t bytes) const;
   static constexpr int n_classes = 4 * 48;
   Device device_;
   mutable std::mutex mutex_;

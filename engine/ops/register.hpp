@@ -17,4 +17,5 @@ void register_indexing(OpTable& table);
 void register_cumulative(OpTable& table);
 void register_more(OpTable& table);
 void register_linalg(OpTable& table);
+void register_external(OpTable& table);
 }  // namespace lodestone::engine

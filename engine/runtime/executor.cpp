@@ -60,7 +60,7 @@ View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}
 /// The buffer of an input that nobody needs after this node and that has the output's size.
 BufferPtr buffer_to_reuse(const Node& node) {
   for (const NodePtr& input : node.inputs) {
-    const bool is_last_use = input->has_one_owner() && input->buffer->has_one_owner();
+    const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();
     if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() && input->offset == 0) return input->buffer;
   }
   return {};
@@ -104,10 +104,26 @@ void run_kernel(Node& node) {
   }
 }
 
+/// A value that no kernel computes.
+void run_function(Node& node) {
+  const OwnGraph own;
+  const Tensors inputs(node.inputs.begin(), node.inputs.end());
+  const Tensor value = node.op->run({*node.op, inputs, Tensor(), node.attrs, node.where}).eval();
+  if (!(value.aval() == node.aval)) {
+    throw core::ShapeError(node.op->name, "expected a value of {}, got {} {}", node.aval.text(), value.aval().text(), at_line(node.where));
+  }
+  node.buffer = value.node().buffer;
+  node.offset = value.node().offset;
+  node.strides = value.node().strides;
+  node.object = value.node().object;
+}
+
 void run(Node& node) {
   const bool is_view = node.op->view != nullptr && node.op->view(*node.inputs[0], node.attrs.get(), node);
   if (is_view) {
     node.buffer = node.inputs[0]->buffer;
+  } else if (node.op->run) {
+    run_function(node);
   } else {
     run_kernel(node);
   }
@@ -123,7 +139,16 @@ void run(Node& node) {
 }  // namespace
 
 void execute(std::span<const Tensor> outputs) {
-  for (Node* node : order_of(outputs)) run(*node);
+  for (bool done = false; !done;) {
+    done = true;
+    for (Node* node : order_of(outputs)) {
+      const bool nested = static_cast<bool>(node->op->run);
+      run(*node);
+      if (!nested) continue;
+      done = false;  // it may have evaluated, and freed, nodes that were to come
+      break;
+    }
+  }
   n_pending = 0;
 }
 
@@ -132,6 +157,20 @@ void eval(std::span<const Tensor> tensors) { execute(tensors); }
 void note_recorded(const Tensor& tensor) {
   if (++n_pending < most_pending || tensor.node().is_abstract) return;
   execute(std::span(&tensor, 1));
+}
+
+OwnGraph::OwnGraph() : depth_(std::exchange(keep_depth, 0)) { kept_.swap(kept); }
+OwnGraph::~OwnGraph() {
+  keep_depth = depth_;
+  kept_.swap(kept);
+}
+
+Tensor new_array(const Aval& aval) {
+  NodePtr node(new Node);
+  node->aval = aval;
+  node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
+  node->strides = contiguous_strides(aval.shape);
+  return Tensor(std::move(node));
 }
 
 KeepGraph::KeepGraph() { ++keep_depth; }

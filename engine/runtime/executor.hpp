@@ -40,6 +40,22 @@ class ExecutionObserver {
   const std::function<void(const Node&)>* outer_;
 };
 
+/// While one lives, evaluated nodes drop their inputs again, whatever transform is under way: for graphs that run inside a node.
+class OwnGraph {
+ public:
+  OwnGraph();
+  ~OwnGraph();
+  OwnGraph(const OwnGraph&) = delete;
+  OwnGraph& operator=(const OwnGraph&) = delete;
+
+ private:
+  int depth_;
+  std::vector<NodePtr> kept_;
+};
+
+/// A row-major array whose elements are to be written. errors: DeviceError.
+[[nodiscard]] Tensor new_array(const Aval& aval);
+
 /// A row-major copy of an evaluated node's elements, or the node itself when it is row-major already.
 [[nodiscard]] NodePtr contiguous(const NodePtr& node);
 

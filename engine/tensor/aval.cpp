@@ -8,7 +8,9 @@ namespace lodestone::engine {
 std::string Device::text() const { return fmt::format("{}:{}", kind == Kind::cpu ? "cpu" : "cuda", index); }
 
 std::string Aval::text() const {
-  return fmt::format("{}{}{}", core::name_of(dtype), shape.text(), device == cpu ? "" : " on " + device.text());
+  if (kind == Kind::tuple) return "tuple";
+  return fmt::format("{}{}{}{}", kind == Kind::handle ? "handle of " : "", core::name_of(dtype), shape.text(),
+                     device == cpu ? "" : " on " + device.text());
 }
 
 }  // namespace lodestone::engine

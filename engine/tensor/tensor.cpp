@@ -13,12 +13,9 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval) {
     throw core::ShapeError("engine::Tensor", "expected {} bytes for {}, got {}; do the elements fit the shape?", aval.bytes(), aval.text(),
                            bytes.size());
   }
-  NodePtr node(new Node);
-  node->aval = aval;
-  node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
-  node->strides = contiguous_strides(aval.shape);
-  if (!bytes.empty()) std::memcpy(node->data(), bytes.data(), bytes.size());
-  return Tensor(std::move(node));
+  Tensor result = new_array(aval);
+  if (!bytes.empty()) std::memcpy(result.node().data(), bytes.data(), bytes.size());
+  return result;
 }
 
 Dim Tensor::dim(int axis) const {
@@ -39,6 +36,7 @@ void Tensor::check_item(DType dtype) const {
 
 std::span<const std::byte> Tensor::contiguous_bytes(DType dtype) const {
   if (!is_valid()) throw core::InvalidArgument("engine::Tensor", "expected a tensor, got an empty one");
+  if (aval().kind != Kind::array) throw core::InvalidArgument("engine::Tensor", "expected an array, got a {}", aval().text());
   if (dtype != aval().dtype) {
     throw core::InvalidArgument("engine::Tensor", "expected to be read as {}, got {}; cast it first", core::name_of(aval().dtype),
                                 core::name_of(dtype));

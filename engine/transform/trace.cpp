@@ -6,11 +6,22 @@
 #include "engine/ops/rules.hpp"
 #include "engine/runtime/executor.hpp"
 
+#include <utility>
+
 namespace lodestone::engine {
+
+namespace {
+thread_local bool differentiating = false;
+}  // namespace
+
+bool is_differentiating() { return differentiating; }
+Differentiating::Differentiating(bool value) : before_(std::exchange(differentiating, value)) {}
+Differentiating::~Differentiating() { differentiating = before_; }
 
 Trace Trace::of(const Function& f, const Tensors& inputs) {
   Tensors marked;
   for (const Tensor& input : inputs) marked.push_back(identity(input));
+  const Differentiating scope(true);
   return Trace(f, std::move(marked));
 }
 

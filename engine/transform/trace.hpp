@@ -50,4 +50,19 @@ class Trace {
   std::unordered_map<const Node*, int> slots_;
 };
 
+/// Whether the ops now recorded on this thread are a trace that derivatives will be taken of: ops that cost much keep what those need.
+[[nodiscard]] bool is_differentiating();
+
+/// Sets what `is_differentiating` says while it lives.
+class Differentiating {
+ public:
+  explicit Differentiating(bool value);
+  ~Differentiating();
+  Differentiating(const Differentiating&) = delete;
+  Differentiating& operator=(const Differentiating&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace lodestone::engine

@@ -43,6 +43,11 @@ class Linearization2D final : public core::Linearization {
         impl_(std::move(impl)),
         resistivity_(std::move(resistivity)),
         solved_(std::move(solved)) {}
+  [[nodiscard]] std::size_t bytes() const override {
+    double numbers = 0.0;
+    for (const SolvedJob& job : solved_) numbers += job.factors->entries() + static_cast<double>(job.field.size());
+    return static_cast<std::size_t>(numbers * sizeof(Complex)) + core::Linearization::bytes();
+  }
 
  private:
   MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override;

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols: h a handle of the linearisations at x [items…, n_in], one per item; V, W directions [items…, k…, n].
+#include "engine/transform/external.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+#include "engine/runtime/executor.hpp"
+#include "engine/transform/trace.hpp"
+
+#include <cmath>
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+using ConstVectors = Eigen::Map<const Eigen::MatrixXd>;
+using Vectors = Eigen::Map<Eigen::MatrixXd>;
+
+struct ExternalAttrs {
+  core::MapPtr map;
+  std::string name;
+  static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::name}}; }
+};
+
+/// The linearisations at every item.
+class Linearizations final : public Opaque {
+ public:
+  using List = std::vector<std::unique_ptr<core::Linearization>>;
+  Linearizations(Device device, List list) : Opaque(device, bytes_of(list)), items(std::move(list)) {}
+  const List items;
+
+ private:
+  static std::size_t bytes_of(const List& list) {
+    std::size_t total = 0;
+    for (const auto& item : list) total += item->bytes();
+    return total;
+  }
+};
+
+const core::DifferentiableMap& map_of(R args) { return *args.as<ExternalAttrs>().map; }
+const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<ExternalAttrs>().map; }
+
+[[noreturn]] void throw_second_derivative(R args) {
+  throw core::InvalidArgument(args.op.name,
+                              "a second derivative of {} was asked for; maps have first derivatives only, differentiate {} {}",
+                              map_of(args).name(), "once or take stop_gradient of its unknowns", at_line(args.where));
+}
+
+// ---- Shapes ------------------------------------------------------------------------------------------------------------------------------
+
+Aval with_last(const Aval& aval, Dim extent) {
+  Aval result{aval.shape, DType::f64, aval.device, aval.layout};
+  result.shape[result.shape.rank() - 1] = extent;
+  return result;
+}
+
+void expect_last(const InferArgs& args, std::size_t input, Dim extent, std::string_view what) {
+  const Shape& shape = args.aval(input).shape;
+  if (shape.rank() > 0 && shape.back() == extent) return;
+  throw core::ShapeError(args.op.name, "expected {} {} of {} along the last axis, got {} {}", extent, what, map_of(args).name(),
+                         args.aval(input).text(), at_line(args.where));
+}
+
+void expect_handle(const InferArgs& args) {
+  if (args.aval(0).kind != Kind::handle)
+    throw core::InvalidArgument(args.op.name, "expected a linearisation of {}, got {} {}", map_of(args).name(), args.aval(0).text(),
+                                at_line(args.where));
+}
+
+Aval infer_at_x(const InferArgs& args) {
+  expect_last(args, 0, map_of(args).size_in(), "unknowns");
+  return with_last(args.aval(0), map_of(args).size_out());
+}
+
+Aval infer_linearize(const InferArgs& args) {
+  expect_last(args, 0, map_of(args).size_in(), "unknowns");
+  Aval result = args.aval(0);
+  result.kind = Kind::handle;
+  return result;
+}
+
+Aval infer_value(const InferArgs& args) {
+  expect_handle(args);
+  return with_last(args.aval(0), map_of(args).size_out());
+}
+
+/// Directions carry the items of the handle first, then any axes of their own.
+Aval infer_product(const InferArgs& args, Dim from, Dim to, std::string_view what) {
+  expect_handle(args);
+  expect_last(args, 1, from, what);
+  const Shape &handle = args.aval(0).shape, &directions = args.aval(1).shape;
+  bool fits = directions.rank() >= handle.rank() && args.aval(1).dtype == DType::f64;
+  for (int axis = 0; fits && axis + 1 < handle.rank(); ++axis) fits = handle[axis] == directions[axis];
+  if (!fits)
+    throw core::ShapeError(args.op.name, "expected f64 directions that start with the items of {}, got {} {}", args.aval(0).text(),
+                           args.aval(1).text(), at_line(args.where));
+  return with_last(args.aval(1), to);
+}
+
+// ---- Values ------------------------------------------------------------------------------------------------------------------------------
+
+/// Calls f(i, x_i, out_i) with the i-th of `n` pieces of a tensor and of the result, each column-major with one vector per column.
+template <class F>
+Tensor for_pieces(const Tensor& in, Dim n, Dim to, F f) {
+  const Dim from = in.shape().back();
+  const Tensor out = new_array(with_last(in.aval(), to));
+  const Dim columns = n > 0 ? out.count() / std::max<Dim>(to, 1) / n : 0;
+  const double* source = in.data<double>().data();
+  auto* target = reinterpret_cast<double*>(out.node().data());
+  for (Dim i = 0; i < n && columns > 0; ++i)
+    f(static_cast<std::size_t>(i), ConstVectors(source + i * from * columns, from, columns),
+      Vectors(target + i * to * columns, to, columns));
+  return out;
+}
+
+Dim n_items(const Shape& shape) {
+  Dim items = 1;
+  for (int axis = 0; axis + 1 < shape.rank(); ++axis) items *= shape[axis];
+  return items;
+}
+
+Tensor run_call(R args) {
+  const core::DifferentiableMap& map = map_of(args);
+  return for_pieces(args.in[0], n_items(args.in[0].shape()), map.size_out(),
+                    [&](std::size_t, const ConstVectors& x, Vectors out) { out = map.value(x.col(0)); });
+}
+
+Tensor run_linearize(R args) {
+  const core::DifferentiableMap& map = map_of(args);
+  const Tensor& x = args.in[0];
+  const double* elements = x.data<double>().data();
+  Linearizations::List items;
+  for (Dim i = 0; i < n_items(x.shape()); ++i)
+    items.push_back(map.linearize(Eigen::Map<const Eigen::VectorXd>(elements + i * map.size_in(), map.size_in())));
+  NodePtr node(new Node);
+  node->aval = x.aval();
+  node->aval.kind = Kind::handle;
+  node->object = OpaquePtr(new Linearizations(x.device(), std::move(items)));
+  return Tensor(std::move(node));
+}
+
+const Linearizations::List& items_of(R args) { return static_cast<const Linearizations&>(*args.in[0].node().object).items; }
+
+Tensor run_value(R args) {
+  const auto& items = items_of(args);
+  const Dim n_out = map_of(args).size_out();
+  const Tensor out = new_array(with_last(args.in[0].aval(), n_out));
+  auto* target = reinterpret_cast<double*>(out.node().data());
+  for (std::size_t i = 0; i < items.size(); ++i) std::copy_n(items[i]->value().data(), n_out, target + static_cast<Dim>(i) * n_out);
+  return out;
+}
+
+Tensor run_jvp(R args) {
+  const auto& items = items_of(args);
+  return for_pieces(args.in[1], std::ssize(items), map_of(args).size_out(),
+                    [&](std::size_t i, const ConstVectors& v, Vectors out) { out = items[i]->jvp(v); });
+}
+
+Tensor run_vjp(R args) {
+  const auto& items = items_of(args);
+  return for_pieces(args.in[1], std::ssize(items), map_of(args).size_in(),
+                    [&](std::size_t i, const ConstVectors& w, Vectors out) { out = items[i]->vjp(w); });
+}
+
+// ---- Ops ---------------------------------------------------------------------------------------------------------------------------------
+
+Tensor external_call(const Tensor& x, const AttrsPtr& attrs, std::source_location where) {
+  static const OpInfo& op = op_named("external_call");
+  return record(op, {x}, attrs, where);
+}
+Tensor external_linearize(const Tensor& x, const AttrsPtr& attrs, std::source_location where) {
+  static const OpInfo& op = op_named("external_linearize");
+  return record(op, {x}, attrs, where);
+}
+Tensor external_value(const Tensor& h, const AttrsPtr& attrs, std::source_location where) {
+  static const OpInfo& op = op_named("external_value");
+  return record(op, {h}, attrs, where);
+}
+Tensor external_jvp(const Tensor& h, const Tensor& v, const AttrsPtr& attrs, std::source_location where) {
+  static const OpInfo& op = op_named("external_jvp");
+  return record(op, {h, v}, attrs, where);
+}
+Tensor external_vjp(const Tensor& h, const Tensor& w, const AttrsPtr& attrs, std::source_location where) {
+  static const OpInfo& op = op_named("external_vjp");
+  return record(op, {h, w}, attrs, where);
+}
+
+// ---- Rows --------------------------------------------------------------------------------------------------------------------------------
+
+OpInfo row_of(std::string name, std::string formula, int n_inputs) {
+  OpInfo row;
+  row.name = std::move(name);
+  row.formula = std::move(formula);
+  row.n_inputs = n_inputs;
+  row.dtypes = {DType::f64};
+  row.runs_when_recorded = [](const Attrs*) { return true; };
+  row.derivative.why_no_second = "maps have first derivatives only";
+  return row;
+}
+
+/// sin(A x + b), a map that every rule can be checked on.
+AttrsPtr small_map(Sampler& sampler) {
+  const Dim n_in = sampler.integer(1, 4), n_out = sampler.integer(1, 4);
+  Eigen::MatrixXd a(n_out, n_in);
+  for (double& each : a.reshaped()) each = sampler.real(-1.0, 1.0);
+  const core::MapPtr linear = core::affine(a, Eigen::VectorXd::LinSpaced(n_out, -1.0, 1.0));
+  const core::MapPtr map = core::compose(core::pointwise(
+                                             "sin", n_out, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); }),
+                                         linear);
+  return make_attrs(ExternalAttrs{map, map->name()});
+}
+
+Shape items_and(Sampler& sampler, Dim last) {
+  Shape shape;
+  for (Dim axis = sampler.integer(0, 2); axis > 0; --axis) shape.push_back(sampler.chance(0.1) ? 0 : sampler.integer(1, 3));
+  shape.push_back(last);
+  return shape;
+}
+
+Sample sample_at_x(Sampler& sampler) {
+  const AttrsPtr attrs = small_map(sampler);
+  const Dim n_in = attrs_as<ExternalAttrs>(*attrs).map->size_in();
+  return {{sampler.tensor(items_and(sampler, n_in), -1.0, 1.0)}, attrs};
+}
+
+Sample sample_product(Sampler& sampler, bool forward) {
+  Sample sample = sample_at_x(sampler);
+  const auto& map = *attrs_as<ExternalAttrs>(*sample.attrs).map;
+  Shape directions = sample.inputs[0].shape().erased(sample.inputs[0].rank() - 1);
+  for (Dim axis = sampler.integer(0, 1); axis > 0; --axis) directions.push_back(sampler.integer(1, 5));
+  directions.push_back(forward ? map.size_in() : map.size_out());
+  sample.inputs.push_back(sampler.tensor(directions, -1.0, 1.0));
+  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {external_linearize(in[0], attrs, {}), in[1]}; };
+  sample.constants = {0};
+  return sample;
+}
+
+void register_values(OpTable& table) {
+  OpInfo call = row_of("external_call", "F(x)", 1);
+  call.infer = infer_at_x;
+  call.run = run_call;
+  call.derivative.formula = "J dx, of the map linearised at x";
+  call.derivative.jvp = [](R a, std::span<const Tensor> tangents) {
+    return external_jvp(external_linearize(a.in[0], a.attrs, a.where), tangents[0], a.attrs, a.where);
+  };
+  call.derivative.vjp = [](R a, const Tensor& w, std::size_t) {
+    return external_vjp(external_linearize(a.in[0], a.attrs, a.where), w, a.attrs, a.where);
+  };
+  call.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  call.sample = sample_at_x;
+  table.add(std::move(call));
+
+  OpInfo linearize = row_of("external_linearize", "a handle of F and J at x, whose tangents are those of x", 1);
+  linearize.infer = infer_linearize;
+  linearize.run = run_linearize;
+  linearize.derivative.formula = "dx";
+  linearize.derivative.jvp = [](R, std::span<const Tensor> tangents) { return tangents[0]; };
+  linearize.derivative.vjp = [](R, const Tensor& cotangent, std::size_t) { return cotangent; };
+  linearize.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  linearize.sample = [](Sampler& sampler) {
+    Sample sample = sample_at_x(sampler);
+    sample.finish = [attrs = sample.attrs](const Tensor& h) { return external_value(h, attrs, {}); };
+    return sample;
+  };
+  table.add(std::move(linearize));
+
+  OpInfo value = row_of("external_value", "F, from its linearisation h", 1);
+  value.infer = infer_value;
+  value.run = run_value;
+  value.derivative.formula = "J dh";
+  value.derivative.jvp = [](R a, std::span<const Tensor> tangents) { return external_jvp(a.in[0], tangents[0], a.attrs, a.where); };
+  value.derivative.vjp = [](R a, const Tensor& w, std::size_t) { return external_vjp(a.in[0], w, a.attrs, a.where); };
+  value.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  value.sample = [](Sampler& sampler) {
+    Sample sample = sample_at_x(sampler);
+    sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {external_linearize(in[0], attrs, {})}; };
+    return sample;
+  };
+  table.add(std::move(value));
+}
+
+/// A batch of directions at one point becomes more right-hand sides; a batch of points goes item by item.
+Tensor batch_product(R args, const std::vector<bool>& batched) {
+  const Tensor &h = args.in[0], &v = args.in[1];
+  if (batched[0]) {
+    const Tensor inputs[] = {h, with_batch(v, batched[1], h.shape()[0])};
+    return args.again(inputs);
+  }
+  const int items = h.rank() - 1;  // the new axis goes behind them
+  const Axes there = IntList::counting(v.rank()).erased(0).inserted(items, 0);
+  const Axes back = IntList::counting(v.rank()).erased(items).inserted(0, items);
+  const Tensor inputs[] = {h, transpose({v, args.where}, there)};
+  return transpose({args.again(inputs), args.where}, back);
+}
+
+void register_product(OpTable& table, bool forward) {
+  OpInfo row = forward ? row_of("external_jvp", "J V for k directions in one call", 2)
+                       : row_of("external_vjp", "Jᵀ W for k directions in one call", 2);
+  row.infer = [forward](const InferArgs& args) {
+    const Dim n_in = map_of(args).size_in(), n_out = map_of(args).size_out();
+    return forward ? infer_product(args, n_in, n_out, "unknowns") : infer_product(args, n_out, n_in, "outputs");
+  };
+  row.run = forward ? run_jvp : run_vjp;
+  row.derivative.formula = forward ? "J dV" : "Jᵀ dW";
+  row.derivative.why_no_second = {};  // linear in the directions
+  row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {
+    if (tangents[0].is_valid()) throw_second_derivative(args);
+    const Tensor inputs[] = {args.in[0], tangents[1]};
+    return args.again(inputs);
+  };
+  row.derivative.vjp = [forward](R args, const Tensor& cotangent, std::size_t which) -> Tensor {
+    if (which == 0) throw_second_derivative(args);
+    return forward ? external_vjp(args.in[0], cotangent, args.attrs, args.where)
+                   : external_jvp(args.in[0], cotangent, args.attrs, args.where);
+  };
+  row.batch = batch_product;
+  row.sample = [forward](Sampler& sampler) { return sample_product(sampler, forward); };
+  table.add(std::move(row));
+}
+
+}  // namespace
+
+void register_external(OpTable& table) {
+  register_values(table);
+  register_product(table, true);
+  register_product(table, false);
+}
+
+Tensor external(const core::MapPtr& map, const Located& x) {
+  if (!map) throw core::InvalidArgument("external", "expected a map, got a null pointer {}", at_line(x.where));
+  const DType dtype = x.tensor.dtype();
+  if (core::is_complex(dtype)) {
+    throw core::InvalidArgument("external", "expected real unknowns of {}, got {}; stack real and imaginary parts {}", map->name(),
+                                x.tensor.aval().text(), at_line(x.where));
+  }
+  const AttrsPtr attrs = make_attrs(ExternalAttrs{map, map->name()});
+  const Tensor at = cast(x, DType::f64);
+  const Tensor y =
+      is_differentiating() ? external_value(external_linearize(at, attrs, x.where), attrs, x.where) : external_call(at, attrs, x.where);
+  return core::is_float(dtype) ? cast({y, x.where}, dtype) : y;
+}
+
+}  // namespace lodestone::engine
