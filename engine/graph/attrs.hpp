@@ -34,7 +34,7 @@ namespace detail {
 inline std::string attr_text(const IntList& value) { return value.text(); }
 inline std::string attr_text(DType value) { return std::string(core::name_of(value)); }
 inline std::string attr_text(Device value) { return value.text(); }
-inline std::string attr_text(const std::string& value) { return '"' + value + '"'; }
+inline std::string attr_text(const std::string& value) { return fmt::format("\"{}\"", value); }
 template <class T>
 requires std::is_arithmetic_v<T> std::string attr_text(T value) { return fmt::format("{}", value); }
 

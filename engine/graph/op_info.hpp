@@ -77,6 +77,8 @@ struct Derivative {
   std::function<Tensor(const RuleArgs&, std::span<const Tensor> tangents)> jvp;
   /// Cotangent of input `which` for a cotangent of the output; not valid: zero.
   std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> vjp;
+  /// Set instead of `vjp` where the cotangents of the inputs share most of their work: all that are wanted.
+  std::function<std::vector<Tensor>(const RuleArgs&, const Tensor& cotangent, const std::vector<bool>& wanted)> pull_back;
   std::string why_none;       ///< set instead of both: why there is none
   std::string why_no_second;  ///< why the derivative cannot be differentiated with respect to the inputs; asked for, the rules throw
   std::string formula;        ///< for the documentation

@@ -29,6 +29,7 @@ void register_own(OpTable& table) {
   register_more(table);
   register_linalg(table);
   register_external(table);
+  register_implicit(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }

@@ -18,4 +18,5 @@ void register_cumulative(OpTable& table);
 void register_more(OpTable& table);
 void register_linalg(OpTable& table);
 void register_external(OpTable& table);
+void register_implicit(OpTable& table);
 }  // namespace lodestone::engine

@@ -120,6 +120,10 @@ Axes counted_axes(std::string_view op, const Axes& axes, int rank, const std::so
   return Axes(counted);
 }
 
+Tensor move_axis(const Tensor& x, int from, int to) {
+  return from == to ? x : transpose(x, IntList::counting(x.rank()).erased(from).inserted(to, from));
+}
+
 Axes shifted(const Axes& axes, Dim by) {
   Axes result = axes;
   for (int i = 0; i < result.size(); ++i) result[i] += by;

@@ -39,6 +39,8 @@ using Partial = Tensor (*)(const RuleArgs&);
 [[nodiscard]] int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where);
 /// Distinct, sorted, counted from the first. errors: ShapeError.
 [[nodiscard]] Axes counted_axes(std::string_view op, const Axes& axes, int rank, const std::source_location& where);
+/// x with one of its axes in another place; the others keep their order.
+[[nodiscard]] Tensor move_axis(const Tensor& x, int from, int to);
 /// Each plus one: for an input with a batch axis in front.
 [[nodiscard]] Axes shifted(const Axes& axes, Dim by = 1);
 

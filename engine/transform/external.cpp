@@ -117,7 +117,7 @@ Tensor for_pieces(const Tensor& in, Dim n, Dim to, F f) {
   return out;
 }
 
-Dim n_items(const Shape& shape) {
+Dim count_items(const Shape& shape) {
   Dim items = 1;
   for (int axis = 0; axis + 1 < shape.rank(); ++axis) items *= shape[axis];
   return items;
@@ -125,7 +125,7 @@ Dim n_items(const Shape& shape) {
 
 Tensor run_call(R args) {
   const core::DifferentiableMap& map = map_of(args);
-  return for_pieces(args.in[0], n_items(args.in[0].shape()), map.size_out(),
+  return for_pieces(args.in[0], count_items(args.in[0].shape()), map.size_out(),
                     [&](std::size_t, const ConstVectors& x, Vectors out) { out = map.value(x.col(0)); });
 }
 
@@ -134,7 +134,7 @@ Tensor run_linearize(R args) {
   const Tensor& x = args.in[0];
   const double* elements = x.data<double>().data();
   Linearizations::List items;
-  for (Dim i = 0; i < n_items(x.shape()); ++i)
+  for (Dim i = 0; i < count_items(x.shape()); ++i)
     items.push_back(map.linearize(Eigen::Map<const Eigen::VectorXd>(elements + i * map.size_in(), map.size_in())));
   NodePtr node(new Node);
   node->aval = x.aval();
@@ -290,11 +290,9 @@ Tensor batch_product(R args, const std::vector<bool>& batched) {
     const Tensor inputs[] = {h, with_batch(v, batched[1], h.shape()[0])};
     return args.again(inputs);
   }
-  const int items = h.rank() - 1;  // the new axis goes behind them
-  const Axes there = IntList::counting(v.rank()).erased(0).inserted(items, 0);
-  const Axes back = IntList::counting(v.rank()).erased(items).inserted(0, items);
-  const Tensor inputs[] = {h, transpose({v, args.where}, there)};
-  return transpose({args.again(inputs), args.where}, back);
+  const int n_items = h.rank() - 1;  // the new axis goes behind theirs
+  const Tensor inputs[] = {h, move_axis(v, 0, n_items)};
+  return move_axis(args.again(inputs), n_items, 0);
 }
 
 void register_product(OpTable& table, bool forward) {

@@ -106,8 +106,15 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
     const Step& step = steps_[s];
     Tensor& cotangent = of_slot[inputs_.size() + s];
     if (!cotangent.is_valid() || !step.op->derivative.exists()) continue;
-    for (std::size_t i = 0; i < step.in.size(); ++i) {
-      if (slot_of(step.in[i]) >= 0) give(step.in[i], step.op->derivative.vjp(step.args(), cotangent, i));
+    if (step.op->derivative.pull_back) {
+      std::vector<bool> wanted;
+      for (const Tensor& in : step.in) wanted.push_back(slot_of(in) >= 0);
+      const Tensors all = step.op->derivative.pull_back(step.args(), cotangent, wanted);
+      for (std::size_t i = 0; i < step.in.size(); ++i) give(step.in[i], all[i]);
+    } else {
+      for (std::size_t i = 0; i < step.in.size(); ++i) {
+        if (slot_of(step.in[i]) >= 0) give(step.in[i], step.op->derivative.vjp(step.args(), cotangent, i));
+      }
     }
     cotangent = Tensor();
   }

@@ -45,6 +45,12 @@ TEST_CASE("every op: a planted wrong derivative is found", "[engine]") {
           const Tensor tangent = right.jvp(args, tangents);
           return tangent.is_valid() ? tangent * 1.001 : tangent;
         };
+      } else if (right.pull_back) {
+        mutated.derivative.pull_back = [right](const RuleArgs& args, const Tensor& cotangent, const std::vector<bool>& wanted) {
+          Tensors result = right.pull_back(args, cotangent, wanted);
+          for (Tensor& each : result) each = each.is_valid() ? each * 1.001 : each;
+          return result;
+        };
       } else {
         mutated.derivative.vjp = [right](const RuleArgs& args, const Tensor& cotangent, std::size_t which) {
           const Tensor result = right.vjp(args, cotangent, which);
