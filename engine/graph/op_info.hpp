@@ -138,6 +138,7 @@ struct OpInfo {
   int n_inputs = 1;     ///< -1: any number
   DTypes dtypes;        ///< of the first input (of the output, where there is none)
   std::function<Aval(const InferArgs&)> infer;
+  std::function<std::vector<Aval>(const InferArgs&)> results;  ///< of ops that give several tensors: what they are
   Derivative derivative;
   /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;

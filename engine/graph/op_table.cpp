@@ -4,6 +4,7 @@
 #include "engine/backend/register.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/options.hpp"
+#include "engine/graph/tuple.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/runtime/executor.hpp"
 
@@ -30,6 +31,10 @@ void register_own(OpTable& table) {
   register_linalg(table);
   register_external(table);
   register_implicit(table);
+  register_tuples(table);
+  register_calls(table);
+  register_custom(table);
+  register_control(table);
   register_reference_kernels(table);
   register_cpu_kernels(table);
 }
@@ -58,6 +63,7 @@ NodePtr make_node(const OpInfo* op, std::span<const Tensor> inputs, AttrsPtr att
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     node->inputs[i] = inputs[i].node_pointer();
     node->is_abstract |= inputs[i].node().is_abstract;
+    node->is_followed |= inputs[i].node().is_followed;
   }
   node->attrs = std::move(attrs);
   node->aval = aval;
@@ -137,7 +143,10 @@ Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, 
   check_inputs(op, inputs, where);
   const Aval aval = op.infer({op, inputs, attrs.get(), where});
   if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where})) return op.decompose({op, inputs, Tensor(), attrs, where});
+  OpaquePtr elements;
+  if (op.results) elements = OpaquePtr(new TupleValue(aval.device, op.results({op, inputs, attrs.get(), where})));
   Tensor result(make_node(&op, inputs, std::move(attrs), aval, where));
+  result.node().object = std::move(elements);
   note_recorded(result);
   if (op.runs_when_recorded != nullptr && !result.node().is_abstract && op.runs_when_recorded(result.node().attrs.get())) result.eval();
   return result;

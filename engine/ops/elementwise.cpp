@@ -314,7 +314,11 @@ Tensor scalar(std::complex<double> value, DType dtype, Device device) {
 Tensor full(const Shape& shape, std::complex<double> value, DType dtype, Device device) {
   return broadcast_to(scalar(value, dtype, device), shape);
 }
-Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape, 0.0, dtype, device); }
+Tensor zeros(const Shape& shape, DType dtype, Device device) {
+  Tensor result = full(shape, 0.0, dtype, device);
+  result.node().is_zero = true;
+  return result;
+}
 Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1.0, dtype, device); }
 Tensor zeros_like(const Tensor& like) { return zeros(like.shape(), like.dtype(), like.device()); }
 Tensor ones_like(const Tensor& like) { return ones(like.shape(), like.dtype(), like.device()); }

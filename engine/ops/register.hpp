@@ -19,4 +19,8 @@ void register_more(OpTable& table);
 void register_linalg(OpTable& table);
 void register_external(OpTable& table);
 void register_implicit(OpTable& table);
+void register_tuples(OpTable& table);
+void register_calls(OpTable& table);
+void register_custom(OpTable& table);
+void register_control(OpTable& table);
 }  // namespace lodestone::engine

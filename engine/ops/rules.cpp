@@ -2,6 +2,7 @@
 #include "engine/ops/rules.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
 
 #include <algorithm>
@@ -59,9 +60,21 @@ Derivative no_derivative(std::string why) {
   return result;
 }
 
+namespace {
+
+Tensor add_tuples(const Tensor& a, const Tensor& b) {
+  Tensors sums = elements_of(a);
+  const Tensors other = elements_of(b);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = add_tangents(sums[i], other[i]);
+  return tuple(sums);
+}
+
+}  // namespace
+
 Tensor add_tangents(const Tensor& a, const Tensor& b) {
-  if (!a.is_valid()) return b;
-  return b.is_valid() ? add(a, b) : a;
+  if (!a.is_valid() || a.node().is_zero) return b.is_valid() ? b : a;
+  if (!b.is_valid() || b.node().is_zero) return a;
+  return a.aval().kind == Kind::tuple ? add_tuples(a, b) : add(a, b);
 }
 
 Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) { return tangent.is_valid() ? tangent : zeros_like(primal); }

@@ -12,6 +12,7 @@ namespace {
 thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
 thread_local int keep_depth = 0;
 thread_local const std::function<void(const Node&)>* observer = nullptr;
+thread_local std::uint64_t n_run = 0;    // nodes, ever
 thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
 
 void check_can_run(const Node& node) {
@@ -142,10 +143,10 @@ void execute(std::span<const Tensor> outputs) {
   for (bool done = false; !done;) {
     done = true;
     for (Node* node : order_of(outputs)) {
-      const bool nested = static_cast<bool>(node->op->run);
+      const std::uint64_t before = n_run;
       run(*node);
-      if (!nested) continue;
-      done = false;  // it may have evaluated, and freed, nodes that were to come
+      if (n_run++ == before) continue;
+      done = false;  // it ran a graph of its own, which may have evaluated, and freed, nodes that were to come
       break;
     }
   }

@@ -6,6 +6,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/runtime/executor.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lodestone::engine {
@@ -20,7 +21,10 @@ Differentiating::~Differentiating() { differentiating = before_; }
 
 Trace Trace::of(const Function& f, const Tensors& inputs) {
   Tensors marked;
-  for (const Tensor& input : inputs) marked.push_back(identity(input));
+  for (const Tensor& input : inputs) {
+    marked.push_back(identity(input));
+    marked.back().node().is_followed = true;
+  }
   const Differentiating scope(true);
   return Trace(f, std::move(marked));
 }
@@ -74,6 +78,68 @@ void Trace::collect() {
   }
 }
 
+bool Trace::runs_when_recorded() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.op->runs_when_recorded != nullptr && step.op->runs_when_recorded(step.attrs.get());
+  });
+}
+
+std::vector<std::pair<Tensor, AttrsPtr>> Trace::outputs_of(const OpInfo& op) const {
+  std::vector<std::pair<Tensor, AttrsPtr>> result;
+  for (const Step& step : steps_) {
+    if (step.op == &op) result.emplace_back(step.out, step.attrs);
+  }
+  return result;
+}
+
+Tensors Trace::lift_captured() {
+  Tensors captured;
+  std::unordered_map<const Node*, int> seen;
+  const auto look_at = [&](const Tensor& tensor) {
+    const Node& node = tensor.node();
+    const bool is_constant = (!node.is_abstract && !node.is_followed) || (node.is_evaluated() && node.inputs.size() == 0);
+    if (!is_constant && slot_of(tensor) < 0 && seen.emplace(&node, 0).second) captured.push_back(tensor);
+  };
+  for (const Step& step : steps_) std::for_each(step.in.begin(), step.in.end(), look_at);
+  std::for_each(outputs_.begin(), outputs_.end(), look_at);
+  inputs_.insert(inputs_.end(), captured.begin(), captured.end());
+  slots_.clear();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
+  for (std::size_t s = 0; s < steps_.size(); ++s) slots_.emplace(&steps_[s].out.node(), static_cast<int>(inputs_.size() + s));
+  return captured;
+}
+
+Trace Trace::again(const Tensors& inputs, const std::vector<bool>& active, const Tensors& saved) const {
+  Trace result;
+  result.inputs_ = inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (active[i]) result.slots_.emplace(&inputs[i].node(), static_cast<int>(i));
+  }
+  std::unordered_map<const Node*, Tensor> instead;
+  for (std::size_t i = 0; i < saved.size(); ++i) instead.emplace(&outputs_[outputs_.size() - saved.size() + i].node(), saved[i]);
+  Tensors of_slot = inputs;
+  const auto mapped = [&](const Tensor& tensor) {
+    const int slot = slot_of(tensor);
+    return slot < 0 ? tensor : of_slot[static_cast<std::size_t>(slot)];
+  };
+  for (const Step& step : steps_) {
+    Step copy{step.op, {}, {}, step.attrs, step.where};
+    bool is_active = false;
+    for (const Tensor& in : step.in) {
+      copy.in.push_back(mapped(in));
+      is_active = is_active || result.slot_of(copy.in.back()) >= 0;
+    }
+    const auto found = instead.find(&step.out.node());
+    copy.out = found == instead.end() ? step.args().again(copy.in) : found->second;
+    of_slot.push_back(copy.out);
+    if (!is_active) continue;
+    result.slots_.emplace(&copy.out.node(), static_cast<int>(inputs.size() + result.steps_.size()));
+    result.steps_.push_back(std::move(copy));
+  }
+  std::transform(outputs_.begin(), outputs_.end(), std::back_inserter(result.outputs_), mapped);
+  return result;
+}
+
 Tensors Trace::push_forward(const Tensors& tangents) const {
   Tensors of_slot(inputs_.size() + steps_.size());
   std::copy(tangents.begin(), tangents.end(), of_slot.begin());
@@ -99,7 +165,8 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
   Tensors of_slot(inputs_.size() + steps_.size());
   const auto give = [&](const Tensor& to, const Tensor& cotangent) {
     const int slot = slot_of(to);
-    if (slot >= 0) of_slot[static_cast<std::size_t>(slot)] = add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
+    if (slot < 0 || !cotangent.is_valid() || cotangent.node().is_zero) return;
+    of_slot[static_cast<std::size_t>(slot)] = add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
   };
   for (std::size_t i = 0; i < outputs_.size(); ++i) give(outputs_[i], cotangents[i]);
   for (std::size_t s = steps_.size(); s-- > 0;) {

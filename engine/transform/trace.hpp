@@ -24,6 +24,18 @@ class Trace {
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
 
+  /// Whether an op has to run when it is recorded.
+  [[nodiscard]] bool runs_when_recorded() const;
+  /// Outputs of the steps of this op.
+  [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
+  /// Gives more of its steps' outputs, behind the others.
+  void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
+  /// What the function captured and a transform may follow becomes further inputs, behind the others: returns it. Other captured tensors stay constants.
+  Tensors lift_captured();
+  /// The same ops recorded on other inputs; derivatives of the result are with respect to the active ones. `saved`: values of the last outputs, which are
+  /// then taken from there.
+  [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active, const Tensors& saved = {}) const;
+
   /// Tangents of the outputs; not valid: zero.
   [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
   /// Cotangents of the inputs; not valid: zero.
@@ -40,6 +52,7 @@ class Trace {
     std::source_location where;
     [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
   };
+  Trace() = default;
   Trace(const Function& f, Tensors inputs);
   void collect();
   /// 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transform/call.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/graph/tuple.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/ops/register.hpp"
+#include "engine/ops/rules.hpp"
+#include "engine/ops/sampler.hpp"
+#include "engine/transform/checkpoint.hpp"
+
+#include <algorithm>
+
+namespace lodestone::engine {
+namespace {
+
+using R = const RuleArgs&;
+
+struct NameAttrs {
+  std::string name;
+  static auto fields() { return std::tuple{Field{"name", &NameAttrs::name}}; }
+};
+
+Tensors joined(std::span<const Tensor> a, const Tensors& b) {
+  Tensors result(a.begin(), a.end());
+  result.insert(result.end(), b.begin(), b.end());
+  return result;
+}
+
+Tensor call_jvp(R args, std::span<const Tensor> tangents) {
+  const Subgraph& body = args.as<CallAttrs>().body;
+  const std::vector<bool> marked = present(tangents, body.inputs());
+  return call(pushed_forward(body, marked), joined(args.in, picked(tangents, marked)), 0, args.where);
+}
+
+Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
+  const auto& attrs = args.as<CallAttrs>();
+  const Tensors cotangents = elements_of(cotangent, args.where);
+  const std::vector<bool> given = present(cotangents, attrs.body.outputs());
+  std::vector<bool> marked = wanted;
+  for (std::size_t i = 0; i < marked.size(); ++i) marked[i] = wanted[i] && has_tangents(args.in[i].aval());
+  if (std::find(given.begin(), given.end(), true) == given.end()) return Tensors(wanted.size());
+  const auto n_saved = static_cast<std::size_t>(attrs.n_saved);
+  Tensors inputs(args.in.begin(), args.in.end());
+  for (std::size_t i = attrs.body.n_outputs() - n_saved; i < attrs.body.n_outputs(); ++i) inputs.push_back(get(args.out, i, args.where));
+  const Subgraph back = pulled_back(attrs.body, marked, given, n_saved);
+  return spread(elements_of(call(back, joined(inputs, picked(cotangents, given)), 0, args.where)), marked);
+}
+
+void register_call(OpTable& table) {
+  OpInfo row;
+  row.name = "call";
+  row.formula = "f(x), as one node that keeps nothing of the inside";
+  row.n_inputs = -1;
+  row.dtypes = any_computed;
+  row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
+  row.results = [](const InferArgs& args) { return args.as<CallAttrs>().body.outputs(); };
+  row.run = [](R args) { return evaluated_tuple(args.as<CallAttrs>().body({args.in.begin(), args.in.end()})); };
+  row.runs_when_recorded = [](const Attrs* attrs) { return attrs_as<CallAttrs>(*attrs).body.trace().runs_when_recorded(); };
+  row.derivative.formula = "calls of the derivatives of f, which compute the inside again";
+  row.derivative.jvp = call_jvp;
+  row.derivative.pull_back = call_pull_back;
+  row.batch = [](R args, const std::vector<bool>& batched) {
+    const auto& attrs = args.as<CallAttrs>();
+    const Subgraph body = engine::batched(attrs.body, batched, batch_size(args, batched));
+    return record(args.op, args.in, make_attrs(CallAttrs{body, attrs.n_saved}), args.where);
+  };
+  row.sample = [](Sampler& sampler) {
+    const DType dtype = core::is_float(sampler.dtype()) ? sampler.dtype() : DType::f64;
+    const Shape shape = sampler.shape(0, 3);
+    const Tensors inputs{sampler.tensor(shape, -1, 1, dtype), sampler.tensor(shape, -1, 1, dtype)};
+    const Function f = [](const Tensors& x) -> Tensors {
+      const Tensor product = x[0] * x[1];
+      return {product * product + x[0], x[1] * 0.5, product};
+    };
+    Sample sample{inputs, make_attrs(CallAttrs{Subgraph(f, avals_of(inputs)), sampler.chance(0.5) ? 1 : 0})};
+    sample.finish = [](const Tensor& y) { return get(y, 0) * get(y, 1); };
+    return sample;
+  };
+  table.add(std::move(row));
+}
+
+void register_name(OpTable& table) {
+  OpInfo row;
+  row.name = "checkpoint_name";
+  row.formula = "x";
+  row.dtypes = any_computed;
+  row.infer = [](const InferArgs& args) { return args.aval(0); };
+  row.derivative = linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; });
+  row.view = [](const Node& in, const Attrs*, Node& out) {
+    out.offset = in.offset;
+    out.strides = in.strides;
+    return true;
+  };
+  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(NameAttrs{"sample"})}; };
+  table.add(std::move(row));
+}
+
+}  // namespace
+
+void register_calls(OpTable& table) {
+  register_call(table);
+  register_name(table);
+}
+
+Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved, std::source_location where) {
+  static const OpInfo& op = op_named("call");
+  return record(op, inputs, make_attrs(CallAttrs{body, static_cast<std::int64_t>(n_saved)}), where);
+}
+
+Tensor checkpoint_name(const Located& x, std::string name) {
+  static const OpInfo& op = op_named("checkpoint_name");
+  return record(op, {x.tensor}, make_attrs(NameAttrs{std::move(name)}), x.where);
+}
+
+Function checkpoint(Function f, std::vector<std::string> save) {
+  return [f = std::move(f), save = std::move(save)](const Tensors& x) -> Tensors {
+    const auto marked = [&](const Trace& trace) {
+      Tensors result;
+      std::vector<std::string> missing = save;
+      for (const auto& [tensor, attrs] : trace.outputs_of(op_named("checkpoint_name"))) {
+        const std::string& name = attrs_as<NameAttrs>(*attrs).name;
+        if (std::find(save.begin(), save.end(), name) == save.end()) continue;
+        result.push_back(tensor);
+        std::erase(missing, name);
+      }
+      if (!missing.empty())
+        throw core::InvalidArgument("checkpoint", "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none",
+                                    missing[0]);
+      return result;
+    };
+    const Subgraph body(f, avals_of(x), marked);
+    const Tensors inputs = joined(x, body.captured());
+    if (inputs.empty()) return f(x);
+    const Tensors all = elements_of(call(body, inputs, body.n_picked()));
+    return {all.begin(), all.end() - static_cast<std::ptrdiff_t>(body.n_picked())};
+  };
+}
+
+}  // namespace lodestone::engine

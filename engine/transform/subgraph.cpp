@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/transform/subgraph.hpp"
+
+#include "engine/graph/tuple.hpp"
+#include "engine/ops/rules.hpp"
+
+namespace lodestone::engine {
+namespace {
+
+Tensors first_of(const Tensors& tensors, std::size_t n) { return {tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(n)}; }
+Tensors from(const Tensors& tensors, std::size_t n) { return {tensors.begin() + static_cast<std::ptrdiff_t>(n), tensors.end()}; }
+
+}  // namespace
+
+Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also) {
+  const Differentiating no(false);  // its derivatives are functions of their own, recorded when they are asked for
+  auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs));
+  if (also) {
+    const Tensors more = also(*trace);
+    n_picked_ = more.size();
+    trace->also_give(more);
+  }
+  captured_ = trace->lift_captured();
+  trace_ = std::move(trace);
+}
+
+std::vector<Aval> Subgraph::inputs() const { return avals_of(trace_->inputs()); }
+std::vector<Aval> Subgraph::outputs() const { return avals_of(trace_->outputs()); }
+
+Tensors Subgraph::operator()(const Tensors& inputs) const {
+  return trace_->again(inputs, std::vector<bool>(inputs.size(), false)).outputs();
+}
+
+std::string attr_text(const Subgraph& subgraph) { return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs()); }
+
+Tensors picked(std::span<const Tensor> tensors, const std::vector<bool>& marked) {
+  Tensors result;
+  for (std::size_t i = 0; i < marked.size(); ++i) {
+    if (marked[i]) result.push_back(tensors[i]);
+  }
+  return result;
+}
+
+Tensors spread(std::span<const Tensor> tensors, const std::vector<bool>& marked) {
+  Tensors result(marked.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < marked.size(); ++i) {
+    if (marked[i]) result[i] = tensors[next++];
+  }
+  return result;
+}
+
+std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of) {
+  std::vector<bool> result;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    result.push_back(has_tangents(of[i]) && tangents[i].is_valid() && !tangents[i].node().is_zero);
+  return result;
+}
+
+Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked) {
+  std::vector<Aval> avals = f.inputs();
+  for (std::size_t i = 0; i < f.n_inputs(); ++i) {
+    if (marked[i]) avals.push_back(avals[i]);
+  }
+  const Function tangents = [&](const Tensors& all) {
+    const Trace trace = f.trace().again(first_of(all, f.n_inputs()), marked);
+    Tensors result = trace.push_forward(spread(from(all, f.n_inputs()), marked));
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = tangent_or_zeros(result[i], trace.outputs()[i]);
+    return result;
+  };
+  return {tangents, avals};
+}
+
+Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given, std::size_t n_saved) {
+  const std::vector<Aval> outputs = f.outputs();
+  std::vector<Aval> avals = f.inputs();
+  avals.insert(avals.end(), outputs.end() - static_cast<std::ptrdiff_t>(n_saved), outputs.end());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (given[i]) avals.push_back(outputs[i]);
+  }
+  const Function cotangents = [&](const Tensors& all) {
+    const Trace trace = f.trace().again(first_of(all, f.n_inputs()), wanted, first_of(from(all, f.n_inputs()), n_saved));
+    const Tensors back = trace.pull_back(spread(from(all, f.n_inputs() + n_saved), given));
+    Tensors result;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i]) result.push_back(tangent_or_zeros(back[i], all[i]));
+    }
+    return result;
+  };
+  return {cotangents, avals};
+}
+
+Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size) {
+  std::vector<Aval> avals = f.inputs();
+  for (std::size_t i = 0; i < avals.size(); ++i) {
+    if (marked[i]) avals[i].shape = avals[i].shape.inserted(0, size);
+  }
+  return {[&](const Tensors& inputs) { return f.trace().with_batches(inputs, marked, size); }, avals};
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the transforms: functions that nodes carry (checkpoints, branches, bodies of loops) and functions made from them.
+#pragma once
+
+#include "engine/transform/trace.hpp"
+
+#include <memory>
+
+namespace lodestone::engine {
+
+/// A function recorded once, without values. It has no ties to the outside: what it captured and a transform may follow are further inputs.
+class Subgraph {
+ public:
+  /// f of tensors like these.
+  Subgraph(const Function& f, std::span<const Aval> inputs) : Subgraph(f, inputs, nullptr) {}
+  /// The same, and the outputs of the steps that `also` picks as further outputs.
+  Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also);
+  /// What to give behind the function's own inputs.
+  [[nodiscard]] const Tensors& captured() const { return captured_; }
+  [[nodiscard]] std::size_t n_inputs() const { return trace_->inputs().size(); }
+  [[nodiscard]] std::size_t n_outputs() const { return trace_->outputs().size(); }
+  [[nodiscard]] std::vector<Aval> inputs() const;
+  [[nodiscard]] std::vector<Aval> outputs() const;
+  /// How many of the outputs, the last, `also` picked.
+  [[nodiscard]] std::size_t n_picked() const { return n_picked_; }
+  [[nodiscard]] const Trace& trace() const { return *trace_; }
+  /// Records the function on these inputs, captured ones included.
+  [[nodiscard]] Tensors operator()(const Tensors& inputs) const;
+
+ private:
+  std::shared_ptr<const Trace> trace_;
+  Tensors captured_;
+  std::size_t n_picked_ = 0;
+};
+[[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
+
+/// Whether tensors like this have derivatives.
+[[nodiscard]] inline bool has_tangents(const Aval& aval) { return aval.kind == Kind::array && core::is_float(aval.dtype); }
+/// Those that are marked.
+[[nodiscard]] Tensors picked(std::span<const Tensor> tensors, const std::vector<bool>& marked);
+/// The tensors at the marked places, none elsewhere.
+[[nodiscard]] Tensors spread(std::span<const Tensor> tensors, const std::vector<bool>& marked);
+/// Which of these tangents are there, of tensors that have any.
+[[nodiscard]] std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of);
+
+/// (inputs…, tangents of the marked inputs…) ↦ tangents of all outputs.
+[[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked);
+/// (inputs…, the last outputs, which are not computed again…, cotangents of the `given` outputs…) ↦ cotangents of the wanted inputs.
+[[nodiscard]] Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given,
+                                   std::size_t n_saved = 0);
+/// f over a new axis 0 of the marked inputs and of all outputs.
+[[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "engine/memory/arena.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/tensor/variable.hpp"
+#include "engine/transform/checkpoint.hpp"
+#include "engine/transform/custom.hpp"
+#include "engine/transform/external.hpp"
+#include "engine/transform/transforms.hpp"
+#include "engine/transform/variables.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/engine/row.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+using tests::row;
+
+namespace {
+
+constexpr Dim size = 20000;
+constexpr std::size_t bytes = size * sizeof(double);
+
+/// Six steps whose derivatives need what they computed.
+Tensors block(const Tensors& x) {
+  Tensor y = x[0];
+  for (int i = 0; i < 3; ++i) y = sin(y) * 1.1 + checkpoint_name(tanh(y), "tanh");
+  return {y};
+}
+
+struct Measured {
+  Tensor gradient;
+  std::size_t peak;
+};
+
+/// The gradient through eight blocks, and what the arena held at most for it.
+Measured through(const Function& each_block) {
+  const Tensor x = (full({size}, 0.3, DType::f64) + 0.0).eval();
+  Arena& arena = Arena::of(cpu);
+  const std::size_t before = arena.stats().in_use;
+  arena.reset_peak();
+  const Tensor gradient = grad([&](const Tensor& at) {
+    Tensors y{at};
+    for (int i = 0; i < 8; ++i) y = each_block(y);
+    return sum(y[0]);
+  })(x);
+  gradient.eval();
+  return {gradient, arena.stats().peak - before};
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint: the gradient stays bitwise the same, the memory is that of one block and the ends of the others", "[engine]") {
+  const Measured plain = through(block), lean = through(checkpoint(block)), named = through(checkpoint(block, {"tanh"}));
+  CHECK(plain.gradient.to_vector<double>() == lean.gradient.to_vector<double>());
+  CHECK(plain.gradient.to_vector<double>() == named.gradient.to_vector<double>());
+  INFO("peaks " << static_cast<double>(plain.peak) / bytes << ", " << static_cast<double>(lean.peak) / bytes << ", "
+                << static_cast<double>(named.peak) / bytes);
+  CHECK(plain.peak > 48 * bytes);
+  CHECK(lean.peak < 24 * bytes);
+  CHECK(named.peak < plain.peak);
+  CHECK(named.peak > lean.peak);
+}
+
+TEST_CASE("checkpoint: what was kept by name is not computed again", "[engine]") {
+  int n_values = 0;
+  const core::MapPtr map = core::pointwise(
+      "exp", 1, [&](double t) { return ++n_values, std::exp(t); }, [](double t) { return std::exp(t); });
+  const auto f = [&](const Tensors& x) -> Tensors { return {square(checkpoint_name(external(map, x[0]), "e"))}; };
+  const auto slope = [&](const Function& g) {
+    n_values = 0;
+    return grad([&](const Tensor& x) { return sum(g({x})[0]); })(row({1})).item<double>();
+  };
+  CHECK(slope(checkpoint(f)) == Approx(2.0 * std::exp(2.0)));
+  CHECK(n_values == 3);  // forward, again for the slope of the square, and for the linearisation
+  CHECK(slope(checkpoint(f, {"e"})) == Approx(2.0 * std::exp(2.0)));
+  CHECK(n_values == 2);
+}
+
+TEST_CASE("checkpoint: derivatives of every order, batches, and what the function captured", "[engine]") {
+  const Variable scale("scale", row({2, 3}));
+  const auto cube = [&](const Tensors& x) -> Tensors { return {x[0] * x[0] * x[0] * scale.value()}; };
+  const auto f = [&](const Tensor& x) { return sum(checkpoint(cube)({x})[0]); };
+  CHECK(hessian_product(f, row({1, 2}), row({1, 1})).to_vector<double>() == std::vector<double>{12, 36});
+  const auto [value, gradients] = value_and_grad([&] { return f(row({1, 2})); }, Variables{scale});
+  CHECK(value.item<double>() == 26.0);
+  CHECK(gradients[0].to_vector<double>() == std::vector<double>{1, 8});
+  CHECK(vmap(f)(reshape(row({1, 2, 1, 1}), {2, 2})).to_vector<double>() == std::vector<double>{26, 5});
+  CHECK_THROWS_WITH(checkpoint(cube, {"nothing"})({row({1, 2})}),
+                    Catch::Contains("mark a tensor by checkpoint_name(…, \"nothing\"), it marks none"));
+}
+
+TEST_CASE("custom: the rules are used, forward, in reverse, batched and differentiated again", "[engine]") {
+  CustomRules rules{"stable_root"};
+  rules.jvp = [](const Tensors&, const Tensors& y, const Tensors& dx) -> Tensors { return {dx[0] / (2.0 * y[0])}; };
+  rules.vjp = [](const Tensors&, const Tensors& y, const Tensors& w) -> Tensors {
+    return {3.0 * w[0] / (2.0 * y[0])};
+  };  // on purpose 3 times too large
+  const Function root = custom([](const Tensors& x) -> Tensors { return {sqrt(x[0])}; }, rules);
+  const auto f = [&](const Tensor& x) { return sum(root({x})[0]); };
+  CHECK(linearize(root, {row({4, 16})}).jvp({row({1, 1})})[0].to_vector<double>() == std::vector<double>{0.25, 0.125});
+  CHECK(grad(f)(row({4, 16})).to_vector<double>() == std::vector<double>{0.75, 0.375});
+  CHECK(vmap([&](const Tensor& x) { return grad(f)(x); })(reshape(row({4, 16}), {2, 1})).to_vector<double>() ==
+        std::vector<double>{0.75, 0.375});
+  CHECK(hessian_product(f, row({4}), row({1})).to_vector<double>()[0] == Approx(-1.5 * 0.25 / 4.0));
+}
+
+TEST_CASE("custom: errors name the function and the rule", "[engine]") {
+  const Tensor x = row({4});
+  const auto plain = [](const Tensors& at) -> Tensors { return {sqrt(at[0])}; };
+  CHECK_THROWS_WITH(grad([&](const Tensor& at) { return sum(custom(plain, {"root"})({at})[0]); })(x),
+                    Catch::Contains("[custom] root: expected a rule for vjp, none was given"));
+  CustomRules rules{"root"};
+  rules.vjp = [](const Tensors&, const Tensors&, const Tensors& w) -> Tensors { return {sum(w[0])}; };
+  CHECK_THROWS_WITH(grad([&](const Tensor& at) { return sum(custom(plain, rules)({at})[0]); })(x),
+                    Catch::Contains("root: expected f64[1] from vjp, got f64[]"));
+  const auto capturing = [&](const Tensor& at) {
+    return sum(custom([&](const Tensors& y) -> Tensors { return {y[0] * at}; }, rules)({row({1})})[0]);
+  };
+  CHECK_THROWS_WITH(grad(capturing)(x),
+                    Catch::Contains("root: a derivative was asked for of a tensor that the function captured; make it an argument"));
+}
