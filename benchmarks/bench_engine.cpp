@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine on one thread: what recording, running and differentiating a small op costs, and a training step of the MT-VAE.
-// Sample run: bench_engine
+// The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the Jacobian of its decoder.
+// Sample run: OMP_NUM_THREADS=2 bench_engine
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 
 using namespace lodestone;
+using engine::DType;
 using engine::Tensor;
+
+template <class T>
+using Gemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k, const T* alpha, const T* a,
+                  const int* lda, const T* b, const int* ldb, const T* beta, T* c, const int* ldc);
+extern "C" {
+Gemm<float> sgemm_;
+Gemm<double> dgemm_;
+Gemm<std::complex<double>> zgemm_;
+}
 
 namespace {
 
@@ -30,6 +43,13 @@ double median_seconds(const std::function<void()>& work) {
   return seconds[n_repeats / 2];
 }
 
+/// Fails where a case would run on the plain loops.
+void expect_fast(std::string_view op, DType dtype) {
+  const engine::Kernel& kernel = engine::op_named(op).kernel(dtype);
+  if (kernel.name.starts_with("reference"))
+    throw core::InvalidArgument("bench_engine", "expected a tuned kernel of {} for {}, got {}", op, core::name_of(dtype), kernel.name);
+}
+
 enum class Evaluate { at_end, each };
 
 Tensor chain(Tensor x, const Tensor& other, Evaluate evaluate) {
@@ -42,17 +62,17 @@ Tensor chain(Tensor x, const Tensor& other, Evaluate evaluate) {
 
 void measure_dispatch(bench::Results& results) {
   const Tensor start = (engine::ones({16}) + 0.0).eval(), other = (engine::ones({16}) + 0.0).eval();
-  const auto per_op = [](double seconds) { return 1e9 * seconds / chain_length; };
+  const auto per_op = [](double seconds) { return seconds / chain_length; };
   const std::string name = "chain of 1000 additions of 16 f32";
   results.add({name,
                "record, run, free; per op",
-               "ns",
+               "s",
                per_op(median_seconds([&] { chain(start, other, Evaluate::at_end).eval(); })),
-               400.0,
+               4e-7,
                {},
                {}});
   results.add(
-      {name, "the same, evaluated one by one", "ns", per_op(median_seconds([&] { chain(start, other, Evaluate::each); })), {}, {}, {}});
+      {name, "the same, evaluated one by one", "s", per_op(median_seconds([&] { chain(start, other, Evaluate::each); })), {}, {}, {}});
   const auto slope = engine::grad([&](const Tensor& x) {
     Tensor y = x;
     for (int i = 0; i < chain_length; ++i) y = y * other;
@@ -60,19 +80,106 @@ void measure_dispatch(bench::Results& results) {
   });
   results.add({"chain of 1000 products of 16 f32",
                "value and gradient, per op",
-               "ns",
+               "s",
                per_op(median_seconds([&] { slope(start).eval(); })),
                {},
                {},
                {}});
 }
 
-void measure_training(bench::Results& results) {
+// Products beside the library they call.
+
+template <class T>
+void blas_product(int n, const T* a, const T* b, T* c) {
+  const T one(1), zero(0);
+  Gemm<T>* gemm = nullptr;
+  if constexpr (std::is_same_v<T, float>) {
+    gemm = sgemm_;
+  } else if constexpr (std::is_same_v<T, double>) {
+    gemm = dgemm_;
+  } else {
+    gemm = zgemm_;
+  }
+  gemm("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n);
+}
+
+template <class T>
+void measure_product(bench::Results& results, int n) {
+  constexpr DType dtype = core::dtype_of<T>;
+  expect_fast("dot_general", dtype);
+  const Tensor a = bench::normals({n, n}, 0, dtype), b = bench::normals({n, n}, 1, dtype);
+  std::vector<T> c(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+  const auto x = a.to_vector<T>(), y = b.to_vector<T>();
+  const int times = n <= 8 ? chain_length : 1;
+  const double ours = median_seconds([&] {
+    for (int i = 0; i < times; ++i) matmul(a, b).eval();
+  });
+  const double library = median_seconds([&] {
+    for (int i = 0; i < times; ++i) blas_product(n, x.data(), y.data(), c.data());
+  });
+  results.add({fmt::format("product of {} x {}, {}", n, n, core::name_of(dtype)),
+               "product",
+               "s",
+               ours / times,
+               {},
+               "BLAS, called directly",
+               library / times});
+}
+
+struct Convolution {
+  std::string name;
+  engine::Shape x, w;
+  engine::Dim stride;
+};
+
+void measure_convolution(bench::Results& results, const Convolution& problem, DType dtype) {
+  for (const char* op : {"conv", "conv_transpose", "conv_weights"}) expect_fast(op, dtype);
+  const int n = problem.x.rank() - 2;
+  const auto all = [&](engine::Dim value) { return engine::IntList::filled(n, value); };
+  const engine::ConvOptions options{.stride = all(problem.stride), .low = all(1), .high = all(1)};
+  const Tensor x = bench::normals(problem.x, 0, dtype), w = bench::normals(problem.w, 1, dtype), y = conv(x, w, options).eval();
+  const engine::Linearized linearized =
+      engine::linearize([&](const engine::Tensors& in) -> engine::Tensors { return {conv(in[0], in[1], options)}; }, {x, w});
+  const Tensor slope = bench::normals(y.shape(), 2, dtype);
+  const double flops = 2.0 * static_cast<double>(y.count() * w.count() / w.dim(-1));
+  const std::string name = fmt::format("convolution {}, {}", problem.name, core::name_of(dtype));
+  const auto add = [&](const std::string& metric, const std::function<void()>& work) {
+    const double seconds = median_seconds(work);
+    results.add({name, metric, "s", seconds, {}, {}, {}});
+    results.add({name, metric + ", rate", "GFLOP/s", 1e-9 * flops / seconds, {}, {}, {}});
+  };
+  add("forward", [&] { conv(x, w, options).eval(); });
+  add("slope in x", [&] { linearized.vjp({slope})[0].eval(); });
+  add("slope in w", [&] { linearized.vjp({slope})[1].eval(); });
+}
+
+void measure_convolutions(bench::Results& results) {
+  const Convolution problems[] = {{"3 x 3, 16 x 56 x 56 x 64 to 64", {16, 56, 56, 64}, {3, 3, 64, 64}, 1},
+                                  {"4 x 4 by 2, 64 x 32 x 32 x 32 to 64", {64, 32, 32, 32}, {4, 4, 32, 64}, 2},
+                                  {"3, 64 x 32 x 16 to 16", {64, 32, 16}, {3, 16, 16}, 1},
+                                  {"3, 64 x 8 x 64 to 64", {64, 8, 64}, {3, 64, 64}, 1}};
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const Convolution& problem : problems) measure_convolution(results, problem, dtype);
+  }
+}
+
+void measure_vae(bench::Results& results) {
   for (const auto& [name, dtype, target] :
-       {std::tuple{"MT-VAE training step, f32", engine::DType::f32, 3e-3}, {"MT-VAE training step, f64", engine::DType::f64, 6e-3}}) {
-    bench::MtVaeStep step(dtype);
+       {std::tuple{"MT-VAE training step, f32", DType::f32, 3e-3}, {"MT-VAE training step, f64", DType::f64, 6e-3}}) {
+    const bench::MtVaeStep step(dtype);
     results.add({name, "parameters", "", static_cast<double>(step.n_parameters()), {}, {}, {}});
     results.add({name, "loss, gradients, Adam", "s", median_seconds([&] { step.run(); }), target, {}, {}});
+  }
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    engine::InitialValues initial(7, dtype);
+    const bench::Decoder decoder(initial);
+    decoder.set_mode(engine::Mode::evaluation);
+    const Tensor codes = bench::normals({40, 16}, 3, dtype);
+    const auto of_one = [&](const Tensor& one) { return squeeze(decoder(expand_dims(one, 0)), 0); };
+    const auto columns = engine::vmap([&](const Tensor& code) { return engine::jacobian(of_one, code, engine::JacobianMode::forward); });
+    const std::string name = fmt::format("MT decoder, 40 columns, {}", core::name_of(dtype));
+    results.add({name, "values", "s", median_seconds([&] { decoder(codes).eval(); }), {}, {}, {}});
+    results.add({name, "Jacobian", "s", median_seconds([&] { columns(codes).eval(); }), 3e-3, {}, {}});
   }
 }
 
@@ -84,7 +191,13 @@ int main(int argc, char** argv) {
   return session.run([&] {
     bench::Results results;
     measure_dispatch(results);
-    measure_training(results);
+    for (const int n : {8, 256, 1024}) {
+      measure_product<float>(results, n);
+      measure_product<double>(results, n);
+      measure_product<std::complex<double>>(results, n);
+    }
+    measure_convolutions(results);
+    measure_vae(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
     return 0;
   });

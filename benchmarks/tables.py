@@ -185,7 +185,49 @@ def runs_table(bench):
     return bench.machine() + table(["inversion", "ranks", "threads", "rms (target)", "iterations", "seconds, whole program", "limit", "beside", "ratio"], rows)
 
 
-TABLES = {"accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
+def rows_beside_torch(bench, start):
+    """Rows of the engine that torch was measured for; `start`: of their case."""
+    rows = [r for r in bench.rows if r["case"].startswith(start) and (r["peer"] or "").startswith("torch")]
+    if not rows:
+        raise Missing("no figures of torch; run scripts/peers.sh torch and make bench BENCH=engine")
+    return rows
+
+
+def time_of(seconds):
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * scale >= 1.0:
+            return f"{number(seconds * scale)} {unit}"
+    return f"{number(seconds * 1e9)} ns"
+
+
+def engine_table(bench):
+    rows = []
+    for r in rows_beside_torch(bench, ("chain", "MT")):
+        rows.append([r["case"], r["metric"], time_of(r["value"]), time_of(r["target"]) if r["target"] else "", time_of(r["peer_value"]), f"{r['ratio']:.1f}"])
+    return bench.machine() + [f"Peer: {rows_beside_torch(bench, 'MT')[0]['peer']}, eager.", ""] + table(["case", "what", "ours", "limit", "torch", "ratio"], rows)
+
+
+def products_table(bench):
+    rows = []
+    for r in rows_beside_torch(bench, "product"):
+        library = next(b for b in bench.rows if b["case"] == r["case"] and b["peer"] != r["peer"] and b["metric"] == "product")
+        rows.append([r["case"].removeprefix("product of "), time_of(r["value"]), time_of(library["peer_value"]), f"{library['ratio']:.2f}", time_of(r["peer_value"]), f"{r['ratio']:.2f}"])
+    return table(["matrices", "ours", "BLAS, called directly", "ratio", "torch", "ratio"], rows)
+
+
+def convolutions_table(bench):
+    rows = []
+    for case in dict.fromkeys(r["case"] for r in rows_beside_torch(bench, "convolution")):
+        cells = [case.removeprefix("convolution ")]
+        for metric in ("forward", "slope in x", "slope in w"):
+            row = bench.row(case, metric, "s")
+            cells += [time_of(row["value"]), number(bench.value(case, f"{metric}, rate")), f"{row['ratio']:.1f}"]
+        rows.append(cells)
+    head = [word for metric in ("forward", "slope in x", "slope in w") for word in (metric, "GFLOP/s", "torch / ours")]
+    return table(["convolution", *head], rows)
+
+
+TABLES = {"engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
 
 

@@ -7,7 +7,10 @@ function(lodestone_configure_build_info template output)
   string(REGEX REPLACE "[\"\\\\]" "" LODESTONE_BUILD_FLAGS "${LODESTONE_BUILD_FLAGS}")
 
   set(mpi_version "")
-  execute_process(COMMAND "${MPIEXEC_EXECUTABLE}" --version OUTPUT_VARIABLE mpi_text ERROR_QUIET)
+  set(mpi_text "")
+  if(MPIEXEC_EXECUTABLE)
+    execute_process(COMMAND "${MPIEXEC_EXECUTABLE}" --version OUTPUT_VARIABLE mpi_text ERROR_QUIET)
+  endif()
   string(REGEX MATCH "[^\n]+" mpi_text "${mpi_text}")
   string(REGEX REPLACE "^[^(]*\\(([^)]*)\\) " "\\1 " mpi_version "${mpi_text}")
   string(REPLACE "OpenRTE" "Open MPI" mpi_version "${mpi_version}")  # mpiexec may name its run-time environment
@@ -20,10 +23,17 @@ function(lodestone_configure_build_info template output)
   if(LODESTONE_HAS_CUDA)
     set(cuda_version "${CUDAToolkit_VERSION}")
   endif()
-  list(GET BLAS_LIBRARIES 0 blas_library)
+  set(blas_library "")
+  if(BLAS_FOUND)
+    list(GET BLAS_LIBRARIES 0 blas_library)
+  endif()
+  set(petsc "")
+  if(PETSc_FOUND)
+    set(petsc "${PETSc_VERSION} (${PETSc_SCALAR} scalars)")
+  endif()
 
   set(LODESTONE_LIBRARY_FACTS "")
-  foreach(fact IN ITEMS "MPI=${mpi_version}" "PETSc=${PETSc_VERSION} (${PETSc_SCALAR} scalars)" "Eigen=${Eigen3_VERSION}" "BLAS=${blas_library}"
+  foreach(fact IN ITEMS "MPI=${mpi_version}" "PETSc=${petsc}" "Eigen=${Eigen3_VERSION}" "BLAS=${blas_library}"
           "HDF5=${HDF5_VERSION}" "VTK=${VTK_VERSION}" "PROJ=${PROJ_VERSION}" "cairo=${CAIRO_VERSION}" "fmt=${fmt_VERSION}"
           "spdlog=${spdlog_VERSION}" "nlohmann-json=${nlohmann_json_VERSION}" "toml++=${tomlplusplus_VERSION}" "CLI11=${CLI11_VERSION}"
           "oneDNN=${dnnl_VERSION}" "hypre=${hypre_version}" "CUDA=${cuda_version}")

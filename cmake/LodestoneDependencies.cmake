@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every third-party package the project uses, each found once. `docs/build.md` says what each is for.
 find_package(Threads REQUIRED)
-find_package(MPI REQUIRED COMPONENTS C CXX)
 find_package(Eigen3 3.4 REQUIRED CONFIG)
 find_package(fmt REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json 3.10 REQUIRED CONFIG)
+if(LODESTONE_ENGINE_ONLY)  # with these where they are, without MPI: no part of the engine needs it yet
+  find_package(BLAS QUIET)
+  find_package(LAPACK QUIET)
+  return()
+endif()
+find_package(MPI REQUIRED COMPONENTS C CXX)
 find_package(PETSc 3.18 REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)

@@ -19,6 +19,9 @@ install(FILES "${PROJECT_BINARY_DIR}/lodestoneConfig.cmake" "${PROJECT_BINARY_DI
               "${PROJECT_SOURCE_DIR}/cmake/FindPETSc.cmake"
         DESTINATION "${LODESTONE_CMAKE_DIR}")
 
+if(LODESTONE_ENGINE_ONLY)
+  return()
+endif()
 # For those who do not use CMake: core to inversion, which need no file formats.
 file(RELATIVE_PATH LODESTONE_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")  # Debian's libdir is two deep
 list(JOIN PETSC_LDFLAGS " " LODESTONE_PC_PETSC)

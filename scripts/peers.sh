@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/peers.sh [pictures | --remove]
+# usage: scripts/peers.sh [torch | pictures | --remove]
 # Makes throw-away Python environments with the programs that benchmarks compare with; does nothing where one is complete. Needs the network.
 #   (nothing)  build/peers/venv, 1.5 GB: SimPEG with MKL's Pardiso, for `make bench BENCH=peers`
+#   torch      build/peers/torch, 5 GB: PyTorch, for `make bench BENCH=engine`
 #   pictures   build/peers/mtpy, 1.3 GB more, hence only on request: mtpy, for benchmarks/mtpy_pictures.py
-#   --remove   removes both
+#   --remove   removes all
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -39,6 +40,17 @@ make_simpeg() {
   "$environment/bin/python" -c "import simpeg; print('peers: SimPEG', simpeg.__version__, 'is ready')"
 }
 
+make_torch() {
+  local environment=$PWD/build/peers/torch
+  if "$environment/bin/python" -c "import torch" 2>/dev/null; then
+    echo "peers: $environment is complete"
+    return
+  fi
+  prepare "$environment"
+  "$environment/bin/pip" install --quiet torch numpy
+  "$environment/bin/python" -c "import torch; print('peers: torch', torch.__version__, 'is ready')"
+}
+
 make_mtpy() {
   local environment=$PWD/build/peers/mtpy
   if "$environment/bin/python" -c "import h5py, PIL; from mtpy.imaging import PlotResPhasePseudoSection" 2>/dev/null; then
@@ -53,7 +65,8 @@ make_mtpy() {
 [ $# -le 1 ] || set -- --too-many
 case ${1:-} in
   "") make_simpeg ;;
+  torch) make_torch ;;
   pictures) make_mtpy ;;
   --remove) rm -rf build/peers ;;
-  *) sed -n '3,7s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
+  *) sed -n '3,8s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
 esac

@@ -8,7 +8,7 @@
 
 namespace lodestone::engine {
 
-/// All ops of the process. An open set: `register_op` adds to it before the op is used; rows never move or disappear.
+/// All ops of the process. An open set: `add` a row before the op is used; rows never move or disappear.
 class OpTable {
  public:
   /// The table with the engine's own ops.

@@ -102,7 +102,10 @@ void register_swish(OpTable& table) {
     return args.in[1] * (s * (1.0 + args.in[0] * (1.0 - s)));
   });
   second.infer = infer_alike;
-  second.batch = batch_elementwise;
+  second.batch = [slope_along](R args, const std::vector<bool>& batched) {
+    if (batched[0]) return batch_elementwise(args, batched);
+    return slope_along(args, ones_like(args.in[0])) * args.in[1];  // many directions at one x: its exponentials are taken once
+  };
   second.sample = of_inputs(2);
   table.add(std::move(second));
 }

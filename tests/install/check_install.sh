@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: check_install.sh install|example|components|missing|version|pkgconfig     (see CMakeLists.txt for the environment it needs)
+# usage: check_install.sh install|example|custom_op|components|missing|version|pkgconfig     (see CMakeLists.txt for the environment it needs)
 set -euo pipefail
 prefix=$LODESTONE_WORK/prefix
 step=$1
@@ -45,6 +45,11 @@ case $step in
         [ -s "$LODESTONE_WORK/example/out/${name}_$file" ] || fail "joint_sounding did not write ${name}_$file"
       done
     done
+    ;;
+  custom_op)
+    configure custom_op "$PWD/examples/custom_op"
+    "$CMAKE" --build "$LODESTONE_WORK/custom_op" -j 1
+    "$LODESTONE_WORK/custom_op/custom_op"
     ;;
   components)
     configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"

@@ -77,7 +77,7 @@ inline constexpr double cost_of = scalar::is_arithmetic<Function> ? 4.0 : 20.0;
 /// The loops for the widest vectors there are, where these pay.
 template <class Function, class In, class Loop>
 auto widest() {
-  if constexpr (is_wide<Function, In>) {
+  if constexpr (wide_loops && is_wide<Function, In>) {
     if (isa() == Isa::avx512) return Loop::avx512;
     if (isa() == Isa::avx2) return Loop::avx2;
   }

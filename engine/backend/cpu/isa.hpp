@@ -13,6 +13,13 @@
 
 namespace lodestone::engine::cpu_backend {
 
+/// Not under sanitizers: their instrumented vector loops take the compiler minutes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool wide_loops = false;
+#else
+inline constexpr bool wide_loops = true;
+#endif
+
 enum class Isa { base, avx2, avx512 };
 
 [[nodiscard]] inline Isa isa() {
