@@ -20,6 +20,7 @@ struct MapCase {
 
 // One function per layer, each in its own file; test_maps.cpp runs them all.
 [[nodiscard]] std::vector<MapCase> core_maps();
+[[nodiscard]] std::vector<MapCase> engine_maps();
 [[nodiscard]] std::vector<MapCase> physics_maps();
 [[nodiscard]] std::vector<MapCase> inversion_maps();
 
