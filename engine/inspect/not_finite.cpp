@@ -17,6 +17,7 @@ bool all_finite(const Node& node, std::int64_t n) {
 }
 
 bool is_finite(const NodePtr& node) {
+  if (node->aval.kind != Kind::array) return true;  // elements of a tuple are looked at where they are computed
   const std::int64_t n = node->aval.count();
   switch (node->aval.dtype) {
     case DType::f32:

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/graph/tuple.hpp"
+#include "engine/inspect/not_finite.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/control.hpp"
@@ -136,6 +137,14 @@ TEST_CASE("scan: a long loop keeps one carry per step for its gradient, not what
   grad([&](const Tensor& c) { return sum(scan(step, {c}, {xs}).carry[0]); })(start).eval();
   const std::size_t one = static_cast<std::size_t>(n) * sizeof(double);
   CHECK(arena.stats().peak - before < 90 * one);  // 500 intermediates
+}
+
+TEST_CASE("control: numbers that are not finite are found where they appear, inside the branch", "[engine]") {
+  const auto f = [](const Tensors& x) -> Tensors { return {log(x[0]) + 1.0}; };
+  const auto g = [](const Tensors& x) -> Tensors { return {x[0] + 2.0}; };
+  const auto origin = [&](bool which) { return first_not_finite([&] { cond(boolean(which), f, g, {row({0, 1})})[0].eval(); }); };
+  CHECK_FALSE(origin(false));
+  CHECK_THAT(origin(true).value(), Catch::Contains("log of f64[2]") && Catch::Contains("from finite inputs"));
 }
 
 TEST_CASE("control: errors name both shapes and the line", "[engine]") {
