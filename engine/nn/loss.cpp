@@ -114,4 +114,10 @@ Tensor structural_similarity(const Located& x, const Tensor& y, const Similarity
               ((square(mean_a) + square(mean_b) + c1) * (variance_a + variance_b + c2)));
 }
 
+Tensor accuracy(const Located& logits, const Tensor& labels) {
+  const Tensor classes = cast(argmax(logits, -1), labels.dtype());
+  check_equal_shapes("accuracy", {classes, logits.where}, labels);
+  return mean(cast(equal(classes, labels), core::is_real_float(logits.tensor.dtype()) ? logits.tensor.dtype() : DType::f32));
+}
+
 }  // namespace lodestone::engine

@@ -42,4 +42,7 @@ struct SimilarityOptions {
 /// everything is one window). source: Wang et al. 2004, doi:10.1109/TIP.2003.819861, eq. 13
 [[nodiscard]] Tensor structural_similarity(const Located& x, const Tensor& y, const SimilarityOptions& options = {});
 
+/// Not a loss but a figure beside one: the share of items whose largest logit is that of their class. shapes: logits [batch…, classes], labels [batch…].
+[[nodiscard]] Tensor accuracy(const Located& logits, const Tensor& labels);
+
 }  // namespace lodestone::engine

@@ -4,6 +4,8 @@
 
 #include "engine/train/callback.hpp"
 
+#include <iosfwd>
+
 namespace lodestone::engine {
 
 /// Whether a figure got better, with the best one so far and how long ago as state.

@@ -187,6 +187,30 @@ TEST_CASE("batch norm: running statistics converge to those of the data and are 
   for (const double each : mean(square(y), Axes{0}).to_vector<double>()) CHECK(each == Approx(49.0 / 50.0).epsilon(1e-4));
 }
 
+TEST_CASE("module: Jacobians of a network, for all items of a batch at once", "[engine][nn]") {
+  InitialValues initial(3, f64);
+  const Sequential net{Linear(2, 8, initial),
+                       BatchNorm(8, initial),
+                       swish,
+                       [](const Tensor& x) {
+                         return reshape(x, {x.dim(0), 4, 2});
+                       },
+                       ConvTranspose(2, 3, initial, {.conv = {.window = {3}, .stride = {2}, .padding = {1}}, .output_padding = {1}}),
+                       flatten};
+  net.set_mode(Mode::evaluation);
+  const Tensor codes = drawn({5, 2});
+  const auto one = [&](const Tensor& code) { return squeeze(net(expand_dims(code, 0)), 0); };
+  const Tensor all = vmap([&](const Tensor& code) { return jacobian(one, code); })(codes);
+  REQUIRE(all.shape() == Shape{5, 24, 2});
+  for (Dim i = 0; i < 5; ++i) {
+    const Tensor code = squeeze(slice(codes, 0, i, i + 1), 0), expected = jacobian(one, code, JacobianMode::reverse);
+    CHECK(max(abs(squeeze(slice(all, 0, i, i + 1), 0) - expected)).item<double>() < 1e-13);
+  }
+  net.set_mode(Mode::training);
+  CHECK_THROWS_WITH(vmap(one)(codes),
+                    Catch::Contains("for \"running_mean\", got one inside a transform") || Catch::Contains("two numbers per channel"));
+}
+
 TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line", "[engine][nn]") {
   InitialValues initial(3);
   const auto says = [](const std::string& text) { return Catch::Contains(text); };

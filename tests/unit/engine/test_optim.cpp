@@ -43,6 +43,19 @@ TEST_CASE("optimizers: find the minimum of a valley", "[engine][optim]") {
   CHECK(height_after(Adam(d, {.learning_rate = exponential_decay({.rate = 0.3, .factor = 0.98})}), d, 500) < 1e-6);
 }
 
+TEST_CASE("optimizers: complex parameters descend along both parts", "[engine][optim]") {
+  const Tensor target = full({2}, {1.0, -2.0}, DType::c128);
+  const auto distance_after = [&](const auto& make) {
+    const Point point(full({2}, 0.0, DType::c128));
+    const auto optimizer = make(point);
+    for (int i = 0; i < 300; ++i)
+      optimizer.step(value_and_grad([&] { return mean_squared_error(point.x.value(), target); }, optimizer.trained()).gradients);
+    return max(abs(point.x.value() - target)).template item<double>();
+  };
+  CHECK(distance_after([](const Point& p) { return Sgd(p, {.learning_rate = 0.1, .momentum = 0.5}); }) < 1e-9);
+  CHECK(distance_after([](const Point& p) { return Adam(p, {.learning_rate = exponential_decay({.rate = 0.1, .factor = 0.98})}); }) < 1e-2);
+}
+
 TEST_CASE("optimizers: weight decay pulls towards zero, through the gradient or beside it", "[engine][optim]") {
   const Tensor none = row({0, 0});
   const auto after_one = [&](const auto& make) {

@@ -128,6 +128,19 @@ TEST_CASE("fit: the figures of an epoch are means over items, also with a smalle
   CHECK(model.evaluate(Loader(data, {.batch_size = 3})).at("loss") == Approx(summary.figures[0].at("loss")).epsilon(1e-14));
 }
 
+TEST_CASE("fit: a classifier learns which side of a line a point is on", "[engine][train]") {
+  InitialValues initial(7, f64);
+  const Tensor x = drawn({200, 2}, 1);
+  const Dataset data(NamedTensors{{"input", x}, {"target", cast(greater(sum(x, Axes{1}), 0.0), DType::i32).eval()}});
+  const Linear net(2, 2, initial);
+  const Loss loss = [](const Tensor& logits, const Tensor& labels) { return cross_entropy(logits, labels); };
+  const Model model(net, loss, AdamW(net, {.learning_rate = 0.05}),
+                    {.metrics = {{"accuracy", [](const Tensor& p, const Tensor& t) { return accuracy(p, t); }}}});
+  const FitSummary summary = model.fit(Loader(data, {.batch_size = 20}), Loader(data, {.batch_size = 50}), {.epochs = 20});
+  CHECK(summary.figures.front().at("accuracy") < 0.9);
+  CHECK(summary.figures.back().at("validation_accuracy") > 0.97);
+}
+
 TEST_CASE("fit: several batches per step are one step on all of them", "[engine][train]") {
   const auto trained = [](std::int64_t batch_size, int batches_per_step) {
     InitialValues initial(7, f64);
@@ -261,9 +274,13 @@ TEST_CASE("guards: numbers that came in with the data are named as an input", "[
 }
 
 TEST_CASE("guards: a gradient that is too long is skipped, and the network stays as it was", "[engine][train]") {
-  InitialValues initial(7, f64);
-  const Sequential net{Linear(3, 4, initial), BatchNorm(4, initial), Dropout(0.5, initial), Linear(4, 1, initial)};
-  Tensor x = drawn({8, 3}, 1), y = drawn({8, 1}, 2);
+  const auto make = [] {
+    InitialValues initial(7, f64);
+    return Sequential{Linear(3, 4, initial), BatchNorm(4, initial), Dropout(0.5, initial), Linear(4, 1, initial)};
+  };
+  const Sequential net = make(), without = make();
+  const Tensor x = drawn({8, 3}, 1);
+  Tensor y = drawn({8, 1}, 2);
   y = (y * pad(full({4, 1}, 1e9, f64), {4, 0}, {0, 0}, {}, 1.0)).eval();  // the second batch is absurd
   const Dataset data(NamedTensors{{"input", x}, {"target", y}});
   const GradientNormGuard guard({.largest = 1e3});
@@ -273,6 +290,12 @@ TEST_CASE("guards: a gradient that is too long is skipped, and the network stays
   model.fit(loader, {}, {.callbacks = callbacks(guard, Recorder(log))});
   CHECK(log == std::vector<std::string>{"begin", "step 1", "epoch 1", "end"});
   CHECK(guard.n_skipped() == 1);
+  Model(without, squared, Sgd(without, {.learning_rate = 0.01}))
+      .fit(Loader(data.range(0, 4), {.batch_size = 4, .order = Order::stored}), {}, {});
+  for (const auto& [name, tensor] : without.state()) {  // statistics and random key, too
+    INFO(name);
+    CHECK(std::ranges::equal(net.state().at(name).bytes(), tensor.bytes()));
+  }
   const Model absurd(net, squared, Sgd(net));
   const Loader only_absurd(data.range(4, 8), {.batch_size = 2});
   CHECK_THROWS_WITH(
