@@ -8,6 +8,7 @@
 #include "engine/nn/pooling.hpp"
 #include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/checkpoint.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/row.hpp"
@@ -209,6 +210,21 @@ TEST_CASE("module: Jacobians of a network, for all items of a batch at once", "[
   net.set_mode(Mode::training);
   CHECK_THROWS_WITH(vmap(one)(codes),
                     Catch::Contains("for \"running_mean\", got one inside a transform") || Catch::Contains("two numbers per channel"));
+}
+
+TEST_CASE("module: inside a checkpoint it has the same gradients, with the same elements dropped again", "[engine][nn]") {
+  const auto gradients = [](const auto& wrap) {
+    InitialValues initial(3, f64);
+    const Sequential net{Linear(4, 8, initial), engine::tanh, Dropout(0.5, initial), Linear(8, 1, initial)};
+    const Function f = wrap([&](const Tensors& x) -> Tensors { return {net(x[0])}; });
+    return value_and_grad([&] { return sum(square(f({drawn({5, 4})})[0])); }, net.parameters()).gradients;
+  };
+  const Tensors plain = gradients([](Function f) { return f; }), again = gradients([](Function f) { return checkpoint(std::move(f)); });
+  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(plain[i].to_vector<double>() == again[i].to_vector<double>());
+  InitialValues initial(3, f64);
+  const BatchNorm norm(4, initial);
+  const Function f = checkpoint([&](const Tensors& x) -> Tensors { return {norm(x[0])}; });
+  CHECK_THROWS_WITH(f({drawn({5, 4})}), Catch::Contains("for \"running_mean\", got one inside a transform"));
 }
 
 TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line", "[engine][nn]") {
