@@ -19,14 +19,22 @@ constexpr std::uint64_t first_stream = std::uint64_t{1} << 62;
 std::uint64_t stream_of(std::int64_t epoch) { return first_stream + static_cast<std::uint64_t>(epoch); }
 
 /// Keys of items, u64[items, 3].
-Tensor keys_of(std::uint64_t seed, std::int64_t epoch, std::span<const std::int64_t> items) {
+Tensor keys_of(std::uint64_t seed, std::int64_t epoch, std::span<const std::int64_t> items, Device device) {
   std::vector<std::uint64_t> words;
   for (const std::int64_t item : items) words.insert(words.end(), {seed, stream_of(epoch), static_cast<std::uint64_t>(item)});
-  return squeeze(split_key(Tensor::from(words, {static_cast<Dim>(items.size()), 3}), 1), -2);
+  return squeeze(split_key(Tensor::from(words, {static_cast<Dim>(items.size()), 3}, device), 1), -2);
 }
 
-Tensor integers(std::initializer_list<std::int64_t> values) {
-  return Tensor::from(std::vector<std::int64_t>(values), {static_cast<Dim>(values.size())});
+Tensor integers(const std::vector<std::int64_t>& values) { return Tensor::from(values, {static_cast<Dim>(values.size())}); }
+
+/// What a cursor counts in.
+std::vector<std::int64_t> made_for(const Dataset& dataset, const LoaderOptions& options) {
+  return {dataset.size(), options.batch_size, static_cast<std::int64_t>(options.seed), static_cast<std::int64_t>(options.order),
+          static_cast<std::int64_t>(options.last)};
+}
+std::string text_of(const std::vector<std::int64_t>& of) {
+  return fmt::format("{} items {} in batches of {}, the last one {}, seed {}", of[0], of[3] == 0 ? "as stored" : "shuffled", of[1],
+                     of[4] == 0 ? "kept" : "dropped", static_cast<std::uint64_t>(of[2]));
 }
 
 }  // namespace
@@ -70,7 +78,7 @@ struct Loader::Impl {
     NamedTensors batch = dataset.items(items, options.device);
     if (!options.transform) return batch;
     try {
-      batch = options.transform(std::move(batch), keys_of(options.seed, place.epoch, items));
+      batch = options.transform(std::move(batch), keys_of(options.seed, place.epoch, items, options.device));
       Tensors all;
       for (const auto& [name, tensor] : batch) all.push_back(tensor);
       eval(all);
@@ -91,27 +99,26 @@ struct Loader::Impl {
   std::optional<ReadAhead> read_ahead;  ///< last, so that its thread ends before what it uses
 };
 
-Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item) { return squeeze(keys_of(seed, epoch, std::span(&item, 1)), 0); }
+Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item, Device device) {
+  return squeeze(keys_of(seed, epoch, std::span(&item, 1), device), 0);
+}
 
 Loader::Loader(const Dataset& dataset, LoaderOptions options)
     : impl_(std::make_shared<Impl>(dataset, std::move(options))),
       cursor_(add_state("cursor", integers({0, 0}))),
-      made_for_(add_state("made_for",
-                          integers({impl_->dataset.size(), impl_->options.batch_size, static_cast<std::int64_t>(impl_->options.seed)}))) {}
+      made_for_(add_state("made_for", integers(made_for(impl_->dataset, impl_->options)))) {}
 
 std::int64_t Loader::n_batches() const { return impl_->n_batches; }
 const Dataset& Loader::dataset() const { return impl_->dataset; }
 std::int64_t Loader::epoch() const { return cursor_.value().data<std::int64_t>()[0]; }
 
 std::optional<NamedTensors> Loader::next() const {
-  const std::vector<std::int64_t> made_for = made_for_.value().to_vector<std::int64_t>(), at = cursor_.value().to_vector<std::int64_t>();
-  const std::vector<std::int64_t> own{impl_->dataset.size(), impl_->options.batch_size, static_cast<std::int64_t>(impl_->options.seed)};
-  if (made_for != own || at[0] < 0 || at[1] < 0 || at[1] > impl_->n_batches) {
-    throw core::InvalidArgument(
-        "engine::Loader",
-        "{}: expected the state of a loader of {} items in batches of {} with seed {}, got {}, {} and {} at batch {} of epoch {}; "
-        "make the loader as it was made then",
-        impl_->dataset.location(), own[0], own[1], own[2], made_for[0], made_for[1], made_for[2], at[1], at[0]);
+  const std::vector<std::int64_t> own = made_for(impl_->dataset, impl_->options), in_state = made_for_.value().to_vector<std::int64_t>();
+  const std::vector<std::int64_t> at = cursor_.value().to_vector<std::int64_t>();
+  if (in_state != own || at[0] < 0 || at[1] < 0 || at[1] > impl_->n_batches) {
+    throw core::InvalidArgument("engine::Loader",
+                                "{}: expected the state of a loader of {}, got {}, at batch {} of epoch {}; make it as it was made then",
+                                impl_->dataset.location(), text_of(own), text_of(in_state), at[1], at[0]);
   }
   if (at[1] == impl_->n_batches) {
     cursor_.assign(integers({at[0] + 1, 0}));

@@ -28,7 +28,7 @@ struct LoaderOptions {
 };
 
 /// The key that a loader with this seed gives this item in this epoch. shapes: u64[3].
-[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item);
+[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item, Device device = cpu);
 
 /// Gives a dataset batch by batch, epoch after epoch. What comes depends on dataset, options, epoch and number of the batch only, not on threads or on
 /// what came before: the cursor, which is its state, is all that is needed to go on. Copies share the cursor.
@@ -42,7 +42,7 @@ class Loader : public Stateful {
   [[nodiscard]] std::int64_t epoch() const;  ///< of the next batch, counted from 0
 
   /// The next batch of this epoch, evaluated; none at its end, once, before the next epoch begins.
-  /// errors: those of the source and of the transform; InvalidArgument when the state is of a loader of another size or seed.
+  /// errors: those of the source and of the transform; InvalidArgument when the state is of a loader of another size, seed or order.
   [[nodiscard]] std::optional<NamedTensors> next() const;
 
  private:

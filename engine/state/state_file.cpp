@@ -57,7 +57,14 @@ NamedTensors read_state(const std::filesystem::path& path, Device device) { retu
 void save_state(const std::filesystem::path& path, const Stateful& from) { save_state(path, from.state()); }
 
 void load_state(const std::filesystem::path& path, const Stateful& into) {
-  const NamedTensors state = read_state(path);
+  NamedTensors state = read_state(path);
+  for (const auto& [name, variable] : into.variables()) {
+    const auto found = state.find(name);
+    if (found == state.end() || found->second.device() == variable.aval().device) continue;
+    Aval there = found->second.aval();
+    there.device = variable.aval().device;
+    found->second = Tensor::from_bytes(found->second.bytes(), there);
+  }
   try {
     into.load_state(state);
   } catch (const core::InvalidArgument& error) {

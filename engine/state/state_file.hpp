@@ -20,7 +20,8 @@ void write_state(core::ArraySink& sink, const NamedTensors& state);
 /// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each names the file.
 void save_state(const std::filesystem::path& path, const NamedTensors& state);
 [[nodiscard]] NamedTensors read_state(const std::filesystem::path& path, Device device = cpu);
-/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken over, or nothing.
+/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken over, each tensor to the device of its
+/// variable, or nothing.
 /// errors: also FormatError for the state of another one, with names missing and unexpected, and shapes that differ.
 void save_state(const std::filesystem::path& path, const Stateful& from);
 void load_state(const std::filesystem::path& path, const Stateful& into);

@@ -205,7 +205,11 @@ TEST_CASE("loader: a state of other data or options is told") {
   const Dataset data(example(10));
   const Loader a(data, {.batch_size = 4, .seed = 3}), b(data, {.batch_size = 5, .seed = 3});
   b.load_state(a.state());
-  CHECK_THROWS_WITH(b.next(), Contains("a loader of 10 items in batches of 5 with seed 3, got 10, 4 and 3"));
+  CHECK_THROWS_WITH(b.next(), Contains("expected the state of a loader of 10 items shuffled in batches of 5, the last one kept, seed 3, "
+                                       "got 10 items shuffled in batches of 4"));
+  const Loader in_order(data, {.batch_size = 4, .order = Order::stored, .seed = 3});
+  in_order.load_state(a.state());
+  CHECK_THROWS_WITH(in_order.next(), Contains("10 items as stored in batches of 4") && Contains("got 10 items shuffled"));
   NamedTensors beyond = a.state();
   beyond.at("cursor") = Tensor::from(std::vector<std::int64_t>{0, 4}, {2});
   a.load_state(beyond);
@@ -223,5 +227,15 @@ TEST_CASE("loader: an error in a transform names the items, read ahead or not, a
     CHECK_THROWS_WITH(loader.next(),
                       Contains("[my transform] expected something else; in the transform of items 0, 1 of memory, batch 0 of epoch 0"));
     CHECK(loader.next()->at("label").to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1});
+  }
+}
+
+TEST_CASE("loader: batches come on the device asked for, with the same bits") {
+  const Device second{Device::Kind::cpu, 1};
+  const Loader here(Dataset(example(6)), {.batch_size = 3, .transform = with_noise}),
+      there(Dataset(example(6)), {.batch_size = 3, .transform = with_noise, .device = second});
+  while (const auto batch = there.next()) {
+    CHECK(batch->at("x").device() == second);
+    CHECK(batch->at("x").to_vector<double>() == here.next()->at("x").to_vector<double>());
   }
 }

@@ -11,6 +11,8 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_count.hpp"
 
+#include <algorithm>
+
 using namespace lodestone;
 using namespace lodestone::engine;
 using Catch::Matchers::Contains;
@@ -114,6 +116,12 @@ TEST_CASE("state: a network goes through a file, its optimiser too") {
   check_same(net.state(), other.state());
   check_same(adam.state(), other_adam.state());
   CHECK(other_adam.n_steps() == 1);
+  const Device second{Device::Kind::cpu, 1};
+  InitialValues there(3, DType::f32, second);
+  const Sequential on_second{Linear(3, 4, there), Linear(4, 1, there)};
+  load_state(folder / "net.safetensors", on_second);
+  CHECK(on_second.state().at("0.weight").device() == second);
+  CHECK(std::ranges::equal(on_second.state().at("0.weight").bytes(), net.state().at("0.weight").bytes()));
 }
 
 TEST_CASE("state: that of another network is refused as a whole, with file, names and shapes") {
