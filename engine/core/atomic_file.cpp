@@ -60,8 +60,10 @@ void write_file(const std::string& path, std::span<const std::span<const std::by
   AtomicFile file(path);
   std::FILE* stream = std::fopen(file.temporary_path().c_str(), "wb");
   if (stream == nullptr) throw_unwritable(path, errno);
-  const bool written = std::ranges::all_of(
-      pieces, [&](std::span<const std::byte> piece) { return std::fwrite(piece.data(), 1, piece.size(), stream) == piece.size(); });
+  const auto write = [&](std::span<const std::byte> piece) {
+    return piece.empty() || std::fwrite(piece.data(), 1, piece.size(), stream) == piece.size();
+  };
+  const bool written = std::ranges::all_of(pieces, write);
   const int write_error = errno;
   const bool closed = std::fclose(stream) == 0;
   if (!written || !closed) throw_unwritable(path, written ? errno : write_error);
