@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the Jacobian of its decoder.
-// Sample run: OMP_NUM_THREADS=2 bench_engine
+// Sample run: OMP_NUM_THREADS=2 bench_engine [training]
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 
@@ -43,11 +44,12 @@ double median_seconds(const std::function<void()>& work) {
   return seconds[n_repeats / 2];
 }
 
-/// Fails where a case would run on the plain loops.
+/// Says which kernel a case runs on, and fails where these are the plain loops.
 void expect_fast(std::string_view op, DType dtype) {
   const engine::Kernel& kernel = engine::op_named(op).kernel(dtype);
   if (kernel.name.starts_with("reference"))
     throw core::InvalidArgument("bench_engine", "expected a tuned kernel of {} for {}, got {}", op, core::name_of(dtype), kernel.name);
+  fmt::print(stderr, "{} of {}: {}\n", op, core::name_of(dtype), kernel.name);
 }
 
 enum class Evaluate { at_end, each };
@@ -163,13 +165,20 @@ void measure_convolutions(bench::Results& results) {
   }
 }
 
-void measure_vae(bench::Results& results) {
+void measure_training(bench::Results& results) {
   for (const auto& [name, dtype, target] :
        {std::tuple{"MT-VAE training step, f32", DType::f32, 3e-3}, {"MT-VAE training step, f64", DType::f64, 6e-3}}) {
     const bench::MtVaeStep step(dtype);
     results.add({name, "parameters", "", static_cast<double>(step.n_parameters()), {}, {}, {}});
+    const engine::OpProfile work = engine::Profile::of([&] { step.run(); }).total();
+    results.add({name, "work", "GFLOP", 1e-9 * work.flops, {}, {}, {}});
+    results.add({name, "operands", "MB", 1e-6 * work.bytes, {}, {}, {}});
+    results.add({name, "ops", "", static_cast<double>(work.calls), {}, {}, {}});
     results.add({name, "loss, gradients, Adam", "s", median_seconds([&] { step.run(); }), target, {}, {}});
   }
+}
+
+void measure_decoder(bench::Results& results) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     engine::InitialValues initial(7, dtype);
     const bench::Decoder decoder(initial);
@@ -190,6 +199,11 @@ int main(int argc, char** argv) {
   const auto& mpi = session.start<core::MpiScope>(argc, argv);
   return session.run([&] {
     bench::Results results;
+    if (argc == 2 && std::string_view(argv[1]) == "training") {
+      measure_training(results);
+      if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
+      return 0;
+    }
     measure_dispatch(results);
     for (const int n : {8, 256, 1024}) {
       measure_product<float>(results, n);
@@ -197,7 +211,8 @@ int main(int argc, char** argv) {
       measure_product<std::complex<double>>(results, n);
     }
     measure_convolutions(results);
-    measure_vae(results);
+    measure_training(results);
+    measure_decoder(results);
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=engine");
     return 0;
   });

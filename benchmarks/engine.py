@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = SOURCE / "build" / "peers" / "torch" / "bin" / "python"
@@ -32,8 +33,24 @@ def beside(row, peer, seconds):
     return [row, with_peer] if row["peer"] else [with_peer]
 
 
+def contention(program, rows):
+    """Two threads while another process keeps one core busy, beside one thread on a quiet machine."""
+    alone = {row["case"]: row["value"] for row in rows if row["metric"] == "loss, gradients, Adam"}
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        document = program(2, "training")
+    finally:
+        busy.kill()
+        busy.wait()
+    for row in document["results"]:
+        if row["metric"] == "loss, gradients, Adam":
+            limit = 1.3 * alone[row["case"]]
+            yield {**row, "case": row["case"] + ", 2 threads beside a busy process", "target": limit, "met": row["value"] <= limit, "peer": "one thread, quiet machine",
+                   "peer_value": alone[row["case"]], "ratio": alone[row["case"]] / row["value"]}
+
+
 def measure(program):
-    """(header, rows); program(threads) gives the JSON of bench_engine."""
+    """(header, rows); program(threads, *arguments) gives the JSON of bench_engine."""
     header, rows = None, []
     for threads in THREADS:
         document = program(threads)
@@ -45,4 +62,4 @@ def measure(program):
             suffix = f", {threads} threads" if threads > 1 else ""
             target = {"target": None, "met": None} if threads > 1 else {}
             rows += [{**each, "case": each["case"] + suffix, **target} for each in beside(row, peer, seconds)]
-    return header, rows
+    return header, rows + list(contention(program, rows))

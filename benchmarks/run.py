@@ -46,9 +46,9 @@ def launch(command, ranks, threads=1):
     return subprocess.run([*before, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def measure(program, ranks, folder, threads=1):
+def measure(program, ranks, folder, threads=1, arguments=()):
     """The JSON that one program prints."""
-    return json.loads(launch([folder / "bin" / program], ranks, threads))
+    return json.loads(launch([folder / "bin" / program, *arguments], ranks, threads))
 
 
 def measure_accuracy(ranks, folder, on):
@@ -85,7 +85,7 @@ def results_of(name, ranks, folder):
     if name == "scaling":
         return runs.scaling(lambda ranks, threads: measure("bench_scaling", ranks, folder, threads))
     if name == "engine":
-        return engine.measure(lambda threads: measure("bench_engine", ranks, folder, threads))
+        return engine.measure(lambda threads, *arguments: measure("bench_engine", ranks, folder, threads, arguments))
     documents = [measure(program, ranks, folder) for program in PROGRAMS[name] if program != "mt_invert"]
     header, rows = documents[0]["header"], [row for document in documents for row in document["results"]]
     if name == "runs":

@@ -204,7 +204,11 @@ def engine_table(bench):
     rows = []
     for r in rows_beside_torch(bench, ("chain", "MT")):
         rows.append([r["case"], r["metric"], time_of(r["value"]), time_of(r["target"]) if r["target"] else "", time_of(r["peer_value"]), f"{r['ratio']:.1f}"])
-    return bench.machine() + [f"Peer: {rows_beside_torch(bench, 'MT')[0]['peer']}, eager.", ""] + table(["case", "what", "ours", "limit", "torch", "ratio"], rows)
+    step = "MT-VAE training step, f32"
+    work = (f"A step of the MT-VAE is {bench.value(step, 'ops'):.0f} ops with {number(bench.value(step, 'work'))} GFLOP and {number(bench.value(step, 'operands'))} MB of operands in f32.")
+    busy = [r for r in bench.rows if r["case"].endswith("beside a busy process")]
+    work += "".join(f" Two threads beside a busy process take {time_of(r['value'])} in {r['case'].split(', ')[1]} ({time_of(r['peer_value'])} on one thread alone, limit {time_of(r['target'])})." for r in busy)
+    return bench.machine() + [f"Peer: {rows_beside_torch(bench, 'MT')[0]['peer']}, eager. {work}", ""] + table(["case", "what", "ours", "limit", "torch", "ratio"], rows)
 
 
 def products_table(bench):
@@ -227,7 +231,15 @@ def convolutions_table(bench):
     return table(["convolution", *head], rows)
 
 
-TABLES = {"engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
+def latent_table(bench):
+    rows = []
+    for r in bench.rows:
+        value, limit = (time_of(v) if r["unit"] == "s" and v else number(v) if v else "" for v in (r["value"], r["target"]))
+        rows.append([r["case"], r["metric"], value, limit, f"{r['peer']}: {time_of(r['peer_value'])}" if r["peer"] else ""])
+    return bench.machine() + table(["case", "what", "", "limit", "beside"], rows)
+
+
+TABLES = {"latent": (("latent",), latent_table), "engine": (("engine",), engine_table), "products": (("engine",), products_table), "convolutions": (("engine",), convolutions_table), "accuracy": (SELFTESTS, accuracy_table), "selftests": (SELFTESTS, selftests_table), "forward": (("physics",), forward_table), "scaling": (("scaling",), scaling_table), "runs": (("runs",), runs_table), "jacobian": (("physics",), jacobian_table),
           "solver": (("physics",), solver_table), "step": (("inversion",), step_table), "peers": (("peers",), peers_table)}
 
 

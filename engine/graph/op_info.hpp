@@ -143,6 +143,8 @@ struct OpInfo {
   /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;
   std::function<Sample(Sampler&)> sample;
+  /// Real operations of a call, roughly; null: one per element of the output.
+  std::function<double(const InferArgs&, const Aval& out)> flops;
   /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is needed, a kernel makes it.
   bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
   std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};

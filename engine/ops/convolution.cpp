@@ -203,6 +203,12 @@ OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const In
   return row;
 }
 
+/// Each position of y takes every element of a channel's window.
+double work(const Aval& y, const Aval& w) {
+  return multiply_adds(
+      static_cast<double>(y.count()) * static_cast<double>(w.count()) / static_cast<double>(std::max<Dim>(w.shape.back(), 1)), y.dtype);
+}
+
 }  // namespace
 
 void register_convolutions(OpTable& table) {
@@ -212,6 +218,7 @@ void register_convolutions(OpTable& table) {
                                                 : weights_of(args, conj(args.in[0]), cotangent, args.in[1]);
                             }));
   conv.batch = batch_data;
+  conv.flops = [](const InferArgs& args, const Aval& out) { return work(out, args.aval(1)); };
   conv.sample = [](Sampler& sampler) {
     const ConvSample drawn = draw(sampler);
     return Sample{{sampler.tensor(drawn.x, -1, 1), sampler.tensor(drawn.w, -1, 1)}, make_attrs(drawn.attrs)};
@@ -224,6 +231,7 @@ void register_convolutions(OpTable& table) {
         return which == 0 ? conv_of(args, cotangent, conj(args.in[1])) : weights_of(args, cotangent, conj(args.in[0]), args.in[1]);
       }));
   back.batch = batch_data;
+  back.flops = [](const InferArgs& args, const Aval&) { return work(args.aval(0), args.aval(1)); };
   back.sample = [](Sampler& sampler) {
     ConvSample drawn = draw(sampler);
     drawn.attrs.spatial = middle(drawn.x, 1);
@@ -237,6 +245,7 @@ void register_convolutions(OpTable& table) {
         return which == 0 ? transpose_of(args, conj(args.in[1]), cotangent, args.in[0]) : conv_of(args, conj(args.in[0]), cotangent);
       }));
   weights.batch = batch_weights;
+  weights.flops = [](const InferArgs& args, const Aval& out) { return work(args.aval(1), out); };
   weights.sample = [](Sampler& sampler) {
     ConvSample drawn = draw(sampler);
     drawn.attrs.spatial = middle(drawn.w, 0);

@@ -60,6 +60,9 @@ Derivative of_cholesky() {
   return result;
 }
 
+/// n of matrices n × n.
+double order_of(const Aval& a) { return static_cast<double>(a.shape.back()); }
+
 void register_cholesky(OpTable& table) {
   OpInfo row;
   row.name = "cholesky";
@@ -70,6 +73,9 @@ void register_cholesky(OpTable& table) {
     return args.aval(0);
   };
   row.derivative = of_cholesky();
+  row.flops = [](const InferArgs&, const Aval& out) {
+    return multiply_adds(static_cast<double>(out.count()) * order_of(out) / 6.0, out.dtype);
+  };
   row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.6) ? Shape{} : Shape{sampler.integer(0, 3)};
@@ -131,6 +137,9 @@ void register_triangular_solve(OpTable& table) {
     return b;
   };
   row.derivative = of_solve();
+  row.flops = [](const InferArgs& args, const Aval& out) {
+    return multiply_adds(static_cast<double>(out.count()) * order_of(args.aval(0)) / 2.0, out.dtype);
+  };
   row.batch = batch_solve;
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.6) ? Shape{} : Shape{sampler.integer(0, 3)};

@@ -129,6 +129,11 @@ void register_products(OpTable& table) {
   row.derivative = multilinear("da b + a db", dot_adjoint);
   row.batch = dot_batch;
   row.sample = sample_dot;
+  row.flops = [](const InferArgs& args, const Aval& out) {
+    double summed = 1.0;
+    for (const Dim axis : args.as<DotAttrs>().contract_a) summed *= static_cast<double>(args.aval(0).shape[static_cast<int>(axis)]);
+    return multiply_adds(static_cast<double>(out.count()) * summed, out.dtype);
+  };
   table.add(std::move(row));
 }
 

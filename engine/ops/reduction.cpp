@@ -47,6 +47,7 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
     return result;
   };
   row.derivative = std::move(derivative);
+  row.flops = [](const InferArgs& args, const Aval&) { return static_cast<double>(args.aval(0).count()); };
   row.batch = [](R args, const std::vector<bool>&) {
     return record(args.op, args.in, make_attrs(ReduceAttrs{shifted(args.as<ReduceAttrs>().axes)}), args.where);
   };

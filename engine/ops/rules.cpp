@@ -104,6 +104,8 @@ Aval infer_alike(const InferArgs& args) {
   return args.aval(0);
 }
 
+double multiply_adds(double n, DType dtype) { return (core::is_complex(dtype) ? 8.0 : 2.0) * n; }
+
 Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where) {
   const int rank = std::max(a.shape.rank(), b.shape.rank());
   Shape result = IntList::filled(rank, 1);

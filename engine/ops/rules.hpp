@@ -33,6 +33,9 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// What comes in comes out. errors: ShapeError when the inputs are not all of one shape, dtype and device.
 [[nodiscard]] Aval infer_alike(const InferArgs& args);
 
+/// Real operations of `n` multiplications with an addition each: 2 n, of complex numbers 8 n.
+[[nodiscard]] double multiply_adds(double n, DType dtype);
+
 /// The shape both shapes broadcast to. errors: ShapeError with the op's name and the line.
 [[nodiscard]] Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where);
 /// The axis counted from the first. errors: ShapeError.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inspect/profile.hpp"
+
+#include "engine/graph/op_table.hpp"
+#include "engine/runtime/executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace lodestone::engine {
+namespace {
+
+bool is_view(const Node& node) { return node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer; }
+
+double flops_of(const Node& node) {
+  const auto n = static_cast<double>(node.aval.count());
+  if (!node.op->flops) return n;
+  Tensors in;
+  for (const NodePtr& input : node.inputs) in.emplace_back(input);
+  return node.op->flops({*node.op, in, node.attrs.get(), node.where}, node.aval);
+}
+
+double bytes_of(const Node& node) {
+  auto bytes = static_cast<double>(node.aval.bytes());
+  for (const NodePtr& input : node.inputs) bytes += static_cast<double>(input->aval.bytes());
+  return bytes;
+}
+
+}  // namespace
+
+Profile Profile::of(const std::function<void()>& f) {
+  using Clock = std::chrono::steady_clock;
+  std::map<std::string, OpProfile> of_op;
+  auto last = Clock::now();
+  const ExecutionObserver observer([&](const Node& node) {
+    const auto now = Clock::now();
+    const bool is_array = node.aval.kind == Kind::array;
+    const std::string name = is_array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype)) : node.op->name;
+    OpProfile& profile = of_op.try_emplace(name, OpProfile{name}).first->second;
+    ++profile.calls;
+    profile.seconds += std::chrono::duration<double>(now - last).count();
+    if (is_array && !is_view(node)) {
+      profile.flops += flops_of(node);
+      profile.bytes += bytes_of(node);
+    }
+    last = Clock::now();
+  });
+  f();
+  Profile result;
+  for (const auto& [name, profile] : of_op) result.ops_.push_back(profile);
+  std::stable_sort(result.ops_.begin(), result.ops_.end(), [](const OpProfile& a, const OpProfile& b) { return a.seconds > b.seconds; });
+  return result;
+}
+
+OpProfile Profile::total() const {
+  OpProfile total{"all"};
+  for (const OpProfile& each : ops_) {
+    total.calls += each.calls;
+    total.seconds += each.seconds;
+    total.flops += each.flops;
+    total.bytes += each.bytes;
+  }
+  return total;
+}
+
+std::string Profile::text() const {
+  const OpProfile all = total();
+  const double seconds = std::max(all.seconds, 1e-30);
+  std::string text = fmt::format("{:<28} {:>8} {:>10} {:>6} {:>9} {:>8}\n", "op", "calls", "ms", "%", "GFLOP/s", "GB/s");
+  const auto line = [&](const OpProfile& each) {
+    const double own = std::max(each.seconds, 1e-30);
+    text += fmt::format("{:<28} {:>8} {:>10.3f} {:>6.1f} {:>9.2f} {:>8.2f}\n", each.op, each.calls, 1e3 * each.seconds,
+                        100.0 * each.seconds / seconds, 1e-9 * each.flops / own, 1e-9 * each.bytes / own);
+  };
+  for (const OpProfile& each : ops_) line(each);
+  line(all);
+  return text;
+}
+
+}  // namespace lodestone::engine

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lodestone::engine {
+
+/// What the calls of one op took together.
+struct OpProfile {
+  std::string op;  ///< "conv f32"
+  std::int64_t calls = 0;
+  double seconds = 0.0;  ///< from the end of the op before to the end of this one
+  double flops = 0.0;    ///< real operations, as the op's row counts them
+  double bytes = 0.0;    ///< of inputs read once and the output written once; views move nothing
+};
+
+/// Where the time of a computation went, op by op, the longest first.
+class Profile {
+ public:
+  /// Runs f, which evaluates what it wants to know about, and looks at every op that is executed on this thread.
+  [[nodiscard]] static Profile of(const std::function<void()>& f);
+  [[nodiscard]] const std::vector<OpProfile>& ops() const { return ops_; }
+  [[nodiscard]] OpProfile total() const;
+  /// A table: op, calls, milliseconds, share, GFLOP/s, GB/s.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<OpProfile> ops_;
+};
+
+}  // namespace lodestone::engine
