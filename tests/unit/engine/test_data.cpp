@@ -10,6 +10,7 @@
 #include "tests/support/thread_count.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <numeric>
 #include <set>
 
@@ -107,6 +108,28 @@ TEST_CASE("dataset: parts count from 0, have no item in common and can be divide
   CHECK(labels(data.range(50, 100).split(0.3, 9).validation) == second);
   CHECK(labels(data.range(50, 100).split(0.3, 10).validation) != second);
   CHECK(data.split(0.0, 1).validation.size() == 0);
+}
+
+TEST_CASE("dataset: of a file of 64 GiB only what is asked for is read") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "large.safetensors";
+  constexpr Dim n = Dim{1} << 30;
+  std::string header = fmt::format(R"({{"x":{{"dtype":"F64","shape":[{},8],"data_offsets":[0,{}]}}}})", n, 64 * n);
+  header.resize(128, ' ');
+  {
+    std::ofstream file(path, std::ios::binary);
+    file << '\x80' << std::string(7, '\0') << header;
+  }
+  std::filesystem::resize_file(path, 8 + header.size() + 64 * static_cast<std::size_t>(n));  // holes, which take no room on the disk
+  const double last = 7.5;
+  std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
+      .seekp(-8, std::ios::end)
+      .write(reinterpret_cast<const char*>(&last), 8);
+  const Dataset data(std::make_shared<SafetensorsSource>(path));
+  CHECK(data.size() == n);
+  const Loader loader(data.range(n - 4, n), {.batch_size = 2, .order = Order::stored});
+  CHECK(sum(loader.next()->at("x")).item<double>() == 0.0);
+  CHECK(sum(loader.next()->at("x")).item<double>() == last);
 }
 
 TEST_CASE("dataset: errors name file, array and index") {
