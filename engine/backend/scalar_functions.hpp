@@ -42,20 +42,18 @@ LODESTONE_FUNCTION(Reciprocal, T(1) / x);
 LODESTONE_FUNCTION(Square, static_cast<T>(x* x));
 LODESTONE_FUNCTION(Sqrt, std::sqrt(x));
 LODESTONE_FUNCTION(Exp, vmath::exp(x));
-LODESTONE_FUNCTION(Expm1, std::expm1(x));
-LODESTONE_FUNCTION(Log, std::log(x));
-LODESTONE_FUNCTION(Log1p, std::log1p(x));
-LODESTONE_FUNCTION(Sin, std::sin(x));
-LODESTONE_FUNCTION(Cos, std::cos(x));
+LODESTONE_FUNCTION(Expm1, vmath::expm1(x));
+LODESTONE_FUNCTION(Log, vmath::log(x));
+LODESTONE_FUNCTION(Log1p, vmath::log1p(x));
 LODESTONE_FUNCTION(Tan, std::tan(x));
 LODESTONE_FUNCTION(Asin, std::asin(x));
 LODESTONE_FUNCTION(Acos, std::acos(x));
 LODESTONE_FUNCTION(Atan, std::atan(x));
 LODESTONE_FUNCTION(Sinh, std::sinh(x));
 LODESTONE_FUNCTION(Cosh, std::cosh(x));
-LODESTONE_FUNCTION(Tanh, std::tanh(x));
-LODESTONE_FUNCTION(Erf, std::erf(x));
-LODESTONE_FUNCTION(Sigmoid, T(1) / (T(1) + vmath::exp(-x)));
+LODESTONE_FUNCTION(Tanh, vmath::tanh(x));
+LODESTONE_FUNCTION(Erf, vmath::erf(x));
+LODESTONE_FUNCTION(Sigmoid, vmath::sigmoid(x));
 LODESTONE_FUNCTION(Swish, x / (T(1) + vmath::exp(-x)));
 LODESTONE_FUNCTION(Sign, static_cast<T>((x > T(0)) - (x < T(0))));
 LODESTONE_FUNCTION(Floor, std::floor(x));
@@ -68,7 +66,7 @@ LODESTONE_FUNCTION(Conj, std::conj(x));
 LODESTONE_FUNCTION_2(Add, static_cast<T>(a + b));
 LODESTONE_FUNCTION_2(Subtract, static_cast<T>(a - b));
 LODESTONE_FUNCTION_2(Divide, a / b);
-LODESTONE_FUNCTION_2(Power, std::pow(a, b));
+LODESTONE_FUNCTION_2(Power, vmath::pow(a, b));
 LODESTONE_FUNCTION_2(Atan2, std::atan2(a, b));
 LODESTONE_FUNCTION_2(SwishSlope, swish_slope(a, T(1) / (T(1) + vmath::exp(-a)), b));
 LODESTONE_FUNCTION_2(Maximum, a != a ? a : a < b || b != b ? b : a);
@@ -87,6 +85,26 @@ LODESTONE_FUNCTION_2(BitwiseXor, static_cast<T>(a ^ b));
 LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
 #undef LODESTONE_FUNCTION
 #undef LODESTONE_FUNCTION_2
+
+/// Functions of an angle: `usual` is the same where `is_usual`, and vectorises.
+#define LODESTONE_ANGLE_FUNCTION(Name, function)        \
+  struct Name {                                         \
+    template <class T>                                  \
+    [[gnu::always_inline]] auto operator()(T x) const { \
+      return vmath::function(x);                        \
+    }                                                   \
+    template <class T>                                  \
+    [[gnu::always_inline]] static bool is_usual(T x) {  \
+      return vmath::is_usual_angle(x);                  \
+    }                                                   \
+    template <class T>                                  \
+    [[gnu::always_inline]] static T usual(T x) {        \
+      return vmath::usual_##function(x);                \
+    }                                                   \
+  }
+LODESTONE_ANGLE_FUNCTION(Sin, sin);
+LODESTONE_ANGLE_FUNCTION(Cos, cos);
+#undef LODESTONE_ANGLE_FUNCTION
 
 /// Of integers, with the sign of the divisor; 0 where that is 0.
 struct Remainder {
@@ -165,16 +183,18 @@ struct IsFinite {
   }
 };
 
-/// Functions that vectorise.
+template <class Function, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
+/// Functions that vectorise: those of some twenty operations per element, and those of a few.
 template <class Function>
-inline constexpr bool is_arithmetic = (std::is_same_v<Function, Identity> || std::is_same_v<Function, Negative> ||
-                                       std::is_same_v<Function, Reciprocal> || std::is_same_v<Function, Square> ||
-                                       std::is_same_v<Function, Sqrt> || std::is_same_v<Function, Exp> ||
-                                       std::is_same_v<Function, Sigmoid> || std::is_same_v<Function, Swish> ||
-                                       std::is_same_v<Function, SwishSlope> || std::is_same_v<Function, Abs> ||
-                                       std::is_same_v<Function, Add> || std::is_same_v<Function, Subtract> ||
-                                       std::is_same_v<Function, Multiply> || std::is_same_v<Function, Divide> ||
-                                       std::is_same_v<Function, Maximum> || std::is_same_v<Function, Minimum>);
+inline constexpr bool is_elementary = is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tanh, Erf, Power>;
+template <class Function>
+inline constexpr bool is_arithmetic =
+    is_elementary<Function> || is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs, Add,
+                                         Subtract, Multiply, Divide, Maximum, Minimum>;
+/// Those that vectorise only where `is_usual`.
+template <class Function, class T>
+inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos>;
 
 /// Conversion as `cast` does it.
 template <class To>

@@ -15,12 +15,32 @@ namespace {
 template <class Function, class T>
 inline constexpr bool is_wide = std::is_floating_point_v<T>&& scalar::is_arithmetic<Function>;
 
+/// Contiguous elements; a function that vectorises only for usual arguments is asked block by block.
+template <class Function, class In, class Out>
+[[gnu::always_inline]] inline void unary_row(std::int64_t n, Out* out, const In* in) {
+  if constexpr (scalar::has_usual<Function, In>) {
+    constexpr std::int64_t block = 256;
+    for (std::int64_t first = 0; first < n; first += block) {
+      const std::int64_t last = std::min(first + block, n);
+      int n_unusual = 0;
+      for (std::int64_t i = first; i < last; ++i) n_unusual += Function::is_usual(in[i]) ? 0 : 1;
+      if (n_unusual == 0) {
+        for (std::int64_t i = first; i < last; ++i) out[i] = Function::usual(in[i]);
+      } else {
+        for (std::int64_t i = first; i < last; ++i) out[i] = Function{}(in[i]);
+      }
+    }
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) out[i] = Function{}(in[i]);
+  }
+}
+
 template <class Function, class In, class Out>
 [[gnu::always_inline]] inline void unary_plane(const Plane<1>& plane, Out* out, const In* in) {
   const std::int64_t n = plane.length, step = plane.step[0];
   for (std::int64_t row = 0; row < plane.rows; ++row, out += n, in += plane.row_step[0]) {
     if (is_wide<Function, In> && step == 1) {
-      for (std::int64_t i = 0; i < n; ++i) out[i] = Function{}(in[i]);
+      unary_row<Function>(n, out, in);
     } else if (step == 0) {
       std::fill_n(out, n, Function{}(*in));
     } else {
@@ -72,7 +92,7 @@ struct Binary {
 
 /// Operations per element, for deciding on threads.
 template <class Function>
-inline constexpr double cost_of = scalar::is_arithmetic<Function> ? 4.0 : 20.0;
+inline constexpr double cost_of = scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 4.0 : 20.0;
 
 /// The loops for the widest vectors there are, where these pay.
 template <class Function, class In, class Loop>

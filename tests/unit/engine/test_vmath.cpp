@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Errors in units of the last place against the standard library's functions one step wider. f32 looks at one bit pattern in LODESTONE_VMATH_STRIDE
+// (default 5003; 1: all, an hour).
 #include "engine/core/random.hpp"
 #include "engine/kernel/vmath.hpp"
+#include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
 using namespace lodestone;
@@ -10,10 +15,14 @@ using namespace lodestone::engine;
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double most = 1.5;
+
 /// |value − exact| in units of the last place of the exact value.
 template <class T, class Wide>
 double error_in_ulp(T value, Wide exact) {
-  if (value == static_cast<T>(exact)) return 0.0;
+  if (value == static_cast<T>(exact) || (std::isnan(value) && std::isnan(exact))) return 0.0;
+  if (!std::isfinite(static_cast<T>(exact)) || !std::isfinite(value)) return infinity;
   int exponent = 0;
   static_cast<void>(std::frexp(exact, &exponent));
   const int last =
@@ -21,36 +30,150 @@ double error_in_ulp(T value, Wide exact) {
   return static_cast<double>(std::abs(static_cast<Wide>(value) - exact) / std::ldexp(Wide(1), last));
 }
 
+template <class T>
+T wide_sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
+}
+
+struct Function {
+  const char* name;
+  float (*of_f32)(float);
+  double (*of_f64)(double);
+  double (*exact)(double);
+  long double (*exact_wide)(long double);
+  std::vector<std::pair<double, double>> intervals;  ///< that f64 is drawn from
+  Tensor (*op)(const Located&);
+};
+
+#define FUNCTION(name, wider, ...)                                                                                                     \
+  {                                                                                                                                    \
+#name, [](float x) { return vmath::name(x); }, [](double x) { return vmath::name(x); }, [](double x) -> double { return wider(x); }, \
+        [](long double x) -> long double { return wider(x); }, __VA_ARGS__, name \
+  }
+const std::vector<Function>& functions() {
+  using Intervals = std::vector<std::pair<double, double>>;
+  static const std::vector<Function> all{
+      FUNCTION(exp, std::exp, Intervals{{-745, 709.7}, {-1, 1}}),
+      FUNCTION(expm1, std::expm1, Intervals{{-40, 709}, {-2, 2}, {-1e-3, 1e-3}}),
+      FUNCTION(log, std::log, Intervals{{0, 10}, {0.7, 1.5}, {0, 1e-307}, {0, 1e300}}),
+      FUNCTION(log1p, std::log1p, Intervals{{-1, 10}, {-0.5, 0.5}, {-1e-6, 1e-6}, {0, 1e10}}),
+      FUNCTION(sin, std::sin, Intervals{{-10, 10}, {-7e7, 7e7}, {-1e20, 1e20}, {-1e308, 1e308}}),
+      FUNCTION(cos, std::cos, Intervals{{-10, 10}, {-7e7, 7e7}, {-1e20, 1e20}, {-1e308, 1e308}}),
+      FUNCTION(tanh, std::tanh, Intervals{{-20, 20}, {-1.2, 1.2}, {-1e-3, 1e-3}}),
+      FUNCTION(erf, std::erf, Intervals{{-6, 6}, {-1.2, 1.2}, {-1e-3, 1e-3}}),
+      FUNCTION(sigmoid, wide_sigmoid, Intervals{{-700, 40}, {-3, 3}}),
+  };
+  return all;
+}
+#undef FUNCTION
+
+const std::vector<double>& special_points() {
+  static const std::vector<double> points{
+      0.0,    -0.0,    1.0,    -1.0,    2.0,      -2.0,      0.5,          -0.5,   3.0,  -3.0,
+      1e-310, -1e-310, 1000.0, -1000.0, infinity, -infinity, std::nan(""), 0x1p26, 1e22, 0x1.921fb54442d18p+0};
+  return points;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
+}
+
 }  // namespace
 
-TEST_CASE("vmath exp: every 61st f32 is within 1.5 ulp", "[engine]") {
-  double worst = 0.0;
-  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 61) {
-    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    if (!(x > -103.0F && x < 88.7F)) continue;
-    worst = std::max(worst, error_in_ulp(vmath::exp(x), std::exp(static_cast<double>(x))));
+TEST_CASE("vmath: f32 is within 1.5 ulp over all magnitudes", "[engine]") {
+  const char* asked = std::getenv("LODESTONE_VMATH_STRIDE");
+  const std::uint64_t stride = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 5003;
+  for (const Function& each : functions()) {
+    double worst = 0.0;
+    float where = 0.0F;
+    for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride) {
+      const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      const double error = error_in_ulp(each.of_f32(x), each.exact(static_cast<double>(x)));
+      if (error <= worst) continue;
+      worst = error;
+      where = x;
+    }
+    INFO(each.name << " at " << where);
+    CHECK(worst <= most);
   }
-  CHECK(worst <= 1.5);
 }
 
-TEST_CASE("vmath exp: f64 is within 1.5 ulp, subnormal results too", "[engine]") {
+TEST_CASE("vmath: f64 is within 1.5 ulp on random points and near multiples of π/2", "[engine]") {
   const core::Philox random(1);
-  double worst = 0.0;
-  for (std::uint64_t i = 0; i < 1000000; ++i) {
-    const double x = -745.0 + 1454.7 * random.uniform(i);
-    worst = std::max(worst, error_in_ulp(vmath::exp(x), std::exp(static_cast<long double>(x))));
+  for (const Function& each : functions()) {
+    double worst = 0.0, where = 0.0;
+    const auto look = [&](double x) {
+      const double error = error_in_ulp(each.of_f64(x), each.exact_wide(static_cast<long double>(x)));
+      if (error <= worst) return;
+      worst = error;
+      where = x;
+    };
+    for (const auto& [low, high] : each.intervals) {
+      for (std::uint64_t i = 0; i < 20000; ++i) look(low + (high - low) * random.uniform(i));
+    }
+    for (double n = 1; n < 1e15; n = std::floor(1.01 * n) + 1) look(n * 0x1.921fb54442d18p+0);
+    look(std::ldexp(6381956970095103.0, 797));  // the f64 nearest to a multiple of π/2, in units of its own size
+    INFO(each.name << " at " << where);
+    CHECK(worst <= most);
   }
-  CHECK(worst <= 1.5);
 }
 
-TEST_CASE("vmath exp: ends of the range, infinities and NaN", "[engine]") {
-  const double infinity = std::numeric_limits<double>::infinity();
-  CHECK(vmath::exp(infinity) == infinity);
-  CHECK(vmath::exp(-infinity) == 0.0);
-  CHECK(vmath::exp(1000.0) == infinity);
-  CHECK(vmath::exp(0.0) == 1.0);
-  CHECK(std::isnan(vmath::exp(std::nan(""))));
-  CHECK(vmath::exp(1000.0F) == std::numeric_limits<float>::infinity());
-  CHECK(vmath::exp(-1000.0F) == 0.0F);
-  CHECK(std::isnan(vmath::exp(std::nanf(""))));
+TEST_CASE("vmath: zeros, subnormals, infinities and NaN are those of the standard library", "[engine]") {
+  for (const Function& each : functions()) {
+    for (const double x : special_points()) {
+      INFO(each.name << " of " << x);
+      const double value = each.of_f64(x), expected = each.exact(x);
+      CHECK((error_in_ulp(value, static_cast<long double>(expected)) <= 2.0));
+      if (expected == 0.0) CHECK(std::signbit(value) == std::signbit(expected));
+      const float narrow = each.of_f32(static_cast<float>(x));
+      CHECK((error_in_ulp(narrow, each.exact(static_cast<double>(static_cast<float>(x)))) <= most));
+    }
+  }
+}
+
+TEST_CASE("vmath pow: within 1.5 ulp, and the C standard's values at the ends", "[engine]") {
+  const core::Philox random(2);
+  double worst = 0.0, worst_f32 = 0.0;
+  for (std::uint64_t i = 0; i < 200000; ++i) {
+    const bool is_near_one = i % 3 == 0;
+    const double x = is_near_one ? 0.5 + random.uniform(2 * i) : std::exp(60.0 * random.uniform(2 * i) - 30.0);
+    const double y = (random.uniform(2 * i + 1) - 0.5) * (is_near_one ? 1400.0 : 40.0);
+    worst = std::max(worst, error_in_ulp(vmath::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y))));
+    const auto a = static_cast<float>(x), b = static_cast<float>(y / 20.0);
+    worst_f32 = std::max(worst_f32, error_in_ulp(vmath::pow(a, b), std::pow(static_cast<double>(a), static_cast<double>(b))));
+  }
+  CHECK(worst <= most);
+  CHECK(worst_f32 <= most);
+  for (const double x : special_points()) {
+    for (const double y : special_points()) {
+      INFO(x << " to the " << y);
+      const double value = vmath::pow(x, y), expected = std::pow(x, y);
+      CHECK((error_in_ulp(value, static_cast<long double>(expected)) <= 2.0));
+      if (expected == 0.0 || std::isinf(expected)) CHECK(std::signbit(value) == std::signbit(expected));
+    }
+  }
+}
+
+TEST_CASE("vmath: the vector loops of this machine give the bits of one element at a time", "[engine]") {
+  const core::Philox random(3);
+  std::vector<double> points = special_points();
+  for (std::uint64_t i = 0; i < 4000; ++i)
+    points.push_back((random.uniform(2 * i) - 0.5) * std::exp(40.0 * random.uniform(2 * i + 1) - 20.0));
+  std::vector<float> narrow(points.begin(), points.end());
+  const Tensor wide_points = Tensor::from(points, {static_cast<Dim>(points.size())});
+  const Tensor narrow_points = Tensor::from(narrow, {static_cast<Dim>(narrow.size())});
+  for (const Function& each : functions()) {
+    const auto of_f64 = each.op(wide_points).to_vector<double>();
+    const auto of_f32 = each.op(narrow_points).to_vector<float>();
+    int n_different = 0;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      n_different += same_bits(of_f64[i], each.of_f64(points[i])) && same_bits(of_f32[i], each.of_f32(narrow[i])) ? 0 : 1;
+    INFO(each.name);
+    CHECK(n_different == 0);
+  }
+  const auto of_pow = power(abs(wide_points), wide_points).to_vector<double>();
+  int n_different = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) n_different += same_bits(of_pow[i], vmath::pow(std::abs(points[i]), points[i])) ? 0 : 1;
+  CHECK(n_different == 0);
 }
