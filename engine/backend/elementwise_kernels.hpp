@@ -25,6 +25,7 @@ void for_each_elementwise(Visitor&& each) {
   using u64 = std::uint64_t;
 #define LODESTONE_INTEGERS i8, u8, i32, u32, i64, u64
   each.template unary<Identity, f32, f64, c64, c128, bool, LODESTONE_INTEGERS>("copy");
+  each.template unary<Identity, f32, f64, c64, c128, bool, LODESTONE_INTEGERS>("transfer");
   each.template unary<Negative, f32, f64, c64, c128, LODESTONE_INTEGERS>("negative");
   each.template unary<Square, f32, f64, c64, c128, LODESTONE_INTEGERS>("square");
   each.template unary<Reciprocal, f32, f64, c64, c128>("reciprocal");

@@ -199,7 +199,7 @@ class Checker {
 
   static Tensors directions(Sampler& sampler, const Tensors& like) {
     Tensors result;
-    for (const Tensor& each : like) result.push_back(sampler.tensor(each.shape(), -1.0, 1.0, each.dtype()));
+    for (const Tensor& each : like) result.push_back(copy_to(sampler.tensor(each.shape(), -1.0, 1.0, each.dtype()), each.device()));
     return result;
   }
 

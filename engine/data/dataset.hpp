@@ -31,9 +31,9 @@ class Dataset {
   [[nodiscard]] const std::string& location() const;
 
   /// The items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a number outside 0 … size() − 1; those of the source.
-  [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers, Device device = cpu) const;
+  [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers, Device device = default_device()) const;
   /// Items first … last − 1. errors: as `items`.
-  [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last, Device device = cpu) const;
+  [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last, Device device = default_device()) const;
 
   /// Part of it: items first … last − 1, counted from 0 in the new one. errors: InvalidArgument for a range outside.
   [[nodiscard]] Dataset range(std::int64_t first, std::int64_t last) const;

@@ -24,11 +24,11 @@ struct LoaderOptions {
   std::uint64_t seed = 1;      ///< of the order and the keys
   BatchTransform transform{};  ///< runs on the thread that reads ahead, if there is one: it must not use variables
   int read_ahead = 0;          ///< batches made in advance by a thread of the loader's own; 0: made when asked for
-  Device device = cpu;
+  Device device = default_device();
 };
 
 /// The key that a loader with this seed gives this item in this epoch. shapes: u64[3].
-[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item, Device device = cpu);
+[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item, Device device = default_device());
 
 /// Gives a dataset batch by batch, epoch after epoch. What comes depends on dataset, options, epoch and number of the batch only, not on threads or on
 /// what came before: the cursor, which is its state, is all that is needed to go on. Copies share the cursor.

@@ -32,7 +32,8 @@ using Initializer = std::function<double(const core::Philox& random, std::uint64
 /// and the same network give the same bits. (Elements of a braced list are made from left to right; arguments of a function are not.)
 class InitialValues {
  public:
-  explicit InitialValues(std::uint64_t seed, DType dtype = DType::f32, Device device = cpu) : seed_(seed), dtype_(dtype), device_(device) {}
+  explicit InitialValues(std::uint64_t seed, DType dtype = DType::f32, Device device = default_device())
+      : seed_(seed), dtype_(dtype), device_(device) {}
   /// The next parameter.
   [[nodiscard]] Tensor draw(const Shape& shape, const Initializer& initializer, const Fan& fan = {});
   /// A stream that no parameter uses.

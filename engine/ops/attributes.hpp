@@ -11,6 +11,12 @@ struct CastAttrs {
   static auto fields() { return std::tuple{Field{"to", &CastAttrs::to}}; }
 };
 
+/// Where a copy goes.
+struct DeviceAttrs {
+  Device device;
+  static auto fields() { return std::tuple{Field{"device", &DeviceAttrs::device}}; }
+};
+
 /// Axes that are reduced, sorted; they disappear.
 struct ReduceAttrs {
   Axes axes;

@@ -20,7 +20,7 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor argmin(const Located& x, std::optional<int> axis = {});
 
 /// 0, 1, … n − 1.
-[[nodiscard]] Tensor iota(Dim n, DType dtype = DType::i64, Device device = cpu,
+[[nodiscard]] Tensor iota(Dim n, DType dtype = DType::i64, Device device = default_device(),
                           std::source_location where = std::source_location::current());
 /// 1 where the last, new axis equals the index, else 0 (all 0 for an index outside). shapes: [i…] → [i…, n].
 [[nodiscard]] Tensor one_hot(const Located& indices, Dim n, DType dtype = DType::f32);

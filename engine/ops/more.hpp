@@ -37,7 +37,8 @@ namespace lodestone::engine {
 // Matrices.
 [[nodiscard]] Tensor trace(const Located& x);                    ///< sum of the diagonal of the last two axes
 [[nodiscard]] Tensor outer(const Located& a, const Located& b);  ///< a_i b_j of two vectors
-[[nodiscard]] Tensor eye(Dim n, DType dtype = DType::f32, Device device = cpu);
-[[nodiscard]] Tensor linspace(double first, double last, Dim n, DType dtype = DType::f32, Device device = cpu);  ///< both ends included
+[[nodiscard]] Tensor eye(Dim n, DType dtype = DType::f32, Device device = default_device());
+[[nodiscard]] Tensor linspace(double first, double last, Dim n, DType dtype = DType::f32,
+                              Device device = default_device());  ///< both ends included
 
 }  // namespace lodestone::engine

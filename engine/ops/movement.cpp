@@ -35,6 +35,23 @@ void register_copy(OpTable& table) {
   table.add(std::move(row));
 }
 
+void register_transfer(OpTable& table) {
+  OpInfo row = movement(
+      "transfer", "x in the memory of another device",
+      [](const InferArgs& args) {
+        Aval result = args.aval(0);
+        result.device = args.as<DeviceAttrs>().device;
+        return result;
+      },
+      linear("dx there", [](R args, const Tensor& cotangent, std::size_t) { return copy_to(cotangent, args.in[0].device()); }));
+  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.sample = [](Sampler& sampler) {
+    const Device other{Device::Kind::cpu, static_cast<std::uint8_t>(sampler.device() == cpu ? 1 : 0)};
+    return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(DeviceAttrs{other})};
+  };
+  table.add(std::move(row));
+}
+
 Aval infer_reshape(const InferArgs& args) {
   const Shape& shape = args.as<ShapeAttrs>().shape;
   if (shape.count() != args.aval(0).count()) {
@@ -314,12 +331,18 @@ void register_concatenate(OpTable& table) {
 
 void register_movement(OpTable& table) {
   register_copy(table);
+  register_transfer(table);
   register_reshape(table);
   register_transpose(table);
   register_broadcast(table);
   register_slice(table);
   register_pad(table);
   register_concatenate(table);
+}
+
+Tensor copy_to(const Located& x, Device device) {
+  static const OpInfo& op = op_named("transfer");
+  return x.tensor.device() == device ? x.tensor : record(op, {x.tensor}, make_attrs(DeviceAttrs{device}), x.where);
 }
 
 Tensor reshape(const Located& x, const Shape& shape) {

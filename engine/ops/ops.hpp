@@ -10,12 +10,12 @@
 namespace lodestone::engine {
 
 // Constants.
-[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = cpu);
-[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = cpu);
-[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = cpu);
+[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = default_device());
+[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
+[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 [[nodiscard]] Tensor zeros_like(const Tensor& like);
 [[nodiscard]] Tensor ones_like(const Tensor& like);
-[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32, Device device = cpu);
+[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32, Device device = default_device());
 
 // Elementwise, one operand.
 [[nodiscard]] Tensor negative(const Located& x);
@@ -90,6 +90,9 @@ enum class Keep : std::uint8_t { no, yes };
 [[nodiscard]] Tensor mean(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor max(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor min(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+
+/// x in the memory of a device: the only way from one to another. errors: DeviceError when it runs, for one this build does not have.
+[[nodiscard]] Tensor copy_to(const Located& x, Device device);
 
 // Movement: views wherever strides can say it.
 [[nodiscard]] Tensor reshape(const Located& x, const Shape& shape);                ///< one extent may be -1

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
@@ -119,6 +120,11 @@ Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low,
   const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
   const Device device = key.tensor.device();
   return cast(remainder(random_bits(key, shape, DType::u64), whole_number(range, device)) + whole_number(first, device), dtype);
+}
+
+Tensor random_categorical(const Located& key, const Located& logits, int axis) {
+  const Tensor& x = logits.tensor;
+  return argmax({x - log(-log(random_uniform(key, x.shape(), x.dtype()))), key.where}, axis);
 }
 
 }  // namespace lodestone::engine

@@ -11,8 +11,8 @@
 namespace lodestone::engine {
 
 /// The key at position 0 of a stream of a seed.
-[[nodiscard]] Tensor random_key(std::uint64_t seed, std::uint64_t stream = 0, Device device = cpu);
-/// The key that goes on where `n` indices have been used. All draws use one per element, the normal one two.
+[[nodiscard]] Tensor random_key(std::uint64_t seed, std::uint64_t stream = 0, Device device = default_device());
+/// The key that goes on where `n` indices have been used. All draws use one per element, the normal one two, the categorical one one per logit.
 [[nodiscard]] Tensor advance(const Located& key, std::int64_t n);
 /// Keys of independent streams: children number position … position + n − 1 of the key. shapes: [batch…, 3] → [batch…, n, 3].
 [[nodiscard]] Tensor split_key(const Located& key, Dim n);
@@ -28,5 +28,8 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor random_bernoulli(const Located& key, double probability, const Shape& shape);
 /// low … high − 1, equally likely up to (high − low)·2^-64.
 [[nodiscard]] Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high, DType dtype = DType::i64);
+
+/// Index (i64) i along an axis with probability e^{logits_i} / Σ e^logits: the largest of logits plus Gumbel's noise. shapes: logits without the axis.
+[[nodiscard]] Tensor random_categorical(const Located& key, const Located& logits, int axis = -1);
 
 }  // namespace lodestone::engine

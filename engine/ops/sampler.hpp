@@ -9,7 +9,7 @@ namespace lodestone::engine {
 /// Draws what an op is checked with.
 class Sampler {
  public:
-  Sampler(DType dtype, std::uint64_t seed, Device device = cpu) : dtype_(dtype), device_(device), random_(seed) {}
+  Sampler(DType dtype, std::uint64_t seed, Device device = default_device()) : dtype_(dtype), device_(device), random_(seed) {}
   [[nodiscard]] DType dtype() const { return dtype_; }
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] Dim integer(Dim low, Dim high);  ///< both may come

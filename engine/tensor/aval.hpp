@@ -20,6 +20,14 @@ struct Device {
 };
 inline constexpr Device cpu{Device::Kind::cpu, 0};
 
+namespace detail {
+inline Device default_device = cpu;
+}
+/// Where tensors live for whose maker nobody says where.
+[[nodiscard]] inline Device default_device() noexcept { return detail::default_device; }
+/// To be called before tensors are made, not while other threads make some. errors: DeviceError for a device this build does not have.
+void set_default_device(Device device);
+
 /// How a tensor is split over ranks: an entry of the table of layouts; 0 = whole on every rank, the only one so far.
 struct Layout {
   std::uint32_t id = 0;
@@ -33,12 +41,12 @@ enum class Kind : std::uint8_t { array, handle, tuple };
 struct Aval {
   Shape shape;
   DType dtype = DType::f32;
-  Device device = cpu;
+  Device device = default_device();
   Layout layout = {};
   Kind kind = Kind::array;
   [[nodiscard]] std::int64_t count() const { return shape.count(); }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count()) * core::size_of(dtype); }
-  [[nodiscard]] std::string text() const;  ///< "f32[3, 4]"; the device only where it is not cpu:0
+  [[nodiscard]] std::string text() const;  ///< "f32[3, 4]"; the device only where it is not the default one
   friend bool operator==(const Aval&, const Aval&) = default;
 };
 

@@ -21,11 +21,11 @@ class Tensor {
 
   /// Copies the elements, row-major. errors: ShapeError when their number is not that of the shape.
   template <class T>
-  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape, Device device = cpu) {
+  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape, Device device = default_device()) {
     return from_bytes(std::as_bytes(values), {shape, core::dtype_of<T>, device});
   }
   template <class T>
-  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = cpu) {
+  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = default_device()) {
     return from(std::span<const T>(values), shape, device);
   }
   [[nodiscard]] static Tensor from_bytes(std::span<const std::byte> bytes, const Aval& aval);

@@ -123,8 +123,8 @@ struct Loops {
   OpTable& table;
   template <class Function, class... T>
   void unary(std::string_view name) const {
-    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.loop", unary_kernel<Function, T>, false, name != "copy"}),
-     ...);
+    const bool in_place = name != "copy" && name != "transfer";  // these are for memory of their own
+    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.loop", unary_kernel<Function, T>, false, in_place}), ...);
   }
   template <class Function, class... T>
   void binary(std::string_view name) const {

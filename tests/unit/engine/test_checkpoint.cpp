@@ -38,7 +38,7 @@ struct Measured {
 /// The gradient through eight blocks, and what the arena held at most for it.
 Measured through(const Function& each_block) {
   const Tensor x = (full({size}, 0.3, DType::f64) + 0.0).eval();
-  Arena& arena = Arena::of(cpu);
+  Arena& arena = Arena::of(default_device());
   const std::size_t before = arena.stats().in_use;
   arena.reset_peak();
   const Tensor gradient = grad([&](const Tensor& at) {

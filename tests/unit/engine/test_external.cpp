@@ -82,7 +82,7 @@ TEST_CASE("external: a value is one call of the map, which runs when recorded, i
 TEST_CASE("external: value and gradient cost one linearisation and one adjoint right-hand side, after which nothing is held", "[engine]") {
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
-  Arena& arena = Arena::of(cpu);
+  Arena& arena = Arena::of(default_device());
   const std::size_t before = arena.stats().in_use;
   arena.reset_peak();
   {

@@ -57,7 +57,7 @@ Function square_root(Calls& calls, DType dtype, Shape shape = {3}) {
 
 TEST_CASE("implicit: value and gradient cost one solver call and one adjoint solve, after which nothing is held", "[engine]") {
   Calls calls;
-  const std::size_t before = Arena::of(cpu).stats().in_use;
+  const std::size_t before = Arena::of(default_device()).stats().in_use;
   {
     const Function root = square_root(calls, DType::f64);
     const auto [value, gradients] =
@@ -70,7 +70,7 @@ TEST_CASE("implicit: value and gradient cost one solver call and one adjoint sol
   CHECK(calls.adjoint_solves == 1);
   CHECK(calls.right_hand_sides == 1);
   CHECK(calls.alive == 0);
-  CHECK(Arena::of(cpu).stats().in_use < before + held);
+  CHECK(Arena::of(default_device()).stats().in_use < before + held);
 }
 
 TEST_CASE("implicit: k directions are one solve with k right-hand sides, forward and in reverse", "[engine]") {

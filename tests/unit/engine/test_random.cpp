@@ -8,6 +8,7 @@
 #include <Random123/philox.h>
 #undef philox4x32  // a macro of the C interface with the name of our function
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -108,6 +109,14 @@ TEST_CASE("random: moments of each distribution are within five standard errors"
   CHECK(*std::min_element(dice.begin(), dice.end()) == -2.0);
   CHECK(*std::max_element(dice.begin(), dice.end()) == 3.0);
   CHECK(std::abs(moment(dice, 1) - 0.5) < 5.0 * std::sqrt(35.0 / 12.0 / n));
+}
+
+TEST_CASE("random: categories come as often as their logits say", "[engine]") {
+  const Tensor logits = broadcast_to(log(Tensor::from(std::vector<double>{0.2, 0.5, 0.3}, {3})), {many, 3});
+  const auto drawn = random_categorical(random_key(15), logits).to_vector<std::int64_t>();
+  const double n = many, share = static_cast<double>(std::count(drawn.begin(), drawn.end(), 1)) / n;
+  CHECK(std::abs(share - 0.5) < 5.0 * std::sqrt(0.25 / n));
+  CHECK(*std::min_element(drawn.begin(), drawn.end()) == 0);
 }
 
 TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
