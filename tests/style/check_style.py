@@ -20,6 +20,8 @@ CPP = (".cpp", ".hpp", ".cu", ".h")
 MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 80
 MAX_FILE_BYTES = 5_000_000
+MAX_LINES_PER_OP = 80
+OP_FOLDERS = ("engine/ops/", "engine/backend/", "engine/kernel/")
 SKIPPED = 77
 
 # Section 1 of the architecture: what each layer may include, with what its links bring along.
@@ -247,6 +249,20 @@ def check_format(tree):
             yield f"{name}:1: not formatted; run scripts/format.sh"
 
 
+def lines_of_code(text):
+    """Lines that are neither empty nor a comment."""
+    return sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("//"))
+
+
+def check_primitives(tree):
+    n_ops = sum(1 for name in tree.files if re.fullmatch(r"docs/ops/(?!README)\w+\.md", name))  # a test keeps one page per row
+    per_folder = {folder: sum(lines_of_code(tree.text(name)) for name in tree.with_ending(*CPP) if name.startswith(folder)) for folder in OP_FOLDERS}
+    per_op = sum(per_folder.values()) / max(n_ops, 1)
+    print(f"{per_op:.0f} lines of code per op: {n_ops} ops, " + ", ".join(f"{folder} {n}" for folder, n in per_folder.items()))
+    if per_op > MAX_LINES_PER_OP:
+        yield f"engine/ops: {per_op:.0f} lines of code per op, more than {MAX_LINES_PER_OP}; say ops by others, share what families have in common"
+
+
 HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
 # For each check: the check itself and a file (name, content) that breaks it.
 CHECKS = {
@@ -257,6 +273,7 @@ CHECKS = {
     "readmes": (check_readmes, "physics/planted/planted.cpp", HEAD),
     "sizes": (check_sizes, "data/planted.bin", "x" * (MAX_FILE_BYTES + 1)),
     "words": (check_words, "docs/planted.md", "see /" + "work/main\n"),
+    "primitives": (check_primitives, "engine/ops/planted.cpp", HEAD + "int planted;\n" * (MAX_LINES_PER_OP + 1)),
     "format": (check_format, "physics/planted.cpp", HEAD + "int   planted ;\n"),
 }
 
