@@ -55,6 +55,7 @@ class Node final : public Counted {
   bool is_abstract = false;  ///< depends on a placeholder, so it never gets a value
   bool is_followed = false;  ///< depends on an argument of a transform that is or was under way
   bool is_zero = false;      ///< known to be zeros, which derivatives need not add
+  std::uint8_t level = 0;    ///< of graphs that run inside nodes, when it was recorded
   std::uint64_t visit = 0;   ///< last traversal that came by, see `next_visit`
   BufferPtr buffer;          ///< set by the evaluation
   std::int64_t offset = 0;   ///< of the first element in the buffer, in elements

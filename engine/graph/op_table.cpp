@@ -69,6 +69,7 @@ NodePtr make_node(const OpInfo* op, std::span<const Tensor> inputs, AttrsPtr att
   node->aval = aval;
   node->where = where;
   node->thread = thread_number();
+  node->level = graph_level();
   return node;
 }
 

@@ -14,6 +14,9 @@ thread_local int keep_depth = 0;
 thread_local const std::function<void(const Node&)>* observer = nullptr;
 thread_local std::uint64_t n_run = 0;    // nodes, ever
 thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
+thread_local std::uint8_t level = 0;
+thread_local bool outside_keeps = false;         // a graph around the one that runs now is kept
+thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that were evaluated from inside
 
 void check_can_run(const Node& node) {
   const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
@@ -129,7 +132,9 @@ void run(Node& node) {
     run_kernel(node);
   }
   if (observer != nullptr) (*observer)(node);
-  if (keep_depth > 0) {
+  if (outside_keeps && node.level < level) {
+    kept_outside.emplace_back(&node);
+  } else if (keep_depth > 0) {
     kept.emplace_back(&node);
   } else {
     node.inputs.clear();
@@ -160,11 +165,19 @@ void note_recorded(const Tensor& tensor) {
   execute(std::span(&tensor, 1));
 }
 
-OwnGraph::OwnGraph() : depth_(std::exchange(keep_depth, 0)) { kept_.swap(kept); }
+OwnGraph::OwnGraph() : depth_(std::exchange(keep_depth, 0)), outside_keeps_(outside_keeps) {
+  outside_keeps = outside_keeps || depth_ > 0;
+  kept_.swap(kept);
+  ++level;
+}
 OwnGraph::~OwnGraph() {
+  --level;
+  outside_keeps = outside_keeps_;
   keep_depth = depth_;
   kept_.swap(kept);
 }
+
+std::uint8_t graph_level() { return level; }
 
 Tensor new_array(const Aval& aval) {
   NodePtr node(new Node);
@@ -179,6 +192,11 @@ KeepGraph::~KeepGraph() {
   if (--keep_depth > 0) return;
   for (const NodePtr& node : kept) node->inputs.clear();
   kept.clear();
+  const auto belongs_here = [](const NodePtr& node) { return node->level >= level; };
+  for (const NodePtr& node : kept_outside) {
+    if (belongs_here(node)) node->inputs.clear();
+  }
+  std::erase_if(kept_outside, belongs_here);
 }
 
 ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen) : seen_(std::move(seen)), outer_(observer) {

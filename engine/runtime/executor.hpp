@@ -40,7 +40,7 @@ class ExecutionObserver {
   const std::function<void(const Node&)>* outer_;
 };
 
-/// While one lives, evaluated nodes drop their inputs again, whatever transform is under way: for graphs that run inside a node.
+/// While one lives, a graph runs inside a node: what is recorded in it drops its inputs again when it is evaluated, whatever transform is under way outside.
 class OwnGraph {
  public:
   OwnGraph();
@@ -50,8 +50,11 @@ class OwnGraph {
 
  private:
   int depth_;
+  bool outside_keeps_;
   std::vector<NodePtr> kept_;
 };
+/// How many of them live, on this thread.
+[[nodiscard]] std::uint8_t graph_level();
 
 /// A row-major array whose elements are to be written. errors: DeviceError.
 [[nodiscard]] Tensor new_array(const Aval& aval);
