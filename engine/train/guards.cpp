@@ -7,6 +7,7 @@
 #include "engine/ops/ops.hpp"
 #include "engine/optim/gradients.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lodestone::engine {
@@ -16,9 +17,10 @@ Tensor whole(std::int64_t value) { return Tensor::from(std::vector<std::int64_t>
 std::int64_t count_in(const Variable& variable) { return variable.value().item<std::int64_t>(); }
 
 bool all_finite(const Tensors& tensors) {
-  Tensor n_bad = scalar(0.0, DType::f64);
-  for (const Tensor& each : tensors) n_bad = n_bad + sum(cast(logical_not(is_finite(each)), DType::f64));
-  return n_bad.item<double>() == 0.0;
+  Tensors n_bad;
+  for (const Tensor& each : tensors) n_bad.push_back(sum(cast(logical_not(is_finite(each)), DType::f64)));
+  eval(n_bad);
+  return std::ranges::all_of(n_bad, [](const Tensor& n) { return n.item<double>() == 0.0; });
 }
 
 }  // namespace

@@ -141,6 +141,21 @@ TEST_CASE("fit: a classifier learns which side of a line a point is on", "[engin
   CHECK(summary.figures.back().at("validation_accuracy") > 0.97);
 }
 
+TEST_CASE("fit: on a second device it gives the same bits", "[engine][train]") {
+  const auto trained = [](Device device) {
+    InitialValues initial(7, f64, device);
+    const Sequential net{Linear(3, 8, initial), BatchNorm(8, initial),   relu,
+                         Dropout(0.2, initial), LayerNorm({8}, initial), Linear(8, 1, initial)};
+    const Model model(net, squared, Adam(net), {.batches_per_step = 2, .largest_norm = 0.5});
+    const Loader training(waves(40, 1), {.batch_size = 8, .device = device}), validation(waves(16, 2), {.device = device});
+    const FitSummary summary =
+        model.fit(training, validation, {.epochs = 2, .callbacks = callbacks(NanGuard(), GradientNormGuard(), EarlyStopping())});
+    CHECK(net.parameters()[0].value().device() == device);
+    return summary.figures.back().at("validation_loss");
+  };
+  CHECK(trained(cpu) == trained({Device::Kind::cpu, 1}));
+}
+
 TEST_CASE("fit: several batches per step are one step on all of them", "[engine][train]") {
   const auto trained = [](std::int64_t batch_size, int batches_per_step) {
     InitialValues initial(7, f64);
