@@ -5,7 +5,7 @@
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 
