@@ -52,6 +52,12 @@ struct Geometry {
   }
 };
 
+/// Nanoseconds of so many operations on one thread, roughly.
+template <class T>
+double time_of(double flops) {
+  return flops * (sizeof(T) == 4 ? 0.01 : 0.02);
+}
+
 /// Where an item lies in its padded copy: element i of an axis is i − low of the item, zero outside.
 struct Box {
   Triple extent, low, size;
@@ -217,7 +223,7 @@ void convolve(const Geometry& g, const T* from, const T* w, T* out) {
         return w[(tap * g.of_group + c) * g.k + k];
       });
     }
-    share(g.items, g.flops() / g.groups, [&](Dim first, Dim last) {
+    share(g.items, time_of<T>(g.flops()) / g.groups, [&](Dim first, Dim last) {
       const auto padded = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(box.count()));
       for (Dim item = first; item < last; ++item) {
         box.fill(from + item * Geometry::volume(in_extent) * channels_in + group * depth, padded.get());
@@ -244,46 +250,60 @@ void conv_transpose_kernel(const KernelCall& call) {
 
 /// A block of columns of y, rows of `width`, zeros at the end.
 template <class T>
-void pack_columns(const T* y, Dim n, Dim row, Dim columns, Dim width, T* to) {
-  for (Dim i = 0; i < n; ++i, to += width) std::fill_n(std::copy_n(y + i * row, columns, to), width - columns, T(0));
+const T* pack_columns(const T* y, Dim n, Dim row, Dim columns, Dim width, T* to) {
+  for (Dim i = 0; i < n; ++i) std::fill_n(std::copy_n(y + i * row, columns, to + i * width), width - columns, T(0));
+  return to;
 }
 
-/// One group's weights: items in chunks that stay in the cache, window elements shared by the threads.
+/// Rows of the weights, (window element, channels), that threads take at once.
+constexpr Dim rows_of_unit = 16;
+
+/// Slopes of one group's weights: units of rows are shared by the threads, items go through in chunks that stay in the cache.
 template <class T>
 void weigh(const Geometry& g, const T* x, const T* y, T* out) {
-  const Dim width = tile_columns(core::dtype_of<T>), n_taps = g.n_taps(), n_positions = Geometry::volume(g.positions);
+  const Dim width = tile_columns(core::dtype_of<T>), n_positions = Geometry::volume(g.positions);
   const std::array<AxisPlan, 3> plans{forward_plan(g, 0), forward_plan(g, 1), forward_plan(g, 2)};
   const Box box{g.extent, g.low, {plans[0].size, plans[1].size, plans[2].size}, g.channels, g.of_group};
   const Pass<T> pass = passes_of<T>(plans, box, g).front();
   const Dim chunk = std::clamp<Dim>((Dim{1} << 18) / static_cast<Dim>(sizeof(T)) / std::max<Dim>(box.count() + n_positions * width, 1), 1,
                                     std::max<Dim>(g.items, 1));
-  const auto padded = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * box.count()));
-  const auto columns = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * n_positions * width));
-  std::vector<T> sums(static_cast<std::size_t>(n_taps * g.of_group * width));
-  for (Dim block = 0; block < g.k_group; block += width) {
-    const Dim n_columns = std::min(width, g.k_group - block);
-    std::fill(sums.begin(), sums.end(), T(0));
-    for (Dim first = 0; first < g.items; first += chunk) {
-      const Dim items = std::min(chunk, g.items - first);
-      for (Dim i = 0; i < items; ++i) box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
-      pack_columns(y + first * n_positions * g.k + block, items * n_positions, g.k, n_columns, width, columns.get());
-      const double flops = g.flops() / g.groups * static_cast<double>(items) / static_cast<double>(g.items);
-      share(n_taps, flops, [&](Dim begin, Dim end) {
-        for (Dim tap = begin; tap < end; ++tap) {
-          add_outer<T>({padded.get() + pass.taps[static_cast<std::size_t>(tap)],
+  const Dim units_of_tap = (g.of_group + rows_of_unit - 1) / rows_of_unit;
+  share(g.n_taps() * units_of_tap, time_of<T>(g.flops()) / g.groups, [&](Dim first_unit, Dim last_unit) {
+    const auto padded = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * box.count()));
+    const auto columns = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * n_positions * width));
+    std::vector<T> sums(static_cast<std::size_t>((last_unit - first_unit) * rows_of_unit * width));
+    for (Dim block = 0; block < g.k_group; block += width) {
+      const Dim n_columns = std::min(width, g.k_group - block);
+      std::fill(sums.begin(), sums.end(), T(0));
+      for (Dim first = 0; first < g.items; first += chunk) {
+        const Dim items = std::min(chunk, g.items - first);
+        for (Dim i = 0; i < items; ++i)
+          box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
+        const T* from = y + first * n_positions * g.k + block;
+        if (g.k != width) from = pack_columns(from, items * n_positions, g.k, n_columns, width, columns.get());
+        for (Dim unit = first_unit; unit < last_unit; ++unit) {
+          const Dim row = unit % units_of_tap * rows_of_unit;
+          add_outer<T>({padded.get() + pass.taps[static_cast<std::size_t>(unit / units_of_tap)] + row,
                         {items, g.positions[0], g.positions[1]},
                         {box.count(), g.stride[0] * box.step(0), g.stride[1] * box.step(1)},
                         g.stride[2] * box.depth,
-                        columns.get(),
+                        from,
+                        width,
                         g.positions[2],
-                        sums.data() + tap * g.of_group * width,
-                        box.depth,
+                        sums.data() + (unit - first_unit) * rows_of_unit * width,
+                        std::min(rows_of_unit, g.of_group - row),
                         n_columns});
         }
-      });
+      }
+      for (Dim unit = first_unit; unit < last_unit; ++unit) {
+        const Dim tap = unit / units_of_tap, first_row = unit % units_of_tap * rows_of_unit;
+        for (Dim row = first_row; row < std::min(first_row + rows_of_unit, g.of_group); ++row) {
+          std::copy_n(sums.data() + ((unit - first_unit) * rows_of_unit + row - first_row) * width, n_columns,
+                      out + (tap * g.of_group + row) * g.k + block);
+        }
+      }
     }
-    for (Dim row = 0; row < n_taps * g.of_group; ++row) std::copy_n(sums.data() + row * width, n_columns, out + row * g.k + block);
-  }
+  });
 }
 
 template <class T>

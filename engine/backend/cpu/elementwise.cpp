@@ -90,9 +90,9 @@ struct Binary {
   }
 };
 
-/// Operations per element, for deciding on threads.
+/// Nanoseconds per element, roughly, for deciding on threads.
 template <class Function>
-inline constexpr double cost_of = scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 4.0 : 20.0;
+inline constexpr double cost_of = scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 0.4 : 4.0;
 
 /// The loops for the widest vectors there are, where these pay.
 template <class Function, class In, class Loop>
@@ -155,7 +155,7 @@ void select_plane(const Plane<3>& plane, std::byte* out, const std::array<const 
 
 template <class T>
 void select_planes(const KernelCall& call) {
-  run_planes<3>(call, 4.0, select_plane<T>);
+  run_planes<3>(call, 0.5, select_plane<T>);
 }
 
 void select_kernel(const KernelCall& call) {

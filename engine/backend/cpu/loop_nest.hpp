@@ -16,7 +16,7 @@ template <int n_inputs>
 using PlaneKernel = void (*)(const Plane<n_inputs>&, std::byte* out, const std::array<const std::byte*, n_inputs>& in);
 
 /// Goes over a row-major output and strided inputs, with neighbouring axes merged wherever all operands allow it: a contiguous operation becomes one loop.
-/// The two innermost loops are the kernel's; the others, or parts of those, are shared by threads where it pays. `cost`: operations per element, roughly.
+/// The two innermost loops are the kernel's; the others, or parts of those, are shared by threads where it pays. `cost`: nanoseconds per element, roughly.
 /// n_inputs: 1 to 3.
 template <int n_inputs>
 void run_planes(const KernelCall& call, double cost, PlaneKernel<n_inputs> kernel);

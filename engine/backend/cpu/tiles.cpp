@@ -96,7 +96,7 @@ template <class T, int bytes, int rows, int vectors>
     for (Dim b = 0; b < outer.lines[1]; ++b) {
       for (Dim c = 0; c < outer.lines[2]; ++c) {
         const T* x = outer.x + a * outer.line_steps[0] + b * outer.line_steps[1] + c * outer.line_steps[2] + first;
-        for (Dim s = 0; s < outer.n_terms; ++s, x += outer.x_step, y += width) tile.add(x, 1, y);
+        for (Dim s = 0; s < outer.n_terms; ++s, x += outer.x_step, y += outer.y_step) tile.add(x, 1, y);
       }
     }
   }

@@ -33,8 +33,8 @@ struct Outer {
   const T* x;
   std::array<Dim, 3> lines, line_steps;  ///< lines are counted along three axes, the last fastest
   Dim x_step;
-  const T* y;  ///< [lines…][n_terms][tile_columns]
-  Dim n_terms;
+  const T* y;  ///< [lines…][n_terms], rows of `tile_columns` or more that start y_step apart
+  Dim y_step, n_terms;
   T* out;  ///< [n_rows][tile_columns]
   Dim n_rows, n_columns;
 };

@@ -53,7 +53,7 @@ void kernel(const KernelCall& call) {
   const auto run = Widest<T, Pass>::get();
   std::array<const T*, 3> in{};
   for (std::size_t k = 0; k < call.in.size(); ++k) in[k] = call.in[k].as<T>();
-  share(call.out.count(), 10.0 * static_cast<double>(call.out.count()),
+  share(call.out.count(), 0.5 * static_cast<double>(call.out.count()),
         [&](Dim first, Dim last) { run(pass, in, call.out.as<T>(), first, last); });
 }
 
