@@ -140,9 +140,21 @@ std::string at_line(const std::source_location& where) {
   return fmt::format("({}:{})", std::filesystem::path(where.file_name()).filename().string(), where.line());
 }
 
+namespace {
+/// An array whose elements can be counted.
+void check_countable(const OpInfo& op, const Aval& aval, const std::source_location& where) {
+  std::int64_t bytes = 16;  // of the widest dtype
+  for (const Dim dim : aval.shape) {
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
+      throw core::ShapeError(op.name, "expected an array of fewer than 2^59 elements, got {} {}", aval.text(), at_line(where));
+  }
+}
+}  // namespace
+
 Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, std::source_location where) {
   check_inputs(op, inputs, where);
   const Aval aval = op.infer({op, inputs, attrs.get(), where});
+  check_countable(op, aval, where);
   if (op.decompose && !op.has_kernel({op, inputs, attrs.get(), where})) return op.decompose({op, inputs, Tensor(), attrs, where});
   OpaquePtr elements;
   if (op.results) elements = OpaquePtr(new TupleValue(aval.device, op.results({op, inputs, attrs.get(), where})));

@@ -13,7 +13,7 @@ class OpTable {
  public:
   /// The table with the engine's own ops.
   static OpTable& global();
-  /// errors: InvalidArgument when the name is taken or the row lacks what every op must have (shape rule, reference kernel or view).
+  /// errors: InvalidArgument when the name is taken or the row lacks a shape rule, or a derivative or why there is none.
   OpInfo& add(OpInfo row);
   /// errors: InvalidArgument, with the nearest name.
   [[nodiscard]] OpInfo& at(std::string_view name);

@@ -21,9 +21,18 @@ double flops_of(const Node& node) {
   return node.op->flops({*node.op, in, node.attrs.get(), node.where}, node.aval);
 }
 
+/// Of an operand; what is repeated by broadcasting is read once.
+double bytes_of(const Aval& aval, const Strides& strides) {
+  auto bytes = static_cast<double>(core::size_of(aval.dtype));
+  for (int axis = 0; axis < aval.shape.rank(); ++axis) bytes *= strides[axis] == 0 ? 1.0 : static_cast<double>(aval.shape[axis]);
+  return bytes;
+}
+
 double bytes_of(const Node& node) {
-  auto bytes = static_cast<double>(node.aval.bytes());
-  for (const NodePtr& input : node.inputs) bytes += static_cast<double>(input->aval.bytes());
+  double bytes = bytes_of(node.aval, node.strides);
+  for (const NodePtr& input : node.inputs) {
+    if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->strides);
+  }
   return bytes;
 }
 

@@ -40,6 +40,10 @@ Arena& Arena::of(Device device) {
 Arena::~Arena() { trim(); }
 
 std::byte* Arena::allocate(std::size_t bytes) {
+  constexpr std::size_t most = std::size_t{1} << 47;  // what a process can address
+  if (bytes > most)
+    throw core::DeviceError("engine", "expected at most {} bytes for one array on {}, got {}; use smaller arrays", most, device_.text(),
+                            bytes);
   const SizeClass size = class_of(bytes);
   const std::lock_guard lock(mutex_);
   ++stats_.requests;

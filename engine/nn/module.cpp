@@ -33,9 +33,9 @@ Sequential::Sequential(std::vector<Layer> layers) : layers_(std::move(layers)) {
   for (std::size_t i = 0; i < layers_.size(); ++i) add(std::to_string(i), layers_[i]);
 }
 
-Tensor Sequential::operator()(const Tensor& x) const {
-  Tensor y = x;
-  for (const Layer& layer : layers_) y = layer(y);
+Tensor Sequential::operator()(const Located& x) const {
+  Tensor y = x.tensor;
+  for (const Layer& layer : layers_) y = layer({y, x.where});
   return y;
 }
 
@@ -43,6 +43,8 @@ Residual::Residual(const Layer& inner) : inner_(add("inner", inner)) {}
 
 Residual::Residual(const Layer& inner, const Layer& shortcut) : inner_(add("inner", inner)), shortcut_(add("shortcut", shortcut)) {}
 
-Tensor Residual::operator()(const Tensor& x) const { return (shortcut_ ? (*shortcut_)(x) : x) + inner_(x); }
+Tensor Residual::operator()(const Located& x) const {
+  return engine::add({shortcut_ ? (*shortcut_)(x) : x.tensor, x.where}, {inner_(x), x.where});
+}
 
 }  // namespace lodestone::engine

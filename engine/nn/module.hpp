@@ -48,10 +48,16 @@ class InMode {
 class Layer : public Module {
  public:
   template <class F>
-  requires(std::invocable<const F&, const Tensor&> && !std::derived_from<F, Layer>)
+  requires((std::invocable<const F&, const Tensor&> || std::invocable<const F&, const Located&>)&&!std::derived_from<F, Layer>)
       Layer(F function)  // NOLINT(google-explicit-constructor): a module is a layer
-      : Module(module_of(function)), call_(std::move(function)) {}
-  [[nodiscard]] Tensor operator()(const Tensor& x) const { return call_(x); }
+      : Module(module_of(function)), call_([f = std::move(function)](const Located& x) -> Tensor {
+          if constexpr (std::invocable<const F&, const Located&>) {
+            return f(x);
+          } else {
+            return f(x.tensor);
+          }
+        }) {}
+  [[nodiscard]] Tensor operator()(const Located& x) const { return call_(x); }
 
  private:
   struct Plain : Module {};
@@ -60,7 +66,7 @@ class Layer : public Module {
     if constexpr (std::derived_from<F, Module>) return function;
     return Plain();
   }
-  std::function<Tensor(const Tensor&)> call_;
+  std::function<Tensor(const Located&)> call_;  ///< keeps the line of the call
 };
 
 /// Layers one after the other; their variables are named by their place, counted from 0: "2.weight".
@@ -68,7 +74,7 @@ class Sequential : public Module {
  public:
   Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
   explicit Sequential(std::vector<Layer> layers);
-  [[nodiscard]] Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
   std::vector<Layer> layers_;
@@ -80,7 +86,7 @@ class Residual : public Module {
  public:
   explicit Residual(const Layer& inner);
   Residual(const Layer& inner, const Layer& shortcut);
-  [[nodiscard]] Tensor operator()(const Tensor& x) const;
+  [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
   Layer inner_;

@@ -8,6 +8,8 @@
 #include "engine/ops/sampler.hpp"
 
 #include <numbers>
+#include <cmath>
+#include <limits>
 
 namespace lodestone::engine {
 namespace {
@@ -243,14 +245,37 @@ void register_cast(OpTable& table) {
 
 // Operands.
 
-Tensor as_tensor(const Operand& operand, const Tensor& other) {
-  return operand.tensor.is_valid() ? operand.tensor : scalar(operand.number, other.dtype(), other.device());
+/// Whether a dtype has this number, but for rounding.
+bool holds(DType dtype, std::complex<double> number) {
+  if (core::is_complex(dtype)) return true;
+  if (number.imag() != 0.0) return false;
+  if (core::is_real_float(dtype)) return true;
+  bool fits = false;
+  core::visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>) {
+      const double x = number.real();
+      fits = x == std::floor(x) && x >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
+             x <= static_cast<double>(std::numeric_limits<T>::max());
+    }
+  });
+  return fits;
+}
+
+/// A number takes dtype and device of the other operand.
+Tensor as_tensor(std::string_view op, const Operand& operand, const Operand& other) {
+  if (operand.tensor.is_valid()) return operand.tensor;
+  if (!other.tensor.is_valid())
+    throw core::InvalidArgument(op, "expected at least one tensor, got two numbers or empty tensors {}", at_line(operand.where));
+  const DType dtype = other.tensor.dtype();
+  if (!holds(dtype, operand.number))
+    throw core::InvalidArgument(op, "expected a number that {} holds, got {}{:+}i; cast the tensor first {}", core::name_of(dtype),
+                                operand.number.real(), operand.number.imag(), at_line(operand.where));
+  return scalar(operand.number, dtype, other.tensor.device());
 }
 
 Tensor binary(const OpInfo& op, const Operand& a, const Operand& b) {
-  if (!a.tensor.is_valid() && !b.tensor.is_valid())
-    throw core::InvalidArgument(op.name, "expected at least one tensor, got two numbers or empty tensors {}", at_line(a.where));
-  const Tensor left = as_tensor(a, b.tensor), right = as_tensor(b, a.tensor);
+  const Tensor left = as_tensor(op.name, a, b), right = as_tensor(op.name, b, a);
   if (left.shape() == right.shape()) return record(op, {left, right}, {}, a.where);
   const Shape shape = broadcast_shapes(op.name, left.aval(), right.aval(), a.where);
   return record(op, {broadcast_to({left, a.where}, shape), broadcast_to({right, a.where}, shape)}, {}, a.where);
@@ -290,7 +315,7 @@ Tensor cast(const Located& x, DType dtype) {
 
 Tensor select(const Located& condition, const Operand& where_true, const Operand& where_false) {
   static const OpInfo& op = op_named("select");
-  const Tensor a = as_tensor(where_true, where_false.tensor), b = as_tensor(where_false, where_true.tensor);
+  const Tensor a = as_tensor("select", where_true, where_false), b = as_tensor("select", where_false, where_true);
   const Shape both = broadcast_shapes("select", a.aval(), b.aval(), condition.where);
   const Shape shape = broadcast_shapes("select", condition.tensor.aval(), {both, a.dtype(), a.device()}, condition.where);
   const auto spread = [&](const Tensor& t) { return broadcast_to({t, condition.where}, shape); };

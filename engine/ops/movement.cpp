@@ -21,6 +21,7 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   row.dtypes = any_computed;
   row.infer = std::move(infer);
   row.derivative = std::move(derivative);
+  row.flops = [](const InferArgs&, const Aval&) { return 0.0; };
   return row;
 }
 
@@ -254,6 +255,9 @@ void register_pad(OpTable& table) {
         const auto& attrs = args.as<PadAttrs>();
         Shape shape = args.aval(0).shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
+          if (attrs.inside[axis] < 0)
+            throw core::ShapeError("pad", "expected 0 or more elements between those of axis {}, got {} {}", axis, attrs.inside[axis],
+                                   at_line(args.where));
           shape[axis] = padded_extent(shape[axis], attrs.low[axis], attrs.high[axis], attrs.inside[axis]);
           if (shape[axis] < 0)
             throw core::ShapeError("pad", "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",

@@ -24,12 +24,27 @@ void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std:
   }
 }
 
+/// No axis may come twice, whether it is summed or batch.
+void check_distinct(const InferArgs& args, const Axes& contract, const Axes& batch, std::size_t which) {
+  Axes seen;
+  for (const Axes* list : {&contract, &batch}) {
+    for (const Dim axis : *list) {
+      if (seen.contains(axis))
+        throw core::ShapeError("dot_general", "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
+                               args.aval(which).text(), axis, contract.text(), batch.text(), at_line(args.where));
+      seen.push_back(axis);
+    }
+  }
+}
+
 Aval infer_dot(const InferArgs& args) {
   const auto& attrs = args.as<DotAttrs>();
   const Aval &a = args.aval(0), &b = args.aval(1);
   if (a.dtype != b.dtype)
     throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}", a.text(), b.text(),
                                 at_line(args.where));
+  check_distinct(args, attrs.contract_a, attrs.batch_a, 0);
+  check_distinct(args, attrs.contract_b, attrs.batch_b, 1);
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
   check_pairs(args, attrs.batch_a, attrs.batch_b, "batch");
   Aval result{{}, a.dtype, a.device, a.layout};

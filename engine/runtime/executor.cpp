@@ -85,7 +85,9 @@ void allocate(Node& node, bool in_place) {
 void run_kernel(Node& node) {
   const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
   const Kernel& kernel = node.op->kernel(dtype);
-  allocate(node, kernel.in_place && keep_depth == 0);
+  // What a transform around still needs must not be written over.
+  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
+  allocate(node, kernel.in_place && may_overwrite);
   constexpr std::size_t few = 8;
   std::array<View, few> views;
   std::vector<View> many;
@@ -182,7 +184,11 @@ std::uint8_t graph_level() { return level; }
 Tensor new_array(const Aval& aval) {
   NodePtr node(new Node);
   node->aval = aval;
-  node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
+  try {
+    node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
+  } catch (const core::DeviceError& error) {
+    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {}", error.what(), aval.text())});
+  }
   node->strides = contiguous_strides(aval.shape);
   return Tensor(std::move(node));
 }

@@ -42,7 +42,7 @@ std::span<const std::byte> Tensor::contiguous_bytes(DType dtype) const {
                                 core::name_of(dtype));
   }
   eval();
-  node_ = contiguous(node_);
+  if (!node_->is_contiguous()) node_ = contiguous(node_);
   return {node_->data(), aval().bytes()};
 }
 

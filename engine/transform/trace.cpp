@@ -38,6 +38,10 @@ Trace Trace::without_values(const Function& f, std::span<const Aval> inputs) {
 Trace::Trace(const Function& f, Tensors inputs) : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
   outputs_ = f(inputs_);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!outputs_[i].is_valid())
+      throw core::InvalidArgument("engine::transform", "expected tensors from the function, got an empty one as output {}", i);
+  }
   collect();
 }
 
@@ -52,7 +56,8 @@ void Trace::collect() {
   const std::uint64_t visit = next_visit();
   for (const Tensor& input : inputs_) input.node().visit = visit;
   const auto enter = [&](const Tensor& tensor) {
-    if (tensor.node().visit == visit) return;
+    // Leaves are not marked: other threads may hold them, too.
+    if (tensor.node().inputs.size() == 0 || tensor.node().visit == visit) return;
     tensor.node().visit = visit;
     path.emplace_back(&tensor.node(), 0);
   };

@@ -277,8 +277,7 @@ void weigh(const Geometry& g, const T* x, const T* y, T* out) {
       std::fill(sums.begin(), sums.end(), T(0));
       for (Dim first = 0; first < g.items; first += chunk) {
         const Dim items = std::min(chunk, g.items - first);
-        for (Dim i = 0; i < items; ++i)
-          box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
+        for (Dim i = 0; i < items; ++i) box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
         const T* from = y + first * n_positions * g.k + block;
         if (g.k != width) from = pack_columns(from, items * n_positions, g.k, n_columns, width, columns.get());
         for (Dim unit = first_unit; unit < last_unit; ++unit) {

@@ -42,13 +42,13 @@ struct Window {
   std::vector<Number> winner;
 };
 
-/// The largest of each channel, the first of equals.
+/// The largest of each channel, the first of equals; NaN if there is one.
 template <class T>
 [[gnu::always_inline]] inline void largest(Window<T>& window, const T*, T* out) {
   std::copy_n(window.x + window.elements[0], window.channels, out);
   for (const Dim element : window.elements) {
     const T* const x = window.x + element;
-    for (Dim c = 0; c < window.channels; ++c) out[c] = x[c] > out[c] ? x[c] : out[c];
+    for (Dim c = 0; c < window.channels; ++c) out[c] = x[c] > out[c] || x[c] != x[c] ? x[c] : out[c];
   }
 }
 
@@ -63,8 +63,9 @@ template <class T>
     const T* const x = window.x + window.elements[k];
     const auto number = static_cast<Number>(k);
     for (Dim c = 0; c < window.channels; ++c) {
-      winner[c] = x[c] > best[c] ? number : winner[c];
-      best[c] = x[c] > best[c] ? x[c] : best[c];
+      const bool wins = (x[c] > best[c] || x[c] != x[c]) && best[c] == best[c];  // NaN wins, and stays
+      winner[c] = wins ? number : winner[c];
+      best[c] = wins ? x[c] : best[c];
     }
   }
 }

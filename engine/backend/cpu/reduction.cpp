@@ -110,6 +110,46 @@ T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, s
   return Combine{}(combine_row<Combine>(of_block, x, half, stride), combine_row<Combine>(of_block, x + half * stride, n - half, stride));
 }
 
+/// Sums over outer axes: what a part of the output has gathered over some steps is carried on in double, so that many small numbers are not lost in a large
+/// one. Other types and extrema need no carry.
+template <class Combine, class T>
+class Carry {
+ public:
+  static constexpr bool needed =
+      std::is_same_v<Combine, scalar::Add> && (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>);
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, std::complex<double>>;
+  static constexpr std::int64_t steps = 64;
+
+  explicit Carry(std::size_t size) : total_(needed ? size : 0) {}
+  void take(T* part) {
+    if constexpr (needed) {
+      for (std::size_t j = 0; j < total_.size(); ++j) {
+        total_[j] += Wide(part[j]);
+        part[j] = T(0);
+      }
+    }
+  }
+  void give(T* part) {
+    if constexpr (needed) {
+      for (std::size_t j = 0; j < total_.size(); ++j) {
+        part[j] = static_cast<T>(total_[j] + Wide(part[j]));
+        total_[j] = Wide(0);
+      }
+    }
+  }
+
+ private:
+  std::vector<Wide> total_;
+};
+
+/// The outermost reduced axis that is not the innermost loop; the number of loops if there is none.
+std::size_t outer_reduced(const std::vector<Loop>& loops) {
+  for (std::size_t k = 0; k + 1 < loops.size(); ++k) {
+    if (loops[k].out == 0) return k;
+  }
+  return loops.size();
+}
+
 template <class Combine, class T>
 void reduce(const KernelCall& call, T start) {
   const auto of_block = isa() == Isa::avx512 ? block_avx512<Combine, T>
@@ -124,12 +164,29 @@ void reduce(const KernelCall& call, T start) {
   std::vector<std::int64_t> index(loops.size(), 0);
   std::int64_t rows = 1, from = 0, to = 0;
   for (std::size_t k = 0; k + 1 < loops.size(); ++k) rows *= loops[k].extent;
+  // The part of the output, and the rows, that belong to one run through the outermost reduced axis.
+  const std::size_t reduced = outer_reduced(loops);
+  std::int64_t part = 1, rows_of_part = 1;
+  for (std::size_t k = reduced; k < loops.size(); ++k) {
+    part *= loops[k].out == 0 ? 1 : loops[k].extent;
+    rows_of_part *= k + 1 < loops.size() ? loops[k].extent : 1;
+  }
+  const std::int64_t rows_of_step = reduced < loops.size() ? rows_of_part / loops[reduced].extent : rows;
+  Carry<Combine, T> carry(reduced < loops.size() ? static_cast<std::size_t>(part) : 0);
   for (std::int64_t r = 0; r < rows; ++r) {
     const T* x = call.in[0].as<T>() + from;
     if (inner.out == 0) {
       out[to] = Combine{}(out[to], combine_row<Combine>(of_block, x, inner.extent, inner.in));
     } else {
       of_rows(out + to, inner.out, x, inner.in, inner.extent);
+    }
+    if (Carry<Combine, T>::needed && reduced < loops.size()) {
+      T* const first = out + r / rows_of_part * part;
+      if ((r + 1) % rows_of_part == 0) {
+        carry.give(first);
+      } else if ((r % rows_of_part + 1) % (Carry<Combine, T>::steps * rows_of_step) == 0) {
+        carry.take(first);
+      }
     }
     for (std::size_t k = loops.size() - 1; k-- > 0;) {
       from += loops[k].in;

@@ -8,6 +8,7 @@
 #include "engine/ops/attributes.hpp"
 
 #include <cstring>
+#include <memory>
 
 namespace lodestone::engine {
 namespace {
@@ -73,8 +74,9 @@ void select_loop(const KernelCall& call) {
 template <class T, class Combine>
 void reduce_loop(const KernelCall& call, Combine combine, bool from_zero) {
   const Axes& axes = call.attrs_of<ReduceAttrs>().axes;
+  using Wide = typename scalar::Wider<T>::type;
   std::vector<bool> seen(static_cast<std::size_t>(call.out.count()), from_zero);
-  std::fill_n(call.out.as<T>(), call.out.count(), T(0));
+  const auto totals = std::make_unique<Wide[]>(static_cast<std::size_t>(call.out.count()));
   for (std::int64_t i = 0; i < call.in[0].count(); ++i) {
     const IntList indices = indices_of(i, call.in[0].shape());
     IntList kept;
@@ -82,11 +84,12 @@ void reduce_loop(const KernelCall& call, Combine combine, bool from_zero) {
       if (!axes.contains(axis)) kept.push_back(indices[axis]);
     }
     const std::int64_t at = offset_of(kept, *call.out.strides);
-    const T x = element<T>(call.in[0], indices);
-    T& out = call.out.as<T>()[at];
-    out = seen[static_cast<std::size_t>(at)] ? combine(out, x) : x;
+    const auto x = static_cast<Wide>(element<T>(call.in[0], indices));
+    Wide& total = totals[static_cast<std::size_t>(at)];
+    total = seen[static_cast<std::size_t>(at)] ? static_cast<Wide>(combine(total, x)) : x;
     seen[static_cast<std::size_t>(at)] = true;
   }
+  for (std::int64_t i = 0; i < call.out.count(); ++i) call.out.as<T>()[i] = static_cast<T>(totals[static_cast<std::size_t>(i)]);
 }
 
 template <class T>

@@ -85,7 +85,9 @@ IntList winner(const PoolAttrs& attrs, const View& x, const IntList& at) {
       place[1 + i] = at[1 + i] * attrs.stride[i] + in_window[i] - attrs.low[i];
       inside = inside && place[1 + i] >= 0 && place[1 + i] < x.shape()[1 + i];
     }
-    if (inside && (best.empty() || element<T>(x, place) > element<T>(x, best))) best = place;
+    if (!inside) continue;
+    const auto is_nan = [&](const IntList& where) { return element<T>(x, where) != element<T>(x, where); };
+    if (best.empty() || (!is_nan(best) && (element<T>(x, place) > element<T>(x, best) || is_nan(place)))) best = place;
   }
   return best;
 }

@@ -132,6 +132,20 @@ TEST_CASE("implicit: a solver may look at tensors that the function made, whose 
   CHECK(grad(f)(row({3})).to_vector<double>() == std::vector<double>{2});
 }
 
+TEST_CASE("implicit: what a solver evaluates does not write over constants that a derivative still needs", "[engine]") {
+  Calls calls;
+  const auto f = [&](const Tensor& x) {
+    const Tensor y = x * row({2});  // the product could take the constant's memory
+    const auto solve = [&](const Tensors& m) -> Solution {
+      const double scale = y.data<double>()[0] > 0.0 ? 1.0 : -1.0;
+      return {(scale * sqrt(m[0])).eval(), std::make_unique<Diagonal>(calls, (2.0 * scale * sqrt(m[0])).eval())};
+    };
+    const Function root = implicit({"root", {1}, DType::f64, [](const Tensor& u, const Tensors& m) { return square(u) - m[0]; }, solve});
+    return sum(root({stop_gradient(square(x))})[0] + y);
+  };
+  CHECK(grad(f)(row({3})).to_vector<double>() == std::vector<double>{2});
+}
+
 TEST_CASE("implicit: errors name the problem and what came from whom", "[engine]") {
   Calls calls;
   CHECK_THROWS_WITH(square_root(calls, DType::f64, {2})({row({1, 2, 3})}),

@@ -42,6 +42,44 @@ TEST_CASE("ops: long rows are summed in pairs, so f32 keeps its digits", "[engin
   CHECK(sum(x).item<float>() == Approx(104857.6).epsilon(1e-6));
 }
 
+TEST_CASE("ops: sums over leading and middle axes keep the digits of f32, too", "[engine]") {
+  const Tensor x = Tensor::from(std::vector<float>(1 << 21, 0.1F), {1 << 20, 2});
+  CHECK(sum(x, Axes{0}).to_vector<float>()[1] == Approx(104857.6).epsilon(1e-6));
+  CHECK(mean(x, Axes{0}).to_vector<float>()[0] == Approx(0.1).epsilon(1e-6));
+  const Tensor middle = sum(reshape(x, {2, 1 << 18, 4}), Axes{1});
+  for (const float each : middle.to_vector<float>()) CHECK(each == Approx(26214.4).epsilon(1e-6));
+  const Tensor ends = sum(reshape(x, {1 << 17, 8, 2}), Axes{0, 2});
+  for (const float each : ends.to_vector<float>()) CHECK(each == Approx(26214.4).epsilon(1e-6));
+}
+
+TEST_CASE("ops: a number that the tensor's dtype does not have is refused", "[engine]") {
+  const Tensor x = ones({2}, DType::f64), n = ones({2}, DType::i32);
+  CHECK_THROWS_WITH(x * std::complex<double>(0.0, 1.0),
+                    Catch::Contains("expected a number that f64 holds, got 0+1i") && Catch::Contains("test_ops.cpp:"));
+  CHECK_THROWS_WITH(n * 0.5, Catch::Contains("expected a number that i32 holds, got 0.5+0i; cast the tensor first"));
+  CHECK_THROWS_WITH(ones({2}, DType::u8) + 300, Catch::Contains("expected a number that u8 holds, got 300"));
+  CHECK((n * 3).to_vector<std::int32_t>() == std::vector<std::int32_t>{3, 3});
+  CHECK_THROWS_WITH(select(greater(x, 0.0), 1.0, 0.0), Catch::Contains("[select] expected at least one tensor"));
+}
+
+TEST_CASE("ops: axes that come twice, gaps of negative size and arrays past all memory are refused", "[engine]") {
+  CHECK_THROWS_WITH(dot_general(ones({4, 3}), ones({4, 4, 2}), {{0, 0}, {0, 1}, {}, {}}),
+                    Catch::Contains("expected each axis of f32[4, 3] once, got axis 0 again"));
+  CHECK_THROWS_WITH(pad(ones({5}), {0}, {0}, {-1}), Catch::Contains("expected 0 or more elements between those of axis 0, got -1"));
+  CHECK_THROWS_WITH(zeros({1LL << 32, 1LL << 32}) + 1.0, Catch::Contains("expected an array of fewer than 2^59 elements"));
+  CHECK_THROWS_WITH(matmul(ones({1 << 25, 1}), ones({1, 1 << 25})).eval(),
+                    Catch::Contains("wanted for f32[33554432, 33554432] of dot_general"));
+}
+
+TEST_CASE("ops: the maximum of a window with NaN is NaN, wherever it stands", "[engine]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor x = reshape(row({nan, 1, 1, nan, 3, 2}), {1, 6, 1});
+  const auto pooled = max_pool(x, {.window = {2}}).to_vector<double>();
+  CHECK(std::isnan(pooled[0]));
+  CHECK(std::isnan(pooled[1]));
+  CHECK(pooled[2] == 3.0);
+}
+
 TEST_CASE("ops: complex to real is a choice the caller has to make", "[engine]") {
   const Tensor z = full({2}, {3.0, 4.0}, DType::c128);
   CHECK(abs(z).to_vector<double>() == std::vector<double>{5, 5});

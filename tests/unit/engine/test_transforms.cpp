@@ -82,3 +82,8 @@ TEST_CASE("vmap: writes the loop for the caller, and says where host code looked
   const auto looking = [](const Tensor& x) { return x.data<double>()[0] > 0.0 ? x : -x; };
   CHECK_THROWS_WITH(vmap(looking)(table), Catch::Contains("inside a transform that traces without values"));
 }
+
+TEST_CASE("transforms: a function that gives an empty tensor is told so", "[engine]") {
+  CHECK_THROWS_WITH(grad([](const Tensor&) { return Tensor(); })(row({1})),
+                    Catch::Contains("expected tensors from the function, got an empty one as output 0"));
+}

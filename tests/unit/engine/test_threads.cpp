@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/parallel.hpp"
+#include "engine/nn/initial_values.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/transform/transforms.hpp"
+#include "tests/support/catch.hpp"
+
+#include <thread>
+
+using namespace lodestone;
+using namespace lodestone::engine;
+
+namespace {
+
+/// So many threads until the end of the scope.
+class Threads {
+ public:
+  explicit Threads(int n) : before_(core::threads()) { core::set_threads(n); }
+  ~Threads() { core::set_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+Tensor random(const Shape& shape, DType dtype, std::uint64_t seed) {
+  return InitialValues(seed, dtype).draw(shape, normal_around(0.0, 1.0)).eval();
+}
+
+std::vector<std::byte> bytes_of(const Tensor& tensor) {
+  const auto bytes = tensor.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("threads: their number changes no bit of work that they share", "[engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensor plane = random({1500, 1000}, dtype, 1), other = random({1500, 1000}, dtype, 2), line = random({1000}, dtype, 3);
+    const Tensor box = random({60, 50, 40, 12}, dtype, 4);
+    const Tensor x = random({16, 40, 40, 24}, dtype, 5), w = random({3, 3, 24, 40}, dtype, 6);
+    const Linearized conv_at = linearize(
+        [](const Tensors& in) -> Tensors {
+          return {conv(in[0], in[1], {.stride = {2, 1}, .low = {1, 1}, .high = {1, 1}})};
+        },
+        {x, w});
+    const Tensor slope = random(conv_at.value()[0].shape(), dtype, 7);
+    const Tensor a = random({700, 300}, dtype, 8), b = random({300, 500}, dtype, 9);
+    const std::vector<std::pair<const char*, std::function<Tensor()>>> work{
+        {"contiguous", [&] { return exp(plane) * other; }},
+        {"broadcast rows", [&] { return plane * line; }},
+        {"transposed", [&] { return transpose(plane) + transpose(other); }},
+        {"planes",
+         [&] {
+           return transpose(box, Axes{2, 0, 3, 1}) * 2.0;
+         }},
+        {"select", [&] { return select(greater(plane, 0.0), plane, transpose(transpose(other))); }},
+        {"convolution",
+         [&] {
+           return conv(x, w, {.stride = {2, 1}, .low = {1, 1}, .high = {1, 1}});
+         }},
+        {"convolution, slope in x", [&] { return conv_at.vjp({slope})[0]; }},
+        {"convolution, slope in w", [&] { return conv_at.vjp({slope})[1]; }},
+        {"product", [&] { return matmul(a, b); }},
+        {"update",
+         [&] {
+           return adam_step(plane, other, square(other), {1e-3, 1.0, 1e-8}) + blend(plane, other, 0.25);
+         }},
+    };
+    for (const auto& [name, f] : work) {
+      INFO(name << " of " << core::name_of(dtype));
+      std::vector<std::byte> on_one;
+      for (const int n : {1, 2, 3}) {
+        const Threads threads(n);
+        const auto bytes = bytes_of(f());
+        if (n == 1) on_one = bytes;
+        CHECK(bytes == on_one);
+      }
+    }
+  }
+}
+
+TEST_CASE("threads: several differentiate functions of the same evaluated tensors at once", "[engine]") {
+  const Tensor weights = random({40, 30}, DType::f64, 1);
+  const auto f = [&](const Tensor& x) { return sum(tanh(matmul(x, weights))); };
+  const Tensor at = random({20, 40}, DType::f64, 2);
+  const auto expected = grad(f)(at).to_vector<double>();
+  std::vector<int> n_right(3, 0);
+  std::vector<std::thread> threads;
+  for (int& right : n_right) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 30; ++i) right += grad(f)(at).to_vector<double>() == expected ? 1 : 0;
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  CHECK(n_right == std::vector<int>{30, 30, 30});
+}
