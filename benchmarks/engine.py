@@ -59,6 +59,8 @@ def measure(program):
         for row in document["results"]:
             if threads > 1 and row["case"].startswith("chain"):
                 continue  # one thread by nature
+            if threads > 1 and row["peer"]:
+                row = {**row, "peer": None, "peer_value": None, "ratio": None}  # BLAS itself stays on one thread: threads are ours
             suffix = f", {threads} threads" if threads > 1 else ""
             target = {"target": None, "met": None} if threads > 1 else {}
             rows += [{**each, "case": each["case"] + suffix, **target} for each in beside(row, peer, seconds)]

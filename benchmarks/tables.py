@@ -214,8 +214,9 @@ def engine_table(bench):
 def products_table(bench):
     rows = []
     for r in rows_beside_torch(bench, "product"):
-        library = next(b for b in bench.rows if b["case"] == r["case"] and b["peer"] != r["peer"] and b["metric"] == "product")
-        rows.append([r["case"].removeprefix("product of "), time_of(r["value"]), time_of(library["peer_value"]), f"{library['ratio']:.2f}", time_of(r["peer_value"]), f"{r['ratio']:.2f}"])
+        library = next((b for b in bench.rows if b["case"] == r["case"] and b["peer"] not in (None, r["peer"]) and b["metric"] == "product"), None)
+        beside = [time_of(library["peer_value"]), f"{library['ratio']:.2f}"] if library else ["", ""]
+        rows.append([r["case"].removeprefix("product of "), time_of(r["value"]), *beside, time_of(r["peer_value"]), f"{r['ratio']:.2f}"])
     return table(["matrices", "ours", "BLAS, called directly", "ratio", "torch", "ratio"], rows)
 
 

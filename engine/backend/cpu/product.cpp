@@ -90,9 +90,10 @@ void dot_kernel(const KernelCall& call) {
   const Operand<T> a = operand<T>(call.in[0], attrs.batch_a, free_a, attrs.contract_a);
   const Operand<T> b = operand<T>(call.in[1], attrs.batch_b, attrs.contract_b, free_b);
   if (call.out.count() == 0) return;
-  // Rows are split by the shape alone, so that the number of threads changes no bit.
+  // Rows are split by the shape alone: BLAS adds in another order for other numbers of rows, and the number of threads must not change a bit. Each piece
+  // costs BLAS another look at B, hence few of them.
   const double ns = 0.02 * static_cast<double>(a.rows * b.columns) * static_cast<double>(a.columns);
-  const Dim pieces = std::clamp<Dim>(std::min(a.rows / 64, static_cast<Dim>(ns / least_shared_ns)), 1, 8);
+  const Dim pieces = std::clamp<Dim>(std::min(a.rows / 128, static_cast<Dim>(ns / least_shared_ns)), 1, 4);
   share(a.batch * pieces, ns * static_cast<double>(a.batch), [&](Dim begin, Dim end) {
     for (Dim i = begin; i < end; ++i) {
       const Dim n = i / pieces, first = i % pieces * a.rows / pieces, last = (i % pieces + 1) * a.rows / pieces;

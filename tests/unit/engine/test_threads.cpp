@@ -75,7 +75,7 @@ TEST_CASE("threads: their number changes no bit of work that they share", "[engi
         const Threads threads(n);
         const auto bytes = bytes_of(f());
         if (n == 1) on_one = bytes;
-        CHECK(bytes == on_one);
+        CHECK((bytes == on_one));  // not printed: megabytes
       }
     }
   }
@@ -95,4 +95,25 @@ TEST_CASE("threads: several differentiate functions of the same evaluated tensor
   }
   for (std::thread& each : threads) each.join();
   CHECK(n_right == std::vector<int>{30, 30, 30});
+}
+
+TEST_CASE("threads: their number changes no bit of products", "[engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const auto& [rows, summed, columns] : {std::array<Dim, 3>{256, 256, 256}, {1000, 130, 333}, {190, 700, 400}}) {
+      const Tensor a = random({rows, summed}, dtype, 1), b = random({summed, columns}, dtype, 2);
+      const Tensor c = complex(a, a * 0.5), d = complex(b, b - 1.0);
+      std::vector<std::byte> real_on_one, complex_on_one;
+      for (const int n : {1, 2, 3}) {
+        const Threads threads(n);
+        const auto product = bytes_of(matmul(a, b)), of_complex = bytes_of(matmul(c, d));
+        if (n == 1) {
+          real_on_one = product;
+          complex_on_one = of_complex;
+        }
+        INFO(rows << " x " << summed << " x " << columns << ", " << core::name_of(dtype) << ", " << n << " threads");
+        CHECK((product == real_on_one));
+        CHECK((of_complex == complex_on_one));
+      }
+    }
+  }
 }
