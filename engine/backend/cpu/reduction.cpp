@@ -171,7 +171,9 @@ void reduce(const KernelCall& call, T start) {
     part *= loops[k].out == 0 ? 1 : loops[k].extent;
     rows_of_part *= k + 1 < loops.size() ? loops[k].extent : 1;
   }
-  const std::int64_t rows_of_step = reduced < loops.size() ? rows_of_part / loops[reduced].extent : rows;
+  const std::int64_t rows_of_carry = reduced < loops.size() ? Carry<Combine, T>::steps * rows_of_part / loops[reduced].extent : 0;
+  std::int64_t rows_done = 0, rows_left = rows_of_carry;
+  T* first = out;
   Carry<Combine, T> carry(reduced < loops.size() ? static_cast<std::size_t>(part) : 0);
   for (std::int64_t r = 0; r < rows; ++r) {
     const T* x = call.in[0].as<T>() + from;
@@ -181,11 +183,14 @@ void reduce(const KernelCall& call, T start) {
       of_rows(out + to, inner.out, x, inner.in, inner.extent);
     }
     if (Carry<Combine, T>::needed && reduced < loops.size()) {
-      T* const first = out + r / rows_of_part * part;
-      if ((r + 1) % rows_of_part == 0) {
+      if (++rows_done == rows_of_part) {
         carry.give(first);
-      } else if ((r % rows_of_part + 1) % (Carry<Combine, T>::steps * rows_of_step) == 0) {
+        first += part;
+        rows_done = 0;
+        rows_left = rows_of_carry;
+      } else if (--rows_left == 0) {
         carry.take(first);
+        rows_left = rows_of_carry;
       }
     }
     for (std::size_t k = loops.size() - 1; k-- > 0;) {
