@@ -170,7 +170,10 @@ void measure_training(bench::Results& results) {
        {std::tuple{"MT-VAE training step, f32", DType::f32, 3e-3}, {"MT-VAE training step, f64", DType::f64, 6e-3}}) {
     const bench::MtVaeStep step(dtype);
     results.add({name, "parameters", "", static_cast<double>(step.n_parameters()), {}, {}, {}});
-    const engine::OpProfile work = engine::Profile::of([&] { step.run(); }).total();
+    step.run();
+    const engine::Profile profile = engine::Profile::of([&] { step.run(); });
+    fmt::print(stderr, "{}\n{}", name, profile.text());
+    const engine::OpProfile work = profile.total();
     results.add({name, "work", "GFLOP", 1e-9 * work.flops, {}, {}, {}});
     results.add({name, "operands", "MB", 1e-6 * work.bytes, {}, {}, {}});
     results.add({name, "ops", "", static_cast<double>(work.calls), {}, {}, {}});
