@@ -160,8 +160,11 @@ Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs, 
   if (op.results) elements = OpaquePtr(new TupleValue(aval.device, op.results({op, inputs, attrs.get(), where})));
   Tensor result(make_node(&op, inputs, std::move(attrs), aval, where));
   result.node().object = std::move(elements);
-  note_recorded(result);
-  if (op.runs_when_recorded != nullptr && !result.node().is_abstract && op.runs_when_recorded(result.node().attrs.get())) result.eval();
+  const bool runs_now = op.runs_when_recorded != nullptr && !result.node().is_abstract && op.runs_when_recorded(result.node().attrs.get());
+  if (runs_now)
+    result.eval();
+  else
+    note_recorded(result);
   return result;
 }
 

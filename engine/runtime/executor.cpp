@@ -163,7 +163,7 @@ void execute(std::span<const Tensor> outputs) {
 void eval(std::span<const Tensor> tensors) { execute(tensors); }
 
 void note_recorded(const Tensor& tensor) {
-  if (++n_pending < most_pending || tensor.node().is_abstract) return;
+  if (tensor.node().is_abstract || ++n_pending < most_pending) return;
   execute(std::span(&tensor, 1));
 }
 

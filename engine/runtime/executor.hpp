@@ -14,7 +14,7 @@ namespace lodestone::engine {
 /// those behind it stay recorded.
 void execute(std::span<const Tensor> outputs);
 
-/// Called for every recorded node: past `most_pending` of them the newest is evaluated, so that a loop that never asks for a value stays small.
+/// Called for every recorded node that does not run at once: past `most_pending` of them the newest is evaluated, so that a loop that never asks for a value stays small.
 void note_recorded(const Tensor& tensor);
 inline constexpr int most_pending = 4096;
 

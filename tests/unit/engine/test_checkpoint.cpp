@@ -3,6 +3,7 @@
 #include "engine/core/map_algebra.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/runtime/executor.hpp"
 #include "engine/tensor/variable.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/custom.hpp"
@@ -51,6 +52,16 @@ Measured through(const Function& each_block) {
 }
 
 }  // namespace
+
+TEST_CASE("checkpoint: may be the op at which all that is pending is run", "[engine]") {
+  const Tensor x = full({}, 1.0, DType::f64).eval();
+  const Function each = checkpoint([](const Tensors& in) -> Tensors { return {2.0 * in[0]}; });
+  for (int n = most_pending - 4; n < most_pending + 2; ++n) {
+    Tensor y = negative(negative(x)).eval();  // nothing is pending now
+    for (int i = 0; i < n; ++i) y = negative(y);
+    CHECK(each({y})[0].item<double>() == (n % 2 == 0 ? 2.0 : -2.0));
+  }
+}
 
 TEST_CASE("checkpoint: the gradient stays bitwise the same, the memory is that of one block and the ends of the others", "[engine]") {
   const Measured plain = through(block), lean = through(checkpoint(block)), named = through(checkpoint(block, {"tanh"}));
