@@ -2,6 +2,7 @@
 #include "engine/graph/node.hpp"
 
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace lodestone::engine {
@@ -21,6 +22,9 @@ struct FreeNodes {
 thread_local FreeNodes free_nodes;
 constexpr std::size_t most_kept = 8192;
 
+thread_local Node* to_delete = nullptr;  // the first of a list
+thread_local bool deleting = false;
+
 }  // namespace
 
 void* Node::operator new(std::size_t bytes) {
@@ -38,6 +42,18 @@ void Node::operator delete(void* block) noexcept {
   if (blocks.size() >= most_kept) return ::operator delete(block);
   if (blocks.capacity() == 0) blocks.reserve(most_kept);
   blocks.push_back(block);
+}
+
+void destroy(Node* node) noexcept {
+  node->next = std::exchange(to_delete, node);
+  if (deleting) return;  // its last owner is being deleted further up
+  deleting = true;
+  while (to_delete != nullptr) {
+    Node* first = to_delete;
+    to_delete = first->next;
+    delete first;
+  }
+  deleting = false;
 }
 
 std::uint64_t next_visit() {

@@ -14,6 +14,8 @@ namespace lodestone::engine {
 
 struct OpInfo;
 class Node;
+/// Deletes a node, then what only it held, one after the other: a chain of any length takes no stack.
+void destroy(Node* node) noexcept;
 using NodePtr = Shared<Node>;
 
 /// The inputs of a node; three without an allocation.
@@ -60,7 +62,8 @@ class Node final : public Counted {
   BufferPtr buffer;          ///< set by the evaluation
   std::int64_t offset = 0;   ///< of the first element in the buffer, in elements
   Strides strides;
-  OpaquePtr object;  ///< the value where it is not an array
+  OpaquePtr object;      ///< the value where it is not an array
+  Node* next = nullptr;  ///< of those that wait to be deleted
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const { return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype)); }

@@ -25,7 +25,13 @@ class Counted {
   mutable std::atomic<std::uint32_t> owners_{0};
 };
 
-/// Owner of a `Counted` object; made by `new`, deleted by the last owner.
+/// What the last owner does; types that own each other in long chains have an overload that takes no stack for them.
+template <class T>
+void destroy(T* object) noexcept {
+  delete object;
+}
+
+/// Owner of a `Counted` object; made by `new`, destroyed by the last owner.
 template <class T>
 class Shared {
  public:
@@ -40,7 +46,7 @@ class Shared {
     return *this;
   }
   ~Shared() {
-    if (object_ != nullptr && object_->release()) delete object_;
+    if (object_ != nullptr && object_->release()) destroy(object_);
   }
   [[nodiscard]] T* get() const noexcept { return object_; }
   [[nodiscard]] T& operator*() const noexcept { return *object_; }
