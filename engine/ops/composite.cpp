@@ -24,10 +24,10 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
   row.decompose = std::move(decompose);
   row.derivative.formula = "of the decomposition";
   row.derivative.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
-    return Trace::of(decomposition(args), copy_of(args.in)).push_forward(copy_of(tangents))[0];
+    return Trace::of(decomposition(args), copy_of(args.in), args.where).push_forward(copy_of(tangents))[0];
   };
   row.derivative.vjp = [](const RuleArgs& args, const Tensor& cotangent, std::size_t which) {
-    return Trace::of(decomposition(args), copy_of(args.in)).pull_back({cotangent})[which];
+    return Trace::of(decomposition(args), copy_of(args.in), args.where).pull_back({cotangent})[which];
   };
   row.batch = [](const RuleArgs& args, const std::vector<bool>& batched) {
     std::vector<Aval> avals;
@@ -38,7 +38,7 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
       size = avals.back().shape[0];
       avals.back().shape = avals.back().shape.erased(0);
     }
-    return Trace::without_values(decomposition(args), avals).with_batches(copy_of(args.in), batched, size)[0];
+    return Trace::without_values(decomposition(args), avals, args.where).with_batches(copy_of(args.in), batched, size)[0];
   };
   return row;
 }

@@ -30,7 +30,7 @@ Tensors joined(std::span<const Tensor> a, const Tensors& b) {
 Tensor call_jvp(R args, std::span<const Tensor> tangents) {
   const Subgraph& body = args.as<CallAttrs>().body;
   const std::vector<bool> marked = present(tangents, body.inputs());
-  return call(pushed_forward(body, marked), joined(args.in, picked(tangents, marked)), 0, args.where);
+  return call(pushed_forward(body, marked, args.where), joined(args.in, picked(tangents, marked)), 0, args.where);
 }
 
 Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -43,7 +43,7 @@ Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&
   const auto n_saved = static_cast<std::size_t>(attrs.n_saved);
   Tensors inputs(args.in.begin(), args.in.end());
   for (std::size_t i = attrs.body.n_outputs() - n_saved; i < attrs.body.n_outputs(); ++i) inputs.push_back(get(args.out, i, args.where));
-  const Subgraph back = pulled_back(attrs.body, marked, given, n_saved);
+  const Subgraph back = pulled_back(attrs.body, marked, given, args.where, n_saved);
   return spread(elements_of(call(back, joined(inputs, picked(cotangents, given)), 0, args.where)), marked);
 }
 
@@ -62,7 +62,7 @@ void register_call(OpTable& table) {
   row.derivative.pull_back = call_pull_back;
   row.batch = [](R args, const std::vector<bool>& batched) {
     const auto& attrs = args.as<CallAttrs>();
-    const Subgraph body = engine::batched(attrs.body, batched, batch_size(args, batched));
+    const Subgraph body = engine::batched(attrs.body, batched, batch_size(args, batched), args.where);
     return record(args.op, args.in, make_attrs(CallAttrs{body, attrs.n_saved}), args.where);
   };
   row.sample = [](Sampler& sampler) {
@@ -73,7 +73,7 @@ void register_call(OpTable& table) {
       const Tensor product = x[0] * x[1];
       return {product * product + x[0], x[1] * 0.5, product};
     };
-    Sample sample{inputs, make_attrs(CallAttrs{Subgraph(f, avals_of(inputs)), sampler.chance(0.5) ? 1 : 0})};
+    Sample sample{inputs, make_attrs(CallAttrs{Subgraph(f, avals_of(inputs), {}), sampler.chance(0.5) ? 1 : 0})};
     sample.finish = [](const Tensor& y) { return get(y, 0) * get(y, 1); };
     return sample;
   };
@@ -114,8 +114,8 @@ Tensor checkpoint_name(const Located& x, std::string name) {
   return record(op, {x.tensor}, make_attrs(NameAttrs{std::move(name)}), x.where);
 }
 
-Function checkpoint(Function f, std::vector<std::string> save) {
-  return [f = std::move(f), save = std::move(save)](const Tensors& x) -> Tensors {
+Function checkpoint(Function f, std::vector<std::string> save, std::source_location where) {
+  return [f = std::move(f), save = std::move(save), where](const Tensors& x) -> Tensors {
     const auto marked = [&](const Trace& trace) {
       Tensors result;
       std::vector<std::string> missing = save;
@@ -126,14 +126,14 @@ Function checkpoint(Function f, std::vector<std::string> save) {
         std::erase(missing, name);
       }
       if (!missing.empty())
-        throw core::InvalidArgument("checkpoint", "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none",
-                                    missing[0]);
+        throw core::InvalidArgument("checkpoint", "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none {}",
+                                    missing[0], at_line(where));
       return result;
     };
-    const Subgraph body(f, avals_of(x), marked);
+    const Subgraph body(f, avals_of(x), marked, where);
     const Tensors inputs = joined(x, body.captured());
     if (inputs.empty()) return f(x);
-    const Tensors all = elements_of(call(body, inputs, body.n_picked()));
+    const Tensors all = elements_of(call(body, inputs, body.n_picked(), where), where);
     return {all.begin(), all.end() - static_cast<std::ptrdiff_t>(body.n_picked())};
   };
 }

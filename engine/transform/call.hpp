@@ -13,7 +13,6 @@ struct CallAttrs {
 };
 
 /// The outputs, as a tuple. shapes: inputs as those of the body, captured ones included.
-[[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved = 0,
-                          std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved, std::source_location where);
 
 }  // namespace lodestone::engine

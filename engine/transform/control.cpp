@@ -60,7 +60,7 @@ Tensor cond_jvp(R args, std::span<const Tensor> tangents) {
   const std::vector<bool> marked = present(along, yes.inputs());
   Tensors operands = operands_of(args);
   for (const Tensor& each : picked(along, marked)) operands.push_back(each);
-  return record_cond(args.in[0], pushed_forward(yes, marked), pushed_forward(no, marked), operands, args.where);
+  return record_cond(args.in[0], pushed_forward(yes, marked, args.where), pushed_forward(no, marked, args.where), operands, args.where);
 }
 
 Tensors cond_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -74,8 +74,8 @@ Tensors cond_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&
   if (!any(given) || !any(marked)) return result;
   Tensors operands = operands_of(args);
   for (const Tensor& each : picked(cotangents, given)) operands.push_back(each);
-  const Tensors back =
-      elements_of(record_cond(args.in[0], pulled_back(yes, marked, given), pulled_back(no, marked, given), operands, args.where));
+  const Tensors back = elements_of(record_cond(args.in[0], pulled_back(yes, marked, given, args.where),
+                                               pulled_back(no, marked, given, args.where), operands, args.where));
   const Tensors of_operands = spread(back, marked);
   std::copy(of_operands.begin(), of_operands.end(), result.begin() + 1);
   return result;
@@ -93,7 +93,9 @@ Tensor cond_batch(R args, const std::vector<bool>& marked) {
   const Dim size = batch_size(args, marked);
   Tensors operands = operands_of(args);
   std::vector<bool> of_operands(marked.begin() + 1, marked.end());
-  if (!marked[0]) return record_cond(args.in[0], batched(yes, of_operands, size), batched(no, of_operands, size), operands, args.where);
+  if (!marked[0])
+    return record_cond(args.in[0], batched(yes, of_operands, size, args.where), batched(no, of_operands, size, args.where), operands,
+                       args.where);
   for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = with_batch(operands[i], of_operands[i], size);
   of_operands.assign(operands.size(), true);
   const Tensors if_true = yes.trace().with_batches(operands, of_operands, size),
@@ -112,7 +114,7 @@ Sample sample_cond(Sampler& sampler) {
   const Function f = [](const Tensors& x) -> Tensors { return {x[0] * x[1], sin(x[0])}; };
   const Function g = [](const Tensors& x) -> Tensors { return {x[0] + 2.0 * x[1], square(x[1])}; };
   Sample sample{{sampler.tensor({}, 0, 1, DType::b8), operands[0], operands[1]},
-                make_attrs(CondAttrs{Subgraph(f, avals_of(operands)), Subgraph(g, avals_of(operands))})};
+                make_attrs(CondAttrs{Subgraph(f, avals_of(operands), {}), Subgraph(g, avals_of(operands), {})})};
   sample.finish = [](const Tensor& y) { return get(y, 0) * get(y, 1); };
   return sample;
 }
@@ -143,7 +145,7 @@ void register_control(OpTable& table) {
 
 Tensors cond(const Located& predicate, const Function& f, const Function& g, const Tensors& inputs) {
   const std::vector<Aval> own = avals_of(inputs);
-  Subgraph yes(f, own), no(g, own);
+  Subgraph yes(f, own, predicate.where), no(g, own, predicate.where);
   Tensors operands = inputs;
   const Tensors of_yes = yes.captured(), of_no = no.captured();
   operands.insert(operands.end(), of_yes.begin(), of_yes.end());
@@ -157,7 +159,7 @@ Tensors cond(const Located& predicate, const Function& f, const Function& g, con
             taken.insert(taken.end(), first, first + static_cast<std::ptrdiff_t>(branch.captured().size()));
             return branch(taken);
           },
-          avals_of(operands));
+          avals_of(operands), predicate.where);
     };
     yes = taking_all(Subgraph(yes), 0);
     no = taking_all(Subgraph(no), of_yes.size());

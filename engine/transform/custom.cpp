@@ -81,8 +81,8 @@ Tensor custom_batch(R args, const std::vector<bool>& marked) {
   const Dim size = batch_size(args, marked);
   Tensors inputs;
   for (std::size_t i = 0; i < marked.size(); ++i) inputs.push_back(with_batch(args.in[i], marked[i], size));
-  const auto each = [](const Function& rule) { return rule ? vmap(rule) : rule; };
-  const Subgraph body = batched(attrs.body, std::vector<bool>(marked.size(), true), size);
+  const auto each = [&](const Function& rule) { return rule ? vmap(rule, {}, args.where) : rule; };
+  const Subgraph body = batched(attrs.body, std::vector<bool>(marked.size(), true), size, args.where);
   return record(args.op, inputs, make_attrs(CustomAttrs{body, attrs.name, attrs.n_own, each(attrs.jvp), each(attrs.vjp)}), args.where);
 }
 
@@ -95,8 +95,8 @@ Function flat(const std::function<Tensors(const Tensors&, const Tensors&, const 
   };
 }
 
-CustomAttrs attrs_of(const Function& f, const CustomRules& rules, std::span<const Tensor> x) {
-  const Subgraph body(f, avals_of(x));
+CustomAttrs attrs_of(const Function& f, const CustomRules& rules, std::span<const Tensor> x, std::source_location where) {
+  const Subgraph body(f, avals_of(x), where);
   return {body, rules.name, x.size(), flat(rules.jvp, x.size(), body.n_outputs()), flat(rules.vjp, x.size(), body.n_outputs())};
 }
 
@@ -112,7 +112,7 @@ Sample sample_custom(Sampler& sampler) {
   rules.vjp = [](const Tensors& x, const Tensors&, const Tensors& w) -> Tensors {
     return {conj(x[1]) * w[0], conj(x[0]) * w[0] + 2.0 * conj(x[1]) * w[1]};
   };
-  Sample sample{inputs, make_attrs(attrs_of(f, rules, inputs))};
+  Sample sample{inputs, make_attrs(attrs_of(f, rules, inputs, {}))};
   sample.finish = [](const Tensor& y) { return get(y, 0) + get(y, 1); };
   return sample;
 }
@@ -137,14 +137,14 @@ void register_custom(OpTable& table) {
   table.add(std::move(row));
 }
 
-Function custom(Function f, CustomRules rules) {
-  return [f = std::move(f), rules = std::move(rules)](const Tensors& x) -> Tensors {
+Function custom(Function f, CustomRules rules, std::source_location where) {
+  return [f = std::move(f), rules = std::move(rules), where](const Tensors& x) -> Tensors {
     static const OpInfo& op = op_named("custom");
-    if (x.empty()) throw core::InvalidArgument("custom", "{}: expected arguments, got none", rules.name);
-    const CustomAttrs attrs = attrs_of(f, rules, x);
+    if (x.empty()) throw core::InvalidArgument("custom", "{}: expected arguments, got none {}", rules.name, at_line(where));
+    const CustomAttrs attrs = attrs_of(f, rules, x, where);
     Tensors inputs = x;
     inputs.insert(inputs.end(), attrs.body.captured().begin(), attrs.body.captured().end());
-    return elements_of(record(op, inputs, make_attrs(attrs), std::source_location::current()));
+    return elements_of(record(op, inputs, make_attrs(attrs), where), where);
   };
 }
 

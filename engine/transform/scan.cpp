@@ -82,7 +82,7 @@ Tensors record_scan(const Function& f, const Parts& parts, Direction direction, 
   std::vector<Aval> avals = avals_of(parts.c);
   for (const Tensor& x : parts.x) avals.push_back(unstacked(x.aval()));
   for (const Tensor& k : parts.k) avals.push_back(k.aval());
-  const ScanAttrs attrs{Subgraph(f, avals), parts.c.size(), parts.x.size(), direction};
+  const ScanAttrs attrs{Subgraph(f, avals, where), parts.c.size(), parts.x.size(), direction};
   return elements_of(record(op, joined({parts.c, parts.x, parts.k}), make_attrs(attrs), where), where);
 }
 
@@ -236,10 +236,10 @@ Tensor scan_batch(R args, const Marks& marked) {
       inputs[i] = move_axis(inputs[i], 0, 1);
     }
   }
-  Tensors all =
-      elements_of(record(args.op, inputs,
-                         make_attrs(ScanAttrs{batched(attrs.body, of_body, size), attrs.n_carry, attrs.n_x, attrs.direction}), args.where),
-                  args.where);
+  Tensors all = elements_of(
+      record(args.op, inputs,
+             make_attrs(ScanAttrs{batched(attrs.body, of_body, size, args.where), attrs.n_carry, attrs.n_x, attrs.direction}), args.where),
+      args.where);
   for (std::size_t i = attrs.n_carry; i < all.size(); ++i) all[i] = move_axis(all[i], 1, 0);
   return tuple(all, args.where);
 }
@@ -254,7 +254,8 @@ Sample sample_scan(Sampler& sampler) {
     return {next, in[1] + 1, square(next) * in[3] * cast(in[1], dtype), in[1]};
   };
   const std::vector<Aval> avals{inputs[0].aval(), inputs[1].aval(), unstacked(inputs[2].aval()), inputs[3].aval()};
-  Sample sample{inputs, make_attrs(ScanAttrs{Subgraph(f, avals), 2, 1, sampler.chance(0.5) ? Direction::backward : Direction::forward})};
+  Sample sample{inputs,
+                make_attrs(ScanAttrs{Subgraph(f, avals, {}), 2, 1, sampler.chance(0.5) ? Direction::backward : Direction::forward})};
   sample.finish = [](const Tensor& y) { return get(y, 0) + sum(get(y, 2), Axes{get(y, 2).rank() - get(y, 0).rank() - 1}); };
   return sample;
 }
@@ -295,7 +296,7 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
     const Tensors c = of.next(carry.size());
     return f(c, of.rest());
   };
-  const ScanAttrs attrs{Subgraph(flat, avals), carry.size(), xs.size(), direction};
+  const ScanAttrs attrs{Subgraph(flat, avals, where), carry.size(), xs.size(), direction};
   const Tensors all = elements_of(record(op, joined({carry, xs, attrs.body.captured()}), make_attrs(attrs), where), where);
   Pieces pieces(all);
   Tensors last = pieces.next(carry.size());

@@ -12,9 +12,10 @@ Tensors from(const Tensors& tensors, std::size_t n) { return {tensors.begin() + 
 
 }  // namespace
 
-Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also) {
+Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also,
+                   std::source_location where) {
   const Differentiating no(false);  // its derivatives are functions of their own, recorded when they are asked for
-  auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs));
+  auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs, where));
   if (also) {
     const Tensors more = also(*trace);
     n_picked_ = more.size();
@@ -57,7 +58,7 @@ std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval
   return result;
 }
 
-Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked) {
+Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std::source_location where) {
   std::vector<Aval> avals = f.inputs();
   for (std::size_t i = 0; i < f.n_inputs(); ++i) {
     if (marked[i]) avals.push_back(avals[i]);
@@ -68,10 +69,11 @@ Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked) {
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = tangent_or_zeros(result[i], trace.outputs()[i]);
     return result;
   };
-  return {tangents, avals};
+  return {tangents, avals, where};
 }
 
-Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given, std::size_t n_saved) {
+Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given, std::source_location where,
+                     std::size_t n_saved) {
   const std::vector<Aval> outputs = f.outputs();
   std::vector<Aval> avals = f.inputs();
   avals.insert(avals.end(), outputs.end() - static_cast<std::ptrdiff_t>(n_saved), outputs.end());
@@ -87,15 +89,15 @@ Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const s
     }
     return result;
   };
-  return {cotangents, avals};
+  return {cotangents, avals, where};
 }
 
-Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size) {
+Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size, std::source_location where) {
   std::vector<Aval> avals = f.inputs();
   for (std::size_t i = 0; i < avals.size(); ++i) {
     if (marked[i]) avals[i].shape = avals[i].shape.inserted(0, size);
   }
-  return {[&](const Tensors& inputs) { return f.trace().with_batches(inputs, marked, size); }, avals};
+  return {[&](const Tensors& inputs) { return f.trace().with_batches(inputs, marked, size); }, avals, where};
 }
 
 }  // namespace lodestone::engine

@@ -11,10 +11,10 @@ namespace lodestone::engine {
 /// A function recorded once, without values. It has no ties to the outside: what it captured and a transform may follow are further inputs.
 class Subgraph {
  public:
-  /// f of tensors like these.
-  Subgraph(const Function& f, std::span<const Aval> inputs) : Subgraph(f, inputs, nullptr) {}
+  /// f of tensors like these. `where`: who asked for it.
+  Subgraph(const Function& f, std::span<const Aval> inputs, std::source_location where) : Subgraph(f, inputs, nullptr, where) {}
   /// The same, and the outputs of the steps that `also` picks as further outputs.
-  Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also);
+  Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also, std::source_location where);
   /// What to give behind the function's own inputs.
   [[nodiscard]] const Tensors& captured() const { return captured_; }
   [[nodiscard]] std::size_t n_inputs() const { return trace_->inputs().size(); }
@@ -44,11 +44,11 @@ class Subgraph {
 [[nodiscard]] std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of);
 
 /// (inputs…, tangents of the marked inputs…) ↦ tangents of all outputs.
-[[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked);
+[[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std::source_location where);
 /// (inputs…, the last outputs, which are not computed again…, cotangents of the `given` outputs…) ↦ cotangents of the wanted inputs.
 [[nodiscard]] Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given,
-                                   std::size_t n_saved = 0);
+                                   std::source_location where, std::size_t n_saved = 0);
 /// f over a new axis 0 of the marked inputs and of all outputs.
-[[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size);
+[[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size, std::source_location where);
 
 }  // namespace lodestone::engine

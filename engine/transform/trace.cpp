@@ -19,28 +19,29 @@ bool is_differentiating() { return differentiating; }
 Differentiating::Differentiating(bool value) : before_(std::exchange(differentiating, value)) {}
 Differentiating::~Differentiating() { differentiating = before_; }
 
-Trace Trace::of(const Function& f, const Tensors& inputs) {
+Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location where) {
   Tensors marked;
   for (const Tensor& input : inputs) {
-    marked.push_back(identity(input));
+    marked.push_back(identity({input, where}));
     marked.back().node().is_followed = true;
   }
   const Differentiating scope(true);
-  return Trace(f, std::move(marked));
+  return Trace(f, std::move(marked), where);
 }
 
-Trace Trace::without_values(const Function& f, std::span<const Aval> inputs) {
+Trace Trace::without_values(const Function& f, std::span<const Aval> inputs, std::source_location where) {
   Tensors placeholders;
-  for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval));
-  return Trace(f, std::move(placeholders));
+  for (const Aval& aval : inputs) placeholders.push_back(placeholder(aval, where));
+  return Trace(f, std::move(placeholders), where);
 }
 
-Trace::Trace(const Function& f, Tensors inputs) : inputs_(std::move(inputs)) {
+Trace::Trace(const Function& f, Tensors inputs, std::source_location where) : inputs_(std::move(inputs)) {
   const KeepGraph keep;  // f may look at values on the way
   outputs_ = f(inputs_);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i].is_valid())
-      throw core::InvalidArgument("engine::transform", "expected tensors from the function, got an empty one as output {}", i);
+      throw core::InvalidArgument("engine::transform", "expected tensors from the function, got an empty one as output {} {}", i,
+                                  at_line(where));
   }
   collect();
 }

@@ -16,10 +16,10 @@ using Function = std::function<Tensors(const Tensors&)>;
 /// tensors does not take it apart.
 class Trace {
  public:
-  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a constant.
-  [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs);
+  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a constant. `where`: who asked for it.
+  [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
   /// Calls f with placeholders of these avals.
-  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs);
+  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs, std::source_location where);
 
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
@@ -53,7 +53,7 @@ class Trace {
     [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
   };
   Trace() = default;
-  Trace(const Function& f, Tensors inputs);
+  Trace(const Function& f, Tensors inputs, std::source_location where);
   void collect();
   /// 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
   [[nodiscard]] int slot_of(const Tensor& tensor) const;

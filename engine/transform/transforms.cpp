@@ -13,7 +13,7 @@ Tensors or_zeros(Tensors tensors, const Tensors& like) {
   return tensors;
 }
 
-void check_like(std::string_view what, const Tensors& given, const Tensors& like) {
+void check_like(std::string_view what, const Tensors& given, const Tensors& like, const std::source_location& where) {
   bool fits = given.size() == like.size();
   for (std::size_t i = 0; fits && i < given.size(); ++i)
     fits = !given[i].is_valid() || (given[i].shape() == like[i].shape() && given[i].dtype() == like[i].dtype());
@@ -23,7 +23,7 @@ void check_like(std::string_view what, const Tensors& given, const Tensors& like
     for (const Tensor& each : tensors) text += (text.empty() ? "" : ", ") + (each.is_valid() ? each.aval().text() : std::string("none"));
     return text;
   };
-  throw core::ShapeError(what, "expected {}, got {}", list(like), list(given));
+  throw core::ShapeError(what, "expected {}, got {} {}", list(like), list(given), at_line(where));
 }
 
 /// Real numbers that make up a tensor: [shape…] or, complex, [shape…, 2].
@@ -44,81 +44,84 @@ Tensor unit_directions(const Tensor& x) {
 
 }  // namespace
 
-Linearized::Linearized(const Function& f, const Tensors& at) {
+Linearized::Linearized(const Function& f, const Tensors& at, std::source_location where) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (!core::is_float(at[i].dtype()))
-      throw core::InvalidArgument("linearize", "expected floating-point inputs, got {} as input {}", at[i].aval().text(), i);
+      throw core::InvalidArgument("linearize", "expected floating-point inputs, got {} as input {} {}", at[i].aval().text(), i,
+                                  at_line(where));
   }
-  trace_ = std::make_shared<const Trace>(Trace::of(f, at));
+  trace_ = std::make_shared<const Trace>(Trace::of(f, at, where));
 }
 
-Tensors Linearized::jvp(const Tensors& tangents) const {
-  check_like("jvp", tangents, trace_->inputs());
+Tensors Linearized::jvp(const Tensors& tangents, std::source_location where) const {
+  check_like("jvp", tangents, trace_->inputs(), where);
   return or_zeros(trace_->push_forward(tangents), trace_->outputs());
 }
 
-Tensors Linearized::vjp(const Tensors& cotangents) const {
-  check_like("vjp", cotangents, trace_->outputs());
+Tensors Linearized::vjp(const Tensors& cotangents, std::source_location where) const {
+  check_like("vjp", cotangents, trace_->outputs(), where);
   return or_zeros(trace_->pull_back(cotangents), trace_->inputs());
 }
 
-Linearized linearize(const Function& f, const Tensors& at) { return {f, at}; }
+Linearized linearize(const Function& f, const Tensors& at, std::source_location where) { return {f, at, where}; }
 
-ValueAndGradients value_and_grad(const Function& f, const Tensors& at) {
-  const Linearized linearized(f, at);
+ValueAndGradients value_and_grad(const Function& f, const Tensors& at, std::source_location where) {
+  const Linearized linearized(f, at, where);
   if (linearized.value().size() != 1 || linearized.value()[0].count() != 1 || !core::is_real_float(linearized.value()[0].dtype())) {
-    throw core::ShapeError("grad", "expected a function with one real number as its value, got {} outputs, the first {}",
-                           linearized.value().size(), linearized.value().empty() ? "none" : linearized.value()[0].aval().text());
+    throw core::ShapeError("grad", "expected a function with one real number as its value, got {} outputs, the first {} {}",
+                           linearized.value().size(), linearized.value().empty() ? "none" : linearized.value()[0].aval().text(),
+                           at_line(where));
   }
   const Tensor& value = linearized.value()[0];
-  return {value, linearized.vjp({ones_like(value)})};
+  return {value, linearized.vjp({ones_like(value)}, where)};
 }
 
-Function vmap(Function f, std::vector<bool> batched) {
-  return [f = std::move(f), batched = std::move(batched)](const Tensors& inputs) -> Tensors {
+Function vmap(Function f, std::vector<bool> batched, std::source_location where) {
+  return [f = std::move(f), batched = std::move(batched), where](const Tensors& inputs) -> Tensors {
     const std::vector<bool> which = batched.empty() ? std::vector<bool>(inputs.size(), true) : batched;
     if (which.size() != inputs.size())
-      throw core::InvalidArgument("vmap", "expected a mark for each of {} inputs, got {}", inputs.size(), which.size());
+      throw core::InvalidArgument("vmap", "expected a mark for each of {} inputs, got {} {}", inputs.size(), which.size(), at_line(where));
     std::vector<Aval> avals;
     Dim size = -1;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       Aval aval = inputs[i].aval();
       if (which[i]) {
         if (aval.shape.rank() == 0 || (size >= 0 && aval.shape[0] != size))
-          throw core::ShapeError("vmap", "expected an axis 0 of the same extent in every batched input, got {} as input {}", aval.text(),
-                                 i);
+          throw core::ShapeError("vmap", "expected an axis 0 of the same extent in every batched input, got {} as input {} {}", aval.text(),
+                                 i, at_line(where));
         size = aval.shape[0];
         aval.shape = aval.shape.erased(0);
       }
       avals.push_back(aval);
     }
-    if (size < 0) throw core::InvalidArgument("vmap", "expected at least one batched input, got none");
-    return Trace::without_values(f, avals).with_batches(inputs, which, size);
+    if (size < 0) throw core::InvalidArgument("vmap", "expected at least one batched input, got none {}", at_line(where));
+    return Trace::without_values(f, avals, where).with_batches(inputs, which, size);
   };
 }
 
-Tensor jacobian(const std::function<Tensor(const Tensor&)>& f, const Tensor& at, JacobianMode mode) {
+Tensor jacobian(const std::function<Tensor(const Tensor&)>& f, const Tensor& at, JacobianMode mode, std::source_location where) {
   const bool complex_in = core::is_complex(at.dtype());
   const Function on_reals = [&](const Tensors& x) -> Tensors { return {as_real(f(complex_in ? as_complex(x[0]) : x[0]))}; };
   const Tensor from = as_real(at);
-  const Linearized linearized = linearize(on_reals, {from});
+  const Linearized linearized = linearize(on_reals, {from}, where);
   const Tensor& to = linearized.value()[0];
   const bool forward = mode == JacobianMode::forward || (mode == JacobianMode::automatic && from.count() <= to.count());
   Shape shape = to.shape();
   for (const Dim dim : from.shape()) shape.push_back(dim);
   if (forward) {
-    const Tensor columns = vmap([&](const Tensors& v) { return linearized.jvp(v); })({unit_directions(from)})[0];
+    const Tensor columns = vmap([&](const Tensors& v) { return linearized.jvp(v, where); }, {}, where)({unit_directions(from)})[0];
     return reshape(transpose(reshape(columns, {from.count(), to.count()})), shape);
   }
-  const Tensor rows = vmap([&](const Tensors& w) { return linearized.vjp(w); })({unit_directions(to)})[0];
+  const Tensor rows = vmap([&](const Tensors& w) { return linearized.vjp(w, where); }, {}, where)({unit_directions(to)})[0];
   return reshape(rows, shape);
 }
 
-Tensor hessian_product(const std::function<Tensor(const Tensor&)>& f, const Tensor& at, const Tensor& direction) {
+Tensor hessian_product(const std::function<Tensor(const Tensor&)>& f, const Tensor& at, const Tensor& direction,
+                       std::source_location where) {
   const Function gradient = [&](const Tensors& x) {
-    return value_and_grad([&](const Tensors& y) -> Tensors { return {f(y[0])}; }, x).gradients;
+    return value_and_grad([&](const Tensors& y) -> Tensors { return {f(y[0])}; }, x, where).gradients;
   };
-  return linearize(gradient, {at}).jvp({direction})[0];
+  return linearize(gradient, {at}, where).jvp({direction}, where)[0];
 }
 
 }  // namespace lodestone::engine

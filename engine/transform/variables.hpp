@@ -18,8 +18,10 @@ struct ValueGradientsAndMore {
 };
 /// A real scalar function and its gradients with respect to variables, in their order; zeros where it does not depend on one.
 /// errors: ShapeError when f gives no single real number; InvalidArgument for variables that have no derivative (integers).
-[[nodiscard]] ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables);
+[[nodiscard]] ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables,
+                                               std::source_location where = std::source_location::current());
 /// The same for a function that gives more tensors, the value first: predictions for metrics, say.
-[[nodiscard]] ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f, const Variables& variables);
+[[nodiscard]] ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f, const Variables& variables,
+                                                             std::source_location where = std::source_location::current());
 
 }  // namespace lodestone::engine

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/checkpoint.hpp"
+#include "engine/transform/custom.hpp"
+#include "engine/transform/function_map.hpp"
 #include "engine/transform/transforms.hpp"
+#include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/row.hpp"
 
@@ -12,7 +16,20 @@ using namespace lodestone::engine;
 using tests::row;
 
 namespace {
+
 Tensor cubes(const Tensor& x) { return sum(x * x * x); }
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+auto ends_at(int line) { return Catch::EndsWith(fmt::format(" (test_transforms.cpp:{})", line)); }
+
 }  // namespace
 
 TEST_CASE("grad: of a sum of cubes, and of that again", "[engine]") {
@@ -86,4 +103,31 @@ TEST_CASE("vmap: writes the loop for the caller, and says where host code looked
 TEST_CASE("transforms: a function that gives an empty tensor is told so", "[engine]") {
   CHECK_THROWS_WITH(grad([](const Tensor&) { return Tensor(); })(row({1})),
                     Catch::Contains("expected tensors from the function, got an empty one as output 0"));
+}
+
+TEST_CASE("transforms: errors name the line that asked for the transform", "[engine]") {
+  const Tensor x = row({1, 2}), whole = zeros({2}, DType::i32);
+  const auto same = [](const Tensor& in) { return in; };
+  const Function list = [](const Tensors& in) { return in; };
+  const Linearized at = linearize(list, {x});
+  const Variable cell("cell", x);
+
+  CHECK_THAT(error_of([&] { return linearize(list, {whole}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return at.jvp({row({1})}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return at.vjp({}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return grad(same)(x); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return grad([](const Tensor&) { return Tensor(); })(x); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return value_and_grad(list, {x}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return value_and_grad([&] { return cell.value(); }, {cell}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return vmap(list, {true, false})({x}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return vmap(list, {false})({x}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return vmap(same)(full({}, 1.0)); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return vmap([](const Tensor& in) { return in.eval(); })(x); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return jacobian(same, whole); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return hessian_product(same, x, x); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return custom(list, {"f"})({}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return linearize(custom(list, {"f"}), {x}).jvp({x}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return checkpoint(list, {"mark"})({x}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return function_map([](const Tensor& in) { return sum(in); }, {"f", 2}); }), ends_at(__LINE__));
+  for (const Function& as_node : {checkpoint(list), custom(list, {"f"})}) CHECK(as_node({x})[0].node().where.line() == __LINE__);
 }
