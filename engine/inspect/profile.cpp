@@ -36,27 +36,73 @@ double bytes_of(const Node& node) {
   return bytes;
 }
 
+std::string name_of(const Node& node) {
+  return node.aval.kind == Kind::array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype)) : node.op->name;
+}
+
+/// Gives every moment to the innermost op that runs then.
+class Stopwatch {
+ public:
+  void begin() {
+    end_all_from(graph_level());  // those that threw
+    running_.push_back({graph_level(), 0.0});
+  }
+  /// Seconds of the op that ends.
+  double end() {
+    lap();
+    const double seconds = running_.back().seconds;
+    running_.pop_back();
+    return seconds;
+  }
+  /// Seconds in which no op ran.
+  double between() {
+    end_all_from(0);
+    return between_;
+  }
+  void skip() { last_ = Clock::now(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Running {
+    int level;
+    double seconds;
+  };
+  void end_all_from(int level) {
+    while (!running_.empty() && running_.back().level >= level) running_.pop_back();
+    lap();
+  }
+  void lap() {
+    const auto now = Clock::now();
+    (running_.empty() ? between_ : running_.back().seconds) += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+  std::vector<Running> running_;
+  double between_ = 0.0;
+  Clock::time_point last_ = Clock::now();
+};
+
 }  // namespace
 
 Profile Profile::of(const std::function<void()>& f) {
-  using Clock = std::chrono::steady_clock;
   std::map<std::string, OpProfile> of_op;
-  auto last = Clock::now();
-  const ExecutionObserver observer([&](const Node& node) {
-    const auto now = Clock::now();
-    const bool is_array = node.aval.kind == Kind::array;
-    const std::string name = is_array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype)) : node.op->name;
+  Stopwatch watch;
+  const auto seen = [&](const Node& node) {
+    const double seconds = watch.end();
+    const std::string name = name_of(node);
     OpProfile& profile = of_op.try_emplace(name, OpProfile{name}).first->second;
     ++profile.calls;
-    profile.seconds += std::chrono::duration<double>(now - last).count();
-    if (is_array && !is_view(node)) {
+    profile.seconds += seconds;
+    if (node.aval.kind == Kind::array && !is_view(node)) {
       profile.flops += flops_of(node);
       profile.bytes += bytes_of(node);
     }
-    last = Clock::now();
-  });
+    watch.skip();
+  };
+  const ExecutionObserver observer(seen, [&](const Node&) { watch.begin(); });
+  watch.skip();
   f();
   Profile result;
+  result.seconds_between_ = watch.between();
   for (const auto& [name, profile] : of_op) result.ops_.push_back(profile);
   std::stable_sort(result.ops_.begin(), result.ops_.end(), [](const OpProfile& a, const OpProfile& b) { return a.seconds > b.seconds; });
   return result;
@@ -84,7 +130,7 @@ std::string Profile::text() const {
   };
   for (const OpProfile& each : ops_) line(each);
   line(all);
-  return text;
+  return text + fmt::format("{:<28} {:>8} {:>10.3f}\n", "between ops", "", 1e3 * seconds_between_);
 }
 
 }  // namespace lodestone::engine

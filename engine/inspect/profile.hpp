@@ -12,7 +12,7 @@ namespace lodestone::engine {
 struct OpProfile {
   std::string op;  ///< "conv f32"
   std::int64_t calls = 0;
-  double seconds = 0.0;  ///< from the end of the op before to the end of this one
+  double seconds = 0.0;  ///< its own: without the ops of a graph that it ran
   double flops = 0.0;    ///< real operations, as the op's row counts them
   double bytes = 0.0;    ///< of inputs read once and the output written once; views move nothing
 };
@@ -24,11 +24,14 @@ class Profile {
   [[nodiscard]] static Profile of(const std::function<void()>& f);
   [[nodiscard]] const std::vector<OpProfile>& ops() const { return ops_; }
   [[nodiscard]] OpProfile total() const;
-  /// A table: op, calls, milliseconds, share, GFLOP/s, GB/s.
+  /// What was spent beside the ops: recording, reading elements, freeing, whatever else the function did.
+  [[nodiscard]] double seconds_between() const { return seconds_between_; }
+  /// A table: op, calls, milliseconds, share, GFLOP/s, GB/s; below it the milliseconds between the ops.
   [[nodiscard]] std::string text() const;
 
  private:
   std::vector<OpProfile> ops_;
+  double seconds_between_ = 0.0;
 };
 
 }  // namespace lodestone::engine

@@ -11,7 +11,7 @@ namespace {
 
 thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
 thread_local int keep_depth = 0;
-thread_local const std::function<void(const Node&)>* observer = nullptr;
+thread_local const ExecutionObserver* observer = nullptr;
 thread_local std::uint64_t n_run = 0;    // nodes, ever
 thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
 thread_local std::uint8_t level = 0;
@@ -125,6 +125,7 @@ void run_function(Node& node) {
 }
 
 void run(Node& node) {
+  if (observer != nullptr) observer->tell_begin(node);
   const bool is_view = node.op->view != nullptr && node.op->view(*node.inputs[0], node.attrs.get(), node);
   if (is_view) {
     node.buffer = node.inputs[0]->buffer;
@@ -133,7 +134,7 @@ void run(Node& node) {
   } else {
     run_kernel(node);
   }
-  if (observer != nullptr) (*observer)(node);
+  if (observer != nullptr) observer->tell_end(node);
   if (outside_keeps && node.level < level) {
     kept_outside.emplace_back(&node);
   } else if (keep_depth > 0) {
@@ -205,8 +206,9 @@ KeepGraph::~KeepGraph() {
   std::erase_if(kept_outside, belongs_here);
 }
 
-ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen) : seen_(std::move(seen)), outer_(observer) {
-  observer = &seen_;
+ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen, std::function<void(const Node&)> begins)
+    : seen_(std::move(seen)), begins_(std::move(begins)), outer_(observer) {
+  observer = this;
 }
 ExecutionObserver::~ExecutionObserver() { observer = outer_; }
 

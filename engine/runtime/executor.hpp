@@ -27,17 +27,23 @@ class KeepGraph {
   KeepGraph& operator=(const KeepGraph&) = delete;
 };
 
-/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs before users. For looking into what went wrong.
+/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs before users; and, where wanted, of every node that is
+/// about to run. A node whose op runs a graph of its own begins before and ends after the nodes of that graph. For looking into what went wrong and where
+/// the time went.
 class ExecutionObserver {
  public:
-  explicit ExecutionObserver(std::function<void(const Node&)> seen);
+  explicit ExecutionObserver(std::function<void(const Node&)> seen, std::function<void(const Node&)> begins = {});
   ~ExecutionObserver();
   ExecutionObserver(const ExecutionObserver&) = delete;
   ExecutionObserver& operator=(const ExecutionObserver&) = delete;
+  void tell_begin(const Node& node) const {
+    if (begins_) begins_(node);
+  }
+  void tell_end(const Node& node) const { seen_(node); }
 
  private:
-  std::function<void(const Node&)> seen_;
-  const std::function<void(const Node&)>* outer_;
+  std::function<void(const Node&)> seen_, begins_;
+  const ExecutionObserver* outer_;
 };
 
 /// While one lives, a graph runs inside a node: what is recorded in it drops its inputs again when it is evaluated, whatever transform is under way outside.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/map_algebra.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/linalg.hpp"
 #include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/transform/checkpoint.hpp"
+#include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 using namespace lodestone::engine;
 
@@ -47,4 +52,31 @@ TEST_CASE("a profile counts convolutions by their windows, solves by their trian
   CHECK(of(profile, "cholesky f64").flops == Approx(2.0 * 6 * 6 * 6 / 6));
   CHECK(of(profile, "triangular_solve f64").flops == Approx(2 * 2.0 * 6 * 4 * 6 / 2));
   CHECK(of(profile, "transpose f64").bytes == 0.0);
+}
+
+TEST_CASE("a profile gives each op its own time, and what passes between evaluations to none") {
+  using namespace std::chrono_literals;
+  const Tensor x = (ones({2}, DType::f64) + 0.0).eval();
+  constexpr double nap = 0.03;
+  const auto sleep = [] { std::this_thread::sleep_for(30ms); };
+  const lodestone::core::MapPtr slow = lodestone::core::pointwise(
+      "slow", 2,
+      [&](double t) {
+        if (t == 1.0) sleep();
+        return t;
+      },
+      [](double) { return 1.0; });
+  const auto start = std::chrono::steady_clock::now();
+  const Profile profile = Profile::of([&] {
+    sleep();
+    exp(x).eval();
+    sleep();
+    sin(checkpoint([&](const Tensors& at) -> Tensors { return {cos(external(slow, at[0]))}; })({x})[0]).eval();
+  });
+  const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CHECK(profile.seconds_between() >= 2 * nap);
+  CHECK(of(profile, "external_call f64").seconds >= 2 * nap);
+  CHECK(of(profile, "call").calls == 1);  // which ran it
+  CHECK(profile.seconds_between() + profile.total().seconds <= all);
+  CHECK_THAT(profile.text(), Catch::Contains("between ops"));
 }
