@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: h a handle of the linearisations at x [items…, n_in], one per item; V, W directions [items…, k…, n].
+// Symbols as in external_ops.hpp.
 #include "engine/transform/external.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/core/map_algebra.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
-#include "engine/ops/sampler.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/transform/external_ops.hpp"
 #include "engine/transform/trace.hpp"
-
-#include <cmath>
 
 namespace lodestone::engine {
 namespace {
 
 using R = const RuleArgs&;
-using ConstVectors = Eigen::Map<const Eigen::MatrixXd>;
-using Vectors = Eigen::Map<Eigen::MatrixXd>;
-
-struct ExternalAttrs {
-  core::MapPtr map;
-  std::string name;
-  static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::name}}; }
-};
-
-/// The linearisations at every item.
-class Linearizations final : public Opaque {
- public:
-  using List = std::vector<std::unique_ptr<core::Linearization>>;
-  Linearizations(Device device, List list) : Opaque(device, bytes_of(list)), items(std::move(list)) {}
-  const List items;
-
- private:
-  static std::size_t bytes_of(const List& list) {
-    std::size_t total = 0;
-    for (const auto& item : list) total += item->bytes();
-    return total;
-  }
-};
 
 const core::DifferentiableMap& map_of(R args) { return *args.as<ExternalAttrs>().map; }
 const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<ExternalAttrs>().map; }
@@ -51,12 +24,6 @@ const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<E
 }
 
 // ---- Shapes ------------------------------------------------------------------------------------------------------------------------------
-
-Aval with_last(const Aval& aval, Dim extent) {
-  Aval result{aval.shape, DType::f64, aval.device, aval.layout};
-  result.shape[result.shape.rank() - 1] = extent;
-  return result;
-}
 
 void expect_last(const InferArgs& args, std::size_t input, Dim extent, std::string_view what) {
   const Shape& shape = args.aval(input).shape;
@@ -101,71 +68,6 @@ Aval infer_product(const InferArgs& args, Dim from, Dim to, std::string_view wha
   return with_last(args.aval(1), to);
 }
 
-// ---- Values ------------------------------------------------------------------------------------------------------------------------------
-
-/// Calls f(i, x_i, out_i) with the i-th of `n` pieces of a tensor and of the result, each column-major with one vector per column.
-template <class F>
-Tensor for_pieces(const Tensor& in, Dim n, Dim to, F f) {
-  const Dim from = in.shape().back();
-  const Tensor out = new_array(with_last(in.aval(), to));
-  const Dim columns = n > 0 ? out.count() / std::max<Dim>(to, 1) / n : 0;
-  const double* source = in.data<double>().data();
-  auto* target = reinterpret_cast<double*>(out.node().data());
-  for (Dim i = 0; i < n && columns > 0; ++i)
-    f(static_cast<std::size_t>(i), ConstVectors(source + i * from * columns, from, columns),
-      Vectors(target + i * to * columns, to, columns));
-  return out;
-}
-
-Dim count_items(const Shape& shape) {
-  Dim items = 1;
-  for (int axis = 0; axis + 1 < shape.rank(); ++axis) items *= shape[axis];
-  return items;
-}
-
-Tensor run_call(R args) {
-  const core::DifferentiableMap& map = map_of(args);
-  return for_pieces(args.in[0], count_items(args.in[0].shape()), map.size_out(),
-                    [&](std::size_t, const ConstVectors& x, Vectors out) { out = map.value(x.col(0)); });
-}
-
-Tensor run_linearize(R args) {
-  const core::DifferentiableMap& map = map_of(args);
-  const Tensor& x = args.in[0];
-  const double* elements = x.data<double>().data();
-  Linearizations::List items;
-  for (Dim i = 0; i < count_items(x.shape()); ++i)
-    items.push_back(map.linearize(Eigen::Map<const Eigen::VectorXd>(elements + i * map.size_in(), map.size_in())));
-  NodePtr node(new Node);
-  node->aval = x.aval();
-  node->aval.kind = Kind::handle;
-  node->object = OpaquePtr(new Linearizations(x.device(), std::move(items)));
-  return Tensor(std::move(node));
-}
-
-const Linearizations::List& items_of(R args) { return static_cast<const Linearizations&>(*args.in[0].node().object).items; }
-
-Tensor run_value(R args) {
-  const auto& items = items_of(args);
-  const Dim n_out = map_of(args).size_out();
-  const Tensor out = new_array(with_last(args.in[0].aval(), n_out));
-  auto* target = reinterpret_cast<double*>(out.node().data());
-  for (std::size_t i = 0; i < items.size(); ++i) std::copy_n(items[i]->value().data(), n_out, target + static_cast<Dim>(i) * n_out);
-  return out;
-}
-
-Tensor run_jvp(R args) {
-  const auto& items = items_of(args);
-  return for_pieces(args.in[1], std::ssize(items), map_of(args).size_out(),
-                    [&](std::size_t i, const ConstVectors& v, Vectors out) { out = items[i]->jvp(v); });
-}
-
-Tensor run_vjp(R args) {
-  const auto& items = items_of(args);
-  return for_pieces(args.in[1], std::ssize(items), map_of(args).size_in(),
-                    [&](std::size_t i, const ConstVectors& w, Vectors out) { out = items[i]->vjp(w); });
-}
-
 // ---- Ops ---------------------------------------------------------------------------------------------------------------------------------
 
 Tensor external_call(const Tensor& x, const AttrsPtr& attrs, std::source_location where) {
@@ -202,47 +104,10 @@ OpInfo row_of(std::string name, std::string formula, int n_inputs) {
   return row;
 }
 
-/// sin(A x + b), a map that every rule can be checked on.
-AttrsPtr small_map(Sampler& sampler) {
-  const Dim n_in = sampler.integer(1, 4), n_out = sampler.integer(1, 4);
-  Eigen::MatrixXd a(n_out, n_in);
-  for (double& each : a.reshaped()) each = sampler.real(-1.0, 1.0);
-  const core::MapPtr linear = core::affine(a, Eigen::VectorXd::LinSpaced(n_out, -1.0, 1.0));
-  const core::MapPtr map = core::compose(core::pointwise(
-                                             "sin", n_out, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); }),
-                                         linear);
-  return make_attrs(ExternalAttrs{map, map->name()});
-}
-
-Shape items_and(Sampler& sampler, Dim last) {
-  Shape shape;
-  for (Dim axis = sampler.integer(0, 2); axis > 0; --axis) shape.push_back(sampler.chance(0.1) ? 0 : sampler.integer(1, 3));
-  shape.push_back(last);
-  return shape;
-}
-
-Sample sample_at_x(Sampler& sampler) {
-  const AttrsPtr attrs = small_map(sampler);
-  const Dim n_in = attrs_as<ExternalAttrs>(*attrs).map->size_in();
-  return {{sampler.tensor(items_and(sampler, n_in), -1.0, 1.0)}, attrs};
-}
-
-Sample sample_product(Sampler& sampler, bool forward) {
-  Sample sample = sample_at_x(sampler);
-  const auto& map = *attrs_as<ExternalAttrs>(*sample.attrs).map;
-  Shape directions = sample.inputs[0].shape().erased(sample.inputs[0].rank() - 1);
-  for (Dim axis = sampler.integer(0, 1); axis > 0; --axis) directions.push_back(sampler.integer(1, 5));
-  directions.push_back(forward ? map.size_in() : map.size_out());
-  sample.inputs.push_back(sampler.tensor(directions, -1.0, 1.0));
-  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {external_linearize(in[0], attrs, {}), in[1]}; };
-  sample.constants = {0};
-  return sample;
-}
-
 void register_values(OpTable& table) {
   OpInfo call = row_of("external_call", "F(x)", 1);
   call.infer = infer_at_x;
-  call.run = run_call;
+  call.run = run_external_call;
   call.derivative.formula = "J dx, of the map linearised at x";
   call.derivative.jvp = [](R a, std::span<const Tensor> tangents) {
     return external_jvp(external_linearize(a.in[0], a.attrs, a.where), tangents[0], a.attrs, a.where);
@@ -251,35 +116,27 @@ void register_values(OpTable& table) {
     return external_vjp(external_linearize(a.in[0], a.attrs, a.where), w, a.attrs, a.where);
   };
   call.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
-  call.sample = sample_at_x;
+  call.sample = sample_external_call;
   table.add(std::move(call));
 
   OpInfo linearize = row_of("external_linearize", "a handle of F and J at x, whose tangents are those of x", 1);
   linearize.infer = infer_linearize;
-  linearize.run = run_linearize;
+  linearize.run = run_external_linearize;
   linearize.derivative.formula = "dx";
   linearize.derivative.jvp = [](R, std::span<const Tensor> tangents) { return tangents[0]; };
   linearize.derivative.vjp = [](R, const Tensor& cotangent, std::size_t) { return cotangent; };
   linearize.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
-  linearize.sample = [](Sampler& sampler) {
-    Sample sample = sample_at_x(sampler);
-    sample.finish = [attrs = sample.attrs](const Tensor& h) { return external_value(h, attrs, {}); };
-    return sample;
-  };
+  linearize.sample = sample_external_linearize;
   table.add(std::move(linearize));
 
   OpInfo value = row_of("external_value", "F, from its linearisation h", 1);
   value.infer = infer_value;
-  value.run = run_value;
+  value.run = run_external_value;
   value.derivative.formula = "J dh";
   value.derivative.jvp = [](R a, std::span<const Tensor> tangents) { return external_jvp(a.in[0], tangents[0], a.attrs, a.where); };
   value.derivative.vjp = [](R a, const Tensor& w, std::size_t) { return external_vjp(a.in[0], w, a.attrs, a.where); };
   value.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
-  value.sample = [](Sampler& sampler) {
-    Sample sample = sample_at_x(sampler);
-    sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {external_linearize(in[0], attrs, {})}; };
-    return sample;
-  };
+  value.sample = sample_external_value;
   table.add(std::move(value));
 }
 
@@ -302,7 +159,7 @@ void register_product(OpTable& table, bool forward) {
     const Dim n_in = map_of(args).size_in(), n_out = map_of(args).size_out();
     return forward ? infer_product(args, n_in, n_out, "unknowns") : infer_product(args, n_out, n_in, "outputs");
   };
-  row.run = forward ? run_jvp : run_vjp;
+  row.run = forward ? run_external_jvp : run_external_vjp;
   row.derivative.formula = forward ? "J dV" : "Jᵀ dW";
   row.derivative.why_no_second = {};  // linear in the directions
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {
@@ -316,7 +173,7 @@ void register_product(OpTable& table, bool forward) {
                    : external_jvp(args.in[0], cotangent, args.attrs, args.where);
   };
   row.batch = batch_product;
-  row.sample = [forward](Sampler& sampler) { return sample_product(sampler, forward); };
+  row.sample = [forward](Sampler& sampler) { return sample_external_product(sampler, forward); };
   table.add(std::move(row));
 }
 

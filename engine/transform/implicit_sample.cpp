@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/transform/implicit_sample.hpp"
-
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/transform/implicit_ops.hpp"
 
 #include <Eigen/LU>
 
