@@ -68,8 +68,9 @@ void load_state(const std::filesystem::path& path, const Stateful& into) {
   try {
     into.load_state(state);
   } catch (const core::InvalidArgument& error) {
-    const std::string_view text = error.what();
-    throw core::FormatError("engine::load_state", "{}: {}", path.string(), text.substr(text.find("] ") + 2));
+    std::string_view text = error.what();
+    if (const auto component = text.find("] "); component != std::string_view::npos) text.remove_prefix(component + 2);
+    throw core::FormatError("engine::load_state", "{}: {}", path.string(), text);
   }
 }
 

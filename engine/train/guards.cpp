@@ -45,11 +45,14 @@ Verdict GradientNormGuard::judge(Training&, const Step& step) {
   }
   n_skipped_.assign(whole(n_skipped() + 1));
   n_in_a_row_.assign(whole(count_in(n_in_a_row_) + 1));
-  core::log::warning("step {} skipped: the gradients' length is {:.4g}, more than {:.4g}", step.number, norm, options_.largest);
+  const std::string length =
+      std::isfinite(norm) ? fmt::format("{:.4g}, more than {:.4g}", norm, options_.largest) : fmt::format("{}, not a finite number", norm);
+  core::log::warning("step {} skipped: the gradients' length is {}", step.number, length);
   if (count_in(n_in_a_row_) > options_.most_in_a_row)
-    throw core::SolverError("engine::GradientNormGuard",
-                            "step {}: {} steps in a row had gradients that are too long, the last {:.4g}; lower the learning rate",
-                            step.number, count_in(n_in_a_row_), norm);
+    throw core::SolverError(
+        "engine::GradientNormGuard",
+        "step {}: {} steps in a row had gradients that are too long or not finite, the length of the last is {}; lower the learning rate",
+        step.number, count_in(n_in_a_row_), length);
   return Verdict::skip;
 }
 

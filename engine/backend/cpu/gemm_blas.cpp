@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/backend/cpu/gemm.hpp"
 
+#include "engine/core/error.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <complex>
+#include <limits>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
+
+/// An extent or a distance as BLAS takes it.
+int counted(Dim value) {
+  constexpr Dim most = std::numeric_limits<int>::max();
+  if (value > most)
+    throw core::ShapeError("engine::gemm",
+                           "expected rows, columns and strides of matrices up to {}, as far as BLAS counts, got {}; split the product",
+                           most, value);
+  return static_cast<int>(value);
+}
 
 struct Leading {
   CBLAS_TRANSPOSE transpose;
@@ -18,8 +31,8 @@ struct Leading {
 template <class T>
 Leading leading(const GemmOperand<T>& x, Dim rows, Dim columns) {
   const bool by_rows = columns == 1 ? rows == 1 || x.row_stride >= 1 : x.column_stride == 1 && (rows == 1 || x.row_stride >= columns);
-  if (by_rows) return {CblasNoTrans, static_cast<int>(std::max<Dim>(rows == 1 ? columns : x.row_stride, columns))};
-  return {CblasTrans, static_cast<int>(std::max<Dim>(columns == 1 ? rows : x.column_stride, rows))};
+  if (by_rows) return {CblasNoTrans, counted(std::max<Dim>(rows == 1 ? columns : x.row_stride, columns))};
+  return {CblasTrans, counted(std::max<Dim>(columns == 1 ? rows : x.column_stride, rows))};
 }
 
 }  // namespace
@@ -31,8 +44,7 @@ void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b
     return;
   }
   const Leading of_a = leading(a, size.rows, size.summed), of_b = leading(b, size.summed, size.columns);
-  const auto m = static_cast<int>(size.rows), n = static_cast<int>(size.columns), k = static_cast<int>(size.summed);
-  const auto to = static_cast<int>(c.row_stride);
+  const int m = counted(size.rows), n = counted(size.columns), k = counted(size.summed), to = counted(c.row_stride);
   const T one(1), keep(c.accumulate == Accumulate::yes ? 1 : 0);
   if constexpr (std::is_same_v<T, float>) {
     cblas_sgemm(CblasRowMajor, of_a.transpose, of_b.transpose, m, n, k, one, a.data, of_a.stride, b.data, of_b.stride, keep, c.data, to);
@@ -51,8 +63,7 @@ void trsm(const TriangularOperand<T>& a, Dim other, T* b, Dim row_stride) {
   const auto side = a.left ? CblasLeft : CblasRight;
   const auto uplo = a.lower ? CblasLower : CblasUpper;
   const auto form = a.adjoint ? CblasConjTrans : CblasNoTrans;
-  const auto m = static_cast<int>(a.left ? a.n : other), n = static_cast<int>(a.left ? other : a.n);
-  const auto of_a = static_cast<int>(a.row_stride), of_b = static_cast<int>(row_stride);
+  const int m = counted(a.left ? a.n : other), n = counted(a.left ? other : a.n), of_a = counted(a.row_stride), of_b = counted(row_stride);
   const T one(1);
   if constexpr (std::is_same_v<T, float>) {
     cblas_strsm(CblasRowMajor, side, uplo, form, CblasNonUnit, m, n, one, a.data, of_a, b, of_b);

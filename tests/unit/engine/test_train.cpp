@@ -315,7 +315,13 @@ TEST_CASE("guards: a gradient that is too long is skipped, and the network stays
   const Loader only_absurd(data.range(4, 8), {.batch_size = 2});
   CHECK_THROWS_WITH(
       absurd.fit(only_absurd, {}, {.epochs = 9, .callbacks = callbacks(GradientNormGuard({.largest = 1.0, .most_in_a_row = 3}))}),
-      Catch::Contains("4 steps in a row had gradients that are too long"));
+      Catch::Contains("4 steps in a row had gradients that are too long or not finite, the length of the last is ") &&
+          Catch::Contains(", more than 1; lower"));
+  const Dataset broken(NamedTensors{{"input", x}, {"target", full({8, 1}, std::nan(""), f64)}});
+  const Model fed_nothing(net, squared, Sgd(net));
+  CHECK_THROWS_WITH(
+      fed_nothing.fit(Loader(broken, {.batch_size = 2}), {}, {.callbacks = callbacks(GradientNormGuard({.most_in_a_row = 0}))}),
+      Catch::Contains("the length of the last is nan, not a finite number; lower"));
 }
 
 TEST_CASE("progress bar: a line per epoch where nobody watches a terminal", "[engine][train]") {
