@@ -2,6 +2,7 @@
 #include "engine/train/model.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/graph/op_table.hpp"
 #include "engine/optim/gradients.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/variables.hpp"
@@ -48,16 +49,18 @@ struct Model::Gradients {
 };
 
 Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss, std::shared_ptr<const Optimizer> optimizer,
-             ModelOptions options)
+             ModelOptions options, std::source_location where)
     : net_(net),
       call_(std::move(call)),
       loss_(std::move(loss)),
       optimizer_(std::move(optimizer)),
       options_(std::move(options)),
+      where_(where),
       figures_{"loss"} {
   figures_.insert(figures_.end(), loss_.figures.begin(), loss_.figures.end());
   if (options_.batches_per_step < 1)
-    throw core::InvalidArgument("engine::Model", "expected at least one batch per step, got {}", options_.batches_per_step);
+    throw core::InvalidArgument("engine::Model", "expected at least one batch per step, got {} {}", options_.batches_per_step,
+                                at_line(where));
 }
 
 BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptions& options) {
@@ -75,8 +78,8 @@ BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptio
 Tensors Model::values_of_batch(const NamedTensors& batch) const {
   Tensors values = loss_.values(batch);
   if (values.size() != figures_.size())
-    throw core::InvalidArgument("engine::Model", "expected the loss and {} figures of a batch, got {} tensors", loss_.figures.size(),
-                                values.size());
+    throw core::InvalidArgument("engine::Model", "expected the loss and {} figures of a batch, got {} tensors {}", loss_.figures.size(),
+                                values.size(), at_line(where_));
   return values;
 }
 
@@ -84,7 +87,7 @@ Model::Gradients Model::gradients_of(const std::vector<NamedTensors>& batches) c
   Gradients result;
   GradientMean mean;
   for (const NamedTensors& batch : batches) {
-    auto [loss, gradients, figures] = value_and_grad_with_more([&] { return values_of_batch(batch); }, optimizer_->trained());
+    auto [loss, gradients, figures] = value_and_grad_with_more([&] { return values_of_batch(batch); }, optimizer_->trained(), where_);
     Tensors all = gradients;
     all.push_back(loss);
     all.insert(all.end(), figures.begin(), figures.end());

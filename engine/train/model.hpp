@@ -40,12 +40,14 @@ struct FitSummary {
 class Model {
  public:
   template <std::derived_from<Optimizer> O>
-  Model(const Layer& net, const Loss& loss, O optimizer, ModelOptions options = {})
-      : Model(net, net, supervised(net, loss, options), std::make_shared<const O>(std::move(optimizer)), options) {}
+  Model(const Layer& net, const Loss& loss, O optimizer, ModelOptions options = {},
+        std::source_location where = std::source_location::current())
+      : Model(net, net, supervised(net, loss, options), std::make_shared<const O>(std::move(optimizer)), options, where) {}
   /// Without `predict`: the network is called where the loss calls it.
   template <std::derived_from<Optimizer> O>
-  Model(const Module& net, BatchLoss loss, O optimizer, ModelOptions options = {})
-      : Model(net, {}, std::move(loss), std::make_shared<const O>(std::move(optimizer)), options) {}
+  Model(const Module& net, BatchLoss loss, O optimizer, ModelOptions options = {},
+        std::source_location where = std::source_location::current())
+      : Model(net, {}, std::move(loss), std::make_shared<const O>(std::move(optimizer)), options, where) {}
 
   /// Goes over the training data `epochs` times, and over the validation data after each. A resume continues bit by bit where the file was written.
   /// errors: FileError, FormatError for a file that is missing or does not fit; those of network, data and callbacks.
@@ -57,7 +59,7 @@ class Model {
 
  private:
   Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss, std::shared_ptr<const Optimizer> optimizer,
-        ModelOptions options);
+        ModelOptions options, std::source_location where);
   static BatchLoss supervised(const Layer& net, const Loss& loss, const ModelOptions& options);
   [[nodiscard]] Tensors values_of_batch(const NamedTensors& batch) const;
   struct Gradients;
@@ -71,6 +73,7 @@ class Model {
   BatchLoss loss_;
   std::shared_ptr<const Optimizer> optimizer_;
   ModelOptions options_;
+  std::source_location where_;        ///< of the construction, for messages about the loss
   std::vector<std::string> figures_;  ///< "loss" and the others
 };
 

@@ -230,6 +230,10 @@ TEST_CASE("fit: a loss of whole batches, with figures of its own", "[engine][tra
   const FitSummary summary = model.fit(Loader(waves(32, 1), {.batch_size = 16}), {}, {.epochs = 30});
   CHECK(summary.figures.back().at("loss") < 0.5 * summary.figures.front().at("loss"));
   CHECK(summary.figures.back().contains("code"));
+  CHECK_THROWS_WITH(Model(
+                        net, [](const Tensor& p, const Tensor&) { return p; }, Sgd(net))
+                        .fit(Loader(waves(8, 1)), {}, {}),
+                    Catch::Contains("one real number, got f64[8, 3] (test_train.cpp:"));
   CHECK_THROWS_WITH(model.predict(drawn({1, 3}, 1)), Catch::Contains("has no predict"));
 }
 
