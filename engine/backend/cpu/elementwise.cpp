@@ -68,45 +68,39 @@ template <class Function, class In, class Out>
   }
 }
 
-/// The loops of a function with their operands' types, once per instruction set.
 template <class Function, class In, class Out>
-struct Unary {
-  using Operands = std::array<const std::byte*, 1>;
-  static void base(const Plane<1>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  LODESTONE_TARGET_AVX2 static void avx2(const Plane<1>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  LODESTONE_TARGET_AVX512 static void avx512(const Plane<1>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  [[gnu::always_inline]] static inline void run(const Plane<1>& plane, std::byte* out, const Operands& in) {
-    unary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]));
-  }
-};
+[[gnu::always_inline]] inline void unary_loop(const Plane<1>& plane, std::byte* out, const std::array<const std::byte*, 1>& in) {
+  unary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]));
+}
 template <class Function, class In, class Out>
-struct Binary {
-  using Operands = std::array<const std::byte*, 2>;
-  static void base(const Plane<2>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  LODESTONE_TARGET_AVX2 static void avx2(const Plane<2>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  LODESTONE_TARGET_AVX512 static void avx512(const Plane<2>& plane, std::byte* out, const Operands& in) { run(plane, out, in); }
-  [[gnu::always_inline]] static inline void run(const Plane<2>& plane, std::byte* out, const Operands& in) {
-    binary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]), reinterpret_cast<const In*>(in[1]));
-  }
-};
+[[gnu::always_inline]] inline void binary_loop(const Plane<2>& plane, std::byte* out, const std::array<const std::byte*, 2>& in) {
+  binary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]), reinterpret_cast<const In*>(in[1]));
+}
 
 /// Nanoseconds per element, roughly, for deciding on threads.
 template <class Function>
 inline constexpr double cost_of = scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 0.4 : 4.0;
 
-/// The loops for the widest vectors there are, where these pay.
-template <class Function, class In, class Loop>
+/// Not under sanitizers: their instrumented vector loops take the compiler minutes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool wide_loops = false;
+#else
+constexpr bool wide_loops = true;
+#endif
+
+/// A loop for the widest vectors there are, where these pay.
+template <class Function, class In, auto loop>
 auto widest() {
   if constexpr (wide_loops && is_wide<Function, In>) {
-    if (isa() == Isa::avx512) return Loop::avx512;
-    if (isa() == Isa::avx2) return Loop::avx2;
+    return Widest<loop>::get();
+  } else {
+    return Widest<loop>::base;
   }
-  return Loop::base;
 }
 
 template <class Function, class In, class Out>
 void unary_loops(const KernelCall& call) {
-  run_planes<1>(call, cost_of<Function>, widest<Function, In, Unary<Function, In, Out>>());
+  run_planes<1>(call, cost_of<Function>, widest<Function, In, unary_loop<Function, In, Out>>());
 }
 
 template <class Function, class T>
@@ -116,7 +110,7 @@ void unary_kernel(const KernelCall& call) {
 
 template <class Function, class T>
 void binary_kernel(const KernelCall& call) {
-  run_planes<2>(call, cost_of<Function>, widest<Function, T, Binary<Function, T, decltype(Function{}(T{}, T{}))>>());
+  run_planes<2>(call, cost_of<Function>, widest<Function, T, binary_loop<Function, T, decltype(Function{}(T{}, T{}))>>());
 }
 
 struct Loops {

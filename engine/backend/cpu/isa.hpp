@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loops compiled once per instruction set, so that one binary runs everywhere. Functions carry their instruction set in an attribute and in their name: no
+// inline function is compiled twice under one name.
 #pragma once
 
-/// Widest vectors this processor has, of those the kernels are compiled for. Functions carry their instruction set in their name and attribute, so that one
-/// binary runs everywhere and no inline function is compiled twice under one name.
+#include <string_view>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LODESTONE_TARGET_AVX2 __attribute__((target("avx2,fma")))
 #define LODESTONE_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma,prefer-vector-width=512")))
@@ -13,26 +15,26 @@
 
 namespace lodestone::engine::cpu_backend {
 
-/// Not under sanitizers: their instrumented vector loops take the compiler minutes.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool wide_loops = false;
-#else
-inline constexpr bool wide_loops = true;
-#endif
-
 enum class Isa { base, avx2, avx512 };
 
-[[nodiscard]] inline Isa isa() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  static const Isa widest = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                                    __builtin_cpu_supports("avx512bw")
-                                ? Isa::avx512
-                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::avx2
-                                                                                              : Isa::base;
-  return widest;
-#else
-  return Isa::base;
-#endif
-}
+/// The instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there is no such, DeviceError where this processor has it not.
+[[nodiscard]] Isa isa_named(std::string_view name);
+/// The one kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this processor has. Read once. errors: those of `isa_named`.
+[[nodiscard]] Isa isa();
+
+/// A function (always_inline, so that its loops get the widest vectors there are) once per instruction set; of functions that know how wide their vectors
+/// are, one for each. `get()` is the one for this processor.
+template <auto of_base, auto of_avx2 = of_base, auto of_avx512 = of_avx2>
+struct Widest;
+template <class Result, class... Args, Result (*of_base)(Args...), auto of_avx2, auto of_avx512>
+struct Widest<of_base, of_avx2, of_avx512> {
+  static Result base(Args... args) { return of_base(args...); }
+  LODESTONE_TARGET_AVX2 static Result avx2(Args... args) { return of_avx2(args...); }
+  LODESTONE_TARGET_AVX512 static Result avx512(Args... args) { return of_avx512(args...); }
+  [[nodiscard]] static auto get() -> Result (*)(Args...) {
+    const Isa which = isa();
+    return which == Isa::avx512 ? avx512 : which == Isa::avx2 ? avx2 : base;
+  }
+};
 
 }  // namespace lodestone::engine::cpu_backend

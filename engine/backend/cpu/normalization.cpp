@@ -102,56 +102,6 @@ template <class T>
   }
 }
 
-template <class T>
-void normalize_base(const T* x, T* y, Dim n, Dim m, double e) {
-  normalize_columns(x, y, n, m, e);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void normalize_avx2(const T* x, T* y, Dim n, Dim m, double e) {
-  normalize_columns(x, y, n, m, e);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void normalize_avx512(const T* x, T* y, Dim n, Dim m, double e) {
-  normalize_columns(x, y, n, m, e);
-}
-template <class T>
-void slope_base(const T* x, const T* t, T* o, Dim n, Dim m, double e) {
-  slope_columns(x, t, o, n, m, e);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void slope_avx2(const T* x, const T* t, T* o, Dim n, Dim m, double e) {
-  slope_columns(x, t, o, n, m, e);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void slope_avx512(const T* x, const T* t, T* o, Dim n, Dim m, double e) {
-  slope_columns(x, t, o, n, m, e);
-}
-
-template <class T>
-void products_base(const T* a, const T* b, T* o, Dim n, Dim m) {
-  product_columns(a, b, o, n, m);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void products_avx2(const T* a, const T* b, T* o, Dim n, Dim m) {
-  product_columns(a, b, o, n, m);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void products_avx512(const T* a, const T* b, T* o, Dim n, Dim m) {
-  product_columns(a, b, o, n, m);
-}
-template <class T>
-void scale_shift_base(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
-  scale_shift_rows(x, a, b, y, n, m);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void scale_shift_avx2(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
-  scale_shift_rows(x, a, b, y, n, m);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void scale_shift_avx512(const T* x, const T* a, const T* b, T* y, Dim n, Dim m) {
-  scale_shift_rows(x, a, b, y, n, m);
-}
-
 /// f(x of a row, number of rows, columns): rows are columns of one-column matrices.
 template <class F>
 void by_direction(const KernelCall& call, F&& f) {
@@ -164,14 +114,14 @@ void by_direction(const KernelCall& call, F&& f) {
 
 template <class T>
 void normalize_kernel(const KernelCall& call) {
-  const auto run = isa() == Isa::avx512 ? normalize_avx512<T> : isa() == Isa::avx2 ? normalize_avx2<T> : normalize_base<T>;
+  const auto run = Widest<normalize_columns<T>>::get();
   const double epsilon = call.attrs_of<NormalizeAttrs>().epsilon;
   by_direction(call, [&](Dim first, Dim n, Dim m) { run(call.in[0].as<T>() + first, call.out.as<T>() + first, n, m, epsilon); });
 }
 
 template <class T>
 void slope_kernel(const KernelCall& call) {
-  const auto run = isa() == Isa::avx512 ? slope_avx512<T> : isa() == Isa::avx2 ? slope_avx2<T> : slope_base<T>;
+  const auto run = Widest<slope_columns<T>>::get();
   const double epsilon = call.attrs_of<NormalizeAttrs>().epsilon;
   by_direction(call, [&](Dim first, Dim n, Dim m) {
     run(call.in[0].as<T>() + first, call.in[1].as<T>() + first, call.out.as<T>() + first, n, m, epsilon);
@@ -180,14 +130,14 @@ void slope_kernel(const KernelCall& call) {
 
 template <class T>
 void products_kernel(const KernelCall& call) {
-  const auto run = isa() == Isa::avx512 ? products_avx512<T> : isa() == Isa::avx2 ? products_avx2<T> : products_base<T>;
+  const auto run = Widest<product_columns<T>>::get();
   const Dim m = call.out.count();
   if (m > 0) run(call.in[0].as<T>(), call.in[1].as<T>(), call.out.as<T>(), call.in[0].count() / m, m);
 }
 
 template <class T>
 void scale_shift_kernel(const KernelCall& call) {
-  const auto run = isa() == Isa::avx512 ? scale_shift_avx512<T> : isa() == Isa::avx2 ? scale_shift_avx2<T> : scale_shift_base<T>;
+  const auto run = Widest<scale_shift_rows<T>>::get();
   const Dim m = call.in[1].count();
   if (call.out.count() == 0) return;
   run(call.in[0].as<T>(), call.in[1].as<T>(), call.in[2].as<T>(), call.out.as<T>(), call.out.count() / m, m);

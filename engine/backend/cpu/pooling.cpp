@@ -97,15 +97,6 @@ template <class T>
 template <class T>
 using Step = void (*)(Window<T>&, const T*, T*);
 
-/// A step once per instruction set.
-template <class T, Step<T> step>
-struct Widest {
-  static void base(Window<T>& window, const T* t, T* out) { step(window, t, out); }
-  LODESTONE_TARGET_AVX2 static void avx2(Window<T>& window, const T* t, T* out) { step(window, t, out); }
-  LODESTONE_TARGET_AVX512 static void avx512(Window<T>& window, const T* t, T* out) { step(window, t, out); }
-  [[nodiscard]] static Step<T> get() { return isa() == Isa::avx512 ? avx512 : isa() == Isa::avx2 ? avx2 : base; }
-};
-
 /// Which operands of a step advance with the output position; the others are of the shape of x.
 struct Advance {
   Dim t, out;
@@ -135,18 +126,18 @@ void run(const KernelCall& call, Step<T> step, const Shape& positions, const T* 
 
 template <class T>
 void max_pool_kernel(const KernelCall& call) {
-  run<T>(call, Widest<T, largest<T>>::get(), call.out.shape(), nullptr, {0, 1});
+  run<T>(call, Widest<largest<T>>::get(), call.out.shape(), nullptr, {0, 1});
 }
 
 template <class T>
 void pool_pick_kernel(const KernelCall& call) {
-  run<T>(call, Widest<T, pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1});
+  run<T>(call, Widest<pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1});
 }
 
 template <class T>
 void pool_place_kernel(const KernelCall& call) {
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  run<T>(call, Widest<T, place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0});
+  run<T>(call, Widest<place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0});
 }
 
 template <class... T>

@@ -21,19 +21,11 @@ using Words = std::array<std::uint32_t, 4 * n_blocks>;
   }
 }
 
-void blocks_base(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) { fill_blocks(words, seed, stream, first); }
-LODESTONE_TARGET_AVX2 void blocks_avx2(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
-  fill_blocks(words, seed, stream, first);
-}
-LODESTONE_TARGET_AVX512 void blocks_avx512(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
-  fill_blocks(words, seed, stream, first);
-}
-
 /// n elements of one key, from its position on.
 template <class T>
 void fill(T* out, std::int64_t n, const std::uint64_t* key) {
   constexpr std::uint64_t per_block = 16 / sizeof(T);
-  const auto blocks = isa() == Isa::avx512 ? blocks_avx512 : isa() == Isa::avx2 ? blocks_avx2 : blocks_base;
+  const auto blocks = Widest<fill_blocks>::get();
   auto skipped = static_cast<std::int64_t>(key[2] % per_block);
   Words words;
   for (std::uint64_t block = key[2] / per_block; n > 0; block += n_blocks, skipped = 0) {

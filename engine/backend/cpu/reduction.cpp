@@ -77,31 +77,6 @@ template <class Combine, class T>
   }
 }
 
-template <class C, class T>
-T block_base(const T* x, std::int64_t n, std::int64_t s) {
-  return combine_block<C>(x, n, s);
-}
-template <class C, class T>
-LODESTONE_TARGET_AVX2 T block_avx2(const T* x, std::int64_t n, std::int64_t s) {
-  return combine_block<C>(x, n, s);
-}
-template <class C, class T>
-LODESTONE_TARGET_AVX512 T block_avx512(const T* x, std::int64_t n, std::int64_t s) {
-  return combine_block<C>(x, n, s);
-}
-template <class C, class T>
-void rows_base(T* out, std::int64_t so, const T* x, std::int64_t s, std::int64_t n) {
-  combine_rows<C>(out, so, x, s, n);
-}
-template <class C, class T>
-LODESTONE_TARGET_AVX2 void rows_avx2(T* out, std::int64_t so, const T* x, std::int64_t s, std::int64_t n) {
-  combine_rows<C>(out, so, x, s, n);
-}
-template <class C, class T>
-LODESTONE_TARGET_AVX512 void rows_avx512(T* out, std::int64_t so, const T* x, std::int64_t s, std::int64_t n) {
-  combine_rows<C>(out, so, x, s, n);
-}
-
 /// A whole row: blocks combined in pairs.
 template <class Combine, class T>
 T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, std::int64_t n, std::int64_t stride) {
@@ -152,10 +127,8 @@ std::size_t outer_reduced(const std::vector<Loop>& loops) {
 
 template <class Combine, class T>
 void reduce(const KernelCall& call, T start) {
-  const auto of_block = isa() == Isa::avx512 ? block_avx512<Combine, T>
-                        : isa() == Isa::avx2 ? block_avx2<Combine, T>
-                                             : block_base<Combine, T>;
-  const auto of_rows = isa() == Isa::avx512 ? rows_avx512<Combine, T> : isa() == Isa::avx2 ? rows_avx2<Combine, T> : rows_base<Combine, T>;
+  const auto of_block = Widest<combine_block<Combine, T>>::get();
+  const auto of_rows = Widest<combine_rows<Combine, T>>::get();
   T* out = call.out.as<T>();
   std::fill_n(out, call.out.count(), start);
   if (call.in[0].count() == 0) return;

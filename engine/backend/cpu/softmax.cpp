@@ -47,22 +47,9 @@ template <Form form, class T>
 }
 
 template <Form form, class T>
-void rows_base(const T* x, T* y, std::int64_t rows, std::int64_t n) {
-  softmax_rows<form>(x, y, rows, n);
-}
-template <Form form, class T>
-LODESTONE_TARGET_AVX2 void rows_avx2(const T* x, T* y, std::int64_t rows, std::int64_t n) {
-  softmax_rows<form>(x, y, rows, n);
-}
-template <Form form, class T>
-LODESTONE_TARGET_AVX512 void rows_avx512(const T* x, T* y, std::int64_t rows, std::int64_t n) {
-  softmax_rows<form>(x, y, rows, n);
-}
-
-template <Form form, class T>
 void softmax_kernel(const KernelCall& call) {
   const std::int64_t n = call.out.shape().back();
-  const auto rows = isa() == Isa::avx512 ? rows_avx512<form, T> : isa() == Isa::avx2 ? rows_avx2<form, T> : rows_base<form, T>;
+  const auto rows = Widest<softmax_rows<form, T>>::get();
   rows(call.in[0].as<T>(), call.out.as<T>(), call.out.count() / n, n);
 }
 

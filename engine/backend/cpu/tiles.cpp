@@ -121,43 +121,18 @@ template <class T, int bytes, int rows>
   }
 }
 
-// Once per instruction set: 8 × 2 sums need 32 registers, 4 × 2 fit into 16.
-template <class T>
-void windows_base(const Windows<T>& windows) {
-  windows_of<T, 16, 4>(windows);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void windows_avx2(const Windows<T>& windows) {
-  windows_of<T, 32, 4>(windows);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void windows_avx512(const Windows<T>& windows) {
-  windows_of<T, 64, 8>(windows);
-}
-template <class T>
-void outer_base(const Outer<T>& outer) {
-  outer_of<T, 16, 4>(outer);
-}
-template <class T>
-LODESTONE_TARGET_AVX2 void outer_avx2(const Outer<T>& outer) {
-  outer_of<T, 32, 4>(outer);
-}
-template <class T>
-LODESTONE_TARGET_AVX512 void outer_avx512(const Outer<T>& outer) {
-  outer_of<T, 64, 8>(outer);
-}
-
 }  // namespace
 
 Dim tile_columns(DType dtype) { return n_vectors * vector_bytes() / static_cast<Dim>(core::size_of(dtype)); }
 
+// 8 × 2 sums need 32 registers, 4 × 2 fit into 16.
 template <class T>
 void multiply_windows(const Windows<T>& windows) {
-  (isa() == Isa::avx512 ? windows_avx512<T> : isa() == Isa::avx2 ? windows_avx2<T> : windows_base<T>)(windows);
+  Widest<windows_of<T, 16, 4>, windows_of<T, 32, 4>, windows_of<T, 64, 8>>::get()(windows);
 }
 template <class T>
 void add_outer(const Outer<T>& outer) {
-  (isa() == Isa::avx512 ? outer_avx512<T> : isa() == Isa::avx2 ? outer_avx2<T> : outer_base<T>)(outer);
+  Widest<outer_of<T, 16, 4>, outer_of<T, 32, 4>, outer_of<T, 64, 8>>::get()(outer);
 }
 
 template void multiply_windows(const Windows<float>&);

@@ -33,24 +33,15 @@ struct AdamStep {
   }
 };
 
-/// A pass once per instruction set.
 template <class T, class Pass>
-struct Widest {
-  using Run = void (*)(const Pass&, std::array<const T*, 3>, T*, Dim, Dim);
-  static void base(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) { pass.run(in, out, first, last); }
-  LODESTONE_TARGET_AVX2 static void avx2(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
-    pass.run(in, out, first, last);
-  }
-  LODESTONE_TARGET_AVX512 static void avx512(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
-    pass.run(in, out, first, last);
-  }
-  [[nodiscard]] static Run get() { return isa() == Isa::avx512 ? avx512 : isa() == Isa::avx2 ? avx2 : base; }
-};
+[[gnu::always_inline]] inline void part(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
+  pass.run(in, out, first, last);
+}
 
 template <class T, class Pass>
 void kernel(const KernelCall& call) {
   const Pass pass(call);
-  const auto run = Widest<T, Pass>::get();
+  const auto run = Widest<part<T, Pass>>::get();
   std::array<const T*, 3> in{};
   for (std::size_t k = 0; k < call.in.size(); ++k) in[k] = call.in[k].as<T>();
   share(call.out.count(), 0.5 * static_cast<double>(call.out.count()),
