@@ -2,6 +2,7 @@
 // Accumulations along an axis: the lines that lie side by side advance together, row by row; f32 carries its sum in f64.
 #include "engine/backend/accumulations.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/share.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -12,41 +13,61 @@ template <class T>
 using Carried =
     std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>, T, typename scalar::Wider<T>::type>;
 
-/// Calls row(offset of the row, whether it is the first of its lines) in the order of the accumulation.
-template <class Row>
-void for_each_row(const AlongAxis& size, bool reverse, Row&& row) {
-  for (std::int64_t o = 0; o < size.outer; ++o) {
-    for (std::int64_t k = 0; k < size.extent; ++k) row((o * size.extent + (reverse ? size.extent - 1 - k : k)) * size.inner, k == 0);
-  }
+/// Some lines that lie side by side.
+template <class T>
+struct Lines {
+  std::int64_t from, count;  ///< where the first of them starts, how many
+  std::int64_t step;         ///< from one of their elements to the next
+  std::int64_t extent;
+  Carried<T>* carried;
+};
+
+/// Calls advance(lines) for all lines, in the order of the accumulation, on the threads there are.
+template <class T, class AdvanceLines>
+void for_lines(const KernelCall& call, AdvanceLines&& advance) {
+  const auto& [axis, reverse] = call.attrs_of<ScanAttrs>();
+  const AlongAxis size(call.out.shape(), axis);
+  if (call.out.count() == 0) return;
+  constexpr std::int64_t side_by_side = 256;
+  const std::int64_t pieces = (size.inner + side_by_side - 1) / side_by_side;
+  const std::int64_t start = reverse ? (size.extent - 1) * size.inner : 0, step = reverse ? -size.inner : size.inner;
+  share(size.outer * pieces, 2.0 * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
+    std::vector<Carried<T>> carried(static_cast<std::size_t>(std::min(side_by_side, size.inner)));
+    for (Dim i = first; i < last; ++i) {
+      const std::int64_t j = i % pieces * side_by_side;
+      advance(Lines<T>{i / pieces * size.extent * size.inner + start + j, std::min(side_by_side, size.inner - j), step, size.extent,
+                       carried.data()});
+    }
+  });
 }
 
 template <class Step, class T>
 void scan_kernel(const KernelCall& call) {
-  const auto& [axis, reverse] = call.attrs_of<ScanAttrs>();
-  const AlongAxis size(call.out.shape(), axis);
-  std::vector<Carried<T>> carried(static_cast<std::size_t>(size.inner));
-  for_each_row(size, reverse, [&, y = carried.data()](std::int64_t at, bool is_first) {
-    const T* x = call.in[0].as<T>() + at;
-    T* out = call.out.as<T>() + at;
-    for (std::int64_t j = 0; j < size.inner; ++j) {
-      y[j] = is_first ? static_cast<Carried<T>>(x[j]) : Step{}(y[j], static_cast<Carried<T>>(x[j]));
-      out[j] = static_cast<T>(y[j]);
+  for_lines<T>(call, [&](const Lines<T>& lines) {
+    const T* x = call.in[0].as<T>() + lines.from;
+    T* out = call.out.as<T>() + lines.from;
+    Carried<T>* const y = lines.carried;
+    for (std::int64_t k = 0; k < lines.extent; ++k, x += lines.step, out += lines.step) {
+      for (std::int64_t j = 0; j < lines.count; ++j) {
+        y[j] = k == 0 ? static_cast<Carried<T>>(x[j]) : Step{}(y[j], static_cast<Carried<T>>(x[j]));
+        out[j] = static_cast<T>(y[j]);
+      }
     }
   });
 }
 
 template <class T>
 void recurrence_kernel(const KernelCall& call) {
-  const auto& [axis, reverse] = call.attrs_of<ScanAttrs>();
-  const AlongAxis size(call.out.shape(), axis);
-  std::vector<Carried<T>> carried(static_cast<std::size_t>(size.inner));
-  for_each_row(size, reverse, [&, y = carried.data()](std::int64_t at, bool is_first) {
-    const T *a = call.in[0].as<T>() + at, *b = call.in[1].as<T>() + at;
-    T* out = call.out.as<T>() + at;
-    for (std::int64_t j = 0; j < size.inner; ++j) {
-      const auto next = static_cast<Carried<T>>(b[j]);
-      y[j] = is_first ? next : scalar::Add{}(scalar::Multiply{}(static_cast<Carried<T>>(a[j]), y[j]), next);
-      out[j] = static_cast<T>(y[j]);
+  for_lines<T>(call, [&](const Lines<T>& lines) {
+    const T *a = call.in[0].as<T>() + lines.from, *b = call.in[1].as<T>() + lines.from;
+    T* out = call.out.as<T>() + lines.from;
+    Carried<T>* const y = lines.carried;
+    for (std::int64_t k = 0; k < lines.extent; ++k, a += lines.step, b += lines.step, out += lines.step) {
+      for (std::int64_t j = 0; j < lines.count; ++j) {
+        const auto next = static_cast<Carried<T>>(b[j]);
+        y[j] = k == 0 ? next : scalar::Add{}(scalar::Multiply{}(static_cast<Carried<T>>(a[j]), y[j]), next);
+        out[j] = static_cast<T>(y[j]);
+      }
     }
   });
 }

@@ -2,6 +2,7 @@
 // Cholesky by blocks of columns: a block on the diagonal by loops, what is below it by trsm, what is right of that by gemm. L [n, n], row-major.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/share.hpp"
 #include "engine/backend/pivots.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/ops/attributes.hpp"
@@ -62,36 +63,47 @@ void update_behind(T* l, Dim n, Dim first, Dim last, std::vector<T>& negated) {
 }
 
 template <class T>
+void factor(const T* a, T* l, Dim n, const Which& which, std::vector<T>& negated) {
+  for (Dim i = 0; i < n; ++i) {
+    std::copy_n(a + i * n, i + 1, l + i * n);
+    std::fill_n(l + i * n + i + 1, n - i - 1, T(0));
+  }
+  for (Dim first = 0; first < n; first += block) {
+    const Dim last = std::min(first + block, n);
+    factor_block(l, n, first, last, which);
+    trsm<T>({l + first * n + first, last - first, n, true, true, false}, n - last, l + last * n + first, n);
+    update_behind(l, n, first, last, negated);
+  }
+  for (Dim i = 0; i < n; ++i) std::fill_n(l + i * n + i + 1, n - i - 1, T(0));  // blocks on the diagonal were updated whole
+}
+
+/// Nanoseconds that an n x n matrix with k right-hand sides takes, roughly.
+double ns_of_solve(Dim n, Dim k) { return 100.0 + 0.2 * static_cast<double>(n) * static_cast<double>(n * k); }
+
+template <class T>
 void cholesky_kernel(const KernelCall& call) {
   const Dim n = call.out.shape().back();
-  std::vector<T> negated;
-  for (std::int64_t number = 0; number < n_matrices(call.out.shape()); ++number) {
-    const T* a = call.in[0].as<T>() + number * n * n;
-    T* l = call.out.as<T>() + number * n * n;
-    for (Dim i = 0; i < n; ++i) {
-      std::copy_n(a + i * n, i + 1, l + i * n);
-      std::fill_n(l + i * n + i + 1, n - i - 1, T(0));
-    }
-    for (Dim first = 0; first < n; first += block) {
-      const Dim last = std::min(first + block, n);
-      factor_block(l, n, first, last, {call, number});
-      trsm<T>({l + first * n + first, last - first, n, true, true, false}, n - last, l + last * n + first, n);
-      update_behind(l, n, first, last, negated);
-    }
-    for (Dim i = 0; i < n; ++i) std::fill_n(l + i * n + i + 1, n - i - 1, T(0));  // blocks on the diagonal were updated whole
-  }
+  const std::int64_t matrices = n_matrices(call.out.shape());
+  share(matrices, static_cast<double>(matrices) * ns_of_solve(n, n), [&](Dim first, Dim last) {
+    std::vector<T> negated;
+    for (std::int64_t number = first; number < last; ++number)
+      factor(call.in[0].as<T>() + number * n * n, call.out.as<T>() + number * n * n, n, {call, number}, negated);
+  });
 }
 
 template <class T>
 void solve_kernel(const KernelCall& call) {
   const auto& [lower, adjoint] = call.attrs_of<SolveAttrs>();
   const Dim n = call.in[0].shape().back(), k = call.out.shape().back();
-  std::copy_n(call.in[1].as<T>(), call.out.count(), call.out.as<T>());
-  for (std::int64_t number = 0; number < n_matrices(call.out.shape()); ++number) {
-    const T* a = call.in[0].as<T>() + number * n * n;
-    for (Dim i = 0; i < n; ++i) checked_diagonal(a[i * n + i] != T(0), i, number, call);
-    trsm<T>({a, n, n, lower, adjoint, true}, k, call.out.as<T>() + number * n * k, k);
-  }
+  const std::int64_t matrices = n_matrices(call.out.shape());
+  share(matrices, static_cast<double>(matrices) * ns_of_solve(n, k), [&, lower = lower, adjoint = adjoint](Dim first, Dim last) {
+    std::copy_n(call.in[1].as<T>() + first * n * k, (last - first) * n * k, call.out.as<T>() + first * n * k);
+    for (std::int64_t number = first; number < last; ++number) {
+      const T* a = call.in[0].as<T>() + number * n * n;
+      for (Dim i = 0; i < n; ++i) checked_diagonal(a[i * n + i] != T(0), i, number, call);
+      trsm<T>({a, n, n, lower, adjoint, true}, k, call.out.as<T>() + number * n * k, k);
+    }
+  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Pooling with the channels innermost: window after window is compared with the best so far, all channels at once.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/share.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -103,41 +104,54 @@ struct Advance {
 };
 
 template <class T>
-void run(const KernelCall& call, Step<T> step, const Shape& positions, const T* t, Advance advance) {
-  const auto [a, b, c] = axes_of(call.attrs_of<PoolAttrs>(), call.in[0].shape(), positions);
-  const Dim channels = call.in[0].shape().back();
-  Window<T> window{call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
-  window.winner.resize(static_cast<std::size_t>(channels));
-  T* out = call.out.as<T>();
-  for (Dim at = 0; at < positions.count() / std::max<Dim>(channels, 1); ++at, t += advance.t * channels, out += advance.out * channels) {
-    const auto [c0, c1] = c.range(at % c.positions);
-    const auto [b0, b1] = b.range(at / c.positions % b.positions);
-    const auto [a0, a1] = a.range(at / c.positions / b.positions % a.positions);
-    const Dim item = at / c.positions / b.positions / a.positions;
-    window.elements.clear();
-    for (Dim i = a0; i < a1; ++i) {
-      for (Dim j = b0; j < b1; ++j) {
-        for (Dim k = c0; k < c1; ++k) window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
+struct Run {
+  const KernelCall& call;
+  Step<T> step;
+  const Shape& positions;
+  const T* t;
+  Advance advance;
+
+  void over(Dim first, Dim last) const {
+    const auto [a, b, c] = axes_of(call.attrs_of<PoolAttrs>(), call.in[0].shape(), positions);
+    const Dim channels = positions.back();
+    Window<T> window{call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
+    window.winner.resize(static_cast<std::size_t>(channels));
+    for (Dim at = first; at < last; ++at) {
+      const auto [c0, c1] = c.range(at % c.positions);
+      const auto [b0, b1] = b.range(at / c.positions % b.positions);
+      const auto [a0, a1] = a.range(at / c.positions / b.positions % a.positions);
+      const Dim item = at / c.positions / b.positions / a.positions;
+      window.elements.clear();
+      for (Dim i = a0; i < a1; ++i) {
+        for (Dim j = b0; j < b1; ++j) {
+          for (Dim k = c0; k < c1; ++k) window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
+        }
       }
+      step(window, t + at * advance.t * channels, call.out.as<T>() + at * advance.out * channels);
     }
-    step(window, t, out);
   }
-}
+  /// Windows may overlap: where they are written to, only items are independent.
+  void all() const {
+    if (positions.count() == 0) return;
+    const Dim n = positions.count() / positions.back(), of_item = n / positions[0], unit = advance.out == 0 ? of_item : 1;
+    share(n / unit, 0.5 * static_cast<double>(call.in[0].count()), [&](Dim first, Dim last) { over(first * unit, last * unit); });
+  }
+};
 
 template <class T>
 void max_pool_kernel(const KernelCall& call) {
-  run<T>(call, Widest<largest<T>>::get(), call.out.shape(), nullptr, {0, 1});
+  Run<T>{call, Widest<largest<T>>::get(), call.out.shape(), nullptr, {0, 1}}.all();
 }
 
 template <class T>
 void pool_pick_kernel(const KernelCall& call) {
-  run<T>(call, Widest<pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1});
+  Run<T>{call, Widest<pick<T>>::get(), call.out.shape(), call.in[1].as<T>(), {0, 1}}.all();
 }
 
 template <class T>
 void pool_place_kernel(const KernelCall& call) {
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
-  run<T>(call, Widest<place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0});
+  Run<T>{call, Widest<place<T>>::get(), call.in[1].shape(), call.in[1].as<T>(), {1, 0}}.all();
 }
 
 template <class... T>

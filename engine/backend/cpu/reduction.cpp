@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and extrema over any axes: either the innermost axis is reduced, row by row, or rows are combined into the output element by element.
-// A row is summed in 16 lanes and blocks of fixed size, combined in pairs: the same bits on every vector width.
+// Sums and extrema over any axes. Every output is a row of its own, summed in 16 lanes and blocks of fixed size that are combined in pairs; or outputs lie
+// side by side and rows of them are combined, sums of floats by sums.hpp. Either way the same bits on every vector width and number of threads.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/sums.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -10,8 +11,8 @@
 namespace lodestone::engine::cpu_backend {
 namespace {
 
-constexpr std::int64_t n_lanes = 16;
 constexpr std::int64_t block = 1024;
+constexpr double ns_per_element = 0.2;
 
 /// An axis of the input: how far its elements are apart there and in the output (0: reduced).
 struct Loop {
@@ -60,21 +61,33 @@ template <class Combine, class T>
     }
   }
   for (std::int64_t i = whole; i < n; ++i) lanes[i - whole] = combine(lanes[i - whole], x[i * stride]);
-  for (std::int64_t width = n_lanes / 2; width > 0; width /= 2) {
-    for (std::int64_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
-  }
-  return lanes[0];
+  return of_lanes(lanes, combine);
 }
 
-/// out[j] = combine(out[j], x[j]) of a row.
+/// Rows one after another, each into one element of the output.
 template <class Combine, class T>
-[[gnu::always_inline]] inline void combine_rows(T* out, std::int64_t out_stride, const T* x, std::int64_t stride, std::int64_t n) {
+[[gnu::always_inline]] inline void combine_short_rows(T* out, const Loop& rows, const T* x, const Loop& along) {
   const Combine combine;
-  if (out_stride == 1 && stride == 1) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = combine(out[j], x[j]);
-  } else {
-    for (std::int64_t j = 0; j < n; ++j) out[j * out_stride] = combine(out[j * out_stride], x[j * stride]);
+  for (std::int64_t r = 0; r < rows.extent; ++r) {
+    T& to = out[r * rows.out];
+    to = combine(to, combine_block<Combine>(x + r * rows.in, along.extent, along.in));
   }
+}
+
+/// out[j] = combine(out[j], x[j]) of n columns, row after row.
+template <class Combine, class T>
+[[gnu::always_inline]] inline void combine_rows(T* out, const Loop& rows, const T* x, std::int64_t n) {
+  const Combine combine;
+  for (std::int64_t r = 0; r < rows.extent; ++r, x += rows.in) {
+    for (std::int64_t j = 0; j < n; ++j) out[j] = combine(out[j], x[j]);
+  }
+}
+
+/// Columns of rows that start `step` apart.
+template <class T>
+[[gnu::always_inline]] inline void add_columns_of(const T* x, Dim step, Dim first, Dim last, Dim m, double* total) {
+  add_columns<T>(
+      first, last, step, m, total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
 }
 
 /// A whole row: blocks combined in pairs.
@@ -85,96 +98,144 @@ T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, s
   return Combine{}(combine_row<Combine>(of_block, x, half, stride), combine_row<Combine>(of_block, x + half * stride, n - half, stride));
 }
 
-/// Sums over outer axes: what a part of the output has gathered over some steps is carried on in double, so that many small numbers are not lost in a large
-/// one. Other types and extrema need no carry.
+/// A row so long that threads share its pieces.
 template <class Combine, class T>
-class Carry {
- public:
-  static constexpr bool needed =
-      std::is_same_v<Combine, scalar::Add> && (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>);
-  using Wide = std::conditional_t<std::is_same_v<T, float>, double, std::complex<double>>;
-  static constexpr std::int64_t steps = 64;
+T combine_long_row(const T* x, std::int64_t n, std::int64_t stride) {
+  constexpr std::int64_t piece = 64 * block;
+  const auto of_block = Widest<combine_block<Combine, T>>::get();
+  if (n <= piece) return combine_row<Combine>(of_block, x, n, stride);
+  const std::int64_t pieces = (n + piece - 1) / piece;
+  std::vector<T> parts(static_cast<std::size_t>(pieces));
+  share(pieces, ns_per_element * static_cast<double>(n), [&](Dim first, Dim last) {
+    for (Dim p = first; p < last; ++p)
+      parts[static_cast<std::size_t>(p)] = combine_row<Combine>(of_block, x + p * piece * stride, std::min(piece, n - p * piece), stride);
+  });
+  return combine_row<Combine>(of_block, parts.data(), pieces, 1);
+}
 
-  explicit Carry(std::size_t size) : total_(needed ? size : 0) {}
-  void take(T* part) {
-    if constexpr (needed) {
-      for (std::size_t j = 0; j < total_.size(); ++j) {
-        total_[j] += Wide(part[j]);
-        part[j] = T(0);
-      }
-    }
-  }
-  void give(T* part) {
-    if constexpr (needed) {
-      for (std::size_t j = 0; j < total_.size(); ++j) {
-        part[j] = static_cast<T>(total_[j] + Wide(part[j]));
-        total_[j] = Wide(0);
-      }
-    }
-  }
-
- private:
-  std::vector<Wide> total_;
+/// The loops of a reduction: over outputs one by one, over what is reduced into each, and, with 1 element or more, over outputs side by side.
+struct Plan {
+  std::vector<Loop> outputs, reduced;
+  std::int64_t columns = 0;
 };
 
-/// The outermost reduced axis that is not the innermost loop; the number of loops if there is none.
-std::size_t outer_reduced(const std::vector<Loop>& loops) {
-  for (std::size_t k = 0; k + 1 < loops.size(); ++k) {
-    if (loops[k].out == 0) return k;
+Plan plan_of(const KernelCall& call) {
+  Plan plan;
+  for (const Loop& loop : loops_of(call)) (loop.out == 0 ? plan.reduced : plan.outputs).push_back(loop);
+  if (!plan.outputs.empty() && plan.outputs.back().in == 1) {
+    plan.columns = plan.outputs.back().extent;
+    plan.outputs.pop_back();
   }
-  return loops.size();
+  if (plan.reduced.empty()) plan.reduced.push_back({1, 0, 0});
+  return plan;
+}
+
+std::int64_t count_of(std::span<const Loop> loops) {
+  std::int64_t product = 1;
+  for (const Loop& loop : loops) product *= loop.extent;
+  return product;
+}
+
+/// f(offset in the input, offset in the output) of steps first … last − 1 through loops.
+template <class F>
+void walk(std::span<const Loop> loops, std::int64_t first, std::int64_t last, F&& f) {
+  for (std::int64_t i = first; i < last; ++i) {
+    std::int64_t rest = i, in = 0, out = 0;
+    for (std::size_t k = loops.size(); k-- > 0; rest /= loops[k].extent) {
+      in += rest % loops[k].extent * loops[k].in;
+      out += rest % loops[k].extent * loops[k].out;
+    }
+    f(in, out);
+  }
+}
+
+template <class T>
+struct Part {
+  using type = T;
+};
+template <class T>
+struct Part<std::complex<T>> {
+  using type = T;
+};
+template <class Combine, class T>
+inline constexpr bool sums_floats = std::is_same_v<Combine, scalar::Add>&& std::is_floating_point_v<typename Part<T>::type>;
+
+/// Sums of floats side by side, complex ones as two; the last loop of those reduced is the kernel's.
+template <class T>
+void sum_columns(const Plan& plan, const T* x, T* out) {
+  using Real = typename Part<T>::type;
+  constexpr std::int64_t parts = sizeof(T) / sizeof(Real);
+  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
+  const Loop rows = plan.reduced.back();
+  const std::int64_t m = parts * plan.columns;
+  const auto run = Widest<add_columns_of<Real>>::get();
+  std::vector<double> totals(static_cast<std::size_t>(m));
+  walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
+    const Real* from = reinterpret_cast<const Real*>(x + in);
+    const auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element,
+                                     [&](Dim first, Dim last, double* total) { run(from, parts * rows.in, first, last, m, total); });
+    for (std::size_t j = 0; j < totals.size(); ++j) totals[j] += sums[j];
+  });
+  std::transform(totals.begin(), totals.end(), reinterpret_cast<Real*>(out), [](double each) { return static_cast<Real>(each); });
+}
+
+/// Extrema and sums of integers side by side.
+template <class Combine, class T>
+void combine_columns(const Plan& plan, const T* x, T* out) {
+  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
+  const Loop rows = plan.reduced.back();
+  const auto run = Widest<combine_rows<Combine, T>>::get();
+  const double ns = ns_per_element * static_cast<double>(count_of(plan.reduced) * plan.columns);
+  share(plan.columns, ns, [&](Dim first, Dim last) {
+    walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) { run(out + first, rows, x + in + first, last - first); });
+  });
+}
+
+/// One output of everything that is reduced; several rows of floats are summed in double.
+template <class Combine, class T>
+T combine_all(const Plan& plan, const T* x, T start) {
+  using Real = typename Part<T>::type;
+  const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
+  const Loop row = plan.reduced.back();
+  using Wide = std::conditional_t<!sums_floats<Combine, T>, T, std::conditional_t<std::is_same_v<T, Real>, double, std::complex<double>>>;
+  auto total = static_cast<Wide>(start);
+  walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
+    total = Combine{}(total, static_cast<Wide>(combine_long_row<Combine>(x + in, row.extent, row.in)));
+  });
+  return static_cast<T>(total);
 }
 
 template <class Combine, class T>
 void reduce(const KernelCall& call, T start) {
-  const auto of_block = Widest<combine_block<Combine, T>>::get();
-  const auto of_rows = Widest<combine_rows<Combine, T>>::get();
+  const T* x = call.in[0].as<T>();
   T* out = call.out.as<T>();
   std::fill_n(out, call.out.count(), start);
   if (call.in[0].count() == 0) return;
-  const std::vector<Loop> loops = loops_of(call);
-  const Loop inner = loops.back();
-  std::vector<std::int64_t> index(loops.size(), 0);
-  std::int64_t rows = 1, from = 0, to = 0;
-  for (std::size_t k = 0; k + 1 < loops.size(); ++k) rows *= loops[k].extent;
-  // The part of the output, and the rows, that belong to one run through the outermost reduced axis.
-  const std::size_t reduced = outer_reduced(loops);
-  std::int64_t part = 1, rows_of_part = 1;
-  for (std::size_t k = reduced; k < loops.size(); ++k) {
-    part *= loops[k].out == 0 ? 1 : loops[k].extent;
-    rows_of_part *= k + 1 < loops.size() ? loops[k].extent : 1;
+  const Plan plan = plan_of(call);
+  const double ns = ns_per_element * static_cast<double>(call.in[0].count());
+  const bool in_rows = plan.columns == 0 && plan.reduced.size() == 1 && plan.reduced[0].extent <= block && !plan.outputs.empty();
+  if (in_rows) {
+    const std::span outer(plan.outputs.data(), plan.outputs.size() - 1);
+    const Loop rows = plan.outputs.back();
+    const auto run = Widest<combine_short_rows<Combine, T>>::get();
+    walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t to) {
+      share(rows.extent, ns / static_cast<double>(count_of(outer)), [&](Dim first, Dim last) {
+        run(out + to + first * rows.out, {last - first, rows.in, rows.out}, x + in + first * rows.in, plan.reduced[0]);
+      });
+    });
+    return;
   }
-  const std::int64_t rows_of_carry = reduced < loops.size() ? Carry<Combine, T>::steps * rows_of_part / loops[reduced].extent : 0;
-  std::int64_t rows_done = 0, rows_left = rows_of_carry;
-  T* first = out;
-  Carry<Combine, T> carry(reduced < loops.size() ? static_cast<std::size_t>(part) : 0);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const T* x = call.in[0].as<T>() + from;
-    if (inner.out == 0) {
-      out[to] = Combine{}(out[to], combine_row<Combine>(of_block, x, inner.extent, inner.in));
-    } else {
-      of_rows(out + to, inner.out, x, inner.in, inner.extent);
-    }
-    if (Carry<Combine, T>::needed && reduced < loops.size()) {
-      if (++rows_done == rows_of_part) {
-        carry.give(first);
-        first += part;
-        rows_done = 0;
-        rows_left = rows_of_carry;
-      } else if (--rows_left == 0) {
-        carry.take(first);
-        rows_left = rows_of_carry;
+  share(count_of(plan.outputs), ns, [&](Dim first, Dim last) {
+    walk(plan.outputs, first, last, [&](std::int64_t in, std::int64_t to) {
+      if (plan.columns == 0) {
+        out[to] = combine_all<Combine>(plan, x + in, start);
+      } else if constexpr (sums_floats<Combine, T>) {
+        sum_columns(plan, x + in, out + to);
+      } else {
+        combine_columns<Combine>(plan, x + in, out + to);
       }
-    }
-    for (std::size_t k = loops.size() - 1; k-- > 0;) {
-      from += loops[k].in;
-      to += loops[k].out;
-      if (++index[k] < loops[k].extent) break;
-      from -= loops[k].extent * loops[k].in;
-      to -= loops[k].extent * loops[k].out;
-      index[k] = 0;
-    }
-  }
+    });
+  });
 }
 
 template <class T>

@@ -3,30 +3,13 @@
 // every vector width.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/sums.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
 namespace lodestone::engine::cpu_backend {
 namespace {
-
-constexpr std::int64_t n_lanes = 16;
-
-/// combine over all term(i), in lanes.
-template <class T, class Combine, class Term>
-[[gnu::always_inline]] inline T in_lanes(std::int64_t n, T start, Combine combine, Term term) {
-  T lanes[n_lanes];
-  for (T& lane : lanes) lane = start;
-  const std::int64_t whole = n / n_lanes * n_lanes;
-  for (std::int64_t i = 0; i < whole; i += n_lanes) {
-    for (std::int64_t k = 0; k < n_lanes; ++k) lanes[k] = combine(lanes[k], term(i + k));
-  }
-  for (std::int64_t i = whole; i < n; ++i) lanes[i - whole] = combine(lanes[i - whole], term(i));
-  for (std::int64_t width = n_lanes / 2; width > 0; width /= 2) {
-    for (std::int64_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
-  }
-  return lanes[0];
-}
 
 enum class Form { plain, logarithm };
 
@@ -41,7 +24,7 @@ template <Form form, class T>
     for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? vmath::exp(x[i] - shift) : x[i] - shift;
     const T total = in_lanes(
         n, T(0), add, [y](std::int64_t i) __attribute__((always_inline)) { return form == Form::plain ? y[i] : vmath::exp(y[i]); });
-    const T log_total = form == Form::plain ? T(0) : std::log(total);
+    const T log_total = form == Form::plain ? T(0) : vmath::log(total);
     for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? y[i] / total : y[i] - log_total;
   }
 }
@@ -50,7 +33,8 @@ template <Form form, class T>
 void softmax_kernel(const KernelCall& call) {
   const std::int64_t n = call.out.shape().back();
   const auto rows = Widest<softmax_rows<form, T>>::get();
-  rows(call.in[0].as<T>(), call.out.as<T>(), call.out.count() / n, n);
+  share(call.out.count() / n, (form == Form::plain ? 2.0 : 4.0) * static_cast<double>(call.out.count()),
+        [&](Dim first, Dim last) { rows(call.in[0].as<T>() + first * n, call.out.as<T>() + first * n, last - first, n); });
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/parallel.hpp"
 #include "engine/nn/initial_values.hpp"
+#include "engine/ops/cumulative.hpp"
+#include "engine/ops/linalg.hpp"
+#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
@@ -48,6 +51,10 @@ TEST_CASE("threads: their number changes no bit of work that they share", "[engi
         {x, w});
     const Tensor slope = random(conv_at.value()[0].shape(), dtype, 7);
     const Tensor a = random({700, 300}, dtype, 8), b = random({300, 500}, dtype, 9);
+    const Tensor stack = random({300, 30, 30}, dtype, 10);
+    const auto slope_of_square = [](const std::function<Tensor(const Tensor&)>& f, const Tensor& at) {
+      return grad([&](const Tensor& t) { return sum(square(f(t))); })(at);
+    };
     const std::vector<std::pair<const char*, std::function<Tensor()>>> work{
         {"contiguous", [&] { return exp(plane) * other; }},
         {"broadcast rows", [&] { return plane * line; }},
@@ -64,6 +71,33 @@ TEST_CASE("threads: their number changes no bit of work that they share", "[engi
         {"convolution, slope in x", [&] { return conv_at.vjp({slope})[0]; }},
         {"convolution, slope in w", [&] { return conv_at.vjp({slope})[1]; }},
         {"product", [&] { return matmul(a, b); }},
+        {"sums of columns", [&] { return sum(plane, Axes{0}) + sum(transpose(plane), Axes{1}); }},
+        {"sums of rows", [&] { return sum(plane, Axes{1}) - max(plane, Axes{1}); }},
+        {"sum of all", [&] { return sum(plane); }},
+        {"sums of outer and inner axes",
+         [&] {
+           return sum(box, Axes{0, 2}) + sum(sum(box, Axes{2}), Axes{0});
+         }},
+        {"extrema of columns", [&] { return max(plane, Axes{0}) - min(plane, Axes{0}); }},
+        {"normalisation", [&] { return normalize(plane, {0}) + normalize(plane, {1}); }},
+        {"normalisation, slope", [&] { return slope_of_square([](const Tensor& t) { return normalize(t, {0}); }, plane); }},
+        {"scale and shift, slope", [&] { return slope_of_square([&](const Tensor& t) { return scale_shift(plane, t, t); }, line); }},
+        {"softmax", [&] { return softmax(plane) + log_softmax(plane); }},
+        {"pooling",
+         [&] {
+           return max_pool(box, {.window = {2, 3}, .stride = {1, 2}});
+         }},
+        {"pooling, slope",
+         [&] {
+           return slope_of_square([](const Tensor& t) { return max_pool(t, {.window = {2, 3}, .stride = {1, 2}}); }, box);
+         }},
+        {"cumulative sums", [&] { return cumulative_sum(plane, 0) + cumulative_sum(plane, 1, Direction::reverse); }},
+        {"recurrence", [&] { return linear_recurrence(sin(plane), other, 0); }},
+        {"Cholesky factors and solves of a batch",
+         [&] {
+           const Tensor matrices = matmul(stack, transpose(stack, Axes{0, 2, 1})) + eye(30, dtype) * 3.0, lower = cholesky(matrices);
+           return triangular_solve(lower, stack) + lower;
+         }},
         {"update",
          [&] {
            return adam_step(plane, other, square(other), {1e-3, 1.0, 1e-8}) + blend(plane, other, 0.25);
