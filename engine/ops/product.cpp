@@ -8,6 +8,7 @@
 #include "engine/ops/sampler.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace lodestone::engine {
 namespace {
@@ -24,17 +25,18 @@ void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std:
   }
 }
 
-/// No axis may come twice, whether it is summed or batch.
-void check_distinct(const InferArgs& args, const Axes& contract, const Axes& batch, std::size_t which) {
-  Axes seen;
+/// The axes of two lists as bits; none may come twice, whether it is summed or batch.
+unsigned taken_axes(const InferArgs& args, const Axes& contract, const Axes& batch, std::size_t which) {
+  unsigned taken = 0;
   for (const Axes* list : {&contract, &batch}) {
     for (const Dim axis : *list) {
-      if (seen.contains(axis))
+      if ((taken >> axis & 1) != 0)
         throw core::ShapeError("dot_general", "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
                                args.aval(which).text(), axis, contract.text(), batch.text(), at_line(args.where));
-      seen.push_back(axis);
+      taken |= 1U << axis;
     }
   }
+  return taken;
 }
 
 Aval infer_dot(const InferArgs& args) {
@@ -43,16 +45,17 @@ Aval infer_dot(const InferArgs& args) {
   if (a.dtype != b.dtype)
     throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}", a.text(), b.text(),
                                 at_line(args.where));
-  check_distinct(args, attrs.contract_a, attrs.batch_a, 0);
-  check_distinct(args, attrs.contract_b, attrs.batch_b, 1);
+  const std::array taken{taken_axes(args, attrs.contract_a, attrs.batch_a, 0), taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
   check_pairs(args, attrs.batch_a, attrs.batch_b, "batch");
   Aval result{{}, a.dtype, a.device, a.layout};
   for (const Dim axis : attrs.batch_a) result.shape.push_back(a.shape[static_cast<int>(axis)]);
-  for (const Dim axis : DotAttrs::free_axes(a.shape.rank(), attrs.contract_a, attrs.batch_a))
-    result.shape.push_back(a.shape[static_cast<int>(axis)]);
-  for (const Dim axis : DotAttrs::free_axes(b.shape.rank(), attrs.contract_b, attrs.batch_b))
-    result.shape.push_back(b.shape[static_cast<int>(axis)]);
+  for (const std::size_t which : {0U, 1U}) {
+    const Shape& shape = args.aval(which).shape;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if ((taken[which] >> axis & 1) == 0) result.shape.push_back(shape[axis]);
+    }
+  }
   return result;
 }
 
@@ -154,15 +157,15 @@ void register_products(OpTable& table) {
 
 Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
   static const OpInfo& op = op_named("dot_general");
-  const auto counted = [&](const Axes& list, const Tensor& of) {
-    Axes result;
-    for (const Dim axis : list) result.push_back(counted_axis("dot_general", axis, of.rank(), a.where));
-    return result;
+  DotAttrs attrs{axes.contract_a, axes.contract_b, axes.batch_a, axes.batch_b};
+  const auto count = [&](Axes& list, int rank) {
+    for (int i = 0; i < list.size(); ++i) list[i] = counted_axis("dot_general", list[i], rank, a.where);
   };
-  return record(op, {a.tensor, b.tensor},
-                make_attrs(DotAttrs{counted(axes.contract_a, a.tensor), counted(axes.contract_b, b.tensor), counted(axes.batch_a, a.tensor),
-                                    counted(axes.batch_b, b.tensor)}),
-                a.where);
+  count(attrs.contract_a, a.tensor.rank());
+  count(attrs.contract_b, b.tensor.rank());
+  count(attrs.batch_a, a.tensor.rank());
+  count(attrs.batch_b, b.tensor.rank());
+  return record(op, std::array{a.tensor, b.tensor}, make_attrs(std::move(attrs)), a.where);
 }
 
 Tensor matmul(const Located& a, const Located& b) {
@@ -170,7 +173,13 @@ Tensor matmul(const Located& a, const Located& b) {
   if (rank_a == 0 || rank_b == 0)
     throw core::ShapeError("matmul", "expected vectors or matrices, got {} and {} {}", a.tensor.aval().text(), b.tensor.aval().text(),
                            at_line(a.where));
-  if (rank_b <= 2) return dot_general(a, b, {{-1}, {rank_b == 1 ? 0 : -2}, {}, {}});
+  if (rank_b <= 2) {  // without the detour over lists of negative axes: a product of small matrices takes no longer than that
+    static const OpInfo& op = op_named("dot_general");
+    DotAttrs attrs;
+    attrs.contract_a.push_back(rank_a - 1);
+    attrs.contract_b.push_back(0);
+    return record(op, std::array{a.tensor, b.tensor}, make_attrs(std::move(attrs)), a.where);
+  }
   if (rank_a == 1) return squeeze(matmul({expand_dims(a, 0), a.where}, b), -2);
   const auto stack_of = [](const Tensor& t) { return Shape(std::span(t.shape().begin(), static_cast<std::size_t>(t.rank() - 2))); };
   const Shape stack = broadcast_shapes("matmul", {stack_of(a.tensor), a.tensor.dtype()}, {stack_of(b.tensor), b.tensor.dtype()}, a.where);

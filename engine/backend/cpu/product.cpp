@@ -82,8 +82,23 @@ Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const 
   return result;
 }
 
+/// Whether it is A B of two matrices as they are stored, and too small to be shared: then there is nothing to group.
+bool is_small_product(const KernelCall& call) {
+  const auto& attrs = call.attrs_of<DotAttrs>();
+  const auto is_stored = [](const View& view) {
+    return view.shape().rank() == 2 && view.shape()[0] > 1 && view.shape()[1] > 1 && is_contiguous(view.shape(), *view.strides);
+  };
+  const auto is_only = [](const Axes& axes, Dim axis) { return axes.size() == 1 && axes[0] == axis; };
+  return is_stored(call.in[0]) && is_stored(call.in[1]) && is_only(attrs.contract_a, 1) && is_only(attrs.contract_b, 0) &&
+         call.out.shape()[0] < 128;
+}
+
 template <class T>
 void dot_kernel(const KernelCall& call) {
+  if (is_small_product(call)) {
+    const Dim rows = call.out.shape()[0], columns = call.out.shape()[1], summed = call.in[0].shape()[1];
+    return gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1}, {call.out.as<T>(), columns});
+  }
   const auto& attrs = call.attrs_of<DotAttrs>();
   const Axes free_a = DotAttrs::free_axes(call.in[0].shape().rank(), attrs.contract_a, attrs.batch_a);
   const Axes free_b = DotAttrs::free_axes(call.in[1].shape().rank(), attrs.contract_b, attrs.batch_b);
