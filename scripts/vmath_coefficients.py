@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/vmath_coefficients.py
-# Prints the coefficients in engine/kernel/vmath_exponential.hpp that are no Taylor series, and how far each polynomial is from its function. Needs mpmath.
-from mpmath import cos, erf, erfc, exp, lu_solve, matrix, mp, mpf, nstr, pi, polyval, sqrt, tanh
+# Prints the coefficients in engine/kernel/vmath_exponential.hpp and vmath_inverse.hpp that are no Taylor series, and how far each polynomial is from its function. Needs mpmath.
+from mpmath import asin, atan, cos, erf, erfc, exp, lu_solve, matrix, mp, mpf, nstr, pi, polyval, sqrt, tanh
 
 mp.dps = 50
 TINY = mpf(10) ** -12
@@ -36,6 +36,16 @@ def scaled_erfc(u):
     return exp(x * x) * erfc(x)
 
 
+def asin_rest(z):
+    x = sqrt(max(z, TINY))
+    return (asin(x) / x - 1) / max(z, TINY)
+
+
+def atan_rest(z):
+    x = sqrt(max(z, TINY))
+    return (atan(x) / x - 1) / max(z, TINY)
+
+
 def main():
     half = mpf(1) / 2
     for name, f, a, b, degree in [
@@ -43,6 +53,8 @@ def main():
         ("erf_double", erf_rest, mpf(0), mpf(1), 12), ("erf_single", erf_rest, mpf(0), mpf(1), 6),
         ("erfc_double", scaled_erfc, mpf(2) / 8 - half, mpf(2) / 3 - half, 17),
         ("erfc_single", scaled_erfc, mpf(2) / 6 - half, mpf(2) / 3 - half, 7),
+        ("asin_double", asin_rest, mpf(0), mpf(1) / 4, 12), ("asin_single", asin_rest, mpf(0), mpf(1) / 4, 5),
+        ("atan_double", atan_rest, mpf(0), (sqrt(mpf(2)) - 1) ** 2, 11), ("atan_single", atan_rest, mpf(0), (sqrt(mpf(2)) - 1) ** 2, 4),
     ]:
         c = interpolant(f, a, b, degree)
         worst = max(abs(polyval(c[::-1], a + (b - a) * k / 400) - f(a + (b - a) * k / 400)) for k in range(1, 401))

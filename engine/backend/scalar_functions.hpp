@@ -45,12 +45,11 @@ LODESTONE_FUNCTION(Exp, vmath::exp(x));
 LODESTONE_FUNCTION(Expm1, vmath::expm1(x));
 LODESTONE_FUNCTION(Log, vmath::log(x));
 LODESTONE_FUNCTION(Log1p, vmath::log1p(x));
-LODESTONE_FUNCTION(Tan, std::tan(x));
-LODESTONE_FUNCTION(Asin, std::asin(x));
-LODESTONE_FUNCTION(Acos, std::acos(x));
-LODESTONE_FUNCTION(Atan, std::atan(x));
-LODESTONE_FUNCTION(Sinh, std::sinh(x));
-LODESTONE_FUNCTION(Cosh, std::cosh(x));
+LODESTONE_FUNCTION(Asin, vmath::asin(x));
+LODESTONE_FUNCTION(Acos, vmath::acos(x));
+LODESTONE_FUNCTION(Atan, vmath::atan(x));
+LODESTONE_FUNCTION(Sinh, vmath::sinh(x));
+LODESTONE_FUNCTION(Cosh, vmath::cosh(x));
 LODESTONE_FUNCTION(Tanh, vmath::tanh(x));
 LODESTONE_FUNCTION(Erf, vmath::erf(x));
 LODESTONE_FUNCTION(Sigmoid, vmath::sigmoid(x));
@@ -67,7 +66,7 @@ LODESTONE_FUNCTION_2(Add, static_cast<T>(a + b));
 LODESTONE_FUNCTION_2(Subtract, static_cast<T>(a - b));
 LODESTONE_FUNCTION_2(Divide, a / b);
 LODESTONE_FUNCTION_2(Power, vmath::pow(a, b));
-LODESTONE_FUNCTION_2(Atan2, std::atan2(a, b));
+LODESTONE_FUNCTION_2(Atan2, vmath::atan2(a, b));
 LODESTONE_FUNCTION_2(SwishSlope, swish_slope(a, T(1) / (T(1) + vmath::exp(-a)), b));
 LODESTONE_FUNCTION_2(Maximum, a != a ? a : a < b || b != b ? b : a);
 LODESTONE_FUNCTION_2(Minimum, a != a ? a : b < a || b != b ? b : a);
@@ -104,6 +103,7 @@ LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
   }
 LODESTONE_ANGLE_FUNCTION(Sin, sin);
 LODESTONE_ANGLE_FUNCTION(Cos, cos);
+LODESTONE_ANGLE_FUNCTION(Tan, tan);
 #undef LODESTONE_ANGLE_FUNCTION
 
 /// Of integers, with the sign of the divisor; 0 where that is 0.
@@ -187,14 +187,15 @@ template <class Function, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
 /// Functions that vectorise: those of some twenty operations per element, and those of a few.
 template <class Function>
-inline constexpr bool is_elementary = is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tanh, Erf, Power>;
+inline constexpr bool is_elementary =
+    is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Erf, Power>;
 template <class Function>
 inline constexpr bool is_arithmetic =
     is_elementary<Function> || is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs, Add,
                                          Subtract, Multiply, Divide, Maximum, Minimum>;
 /// Those that vectorise only where `is_usual`.
 template <class Function, class T>
-inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos>;
+inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos, Tan>;
 
 /// Conversion as `cast` does it.
 template <class To>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions that loops can be vectorised over, with the same bits on every instruction set: only additions, multiplications, divisions, explicit
-// fused multiply-adds, integer operations and selections. Within 1.5 ulp. Real f32 and f64; wider types and complex numbers take the standard library's.
+// Elementary functions that loops can be vectorised over, with the same bits on every instruction set: only additions, multiplications, divisions, square roots,
+// explicit fused multiply-adds, integer operations and selections. Within 1.5 ulp. Real f32 and f64; wider types and complex numbers take the standard library's.
 // f32 other than exp computes in f64 with fewer terms.
 #pragma once
 
 #include "engine/kernel/vmath_exponential.hpp"
+#include "engine/kernel/vmath_inverse.hpp"
 #include "engine/kernel/vmath_logarithm.hpp"
 #include "engine/kernel/vmath_trigonometric.hpp"
 
@@ -25,6 +26,12 @@ LODESTONE_VMATH_OTHERS(log)
 LODESTONE_VMATH_OTHERS(log1p)
 LODESTONE_VMATH_OTHERS(sin)
 LODESTONE_VMATH_OTHERS(cos)
+LODESTONE_VMATH_OTHERS(tan)
+LODESTONE_VMATH_OTHERS(asin)
+LODESTONE_VMATH_OTHERS(acos)
+LODESTONE_VMATH_OTHERS(atan)
+LODESTONE_VMATH_OTHERS(sinh)
+LODESTONE_VMATH_OTHERS(cosh)
 LODESTONE_VMATH_OTHERS(tanh)
 LODESTONE_VMATH_OTHERS(erf)
 #undef LODESTONE_VMATH_OTHERS
@@ -32,6 +39,11 @@ template <class T>
 [[gnu::always_inline]] inline T pow(T x, T y) {
   using std::pow;
   return pow(x, y);
+}
+template <class T>
+[[gnu::always_inline]] inline T atan2(T y, T x) {
+  using std::atan2;
+  return atan2(y, x);
 }
 
 }  // namespace lodestone::engine::vmath

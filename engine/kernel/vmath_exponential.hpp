@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, expm1 and what is said with them: sigmoid, tanh, erf. See vmath.hpp.
+// exp, expm1 and what is said with them: sigmoid, sinh, cosh, tanh, erf. See vmath.hpp.
 #pragma once
 
 #include "engine/kernel/vmath_polynomial.hpp"
@@ -89,6 +89,50 @@ template <std::size_t n_terms>
   return std::abs(x) < 0x1p-54 ? x : result;
 }
 
+/// e^x / 2 of x >= 0, infinite where that is too large.
+[[gnu::always_inline]] inline Pair half_exp(double x) {
+  using E = Exponent<double>;
+  const double bounded = x > 712.0 ? 712.0 : x;
+  const double shifted = std::fma(bounded, E::log2_e, E::shift), n = shifted - E::shift;
+  const double high = std::fma(-n, E::ln2_high, bounded), low = n * E::ln2_low, r = high - low;
+  const Pair sum = fast_sum(1.0, r);
+  const double rest = std::fma(r * r, polynomial<expm1_series<13>>(r), (high - r) - low);
+  const Pair value = fast_sum(sum.high, sum.low + rest);
+  const std::int64_t whole = std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(E::shift);
+  return {scaled(value.high, whole - 1), scaled(value.low, whole - 1)};
+}
+
+/// (sinh x / x − 1) / x² in powers of x².
+template <std::size_t n>
+inline constexpr auto sinh_series = series<n>([](int k) { return 1.0 / factorial(2 * k + 3); });
+
+/// h ± 1 / (4 h), h = e^|x| / 2.
+[[gnu::always_inline]] inline double sinh_of(double x) {
+  const double size = std::abs(x), z = x * x;
+  const double inside = std::fma(size * z, polynomial<sinh_series<9>>(z), size);
+  const Pair half = half_exp(size);
+  const double other = 0.25 / half.high, difference = half.high - other;
+  const double outside = difference + (((half.high - difference) - other) + half.low);
+  const double finite = size < 1.0 ? inside : outside;
+  return std::copysign(half.high < std::numeric_limits<double>::infinity() ? finite : half.high, x);
+}
+[[gnu::always_inline]] inline double cosh_of(double x) {
+  const Pair half = half_exp(std::abs(x));
+  const double other = 0.25 / half.high, sum = half.high + other;
+  const double value = sum + (((half.high - sum) + other) + half.low);
+  return half.high < std::numeric_limits<double>::infinity() ? value : half.high;
+}
+/// For f32.
+[[gnu::always_inline]] inline double short_sinh_of(double x) {
+  const double size = std::abs(x), z = x * x, e = exp_of(size);
+  const double inside = std::fma(size * z, polynomial<sinh_series<5>>(z), size);
+  return std::copysign(size < 1.0 ? inside : 0.5 * (e - 1.0 / e), x);
+}
+[[gnu::always_inline]] inline double short_cosh_of(double x) {
+  const double e = exp_of(std::abs(x));
+  return 0.5 * (e + 1.0 / e);
+}
+
 /// (tanh x / x − 1) / x² in powers of x², 0 to 1: interpolation at Chebyshev's points (scripts/vmath_coefficients.py).
 inline constexpr std::array tanh_double{-0.33333333333333331,    0.13333333333333089,    -0.053968253968046373,   0.021869488529129091,
                                         -0.0088632354045782829,  0.0035921266793663411,  -0.0014558246920964941,  0.0005899792946300052,
@@ -144,6 +188,10 @@ template <class T>
 [[gnu::always_inline]] inline double exp(double x) { return detail::exp_of(x); }
 [[gnu::always_inline]] inline float expm1(float x) { return static_cast<float>(detail::expm1_of<7>(x)); }
 [[gnu::always_inline]] inline double expm1(double x) { return detail::expm1_of<13>(x); }
+[[gnu::always_inline]] inline float sinh(float x) { return static_cast<float>(detail::short_sinh_of(x)); }
+[[gnu::always_inline]] inline double sinh(double x) { return detail::sinh_of(x); }
+[[gnu::always_inline]] inline float cosh(float x) { return static_cast<float>(detail::short_cosh_of(x)); }
+[[gnu::always_inline]] inline double cosh(double x) { return detail::cosh_of(x); }
 [[gnu::always_inline]] inline float tanh(float x) { return static_cast<float>(detail::tanh_of<detail::tanh_single>(x)); }
 [[gnu::always_inline]] inline double tanh(double x) { return detail::tanh_of<detail::tanh_double>(x); }
 [[gnu::always_inline]] inline float erf(float x) {

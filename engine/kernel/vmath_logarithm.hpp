@@ -65,20 +65,6 @@ template <std::size_t n_terms>
   return std::abs(x) < 0x1p-54 ? x : at_ends(result, x == -1.0 ? 0.0 : x < -1.0 ? -1.0 : u);
 }
 
-/// A sum of two numbers, the second a correction of the first.
-struct Pair {
-  double high, low;
-};
-/// |a| >= |b|, or a = 0.
-[[gnu::always_inline]] inline Pair fast_sum(double a, double b) {
-  const double sum = a + b;
-  return {sum, b - (sum - a)};
-}
-[[gnu::always_inline]] inline Pair product(double a, double b) {
-  const double high = a * b;
-  return {high, std::fma(a, b, -high)};
-}
-
 /// ln x of a positive number to 2^-65: s and s³ as pairs, the rest of the series in one number.
 [[gnu::always_inline]] inline Pair precise_log(double x) {
   constexpr double third_high = 0x1.5555555555555p-1, third_low = 0x1.5555555555555p-55;  // 2/3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorise. See vmath.hpp.
+// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorise; numbers in two parts. See vmath.hpp.
 #pragma once
 
 #include <array>
@@ -37,6 +37,20 @@ template <const auto& coefficients, std::size_t... k>
 template <const auto& coefficients>
 [[gnu::always_inline]] inline double polynomial(double x) {
   return horner<coefficients>(x, std::make_index_sequence<coefficients.size() - 1>{});
+}
+
+/// A sum of two numbers, the second a correction of the first.
+struct Pair {
+  double high, low;
+};
+/// |a| >= |b|, or a = 0.
+[[gnu::always_inline]] inline Pair fast_sum(double a, double b) {
+  const double sum = a + b;
+  return {sum, b - (sum - a)};
+}
+[[gnu::always_inline]] inline Pair product(double a, double b) {
+  const double high = a * b;
+  return {high, std::fma(a, b, -high)};
 }
 
 }  // namespace lodestone::engine::vmath::detail

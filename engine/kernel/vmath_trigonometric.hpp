@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin and cos: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorise; larger ones are reduced by integers, one at a time. See vmath.hpp.
+// sin, cos and tan: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorise; larger ones are reduced by integers, one at a time. See vmath.hpp.
 #pragma once
 
 #include "engine/kernel/vmath_polynomial.hpp"
@@ -97,9 +97,33 @@ template <std::size_t n_sin, std::size_t n_cos>
   return std::isfinite(x) ? sin_of<n_sin, n_cos>(reduced_large_angle(x), quarters) : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// sin / cos or −cos / sin, each as a pair; of f32 as one number.
+template <std::size_t n_sin, std::size_t n_cos>
+[[gnu::always_inline]] inline double tan_of(const Angle& angle) {
+  const double r = angle.high, z = r * r, half = 0.5 * z, one_minus = 1.0 - half;
+  const Pair sine = fast_sum(r, std::fma(r * z, polynomial<sin_series<n_sin>>(z), angle.low * one_minus));
+  const double of_cosine = ((1.0 - one_minus) - half) + std::fma(z * z, polynomial<cos_series<n_cos>>(z), -r * angle.low);
+  const Pair cosine = fast_sum(one_minus, of_cosine);
+  const bool is_odd = (angle.quadrant & 1) != 0;
+  const Pair a{is_odd ? -cosine.high : sine.high, is_odd ? -cosine.low : sine.low};
+  const Pair b{is_odd ? sine.high : cosine.high, is_odd ? sine.low : cosine.low};
+  const double quotient = a.high / b.high;
+  if constexpr (n_sin < 8) return quotient;
+  return quotient + (std::fma(-quotient, b.high, a.high) + (a.low - quotient * b.low)) / b.high;
+}
+
+template <std::size_t n_sin, std::size_t n_cos>
+[[gnu::always_inline]] inline double tan_of_any(double x) {
+  if (std::abs(x) <= largest_usual_angle) {
+    const double result = tan_of<n_sin, n_cos>(reduced_angle(x));
+    return x == 0.0 ? x : result;
+  }
+  return std::isfinite(x) ? tan_of<n_sin, n_cos>(reduced_large_angle(x)) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace detail
 
-/// Whether `usual_sin` and `usual_cos` may be called: what loops ask before they vectorise.
+/// Whether `usual_sin`, `usual_cos` and `usual_tan` may be called: what loops ask before they vectorise.
 template <class T>
 [[gnu::always_inline]] inline bool is_usual_angle(T x) {
   return std::abs(x) <= static_cast<T>(detail::largest_usual_angle);
@@ -114,10 +138,20 @@ template <class T>
   return x == 0.0F ? x : static_cast<float>(result);
 }
 [[gnu::always_inline]] inline float usual_cos(float x) { return static_cast<float>(detail::sin_of<4, 4>(detail::reduced_angle(x), 1)); }
+[[gnu::always_inline]] inline double usual_tan(double x) {
+  const double result = detail::tan_of<8, 7>(detail::reduced_angle(x));
+  return x == 0.0 ? x : result;
+}
+[[gnu::always_inline]] inline float usual_tan(float x) {
+  const double result = detail::tan_of<5, 4>(detail::reduced_angle(x));
+  return x == 0.0F ? x : static_cast<float>(result);
+}
 
 inline double sin(double x) { return detail::sin_of_any<8, 7>(x, 0); }
 inline double cos(double x) { return detail::sin_of_any<8, 7>(x, 1); }
 inline float sin(float x) { return static_cast<float>(detail::sin_of_any<4, 4>(x, 0)); }
 inline float cos(float x) { return static_cast<float>(detail::sin_of_any<4, 4>(x, 1)); }
+inline double tan(double x) { return detail::tan_of_any<8, 7>(x); }
+inline float tan(float x) { return static_cast<float>(detail::tan_of_any<5, 4>(x)); }
 
 }  // namespace lodestone::engine::vmath

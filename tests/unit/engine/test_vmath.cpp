@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors in units of the last place against the standard library's functions one step wider. f32 looks at one bit pattern in LODESTONE_VMATH_STRIDE
-// (default 5003; 1: all, an hour).
+// (default 5003; 1: all, an hour); where that is set, the worst of each function is printed.
 #include "engine/core/random.hpp"
 #include "engine/kernel/vmath.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -59,6 +61,12 @@ const std::vector<Function>& functions() {
       FUNCTION(log1p, std::log1p, Intervals{{-1, 10}, {-0.5, 0.5}, {-1e-6, 1e-6}, {0, 1e10}}),
       FUNCTION(sin, std::sin, Intervals{{-10, 10}, {-7e7, 7e7}, {-1e20, 1e20}, {-1e308, 1e308}}),
       FUNCTION(cos, std::cos, Intervals{{-10, 10}, {-7e7, 7e7}, {-1e20, 1e20}, {-1e308, 1e308}}),
+      FUNCTION(tan, std::tan, Intervals{{-10, 10}, {-1e-3, 1e-3}, {-7e7, 7e7}, {-1e20, 1e20}, {-1e308, 1e308}}),
+      FUNCTION(asin, std::asin, Intervals{{-1, 1}, {-0.6, 0.6}, {0.999, 1}, {-1e-3, 1e-3}}),
+      FUNCTION(acos, std::acos, Intervals{{-1, 1}, {-0.6, 0.6}, {0.999, 1}, {-1, -0.999}, {-1e-3, 1e-3}}),
+      FUNCTION(atan, std::atan, Intervals{{-10, 10}, {-1, 1}, {-1e-3, 1e-3}, {0.41, 0.42}, {2.4, 2.42}, {-1e20, 1e20}}),
+      FUNCTION(sinh, std::sinh, Intervals{{-710.4, 710.4}, {-3, 3}, {-1e-3, 1e-3}}),
+      FUNCTION(cosh, std::cosh, Intervals{{-710.4, 710.4}, {-3, 3}, {-1e-3, 1e-3}}),
       FUNCTION(tanh, std::tanh, Intervals{{-20, 20}, {-1.2, 1.2}, {-1e-3, 1e-3}}),
       FUNCTION(erf, std::erf, Intervals{{-6, 6}, {-1.2, 1.2}, {-1e-3, 1e-3}}),
       FUNCTION(sigmoid, wide_sigmoid, Intervals{{-700, 40}, {-3, 3}}),
@@ -72,6 +80,10 @@ const std::vector<double>& special_points() {
       0.0,    -0.0,    1.0,    -1.0,    2.0,      -2.0,      0.5,          -0.5,   3.0,  -3.0,
       1e-310, -1e-310, 1000.0, -1000.0, infinity, -infinity, std::nan(""), 0x1p26, 1e22, 0x1.921fb54442d18p+0};
   return points;
+}
+
+void report(std::string_view name, std::string_view dtype, double worst, double where) {
+  if (std::getenv("LODESTONE_VMATH_STRIDE") != nullptr) fmt::print("{} {}: {:.3f} ulp at {:.17g}\n", name, dtype, worst, where);
 }
 
 template <class T>
@@ -94,6 +106,7 @@ TEST_CASE("vmath: f32 is within 1.5 ulp over all magnitudes", "[engine]") {
       worst = error;
       where = x;
     }
+    report(each.name, "f32", worst, where);
     INFO(each.name << " at " << where);
     CHECK(worst <= most);
   }
@@ -114,6 +127,7 @@ TEST_CASE("vmath: f64 is within 1.5 ulp on random points and near multiples of Ï
     }
     for (double n = 1; n < 1e15; n = std::floor(1.01 * n) + 1) look(n * 0x1.921fb54442d18p+0);
     look(std::ldexp(6381956970095103.0, 797));  // the f64 nearest to a multiple of Ï€/2, in units of its own size
+    report(each.name, "f64", worst, where);
     INFO(each.name << " at " << where);
     CHECK(worst <= most);
   }
@@ -155,6 +169,32 @@ TEST_CASE("vmath pow: within 1.5 ulp, and the C standard's values at the ends", 
   }
 }
 
+TEST_CASE("vmath atan2: within 1.5 ulp over all quotients, and the C standard's values at the ends", "[engine]") {
+  const core::Philox random(4);
+  double worst = 0.0, worst_f32 = 0.0;
+  for (std::uint64_t i = 0; i < 200000; ++i) {
+    const double size = i % 4 == 0 ? 300.0 : 2.0;  // powers of ten
+    const auto draw = [&](std::uint64_t at) {
+      const double number = std::pow(10.0, size * (2.0 * random.uniform(2 * at) - 1.0));
+      return random.uniform(2 * at + 1) < 0.5 ? -number : number;
+    };
+    const double y = draw(2 * i), x = draw(2 * i + 1);
+    worst = std::max(worst, error_in_ulp(vmath::atan2(y, x), std::atan2(static_cast<long double>(y), static_cast<long double>(x))));
+    const auto b = static_cast<float>(y), a = static_cast<float>(x);
+    worst_f32 = std::max(worst_f32, error_in_ulp(vmath::atan2(b, a), std::atan2(static_cast<double>(b), static_cast<double>(a))));
+  }
+  CHECK(worst <= most);
+  CHECK(worst_f32 <= most);
+  for (const double y : special_points()) {
+    for (const double x : special_points()) {
+      INFO(y << " over " << x);
+      const double value = vmath::atan2(y, x), expected = std::atan2(y, x);
+      CHECK((error_in_ulp(value, static_cast<long double>(expected)) <= 2.0));
+      if (expected == 0.0) CHECK(std::signbit(value) == std::signbit(expected));
+    }
+  }
+}
+
 TEST_CASE("vmath: the vector loops of this machine give the bits of one element at a time", "[engine]") {
   const core::Philox random(3);
   std::vector<double> points = special_points();
@@ -172,6 +212,11 @@ TEST_CASE("vmath: the vector loops of this machine give the bits of one element 
     INFO(each.name);
     CHECK(n_different == 0);
   }
+  const auto of_atan2 = atan2(wide_points, flip(wide_points, 0)).to_vector<double>();
+  int n_other = 0;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    n_other += same_bits(of_atan2[i], vmath::atan2(points[i], points[points.size() - 1 - i])) ? 0 : 1;
+  CHECK(n_other == 0);
   const auto of_pow = power(abs(wide_points), wide_points).to_vector<double>();
   int n_different = 0;
   for (std::size_t i = 0; i < points.size(); ++i) n_different += same_bits(of_pow[i], vmath::pow(std::abs(points[i]), points[i])) ? 0 : 1;
