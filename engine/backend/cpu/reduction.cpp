@@ -8,6 +8,10 @@
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 namespace lodestone::engine::cpu_backend {
 namespace {
 
@@ -169,12 +173,16 @@ void sum_columns(const Plan& plan, const T* x, T* out) {
   const Loop rows = plan.reduced.back();
   const std::int64_t m = parts * plan.columns;
   const auto run = Widest<add_columns_of<Real>>::get();
-  std::vector<double> totals(static_cast<std::size_t>(m));
+  std::vector<double> totals;
   walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
     const Real* from = reinterpret_cast<const Real*>(x + in);
-    const auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element,
-                                     [&](Dim first, Dim last, double* total) { run(from, parts * rows.in, first, last, m, total); });
-    for (std::size_t j = 0; j < totals.size(); ++j) totals[j] += sums[j];
+    auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element,
+                               [&](Dim first, Dim last, double* total) { run(from, parts * rows.in, first, last, m, total); });
+    if (totals.empty()) {
+      totals = std::move(sums);
+    } else {
+      std::transform(sums.begin(), sums.end(), totals.begin(), totals.begin(), std::plus<>());
+    }
   });
   std::transform(totals.begin(), totals.end(), reinterpret_cast<Real*>(out), [](double each) { return static_cast<Real>(each); });
 }

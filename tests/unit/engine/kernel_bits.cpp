@@ -75,7 +75,7 @@ void add_sums(Cases& cases, const Tensor& x, const Tensor& narrow, const Tensor&
 }
 
 void add_others(Cases& cases, const Tensor& x, const Tensor& y, const Tensor& narrow, const Tensor& box) {
-  const Tensor row = x * 1.0, scale = slice(narrow, 0, 0, 1);
+  const Tensor scale = slice(narrow, 0, 0, 1);
   cases["softmax"] = [x] { return softmax(x); };
   cases["log_softmax"] = [x] { return log_softmax(x); };
   cases["cumulative sum"] = [x] { return cumulative_sum(x, 0) + cumulative_sum(x, 1, Direction::reverse); };
@@ -102,10 +102,12 @@ int main() {
   for (const DType dtype : {DType::f32, DType::f64}) {
     InitialValues values(7, dtype);
     const auto drawn = [&](const Shape& shape) { return values.draw(shape, normal_around(0.0, 1.0)).eval(); };
-    const Tensor x = drawn({701, 1031}), y = drawn({701, 1031}), narrow = drawn({40000, 19}), box = drawn({33, 41, 29, 18});
+    // Large enough for threads to share them (share.hpp).
+    const Tensor x = drawn({101, 1031}), y = drawn({101, 1031}), wide = drawn({1101, 1031}), narrow = drawn({57000, 19}),
+                 box = drawn({33, 61, 31, 18});
     Cases cases;
     add_elementwise(cases, x, y);
-    add_sums(cases, x, narrow, box);
+    add_sums(cases, wide, narrow, box);
     add_others(cases, x, y, narrow, box);
     for (const auto& [name, f] : cases) {
       core::set_threads(1);
