@@ -23,8 +23,6 @@ Tensor reduced(const Tensor& terms, Reduction reduction) {
   return reduction == Reduction::sum ? sum(terms) : mean(terms);
 }
 
-Tensor squared_modulus(const Tensor& x) { return core::is_complex(x.dtype()) ? square(real(x)) + square(imag(x)) : square(x); }
-
 /// Weights of a Gaussian window, sum 1. shapes: [window…, 1, 1].
 Tensor gaussian_window(const SimilarityOptions& options, DType dtype, Device device) {
   Shape shape = options.window;

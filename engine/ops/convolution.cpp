@@ -21,12 +21,11 @@ Tensor call(std::string_view op, const Tensor& a, const Tensor& b, ConvAttrs att
   return record(op_named(op), {a, b}, make_attrs(std::move(attrs)), where);
 }
 
-IntList spatial_of(const Tensor& t, Role role) {
-  IntList result;
-  const int first = role == Role::w ? 0 : 1;
-  for (int i = 0; i < t.rank() - 2; ++i) result.push_back(t.shape()[first + i]);
-  return result;
+/// All extents but two, from `first` on.
+IntList middle(const Shape& shape, int first) {
+  return IntList(std::span(shape.begin() + first, static_cast<std::size_t>(shape.rank() - 2)));
 }
+IntList spatial_of(const Tensor& t, Role role) { return middle(t.shape(), role == Role::w ? 0 : 1); }
 
 Tensor conv_of(R args, const Tensor& x, const Tensor& w) { return call("conv", x, w, args.as<ConvAttrs>(), {}, args.where); }
 Tensor transpose_of(R args, const Tensor& y, const Tensor& w, const Tensor& like) {
@@ -186,10 +185,6 @@ ConvSample draw(Sampler& sampler) {
   result.w.push_back(k);
   result.y.push_back(k);
   return result;
-}
-
-IntList middle(const Shape& shape, int first) {
-  return IntList(std::span(shape.begin() + first, static_cast<std::size_t>(shape.rank() - 2)));
 }
 
 OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const InferArgs&), Derivative derivative) {

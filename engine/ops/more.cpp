@@ -63,8 +63,6 @@ Tensor along(const OpInfo& op, const Located& x, int axis) {
   return record(op, {x.tensor}, make_attrs(AxisAttrs{counted_axis(op.name, axis, x.tensor.rank(), x.where)}), x.where);
 }
 
-Tensor squared_size(const Tensor& x) { return core::is_complex(x.dtype()) ? real(x * conj(x)) : square(x); }
-
 /// [n, m] of indices: column − row.
 Tensor diagonals(Dim n, Dim m, Device device) { return iota(m, DType::i64, device) - expand_dims(iota(n, DType::i64, device), 1); }
 
@@ -105,7 +103,7 @@ Tensor logsumexp(const Located& x, std::optional<Axes> axes, Keep keep) {
 
 Tensor variance(const Located& x, std::optional<Axes> axes, Keep keep, double correction) {
   const Tensor centred = x.tensor - mean(x, axes, Keep::yes);
-  const Tensor total = sum(squared_size(centred), std::move(axes), keep);
+  const Tensor total = sum(squared_modulus(centred), std::move(axes), keep);
   const double n = static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
   if (n <= correction)
     throw core::ShapeError("variance", "expected more than {} elements, got {} of {} {}", correction, n, x.tensor.aval().text(),
@@ -117,8 +115,13 @@ Tensor standard_deviation(const Located& x, std::optional<Axes> axes, Keep keep,
   return sqrt(variance(x, std::move(axes), keep, correction));
 }
 
+Tensor squared_modulus(const Located& x) {
+  if (!core::is_complex(x.tensor.dtype())) return square(x);
+  return square({real(x), x.where}) + square({imag(x), x.where});
+}
+
 Tensor norm(const Located& x, std::optional<Axes> axes, Keep keep) {
-  const Tensor total = sum(squared_size(x.tensor), std::move(axes), keep);
+  const Tensor total = sum(squared_modulus({x.tensor, x.where}), std::move(axes), keep);
   const Tensor is_zero = equal(total, 0.0);
   return select(is_zero, 0.0, sqrt(select(is_zero, 1.0, total)));
 }

@@ -17,6 +17,7 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor variance(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no, double correction = 0.0);
 [[nodiscard]] Tensor standard_deviation(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no, double correction = 0.0);
 /// (Σ |x|^2)^(1/2); its slope at 0 is taken as 0.
+[[nodiscard]] Tensor squared_modulus(const Located& x);  ///< |x|², real also for complex x
 [[nodiscard]] Tensor norm(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 
 // Along one axis.

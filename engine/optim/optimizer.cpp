@@ -2,23 +2,23 @@
 #include "engine/optim/optimizer.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/tensor/counter.hpp"
 
 #include <cmath>
 
 namespace lodestone::engine {
 namespace {
 
-Tensor count_of(std::int64_t n) { return Tensor::from(std::vector<std::int64_t>{n}, {}); }
-
 /// |g|², of the dtype of g.
-Tensor squared_modulus(const Tensor& g) { return core::is_complex(g.dtype()) ? g * conj(g) : square(g); }
+Tensor squared_size(const Tensor& g) { return core::is_complex(g.dtype()) ? cast(squared_modulus(g), g.dtype()) : square(g); }
 
 }  // namespace
 
 Optimizer::Optimizer(const Stateful& net, Schedule learning_rate)
     : schedule_(std::move(learning_rate)),
-      n_steps_(add_state("n_steps", count_of(0))),
+      n_steps_(add_state("n_steps", whole(0))),
       rate_factor_(add_state("rate_factor", scalar(1.0, DType::f64))) {
   for (const NamedVariable& each : net.variables()) {
     if (each.variable.role() != Variable::Role::parameter) continue;
@@ -50,7 +50,7 @@ void Optimizer::step(const Tensors& gradients) const {
   const double rate = learning_rate();
   const std::int64_t n = n_steps() + 1;
   for (std::size_t i = 0; i < gradients.size(); ++i) trained_[i].assign(updated(i, gradients[i], rate, n));
-  n_steps_.assign(count_of(n));
+  n_steps_.assign(whole(n));
 }
 
 double Optimizer::learning_rate() const { return schedule_(n_steps()) * rate_factor_.value().item<double>(); }
@@ -89,7 +89,7 @@ Tensor Adam::moved(const Tensor& p, std::size_t i, const Tensor& gradient, doubl
     return core::is_complex(newest.dtype()) ? beta * before + (1.0 - beta) * newest : blend(before, newest, 1.0 - beta);
   };
   const Tensor m = average(first_moment_[i].value(), gradient, beta_1);
-  const Tensor v = average(second_moment_[i].value(), squared_modulus(gradient), beta_2);
+  const Tensor v = average(second_moment_[i].value(), squared_size(gradient), beta_2);
   first_moment_[i].assign(m);
   second_moment_[i].assign(v);
   const double rate = learning_rate / (1.0 - std::pow(beta_1, n)), scale = 1.0 / (1.0 - std::pow(beta_2, n));

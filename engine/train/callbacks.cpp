@@ -5,6 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/state/state_file.hpp"
+#include "engine/tensor/counter.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -15,7 +16,6 @@
 namespace lodestone::engine {
 namespace {
 
-Tensor whole(std::int64_t value) { return Tensor::from(std::vector<std::int64_t>{value}, {}); }
 Tensor number(double value) { return Tensor::from(std::vector<double>{value}, {}); }
 
 std::string text_of(const Figures& figures) {
@@ -59,8 +59,8 @@ std::int64_t BestSoFar::update(const Training& training) const {
   const double gain = watch_.better == Better::lower ? before - figure : figure - before;
   const bool is_better = std::isfinite(figure) && (std::isnan(before) || gain > watch_.least_change);
   if (is_better) best_.assign(number(figure));
-  n_waited_.assign(whole(is_better ? 0 : n_waited_.value().item<std::int64_t>() + 1));
-  return n_waited_.value().item<std::int64_t>();
+  n_waited_.assign(whole(is_better ? 0 : count_in(n_waited_) + 1));
+  return count_in(n_waited_);
 }
 
 void BestSoFar::forget_waiting() const { n_waited_.assign(whole(0)); }

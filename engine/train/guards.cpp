@@ -6,15 +6,13 @@
 #include "engine/inspect/not_finite.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/optim/gradients.hpp"
+#include "engine/tensor/counter.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace lodestone::engine {
 namespace {
-
-Tensor whole(std::int64_t value) { return Tensor::from(std::vector<std::int64_t>{value}, {}); }
-std::int64_t count_in(const Variable& variable) { return variable.value().item<std::int64_t>(); }
 
 bool all_finite(const Tensors& tensors) {
   Tensors n_bad;

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/state/state_file.hpp"
+#include "engine/tensor/counter.hpp"
 #include "engine/train/callback.hpp"
 
 namespace lodestone::engine {
@@ -12,9 +13,7 @@ struct Progress : Stateful {
   using Stateful::add_state;
 };
 
-Tensor whole(std::int64_t value) { return Tensor::from(std::vector<std::int64_t>{value}, {}); }
 Tensor numbers_of(const std::vector<double>& values) { return Tensor::from(values, {static_cast<Dim>(values.size())}); }
-std::int64_t count_in(const Variable& variable) { return variable.value().item<std::int64_t>(); }
 
 }  // namespace
 

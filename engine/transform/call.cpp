@@ -21,16 +21,10 @@ struct NameAttrs {
   static auto fields() { return std::tuple{Field{"name", &NameAttrs::name}}; }
 };
 
-Tensors joined(std::span<const Tensor> a, const Tensors& b) {
-  Tensors result(a.begin(), a.end());
-  result.insert(result.end(), b.begin(), b.end());
-  return result;
-}
-
 Tensor call_jvp(R args, std::span<const Tensor> tangents) {
   const Subgraph& body = args.as<CallAttrs>().body;
   const std::vector<bool> marked = present(tangents, body.inputs());
-  return call(pushed_forward(body, marked, args.where), joined(args.in, picked(tangents, marked)), 0, args.where);
+  return call(pushed_forward(body, marked, args.where), joined({args.in, picked(tangents, marked)}), 0, args.where);
 }
 
 Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -44,7 +38,7 @@ Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&
   Tensors inputs(args.in.begin(), args.in.end());
   for (std::size_t i = attrs.body.n_outputs() - n_saved; i < attrs.body.n_outputs(); ++i) inputs.push_back(get(args.out, i, args.where));
   const Subgraph back = pulled_back(attrs.body, marked, given, args.where, n_saved);
-  return spread(elements_of(call(back, joined(inputs, picked(cotangents, given)), 0, args.where)), marked);
+  return spread(elements_of(call(back, joined({inputs, picked(cotangents, given)}), 0, args.where)), marked);
 }
 
 void register_call(OpTable& table) {
@@ -131,7 +125,7 @@ Function checkpoint(Function f, std::vector<std::string> save, std::source_locat
       return result;
     };
     const Subgraph body(f, avals_of(x), marked, where);
-    const Tensors inputs = joined(x, body.captured());
+    const Tensors inputs = joined({x, body.captured()});
     if (inputs.empty()) return f(x);
     const Tensors all = elements_of(call(body, inputs, body.n_picked(), where), where);
     return {all.begin(), all.end() - static_cast<std::ptrdiff_t>(body.n_picked())};

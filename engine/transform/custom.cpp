@@ -48,9 +48,7 @@ void check_results(R args, std::string_view rule, const Tensors& results, const 
 Tensors apply_rule(R args, const Function& rule, std::string_view which, const Tensors& more, const Tensors& like) {
   const auto& attrs = args.as<CustomAttrs>();
   if (!rule) throw core::InvalidArgument("custom", "{}: expected a rule for {}, none was given {}", attrs.name, which, at_line(args.where));
-  Tensors all(args.in.begin(), args.in.begin() + static_cast<std::ptrdiff_t>(attrs.n_own));
-  for (const Tensors& list : {elements_of(args.out, args.where), more}) all.insert(all.end(), list.begin(), list.end());
-  Tensors results = rule(all);
+  Tensors results = rule(joined({args.in.first(static_cast<std::size_t>(attrs.n_own)), elements_of(args.out, args.where), more}));
   check_results(args, which, results, like);
   for (std::size_t i = 0; i < like.size(); ++i) results[i] = tangent_or_zeros(results[i], like[i]);
   return results;

@@ -46,12 +46,6 @@ class Pieces {
   std::size_t taken_ = 0;
 };
 
-Tensors joined(std::initializer_list<Tensors> lists) {
-  Tensors result;
-  for (const Tensors& list : lists) result.insert(result.end(), list.begin(), list.end());
-  return result;
-}
-
 std::size_t count(const Marks& marks) { return static_cast<std::size_t>(std::count(marks.begin(), marks.end(), true)); }
 Marks part(const Marks& marks, std::size_t first, std::size_t n) {
   return {marks.begin() + static_cast<std::ptrdiff_t>(first), marks.begin() + static_cast<std::ptrdiff_t>(first + n)};

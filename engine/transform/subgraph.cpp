@@ -34,6 +34,12 @@ Tensors Subgraph::operator()(const Tensors& inputs) const {
 
 std::string attr_text(const Subgraph& subgraph) { return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs()); }
 
+Tensors joined(std::initializer_list<std::span<const Tensor>> lists) {
+  Tensors result;
+  for (const std::span<const Tensor> list : lists) result.insert(result.end(), list.begin(), list.end());
+  return result;
+}
+
 Tensors picked(std::span<const Tensor> tensors, const std::vector<bool>& marked) {
   Tensors result;
   for (std::size_t i = 0; i < marked.size(); ++i) {

@@ -36,6 +36,8 @@ class Subgraph {
 
 /// Whether tensors like this have derivatives.
 [[nodiscard]] inline bool has_tangents(const Aval& aval) { return aval.kind == Kind::array && core::is_float(aval.dtype); }
+/// One list after another.
+[[nodiscard]] Tensors joined(std::initializer_list<std::span<const Tensor>> lists);
 /// Those that are marked.
 [[nodiscard]] Tensors picked(std::span<const Tensor> tensors, const std::vector<bool>& marked);
 /// The tensors at the marked places, none elsewhere.

@@ -4,6 +4,7 @@
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/tiles.hpp"
+#include "engine/backend/cpu/triple.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -14,15 +15,6 @@
 
 namespace lodestone::engine::cpu_backend {
 namespace {
-
-/// Spatial lists padded to three axes.
-using Triple = std::array<Dim, 3>;
-
-Triple triple(const IntList& list, int first, int n, Dim missing) {
-  Triple result{missing, missing, missing};
-  for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(3 - n + i)] = list[first + i];
-  return result;
-}
 
 /// x [n, extent, channels], w [window, of_group, k], y [n, positions, k].
 struct Geometry {

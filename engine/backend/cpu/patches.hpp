@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/backend/cpu/triple.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <algorithm>
@@ -14,10 +15,9 @@ class Patches {
  public:
   Patches(const ConvAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
     const int n = x.rank() - 2;
-    for (int i = 0; i < n; ++i) {
-      Axis& axis = axes_[static_cast<std::size_t>(3 - n + i)];
-      axis = {x[1 + i], w[i], y[1 + i], attrs.stride[i], attrs.low[i], attrs.dilation[i]};
-    }
+    const Triple extent = triple(x, 1, n, 1), window = triple(w, 0, n, 1), positions = triple(y, 1, n, 1),
+                 stride = triple(attrs.stride, 0, n, 1), low = triple(attrs.low, 0, n, 0), dilation = triple(attrs.dilation, 0, n, 1);
+    for (std::size_t i = 0; i < 3; ++i) axes_[i] = {extent[i], window[i], positions[i], stride[i], low[i], dilation[i]};
     batch_ = x[0];
     channels_ = x[n + 1];
     of_group_ = w[n];
@@ -48,7 +48,7 @@ class Patches {
 
  private:
   struct Axis {
-    Dim extent = 1, window = 1, positions = 1, stride = 1, low = 0, dilation = 1;
+    Dim extent, window, positions, stride, low, dilation;
     [[nodiscard]] Dim place(Dim position, Dim in_window) const { return position * stride + in_window * dilation - low; }
     [[nodiscard]] bool holds(Dim place) const { return place >= 0 && place < extent; }
   };
@@ -76,7 +76,7 @@ class Patches {
     }
   }
 
-  std::array<Axis, 3> axes_;
+  std::array<Axis, 3> axes_{};
   Dim batch_, channels_, of_group_;
 };
 

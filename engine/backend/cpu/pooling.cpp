@@ -3,6 +3,7 @@
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
+#include "engine/backend/cpu/triple.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
 
@@ -13,9 +14,9 @@
 namespace lodestone::engine::cpu_backend {
 namespace {
 
-/// Spatial axes padded to three.
+/// A spatial axis.
 struct Axis {
-  Dim extent = 1, positions = 1, window = 1, stride = 1, low = 0;
+  Dim extent, positions, window, stride, low;
   /// Elements of the window at a position that exist, first and one past the last.
   [[nodiscard]] std::pair<Dim, Dim> range(Dim position) const {
     const Dim first = position * stride - low;
@@ -24,10 +25,11 @@ struct Axis {
 };
 
 std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape& y) {
-  std::array<Axis, 3> axes;
   const int n = x.rank() - 2;
-  for (int i = 0; i < n; ++i)
-    axes[static_cast<std::size_t>(3 - n + i)] = {x[1 + i], y[1 + i], attrs.window[i], attrs.stride[i], attrs.low[i]};
+  const Triple extent = triple(x, 1, n, 1), positions = triple(y, 1, n, 1), window = triple(attrs.window, 0, n, 1),
+               stride = triple(attrs.stride, 0, n, 1), low = triple(attrs.low, 0, n, 0);
+  std::array<Axis, 3> axes;
+  for (std::size_t i = 0; i < 3; ++i) axes[i] = {extent[i], positions[i], window[i], stride[i], low[i]};
   return axes;
 }
 
