@@ -28,7 +28,10 @@ double bytes_of(const Aval& aval, const Strides& strides) {
   return bytes;
 }
 
-double bytes_of(const Node& node) {
+}  // namespace
+
+double bytes_moved(const Node& node) {
+  if (is_view(node)) return 0.0;
   double bytes = bytes_of(node.aval, node.strides);
   for (const NodePtr& input : node.inputs) {
     if (input->aval.kind == Kind::array) bytes += bytes_of(input->aval, input->strides);
@@ -94,7 +97,7 @@ Profile Profile::of(const std::function<void()>& f) {
     profile.seconds += seconds;
     if (node.aval.kind == Kind::array && !is_view(node)) {
       profile.flops += flops_of(node);
-      profile.bytes += bytes_of(node);
+      profile.bytes += bytes_moved(node);
     }
     watch.skip();
   };

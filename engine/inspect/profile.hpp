@@ -8,13 +8,18 @@
 
 namespace lodestone::engine {
 
+class Node;
+
+/// Of a node that has run and still has its inputs: elements of inputs read once, however often they are repeated, and the output written once; 0 of a view.
+[[nodiscard]] double bytes_moved(const Node& node);
+
 /// What the calls of one op took together.
 struct OpProfile {
   std::string op;  ///< "conv f32"
   std::int64_t calls = 0;
   double seconds = 0.0;  ///< its own: without the ops of a graph that it ran
   double flops = 0.0;    ///< real operations, as the op's row counts them
-  double bytes = 0.0;    ///< of inputs read once and the output written once; views move nothing
+  double bytes = 0.0;    ///< see `bytes_moved`
 };
 
 /// Where the time of a computation went, op by op, the longest first.

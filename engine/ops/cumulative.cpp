@@ -70,6 +70,7 @@ OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, 
   row.derivative = std::move(derivative);
   row.infer = [](const InferArgs& args) {
     const Aval& x = args.aval(0);
+    check_axis(args, args.as<ScanAttrs>().axis);
     for (std::size_t i = 1; i < args.in.size(); ++i) {
       if (!(args.aval(i).shape == x.shape) || args.aval(i).dtype != x.dtype)
         throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", x.text(), args.aval(i).text(),

@@ -165,6 +165,7 @@ void register_arg(OpTable& table, std::string name, std::string formula) {
   row.infer = [](const InferArgs& args) {
     Aval result = args.aval(0);
     const int axis = args.as<AxisAttrs>().axis;
+    check_axis(args, axis);
     if (result.shape[axis] == 0)
       throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, result.text(),
                              at_line(args.where));

@@ -7,6 +7,7 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace lodestone::engine {
@@ -96,6 +97,7 @@ void register_transpose(OpTable& table) {
   OpInfo row = movement(
       "transpose", "x with its axes in another order",
       [](const InferArgs& args) {
+        check_rank(args, args.as<TransposeAttrs>().order.size());
         Shape shape;
         for (const Dim axis : args.as<TransposeAttrs>().order) shape.push_back(args.aval(0).shape[static_cast<int>(axis)]);
         return with_shape(args.aval(0), shape);
@@ -187,12 +189,25 @@ Tensor unslice(const Tensor& part, const Shape& shape, const SliceAttrs& attrs) 
   return pad(result, low, high, inside);
 }
 
+Aval infer_slice(const InferArgs& args) {
+  const auto& [first, count, step] = args.as<SliceAttrs>();
+  const Shape& shape = args.aval(0).shape;
+  check_rank(args, count.size());
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const Dim last = first[axis] + (count[axis] - 1) * step[axis];
+    if (count[axis] < 0 || (count[axis] > 0 && std::min(first[axis], last) < 0) ||
+        (count[axis] > 0 && std::max(first[axis], last) >= shape[axis]))
+      throw core::ShapeError("slice", "expected elements {} … {} of axis {} to exist, got {} {}", first[axis], last, axis,
+                             args.aval(0).text(), at_line(args.where));
+  }
+  return with_shape(args.aval(0), count);
+}
+
 void register_slice(OpTable& table) {
-  OpInfo row = movement(
-      "slice", "elements first, first + step, … of each axis",
-      [](const InferArgs& args) { return with_shape(args.aval(0), args.as<SliceAttrs>().count); },
-      linear("the same elements of dx",
-             [](R args, const Tensor& cotangent, std::size_t) { return unslice(cotangent, args.in[0].shape(), args.as<SliceAttrs>()); }));
+  OpInfo row = movement("slice", "elements first, first + step, … of each axis", infer_slice,
+                        linear("the same elements of dx", [](R args, const Tensor& cotangent, std::size_t) {
+                          return unslice(cotangent, args.in[0].shape(), args.as<SliceAttrs>());
+                        }));
   row.batch = [](R args, const std::vector<bool>&) {
     const auto& attrs = args.as<SliceAttrs>();
     return record(
@@ -253,6 +268,7 @@ void register_pad(OpTable& table) {
       "pad", "x with a value around and between its elements",
       [](const InferArgs& args) {
         const auto& attrs = args.as<PadAttrs>();
+        check_rank(args, attrs.low.size());
         Shape shape = args.aval(0).shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
           if (attrs.inside[axis] < 0)
@@ -291,6 +307,7 @@ void register_concatenate(OpTable& table) {
       "concatenate", "tensors one after another along an axis",
       [](const InferArgs& args) {
         const int axis = args.as<AxisAttrs>().axis;
+        check_axis(args, axis);
         Aval result = args.aval(0);
         for (std::size_t i = 1; i < args.in.size(); ++i) {
           Shape expected = result.shape;

@@ -15,6 +15,7 @@ using R = const RuleArgs&;
 
 Aval infer_normalize(const InferArgs& args) {
   const Aval x = infer_alike(args);
+  check_axes(args, args.as<NormalizeAttrs>().axes);
   for (const Dim axis : args.as<NormalizeAttrs>().axes) {
     if (x.shape[static_cast<int>(axis)] == 0)
       throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, x.text(), at_line(args.where));
@@ -145,6 +146,7 @@ void register_scale_shift(OpTable& table) {
                           [](R args) { return sum(args.in[0] * args.in[1], args.as<ReduceAttrs>().axes); });
   sums.infer = [](const InferArgs& args) {
     Aval result = infer_alike(args);
+    check_axes(args, args.as<ReduceAttrs>().axes);
     for (int axis = result.shape.rank() - 1; axis >= 0; --axis) {
       if (args.as<ReduceAttrs>().axes.contains(axis)) result.shape = result.shape.erased(axis);
     }

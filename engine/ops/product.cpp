@@ -17,7 +17,10 @@ using R = const RuleArgs&;
 
 void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std::string_view what) {
   const Aval &a = args.aval(0), &b = args.aval(1);
-  bool fits = of_a.size() == of_b.size();
+  const auto has = [](const Aval& x, const Axes& axes) {
+    return std::all_of(axes.begin(), axes.end(), [&](Dim axis) { return axis < x.shape.rank(); });
+  };
+  bool fits = of_a.size() == of_b.size() && has(a, of_a) && has(b, of_b);
   for (int i = 0; fits && i < of_a.size(); ++i) fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
   if (!fits) {
     throw core::ShapeError("dot_general", "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what, of_a.text(),

@@ -42,6 +42,7 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
   row.formula = std::move(formula);
   row.dtypes = dtypes;
   row.infer = [](const InferArgs& args) {
+    check_axes(args, args.as<ReduceAttrs>().axes);
     Aval result = args.aval(0);
     result.shape = reduced_shape(result.shape, args.as<ReduceAttrs>().axes, Keep::no);
     return result;
@@ -82,12 +83,13 @@ Derivative of_winners() {
 OpInfo extremum(std::string name, std::string formula) {
   OpInfo row = reduction(std::move(name), std::move(formula), reals, of_winners());
   row.infer = [of_any = row.infer](const InferArgs& args) {
+    const Aval result = of_any(args);
     for (const Dim axis : args.as<ReduceAttrs>().axes) {
       if (args.aval(0).shape[static_cast<int>(axis)] == 0)
         throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, args.aval(0).text(),
                                at_line(args.where));
     }
-    return of_any(args);
+    return result;
   };
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(0, 4);

@@ -104,6 +104,22 @@ Aval infer_alike(const InferArgs& args) {
   return args.aval(0);
 }
 
+void check_axis(const InferArgs& args, Dim axis) {
+  if (axis < 0 || axis >= args.aval(0).shape.rank())
+    throw core::ShapeError(args.op.name, "expected an input with axis {}, as {} has it, got {} {}", axis, args.attrs->text(),
+                           args.aval(0).text(), at_line(args.where));
+}
+
+void check_axes(const InferArgs& args, const Axes& axes) {
+  for (const Dim axis : axes) check_axis(args, axis);
+}
+
+void check_rank(const InferArgs& args, int rank) {
+  if (args.aval(0).shape.rank() != rank)
+    throw core::ShapeError(args.op.name, "expected an input with {} axes for {}, got {} {}", rank, args.attrs->text(), args.aval(0).text(),
+                           at_line(args.where));
+}
+
 double multiply_adds(double n, DType dtype) { return (core::is_complex(dtype) ? 8.0 : 2.0) * n; }
 
 Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where) {

@@ -33,6 +33,11 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// What comes in comes out. errors: ShapeError when the inputs are not all of one shape, dtype and device.
 [[nodiscard]] Aval infer_alike(const InferArgs& args);
 
+/// Attributes against input 0: it must have these axes; one entry of a list per axis. errors: ShapeError.
+void check_axes(const InferArgs& args, const Axes& axes);
+void check_axis(const InferArgs& args, Dim axis);
+void check_rank(const InferArgs& args, int rank);
+
 /// Real operations of `n` multiplications with an addition each: 2 n, of complex numbers 8 n.
 [[nodiscard]] double multiply_adds(double n, DType dtype);
 

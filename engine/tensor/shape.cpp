@@ -22,7 +22,7 @@ IntList IntList::filled(int size, Dim value) {
 
 IntList IntList::counting(int size, Dim first) {
   IntList list = filled(size, 0);
-  std::iota(list.values_.begin(), list.values_.begin() + size, first);
+  std::iota(list.values_.begin(), list.values_.begin() + list.size_, first);  // none for a negative size
   return list;
 }
 

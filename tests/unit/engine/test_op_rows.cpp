@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from the op table: a new row is tested by being there. LODESTONE_OP_SAMPLES draws more, LODESTONE_OP_SEED others.
 #include "engine/check/check_op.hpp"
+#include "engine/check/kernel_bounds.hpp"
+#include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <functional>
+#include <string_view>
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -22,16 +28,20 @@ OpCheckOptions options() {
 
 }  // namespace
 
-TEST_CASE("every op: kernels agree with the reference, derivatives with differences, batches with loops", "[engine]") {
-  int n_checks = 0;
+TEST_CASE("every op: kernels keep to the shape rule and agree with the reference, derivatives with differences, batches with loops",
+          "[engine]") {
+  int n_checks = 0, n_refused = 0;
   for (const OpInfo& row : OpTable::global().rows()) {
     const OpCheckResult result = check_op(row.name, options());
     INFO(row.name << "\n" << result.report);
     CHECK(result.passed);
     CHECK(result.n_checks > 0);
+    CHECK((row.n_inputs <= 0 || result.n_refused > 0));
     n_checks += result.n_checks;
+    n_refused += result.n_refused;
   }
-  WARN(n_checks << " checks of " << OpTable::global().rows().size() << " ops, seed " << options().seed);
+  WARN(n_checks << " checks and " << n_refused << " refused calls of " << OpTable::global().rows().size() << " ops, seed "
+                << options().seed);
 }
 
 namespace {
@@ -43,6 +53,26 @@ Tensor wrong(const Tensor& tangent) {
   Tensors elements = elements_of(tangent);
   for (Tensor& each : elements) each = wrong(each);
   return tuple(elements);
+}
+
+/// A batch in the wrong order, truths inverted, in every element of a tuple.
+Tensor disturbed(const Tensor& batches) {
+  if (batches.aval().kind != Kind::tuple) return batches.dtype() == DType::b8 ? logical_not(batches) : flip(batches, 0);
+  Tensors elements = elements_of(batches);
+  for (Tensor& each : elements) each = disturbed(each);
+  return tuple(elements);
+}
+
+/// The rule, for inputs or with an output whose items are in the wrong order.
+Tensor wrong_batch(const std::function<Tensor(const RuleArgs&, const std::vector<bool>&)>& right, const RuleArgs& args,
+                   const std::vector<bool>& batched) {
+  const Tensor result = right(args, batched);
+  if (result.aval().kind != Kind::handle) return disturbed(result);
+  Tensors inputs(args.in.begin(), args.in.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (batched[i] && inputs[i].aval().kind == Kind::array) inputs[i] = flip(inputs[i], 0);
+  }
+  return right({args.op, inputs, args.out, args.attrs, args.where}, batched);
 }
 
 }  // namespace
@@ -74,6 +104,118 @@ TEST_CASE("every op: a planted wrong derivative is found", "[engine]") {
       INFO(row.name << (forward ? " jvp" : " vjp"));
       CHECK_FALSE(passed);
     }
+  }
+}
+
+TEST_CASE("every op: a planted wrong batch rule is found", "[engine]") {
+  for (const OpInfo& row : OpTable::global().rows()) {
+    if (row.n_inputs == 0) continue;  // never batched
+    OpInfo& mutated = op_named(row.name);
+    const auto right = mutated.batch;
+    mutated.batch = [right](const RuleArgs& args, const std::vector<bool>& batched) { return wrong_batch(right, args, batched); };
+    const bool passed = check_op(row.name, {.n_samples = 4}).passed;
+    mutated.batch = right;
+    INFO(row.name);
+    CHECK_FALSE(passed);
+  }
+}
+
+namespace {
+
+using RunKernel = void (*)(const KernelCall&);
+std::array<RunKernel, core::n_dtypes> right_kernels;
+void right_kernel(const KernelCall& call) {
+  right_kernels[static_cast<std::size_t>((call.in.empty() ? call.out : call.in[0]).aval->dtype)](call);
+}
+
+/// Whether it runs in the memory that the check gives it, where nothing else is hurt.
+bool is_checked(const KernelCall& call) { return std::string_view(call.where.file_name()).ends_with("kernel_bounds.cpp"); }
+
+void writes_too_much(const KernelCall& call) {
+  right_kernel(call);
+  if (is_checked(call)) call.out.data[call.out.aval->bytes()] ^= std::byte{1};
+}
+void writes_before(const KernelCall& call) {
+  right_kernel(call);
+  if (is_checked(call)) call.out.data[-1] ^= std::byte{1};
+}
+void leaves_the_last(const KernelCall& call) {
+  std::byte unused{};
+  std::byte& last = call.out.count() > 0 ? call.out.data[call.out.aval->bytes() - 1] : unused;
+  const std::byte before = last;
+  right_kernel(call);
+  if (is_checked(call)) last = before;
+}
+void reads_too_much(const KernelCall& call) {
+  right_kernel(call);
+  if (!is_checked(call) || call.out.count() == 0 || call.in.empty() || call.in[0].count() == 0) return;
+  std::int64_t past = 1;  // one element behind the last of the first input
+  for (int axis = 0; axis < call.in[0].shape().rank(); ++axis)
+    past += std::max<std::int64_t>((*call.in[0].strides)[axis], 0) * (call.in[0].shape()[axis] - 1);
+  call.out.data[0] ^= call.in[0].data[past * static_cast<std::int64_t>(core::size_of(call.in[0].aval->dtype))];
+}
+
+}  // namespace
+
+TEST_CASE("every op: a kernel that writes past its output or not all of it, or reads past its input, is found", "[engine]") {
+  int n_kernels = 0;
+  for (const OpInfo& row : OpTable::global().rows()) {
+    OpInfo& mutated = op_named(row.name);
+    for (auto& of_backend : mutated.kernels) {
+      const auto right = of_backend;
+      for (std::size_t i = 0; i < right.size(); ++i) right_kernels[i] = right[i].run;
+      if (row.run || std::all_of(right_kernels.begin(), right_kernels.end(), [](RunKernel run) { return run == nullptr; })) continue;
+      ++n_kernels;
+      for (const RunKernel planted : {writes_too_much, writes_before, leaves_the_last, reads_too_much}) {
+        if (planted == reads_too_much && row.n_inputs == 0) continue;
+        for (Kernel& each : of_backend) each.run = each.run == nullptr ? nullptr : planted;
+        const OpCheckResult result = check_op(row.name, {.n_samples = 4});
+        of_backend = right;
+        INFO(row.name << " " << result.report);
+        CHECK(result.report.find("kernel") != std::string::npos);
+      }
+    }
+  }
+  CHECK(n_kernels > 100);
+}
+
+TEST_CASE("every op: a shape rule that refuses without a reason is found", "[engine]") {
+  for (const OpInfo& row : OpTable::global().rows()) {
+    OpInfo& mutated = op_named(row.name);
+    const auto right = mutated.infer;
+    bool refused = false;
+    mutated.infer = [right, &refused](const InferArgs& args) -> Aval {
+      try {
+        return right(args);
+      } catch (const core::Error&) {
+        refused = true;
+        throw core::ShapeError(args.op.name, "these inputs do not fit {}", at_line(args.where));
+      }
+    };
+    const OpCheckResult vague = check_op(row.name, {.n_samples = 4});
+    CHECK((!refused || vague.report.find("lacks") != std::string::npos));
+    mutated.infer = right;
+  }
+}
+
+TEST_CASE("a shape rule with an element too many is found, for the kernel then reads one that is not there", "[engine]") {
+  const std::vector<double> values{1, 2, 3};
+  for (const char* name : {"negative", "exp", "add", "less", "equal", "remainder"}) {
+    OpInfo& mutated = op_named(name);
+    const bool is_integral = !mutated.dtypes.contains(DType::f64);
+    const Tensor x = cast(Tensor::from(values, {3}), is_integral ? DType::i32 : DType::f64).eval();
+    const Tensors inputs(static_cast<std::size_t>(mutated.n_inputs), x);
+    const auto right = mutated.infer;
+    mutated.infer = [right](const InferArgs& args) {
+      Aval aval = right(args);
+      ++aval.shape[0];
+      return aval;
+    };
+    const std::string found = out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs);
+    mutated.infer = right;
+    INFO(name);
+    CHECK_THAT(found, Catch::Contains("no element of an input"));
+    CHECK(out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs).empty());
   }
 }
 
