@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/backend/scalar_functions.hpp"
-#include "engine/core/dtype.hpp"
+#include "engine/core/half.hpp"
 
 #include <string_view>
 
@@ -13,6 +13,8 @@ namespace lodestone::engine {
 template <class Visitor>
 void for_each_elementwise(Visitor&& each) {
   using namespace scalar;
+  using bf16 = core::BFloat16;
+  using f16 = core::Float16;
   using f32 = float;
   using f64 = double;
   using c64 = std::complex<float>;
@@ -24,8 +26,8 @@ void for_each_elementwise(Visitor&& each) {
   using i64 = std::int64_t;
   using u64 = std::uint64_t;
 #define LODESTONE_INTEGERS i8, u8, i32, u32, i64, u64
-  each.template unary<Identity, f32, f64, c64, c128, bool, LODESTONE_INTEGERS>("copy");
-  each.template unary<Identity, f32, f64, c64, c128, bool, LODESTONE_INTEGERS>("transfer");
+  each.template unary<Identity, f32, f64, c64, c128, bool, bf16, f16, LODESTONE_INTEGERS>("copy");
+  each.template unary<Identity, f32, f64, c64, c128, bool, bf16, f16, LODESTONE_INTEGERS>("transfer");
   each.template unary<Negative, f32, f64, c64, c128, LODESTONE_INTEGERS>("negative");
   each.template unary<Square, f32, f64, c64, c128, LODESTONE_INTEGERS>("square");
   each.template unary<Reciprocal, f32, f64, c64, c128>("reciprocal");

@@ -2,6 +2,7 @@
 // One element of each elementwise op: what every backend on the processor loops over.
 #pragma once
 
+#include "engine/core/half.hpp"
 #include "engine/kernel/vmath.hpp"
 
 #include <algorithm>
@@ -203,9 +204,12 @@ struct Cast {
   template <class From>
   [[gnu::always_inline]] To operator()(From x) const {
     if constexpr (is_complex_v<To> && !is_complex_v<From>) {
-      return To(static_cast<typename To::value_type>(x), 0);
+      using Part = typename To::value_type;
+      return To(Cast<Part>{}(x), 0);
     } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
       return static_cast<To>(x.real());  // never reached: the shape rule refuses it
+    } else if constexpr (core::is_half_v<From>) {
+      return static_cast<To>(static_cast<double>(x));
     } else {
       return static_cast<To>(x);
     }

@@ -4,6 +4,7 @@
 #include "engine/check/kernel_bounds.hpp"
 #include "engine/check/refusals.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/half.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/runtime/executor.hpp"
@@ -20,10 +21,10 @@ using Numbers = std::vector<std::complex<double>>;
 /// Elements of any dtype as complex numbers.
 Numbers numbers_of(const Tensor& x) {
   Numbers result;
-  core::visit_dtype(x.dtype(), [&](auto zero) {
+  core::visit_stored_dtype(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     for (const T& each : x.data<T>()) {
-      if constexpr (std::is_arithmetic_v<T>) {
+      if constexpr (std::is_arithmetic_v<T> || core::is_half_v<T>) {
         result.emplace_back(static_cast<double>(each), 0.0);
       } else {
         result.emplace_back(each);
@@ -198,7 +199,7 @@ class Checker {
   static Tensor stack_of(const Tensor& x, Dim size) {
     Tensors parts;
     for (Dim n = 0; n < size; ++n) {
-      const bool is_float = core::is_float(x.dtype());
+      const bool is_float = floats.contains(x.dtype());
       const Tensor varied = is_float                  ? x * (1.0 - 0.1 * static_cast<double>(n))
                             : n == 0 || x.rank() == 0 ? x
                                                       : flip(x, static_cast<int>((n - 1) % x.rank()));

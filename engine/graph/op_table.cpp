@@ -4,6 +4,7 @@
 #include "engine/backend/register.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/options.hpp"
+#include "engine/graph/stored.hpp"
 #include "engine/graph/tuple.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/runtime/executor.hpp"
@@ -53,7 +54,8 @@ void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::s
       throw core::InvalidArgument(op.name, "expected an array as input {}, got a {} {}", i, inputs[i].aval().text(), at_line(where));
   }
   if (!inputs.empty() && !op.dtypes.contains(inputs[0].dtype()))
-    throw core::InvalidArgument(op.name, "expected {}, got {} {}", op.dtypes.text(), inputs[0].aval().text(), at_line(where));
+    throw core::InvalidArgument(op.name, "expected {}, got {}{} {}", op.dtypes.text(), inputs[0].aval().text(),
+                                halves.contains(inputs[0].dtype()) ? ", which is stored only; cast it first" : "", at_line(where));
 }
 
 NodePtr make_node(const OpInfo* op, std::span<const Tensor> inputs, AttrsPtr attrs, Aval aval, std::source_location where) {

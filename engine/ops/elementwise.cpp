@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and public functions of the elementwise ops. x, a, b inputs; y output.
 #include "engine/core/error.hpp"
+#include "engine/core/half.hpp"
+#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -95,10 +97,9 @@ void register_unary(OpTable& table) {
     out.strides = in.strides;
     return true;
   };
-  table.add(elementwise("stop_gradient", "x", 1, any_computed, no_derivative("asked for by the caller"), {})).view = alias;
+  table.add(elementwise("stop_gradient", "x", 1, any_stored, no_derivative("asked for by the caller"), {})).view = alias;
   table
-      .add(elementwise("identity", "x", 1, any_computed, linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }),
-                       {}))
+      .add(elementwise("identity", "x", 1, any_stored, linear("dx", [](R, const Tensor& cotangent, std::size_t) { return cotangent; }), {}))
       .view = alias;
 }
 
@@ -222,19 +223,19 @@ void register_cast(OpTable& table) {
     return cast(core::is_complex(args.out.dtype()) && !core::is_complex(args.in[0].dtype()) ? real(cotangent) : cotangent,
                 args.in[0].dtype());
   });
-  OpInfo row = elementwise("cast", "x in another dtype; to integers towards zero", 1, any_computed, derivative, {});
+  OpInfo row = elementwise("cast", "x in another dtype; to integers towards zero, to bf16 and f16 to the nearest, ties to even", 1,
+                           any_stored, derivative, {});
   row.infer = [](const InferArgs& args) {
     const DType from = args.aval(0).dtype, to = args.as<CastAttrs>().to;
     if (core::is_complex(from) && !core::is_complex(to)) {
       throw core::InvalidArgument("cast", "expected a complex dtype for {}, got {}; take real(x) or abs(x) first {}", args.aval(0).text(),
                                   core::name_of(to), at_line(args.where));
     }
-    if (!any_computed.contains(to))
-      throw core::InvalidArgument("cast", "expected one of {}, got {} {}", any_computed.text(), core::name_of(to), at_line(args.where));
     return Aval{args.aval(0).shape, to, args.aval(0).device, args.aval(0).layout};
   };
   row.sample = [](Sampler& sampler) {
     const DType to = core::is_complex(sampler.dtype()) ? (sampler.chance(0.5) ? DType::c64 : DType::c128)
+                     : sampler.chance(0.3)             ? (sampler.chance(0.5) ? DType::bf16 : DType::f16)
                      : sampler.chance(0.5)             ? DType::c128
                      : sampler.chance(0.5)             ? DType::f32
                                                        : DType::i32;
@@ -324,10 +325,10 @@ Tensor select(const Located& condition, const Operand& where_true, const Operand
 
 Tensor scalar(std::complex<double> value, DType dtype, Device device) {
   std::array<std::byte, 16> bytes{};
-  core::visit_dtype(dtype, [&](auto zero) {
+  core::visit_stored_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto* element = reinterpret_cast<T*>(bytes.data());
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (std::is_arithmetic_v<T> || core::is_half_v<T>) {
       *element = static_cast<T>(value.real());
     } else {
       *element = T(static_cast<typename T::value_type>(value.real()), static_cast<typename T::value_type>(value.imag()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and public functions of the ops that move elements without computing.
 #include "engine/core/error.hpp"
+#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -19,7 +20,7 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
-  row.dtypes = any_computed;
+  row.dtypes = any_stored;
   row.infer = std::move(infer);
   row.derivative = std::move(derivative);
   row.flops = [](const InferArgs&, const Aval&) { return 0.0; };

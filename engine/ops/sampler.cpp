@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/sampler.hpp"
 
+#include "engine/core/half.hpp"
 #include "engine/ops/ops.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ Shape Sampler::shape(int min_rank, int max_rank) {
 
 Tensor Sampler::dense(const Shape& shape, double low, double high, DType dtype) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(shape.count()) * core::size_of(dtype));
-  core::visit_dtype(dtype, [&](auto zero) {
+  core::visit_stored_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto* elements = reinterpret_cast<T*>(bytes.data());
     for (std::int64_t i = 0; i < shape.count(); ++i) {
@@ -28,7 +29,7 @@ Tensor Sampler::dense(const Shape& shape, double low, double high, DType dtype) 
         elements[i] = chance(0.5);
       } else if constexpr (std::is_integral_v<T>) {
         elements[i] = static_cast<T>(integer(std::is_unsigned_v<T> ? 0 : static_cast<Dim>(low), std::max<Dim>(static_cast<Dim>(high), 1)));
-      } else if constexpr (std::is_floating_point_v<T>) {
+      } else if constexpr (std::is_floating_point_v<T> || core::is_half_v<T>) {
         elements[i] = static_cast<T>(real(low, high));
       } else {
         const double part = real(low, high);

@@ -5,6 +5,7 @@
 #include "engine/backend/cpu/loop_nest.hpp"
 #include "engine/backend/elementwise_kernels.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 
 namespace lodestone::engine::cpu_backend {
@@ -127,8 +128,9 @@ struct Loops {
 };
 
 void cast_kernel(const KernelCall& call) {
-  core::visit_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_dtype(call.out.aval->dtype, [&](auto to) { unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call); });
+  core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
+    core::visit_stored_dtype(call.out.aval->dtype,
+                             [&](auto to) { unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call); });
   });
 }
 
@@ -156,6 +158,8 @@ void select_kernel(const KernelCall& call) {
   switch (core::size_of(call.out.aval->dtype)) {  // only moved, so the size is all that counts
     case 1:
       return select_planes<std::uint8_t>(call);
+    case 2:
+      return select_planes<std::uint16_t>(call);
     case 4:
       return select_planes<std::uint32_t>(call);
     case 8:
@@ -172,7 +176,7 @@ void register_elementwise_kernels(OpTable& table) {
   table.at("select").with_kernel(Backend::processor, DType::b8, {"cpu.loop", select_kernel});
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (any_computed.contains(dtype)) table.at("cast").with_kernel(Backend::processor, dtype, {"cpu.loop", cast_kernel});
+    if (any_stored.contains(dtype)) table.at("cast").with_kernel(Backend::processor, dtype, {"cpu.loop", cast_kernel});
   }
 }
 

@@ -56,15 +56,22 @@ void concatenate_elements(const KernelCall& call) {
   }
 }
 
+/// Where the elements have gaps, a row-major copy, of which the new shape is a view.
+void reshape_copy(const KernelCall& call) {
+  static const OpInfo& copy = op_named("copy");
+  copy.kernel(call.in[0].aval->dtype).run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+}
+
 }  // namespace
 
 void register_movement_kernels(OpTable& table) {
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    core::visit_dtype(dtype, [&](auto zero) {
+    core::visit_stored_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
       table.at("pad").with_kernel(Backend::processor, dtype, {"cpu.rows", pad_elements<T>});
       table.at("concatenate").with_kernel(Backend::processor, dtype, {"cpu.rows", concatenate_elements<T>});
+      table.at("reshape").with_kernel(Backend::processor, dtype, {"cpu.loop", reshape_copy});
     });
   }
 }

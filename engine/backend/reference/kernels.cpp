@@ -5,6 +5,7 @@
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/register.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <cstring>
@@ -52,8 +53,8 @@ struct ReferenceLoops {
 };
 
 void cast_loop(const KernelCall& call) {
-  core::visit_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_dtype(call.out.aval->dtype, [&](auto to) {
+  core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
+    core::visit_stored_dtype(call.out.aval->dtype, [&](auto to) {
       for (std::int64_t i = 0; i < call.out.count(); ++i)
         call.out.as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(element<decltype(from)>(call.in[0], indices_of(i, call.out.shape())));
     });
@@ -106,7 +107,7 @@ void min_loop(const KernelCall& call) {
 }
 
 void pad_loop(const KernelCall& call) {
-  core::visit_dtype(call.out.aval->dtype, [&](auto zero) {
+  core::visit_stored_dtype(call.out.aval->dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto& attrs = call.attrs_of<PadAttrs>();
     for (std::int64_t i = 0; i < call.out.count(); ++i) {
@@ -189,10 +190,10 @@ void register_reference_kernels(OpTable& table) {
   register_reference_cumulative(table);
   register_reference_linalg(table);
   for_each_elementwise(ReferenceLoops{table});
-  for_dtypes(table, "cast", any_computed, cast_loop);
+  for_dtypes(table, "cast", any_stored, cast_loop);
   for_dtypes(table, "select", {DType::b8}, select_loop);
-  for_dtypes(table, "pad", any_computed, pad_loop);
-  for_dtypes(table, "concatenate", any_computed, concatenate_loop);
+  for_dtypes(table, "pad", any_stored, pad_loop);
+  for_dtypes(table, "concatenate", any_stored, concatenate_loop);
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     core::visit_dtype(dtype, [&](auto zero) {
@@ -208,7 +209,7 @@ void register_reference_kernels(OpTable& table) {
       }
     });
   }
-  for_dtypes(table, "reshape", any_computed, reshape_copy);
+  for_dtypes(table, "reshape", any_stored, reshape_copy);
 }
 
 }  // namespace lodestone::engine

@@ -33,6 +33,7 @@ NamedTensors example_state() {
   const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
   state.emplace("lazy", exp(x));
   state.emplace("strided", transpose(x));
+  state.emplace("half", transpose(cast(x, DType::bf16)));
   state.emplace("scalar", scalar(7, DType::i64));
   state.emplace("empty", zeros({0, 4}));
   return state;
