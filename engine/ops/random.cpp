@@ -21,11 +21,15 @@ using R = const RuleArgs&;
 /// Where the children of a key are drawn from; elements never get there.
 constexpr double first_child = 0x1p63;
 
+void check_key(std::string_view what, const Aval& aval, const std::source_location& where) {
+  if (aval.shape.rank() == 0 || aval.shape.back() != 3 || aval.dtype != DType::u64)
+    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(), at_line(where));
+}
+
 Aval infer_bits(const InferArgs& args) {
   const auto& [shape, dtype] = args.as<RandomAttrs>();
   Aval result = args.aval(0);
-  if (result.shape.rank() == 0 || result.shape.back() != 3)
-    throw core::ShapeError(args.op.name, "expected a key u64[…, 3] as random_key gives it, got {} {}", result.text(), at_line(args.where));
+  check_key(args.op.name, result, args.where);
   if (dtype != DType::u32 && dtype != DType::u64)
     throw core::InvalidArgument(args.op.name, "expected u32 or u64 to be drawn, got {} {}", core::name_of(dtype), at_line(args.where));
   result.shape = result.shape.erased(result.shape.rank() - 1);
@@ -46,16 +50,12 @@ struct KeyParts {
   Tensor stream, position;
 };
 KeyParts parts_of(const Located& key, std::string_view what) {
-  const Aval& aval = key.tensor.aval();
-  if (aval.shape.rank() == 0 || aval.shape.back() != 3 || aval.dtype != DType::u64)
-    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(), at_line(key.where));
+  check_key(what, key.tensor.aval(), key.where);
   return {slice(key, -1, 0, 2), slice(key, -1, 2, 3)};
 }
 Tensor key_of(const Tensor& stream, const Tensor& position) { return concatenate(Tensors{stream, position}, -1); }
 
-}  // namespace
-
-void register_random(OpTable& table) {
+void register_bits(OpTable& table) {
   OpInfo row;
   row.name = "random_bits";
   row.formula = "words of Philox4x32-10, keyed on the seed, counted by stream and index";
@@ -69,6 +69,51 @@ void register_random(OpTable& table) {
     return Sample{{key}, make_attrs(RandomAttrs{sampler.shape(0, 3), sampler.chance(0.5) ? DType::u32 : DType::u64})};
   };
   table.add(std::move(row));
+}
+
+void register_permutation(OpTable& table) {
+  OpInfo row;
+  row.name = "random_permutation";
+  row.formula = "0 … n - 1, each order equally likely, drawn from words of Philox4x32-10";
+  row.dtypes = {DType::u64};
+  row.infer = [](const InferArgs& args) {
+    const Dim n = args.as<IotaAttrs>().count;
+    Aval result = args.aval(0);
+    check_key(args.op.name, result, args.where);
+    if (n < 0) throw core::InvalidArgument(args.op.name, "expected a number of elements >= 0, got {} {}", n, at_line(args.where));
+    result.shape[result.shape.rank() - 1] = n;
+    result.dtype = DType::i64;
+    return result;
+  };
+  row.derivative = no_derivative("its result is integers");
+  row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
+  row.sample = [](Sampler& sampler) {
+    const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
+    const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
+    return Sample{{key},
+                  make_attrs(IotaAttrs{sampler.chance(0.2) ? sampler.integer(0, 1) : sampler.integer(2, 40), DType::i64, key.device()})};
+  };
+  table.add(std::move(row));
+}
+
+void register_quantile(OpTable& table) {
+  OpInfo row;
+  row.name = "normal_quantile";
+  row.formula = "x with (2π)^(-1/2) ∫_-∞^x e^(-t^2/2) dt = p";
+  row.dtypes = real_floats;
+  row.infer = infer_alike;
+  row.derivative = by_partials("(2π)^(1/2) e^(y^2/2)", {[](R a) { return std::sqrt(2.0 * std::numbers::pi) * exp(0.5 * square(a.out)); }});
+  row.batch = batch_elementwise;
+  row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), 0.01, 0.99)}, {}}; };
+  table.add(std::move(row));
+}
+
+}  // namespace
+
+void register_random(OpTable& table) {
+  register_bits(table);
+  register_permutation(table);
+  register_quantile(table);
 }
 
 Tensor random_key(std::uint64_t seed, std::uint64_t stream, Device device) {
@@ -105,6 +150,19 @@ Tensor random_normal(const Located& key, const Shape& shape, DType dtype) {
   return sqrt(-2.0 * log(each(0))) * cos(2.0 * std::numbers::pi * each(1));
 }
 
+Tensor random_truncated_normal(const Located& key, const Shape& shape, double low, double high, DType dtype) {
+  check_float("random_truncated_normal", dtype, key.where);
+  constexpr double last = 37.0;  // beyond it Φ is below the smallest normal number
+  if (!(low < high) || low > last || high < -last)
+    throw core::InvalidArgument("random_truncated_normal", "expected low < high, low <= {} and high >= -{}, got {} and {} {}", last, last,
+                                low, high, at_line(key.where));
+  if (low > 0.0) return -random_truncated_normal(key, shape, -high, -low, dtype);
+  const auto below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
+  const Tensor u = cast(random_uniform(key, shape, dtype), DType::f64);
+  const Tensor x = normal_quantile({below(low) + (below(high) - below(low)) * u, key.where});
+  return cast(minimum(maximum(x, low), high), dtype);
+}
+
 Tensor random_bernoulli(const Located& key, double probability, const Shape& shape) {
   if (!(probability >= 0.0 && probability <= 1.0))
     throw core::InvalidArgument("random_bernoulli", "expected a probability from 0 to 1, got {} {}", probability, at_line(key.where));
@@ -120,6 +178,16 @@ Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low,
   const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
   const Device device = key.tensor.device();
   return cast(remainder(random_bits(key, shape, DType::u64), whole_number(range, device)) + whole_number(first, device), dtype);
+}
+
+Tensor random_permutation(const Located& key, Dim n) {
+  static const OpInfo& op = op_named("random_permutation");
+  return record(op, {key.tensor}, make_attrs(IotaAttrs{n, DType::i64, key.tensor.device()}), key.where);
+}
+
+Tensor normal_quantile(const Located& p) {
+  static const OpInfo& op = op_named("normal_quantile");
+  return record(op, {p.tensor}, {}, p.where);
 }
 
 Tensor random_categorical(const Located& key, const Located& logits, int axis) {

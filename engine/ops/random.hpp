@@ -24,10 +24,21 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor random_uniform(const Located& key, const Shape& shape, DType dtype = DType::f32);
 /// Standard normal, Box–Muller: (−2 ln u)^(1/2) cos 2πv with u, v uniform at indices 2i and 2i + 1.
 [[nodiscard]] Tensor random_normal(const Located& key, const Shape& shape, DType dtype = DType::f32);
+/// Standard normal between two limits, which may be infinite: Φ⁻¹(Φ(low) + u (Φ(high) − Φ(low))) with u uniform at index i, computed in f64; both
+/// limits above 0: mirrored, so that the tail keeps its digits. errors: InvalidArgument also for low ≥ high and limits beyond ±37.
+[[nodiscard]] Tensor random_truncated_normal(const Located& key, const Shape& shape, double low, double high, DType dtype = DType::f32);
 /// True with this probability (a multiple of 2^-32).
 [[nodiscard]] Tensor random_bernoulli(const Located& key, double probability, const Shape& shape);
 /// low … high − 1, equally likely up to (high − low)·2^-64.
 [[nodiscard]] Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high, DType dtype = DType::i64);
+
+/// The numbers 0 … n − 1 (i64) in an order drawn for each key, all equally likely up to n·2^-64: exchange i = n − 1, …, 1 is with the number drawn below
+/// i + 1 by the u64 word at index position + i. Uses n indices. shapes: key [batch…, 3] → [batch…, n].
+/// source: Durstenfeld 1964, doi:10.1145/364520.364540 (Fisher–Yates)
+[[nodiscard]] Tensor random_permutation(const Located& key, Dim n);
+
+/// x with ∫_-∞^x e^(-t²/2) dt / (2π)^(1/2) = p, for 0 < p < 1; ±infinity at the ends, NaN outside.
+[[nodiscard]] Tensor normal_quantile(const Located& p);
 
 /// Index (i64) i along an axis with probability e^{logits_i} / Σ e^logits: the largest of logits plus Gumbel's noise. shapes: logits without the axis.
 [[nodiscard]] Tensor random_categorical(const Located& key, const Located& logits, int axis = -1);

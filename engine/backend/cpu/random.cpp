@@ -2,11 +2,15 @@
 // Random bits: blocks of Philox side by side in the lanes of a vector.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
+#include "engine/backend/cpu/share.hpp"
 #include "engine/core/random.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace lodestone::engine::cpu_backend {
 namespace {
@@ -53,10 +57,34 @@ void random_bits_kernel(const KernelCall& call) {
   }
 }
 
+/// The words of a key first, then the exchanges.
+void permutation_kernel(const KernelCall& call) {
+  const Dim n = call.out.shape().back();
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < call.in[0].count() / 3; ++k) {
+    fill(words.data(), n, call.in[0].as<std::uint64_t>() + 3 * k);
+    auto* out = call.out.as<std::int64_t>() + k * n;
+    std::iota(out, out + n, std::int64_t{0});
+    for (auto i = static_cast<std::size_t>(n); i-- > 1;) std::swap(out[i], out[words[i] % (i + 1)]);
+  }
+}
+
+template <class T>
+void quantile_kernel(const KernelCall& call) {
+  const auto* in = call.in[0].as<T>();
+  auto* out = call.out.as<T>();
+  share(call.out.count(), 10.0 * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
+    for (Dim i = first; i < last; ++i) out[i] = vmath::normal_quantile(in[i]);
+  });
+}
+
 }  // namespace
 
 void register_random_kernels(OpTable& table) {
   table.at("random_bits").with_kernel(Backend::processor, DType::u64, {"cpu.philox", random_bits_kernel, true});
+  table.at("random_permutation").with_kernel(Backend::processor, DType::u64, {"cpu.philox", permutation_kernel, true});
+  table.at("normal_quantile").with_kernel(Backend::processor, DType::f32, {"cpu.rows", quantile_kernel<float>, true, true});
+  table.at("normal_quantile").with_kernel(Backend::processor, DType::f64, {"cpu.rows", quantile_kernel<double>, true, true});
 }
 
 }  // namespace lodestone::engine::cpu_backend

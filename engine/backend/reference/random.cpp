@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
+#include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
 
 namespace lodestone::engine {
@@ -35,10 +37,39 @@ void random_bits_loop(const KernelCall& call) {
   }
 }
 
+/// Exchanges from the last place on.
+void permutation_loop(const KernelCall& call) {
+  const Dim n = call.out.shape().back();
+  const std::int64_t n_keys = n > 0 ? call.out.count() / n : 0;
+  for (std::int64_t k = 0; k < n_keys; ++k) {
+    std::array<std::uint64_t, 3> key{};
+    for (std::size_t j = 0; j < 3; ++j)
+      key[j] =
+          reference::element<std::uint64_t>(call.in[0], reference::indices_of(3 * k + static_cast<std::int64_t>(j), call.in[0].shape()));
+    auto* out = call.out.as<std::int64_t>() + k * n;
+    for (Dim i = 0; i < n; ++i) out[i] = i;
+    for (Dim i = n - 1; i > 0; --i) {
+      const auto at = static_cast<std::uint64_t>(i);
+      std::swap(out[i], out[word(key[0], key[1], key[2] + at, DType::u64) % (at + 1)]);
+    }
+  }
+}
+
+template <class T>
+void quantile_loop(const KernelCall& call) {
+  using Wide = typename scalar::Wider<T>::type;
+  for (std::int64_t i = 0; i < call.out.count(); ++i)
+    call.out.as<T>()[i] = static_cast<T>(
+        vmath::normal_quantile(static_cast<Wide>(reference::element<T>(call.in[0], reference::indices_of(i, call.out.shape())))));
+}
+
 }  // namespace
 
 void register_reference_random(OpTable& table) {
   table.at("random_bits").with_kernel(Backend::reference, DType::u64, {"reference", random_bits_loop});
+  table.at("random_permutation").with_kernel(Backend::reference, DType::u64, {"reference", permutation_loop});
+  table.at("normal_quantile").with_kernel(Backend::reference, DType::f32, {"reference", quantile_loop<float>});
+  table.at("normal_quantile").with_kernel(Backend::reference, DType::f64, {"reference", quantile_loop<double>});
 }
 
 }  // namespace lodestone::engine

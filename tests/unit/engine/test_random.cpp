@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace lodestone;
@@ -117,6 +118,64 @@ TEST_CASE("random: categories come as often as their logits say", "[engine]") {
   const double n = many, share = static_cast<double>(std::count(drawn.begin(), drawn.end(), 1)) / n;
   CHECK(std::abs(share - 0.5) < 5.0 * std::sqrt(0.25 / n));
   CHECK(*std::min_element(drawn.begin(), drawn.end()) == 0);
+}
+
+TEST_CASE("normal_quantile: the distribution function of it is where it was taken, also far out", "[engine]") {
+  const std::vector<double> x{-30.0, -8.0, -4.0, -1.0, -0.3, 0.0, 0.3, 1.0, 4.0};
+  std::vector<double> p;
+  for (const double each : x) p.push_back(0.5 * std::erfc(-each / std::sqrt(2.0)));
+  const auto back = normal_quantile(Tensor::from(p, {9})).to_vector<double>();
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(back[i] == Approx(x[i]).epsilon(x[i] > 3.0 ? 1e-11 : 2e-15).margin(1e-16));
+  const auto ends = normal_quantile(Tensor::from(std::vector<double>{0.0, 1.0, -0.1, 1.1}, {4})).to_vector<double>();
+  CHECK(ends[0] == -INFINITY);
+  CHECK(ends[1] == INFINITY);
+  CHECK(std::isnan(ends[2]));
+  CHECK(std::isnan(ends[3]));
+}
+
+TEST_CASE("random: a truncated normal stays between its limits, with the moments of its density, in the tail too", "[engine]") {
+  const double n = many;
+  const auto density = [](double x) { return std::isinf(x) ? 0.0 : std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::acos(-1.0)); };
+  for (const auto& [low, high] : {std::pair{-1.0, 2.0}, {-2.0, 2.0}, {3.0, 4.0}, {-INFINITY, -5.0}, {0.5, INFINITY}}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const auto x = doubles(random_truncated_normal(random_key(16), {many}, low, high, dtype));
+      CHECK(*std::min_element(x.begin(), x.end()) >= low);
+      CHECK(*std::max_element(x.begin(), x.end()) <= high);
+      const double mass = 0.5 * (std::erfc(low / std::sqrt(2.0)) - std::erfc(high / std::sqrt(2.0)));
+      const double mean = (density(low) - density(high)) / mass;
+      const double of_low = std::isinf(low) ? 0.0 : low * density(low), of_high = std::isinf(high) ? 0.0 : high * density(high);
+      const double variance = 1.0 + (of_low - of_high) / mass - mean * mean;
+      CHECK(std::abs(moment(x, 1) - mean) < 5.0 * std::sqrt(variance / n));
+      std::vector<double> centred;
+      for (const double each : x) centred.push_back(each - mean);
+      CHECK(moment(centred, 2) == Approx(variance).epsilon(0.03));
+    }
+  }
+  const auto whole = random_truncated_normal(random_key(16), {10}, -1, 1).to_vector<float>();
+  const auto rest = random_truncated_normal(advance(random_key(16), 4), {6}, -1, 1).to_vector<float>();
+  CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + 4));
+  CHECK_THROWS_WITH(random_truncated_normal(random_key(1), {2}, 1, 1),
+                    Catch::Contains("[random_truncated_normal] expected low < high") && Catch::Contains("(test_random.cpp:"));
+}
+
+TEST_CASE("random: a permutation holds each number once, and every order comes as often", "[engine]") {
+  const auto order = random_permutation(random_key(17), 1000).to_vector<std::int64_t>();
+  CHECK(std::set<std::int64_t>(order.begin(), order.end()).size() == 1000);
+  CHECK(*std::min_element(order.begin(), order.end()) == 0);
+  CHECK(*std::max_element(order.begin(), order.end()) == 999);
+  constexpr Dim n_drawn = 24000;
+  const auto orders = random_permutation(split_key(random_key(18), n_drawn), 4).to_vector<std::int64_t>();
+  std::map<std::int64_t, int> seen;
+  for (std::size_t i = 0; i < orders.size(); i += 4) ++seen[((orders[i] * 4 + orders[i + 1]) * 4 + orders[i + 2]) * 4 + orders[i + 3]];
+  CHECK(seen.size() == 24);
+  double chi_squared = 0.0;  // 23 degrees of freedom: 49.7 is passed by one seed in a thousand
+  for (const auto& [which, count] : seen) chi_squared += std::pow(count - n_drawn / 24.0, 2) / (n_drawn / 24.0);
+  CHECK(chi_squared < 49.7);
+  CHECK(random_permutation(random_key(1), 0).to_vector<std::int64_t>().empty());
+  CHECK(random_permutation(random_key(1), 1).item<std::int64_t>() == 0);
+  CHECK_THROWS_WITH(random_permutation(random_key(1), -1),
+                    Catch::Contains("[random_permutation] expected a number of elements >= 0, got -1"));
+  CHECK_THROWS_WITH(random_permutation(zeros({3}), 4), Catch::Contains("[random_permutation] expected u64, got f32[3]"));
 }
 
 TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
