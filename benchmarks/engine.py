@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of out/bench/engine.json: bench_engine on one and two threads, PyTorch's figures beside them; run.py calls `measure`."""
+"""The rows of out/bench/engine.json: bench_engine on one and two threads, the figures of PyTorch and JAX beside them; run.py calls `measure`."""
 import json
 import os
 import pathlib
@@ -7,30 +7,49 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-PYTHON = SOURCE / "build" / "peers" / "torch" / "bin" / "python"
+PEERS = ("torch", "jax")
 THREADS = (1, 2)
+# At most this share of torch's time: three times as fast, five times as fast.
+SHARES = {("MT-VAE training step", "loss, gradients, Adam"): 1 / 3, ("MT decoder, 40 columns", "Jacobian"): 1 / 5, ("chain of 1000 products", "value and gradient, per op"): 1 / 3}
+# Of oneDNN's rate, which torch's convolutions in f32 are.
+SHARE_OF_CONVOLUTIONS = 1 / 0.9
 
 
-def torch(threads):
-    """(name and version, {case: {metric: seconds}}); (None, {}) where it is not installed."""
-    if not PYTHON.exists():
+def measured(name, threads):
+    """(name and version, {case: {metric: seconds}}) of a peer; (None, {}) where it is not installed."""
+    python = SOURCE / "build" / "peers" / name / "bin" / "python"
+    if not python.exists():
         return None, {}
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    run = subprocess.run([PYTHON, "-W", "ignore", SOURCE / "benchmarks" / "peer_torch.py", "--threads", str(threads)], env=environment, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([python, "-W", "ignore", SOURCE / "benchmarks" / f"peer_{name}.py", "--threads", str(threads)], env=environment, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
-        print("engine: torch failed; its figures stay null")
+        print(f"engine: {name} failed; its figures stay null")
         return None, {}
     answer = json.loads(run.stdout)
     return answer["peer"], answer["seconds"]
 
 
-def beside(row, peer, seconds):
-    """The row, and a second one with the peer's time where the first already has another peer."""
-    theirs = seconds.get(row["case"], {}).get(row["metric"])
-    if theirs is None or row["unit"] != "s":
-        return [row]
-    with_peer = {**row, "peer": peer, "peer_value": theirs, "ratio": theirs / row["value"]}
-    return [row, with_peer] if row["peer"] else [with_peer]
+def share_of_torch(row):
+    """The share of torch's time that a case may take; None: not judged."""
+    if row["case"].startswith("convolution") and row["case"].endswith("f32"):
+        return SHARE_OF_CONVOLUTIONS
+    return next((share for (case, metric), share in SHARES.items() if row["case"].startswith(case) and row["metric"] == metric), None)
+
+
+def beside(row, peers):
+    """The row, with the first peer's time where it has none, and one more per other peer; with torch's also what share of it ours is."""
+    rows = [row]
+    for name, (peer, seconds) in peers.items():
+        theirs = seconds.get(row["case"], {}).get(row["metric"])
+        if theirs is None or row["unit"] != "s":
+            continue
+        with_peer = {**row, "peer": peer, "peer_value": theirs, "ratio": theirs / row["value"]}
+        rows = [with_peer] if rows == [row] and not row["peer"] else [*rows, with_peer]
+        share = share_of_torch(row) if name == "torch" else None
+        if share:
+            taken = row["value"] / theirs
+            rows.append({**with_peer, "metric": row["metric"] + ", share of torch's time", "unit": "", "value": taken, "target": share, "met": taken <= share, "peer_value": None, "ratio": None})
+    return rows
 
 
 def contention(program, rows):
@@ -55,13 +74,14 @@ def measure(program):
     for threads in THREADS:
         document = program(threads)
         header = header or document["header"]
-        peer, seconds = torch(threads)
+        peers = {name: measured(name, threads) for name in PEERS}
         for row in document["results"]:
             if threads > 1 and row["case"].startswith("chain"):
                 continue  # one thread by nature
             if threads > 1 and row["peer"]:
                 row = {**row, "peer": None, "peer_value": None, "ratio": None}  # BLAS itself stays on one thread: threads are ours
             suffix = f", {threads} threads" if threads > 1 else ""
-            target = {"target": None, "met": None} if threads > 1 else {}
-            rows += [{**each, "case": each["case"] + suffix, **target} for each in beside(row, peer, seconds)]
+            if threads > 1:
+                row = {**row, "target": None, "met": None}
+            rows += [{**each, "case": each["case"] + suffix} for each in beside(row, peers)]
     return header, rows + list(contention(program, rows))

@@ -68,10 +68,11 @@ void Results::print(int ranks, const std::string& command) const {
     const std::string met = result.target ? (result.value <= *result.target ? "true" : "false") : "null";
     fmt::print(
         "{}{{\"case\": {}, \"metric\": {}, \"unit\": {}, \"value\": {}, \"target\": {}, \"met\": {}, \"peer\": {}, \"peer_value\": {}, "
-        "\"ratio\": {}, \"command\": {}}}",
+        "\"ratio\": {}, \"command\": {}{}}}",
         separator, core::json_quoted(result.name), core::json_quoted(result.metric), core::json_quoted(result.unit),
         number_or_null(result.value), number_or_null(result.target), met, result.peer ? core::json_quoted(*result.peer) : "null",
-        number_or_null(result.peer_value), number_or_null(ratio), core::json_quoted(command));
+        number_or_null(result.peer_value), number_or_null(ratio), core::json_quoted(command),
+        result.kernels ? ", \"kernels\": " + core::json_quoted(*result.kernels) : "");
     separator = ",\n  ";
   }
   fmt::print("\n ]}}\n");

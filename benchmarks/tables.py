@@ -187,7 +187,7 @@ def runs_table(bench):
 
 def rows_beside_torch(bench, start):
     """Rows of the engine that torch was measured for; `start`: of their case."""
-    rows = [r for r in bench.rows if r["case"].startswith(start) and (r["peer"] or "").startswith("torch")]
+    rows = [r for r in bench.rows if r["case"].startswith(start) and (r["peer"] or "").startswith("torch") and r["ratio"]]
     if not rows:
         raise Missing("no figures of torch; run scripts/peers.sh torch and make bench BENCH=engine")
     return rows
@@ -202,13 +202,16 @@ def time_of(seconds):
 
 def engine_table(bench):
     rows = []
+    jax = {(r["case"], r["metric"]): r for r in bench.rows if (r["peer"] or "").startswith("jax")}
     for r in rows_beside_torch(bench, ("chain", "MT")):
-        rows.append([r["case"], r["metric"], time_of(r["value"]), time_of(r["target"]) if r["target"] else "", time_of(r["peer_value"]), f"{r['ratio']:.1f}"])
+        other = jax.get((r["case"], r["metric"]))
+        beside = [time_of(other["peer_value"]), f"{other['ratio']:.1f}"] if other else ["", ""]
+        rows.append([r["case"], r["metric"], time_of(r["value"]), time_of(r["target"]) if r["target"] else "", time_of(r["peer_value"]), f"{r['ratio']:.1f}", *beside])
     step = "MT-VAE training step, f32"
     work = (f"A step of the MT-VAE is {bench.value(step, 'ops'):.0f} ops with {number(bench.value(step, 'work'))} GFLOP and {number(bench.value(step, 'operands'))} MB of operands in f32.")
     busy = [r for r in bench.rows if r["case"].endswith("beside a busy process")]
     work += "".join(f" Two threads beside a busy process take {time_of(r['value'])} in {r['case'].split(', ')[1]} ({time_of(r['peer_value'])} on one thread alone, limit {time_of(r['target'])})." for r in busy)
-    return bench.machine() + [f"Peer: {rows_beside_torch(bench, 'MT')[0]['peer']}, eager. {work}", ""] + table(["case", "what", "ours", "limit", "torch", "ratio"], rows)
+    return bench.machine() + [f"Peers: {', '.join([rows_beside_torch(bench, 'MT')[0]['peer'] + ', eager', *sorted({r['peer'] + ', compiled' for r in jax.values()})])}. {work}", ""] + table(["case", "what", "ours", "limit", "torch", "ratio", "jax", "ratio"], rows)
 
 
 def products_table(bench):
@@ -222,10 +225,11 @@ def products_table(bench):
 
 def convolutions_table(bench):
     rows = []
-    for case in dict.fromkeys(r["case"] for r in rows_beside_torch(bench, "convolution")):
+    beside = {(r["case"], r["metric"]): r for r in rows_beside_torch(bench, "convolution")}
+    for case in dict.fromkeys(case for case, _ in beside):
         cells = [case.removeprefix("convolution ")]
         for metric in ("forward", "slope in x", "slope in w"):
-            row = bench.row(case, metric, "s")
+            row = beside[case, metric]
             cells += [time_of(row["value"]), number(bench.value(case, f"{metric}, rate")), f"{row['ratio']:.1f}"]
         rows.append(cells)
     head = [word for metric in ("forward", "slope in x", "slope in w") for word in (metric, "GFLOP/s", "torch / ours")]

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: scripts/peers.sh [torch | pictures | --remove]
+# usage: scripts/peers.sh [torch | jax | pictures | --remove]
 # Makes throw-away Python environments with the programs that benchmarks compare with; does nothing where one is complete. Needs the network.
 #   (nothing)  build/peers/venv, 1.5 GB: SimPEG with MKL's Pardiso, for `make bench BENCH=peers`
 #   torch      build/peers/torch, 5 GB: PyTorch, for `make bench BENCH=engine`
+#   jax        build/peers/jax, 0.5 GB: JAX for the processor, for `make bench BENCH=engine`
 #   pictures   build/peers/mtpy, 1.3 GB more, hence only on request: mtpy, for benchmarks/mtpy_pictures.py
 #   --remove   removes all
 set -euo pipefail
@@ -51,6 +52,17 @@ make_torch() {
   "$environment/bin/python" -c "import torch; print('peers: torch', torch.__version__, 'is ready')"
 }
 
+make_jax() {
+  local environment=$PWD/build/peers/jax
+  if "$environment/bin/python" -c "import jax" 2>/dev/null; then
+    echo "peers: $environment is complete"
+    return
+  fi
+  prepare "$environment"
+  "$environment/bin/pip" install --quiet jax numpy
+  "$environment/bin/python" -c "import jax; print('peers: jax', jax.__version__, 'is ready')"
+}
+
 make_mtpy() {
   local environment=$PWD/build/peers/mtpy
   if "$environment/bin/python" -c "import h5py, PIL; from mtpy.imaging import PlotResPhasePseudoSection" 2>/dev/null; then
@@ -66,7 +78,8 @@ make_mtpy() {
 case ${1:-} in
   "") make_simpeg ;;
   torch) make_torch ;;
+  jax) make_jax ;;
   pictures) make_mtpy ;;
   --remove) rm -rf build/peers ;;
-  *) sed -n '3,8s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
+  *) sed -n '3,9s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;
 esac
