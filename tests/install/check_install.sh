@@ -55,7 +55,7 @@ case $step in
     configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
     configure "probe_$step" "$here/probe" -DCOMPONENTS=engine -DEXPECTED="core;engine" -DUNEXPECTED="mpi;physics;inversion;io"
     configure "probe_$step" "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;engine;physics;inversion;io"
-    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;engine;physics;inversion;io"
+    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;engine;physics;inversion;models;io"
     ;;
   missing) refuses "lodestone has no component 'nonsense'" -DCOMPONENTS=nonsense ;;
   version) refuses 'compatible with requested version "9.9"' -DVERSION=9.9 ;;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
+#include "models/vae/prior/prior.hpp"
+#include "models/vae/prior/randomness.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <set>
+
+using namespace lodestone;
+using namespace lodestone::models;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Fills the section with noise around a number.
+class Noise final : public Generator {
+ public:
+  explicit Noise(double mean) : mean_(mean) {}
+  [[nodiscard]] std::string kind() const override { return "noise"; }
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override {
+    return (Draws(random).normal(grid.n_z(), grid.n_y()).array() + mean_).matrix();
+  }
+  void check_grid(const PatchGrid& grid) const override {
+    if (grid.n_z() > 5) throw core::InvalidArgument("Noise", "five rows at most");
+  }
+
+ private:
+  double mean_;
+};
+
+GeneratorPtr noise(double mean) { return std::make_shared<Noise>(mean); }
+PatchGrid small_grid() { return {{0, 1, 3, 7}, {0, 2, 4, 6, 8}}; }
+
+}  // namespace
+
+TEST_CASE("prior: a draw follows from seed and number, whatever the order, the batch and the threads") {
+  const Prior prior(small_grid(), {{1.0, noise(0)}, {2.0, noise(100)}}, 7);
+  const Eigen::MatrixXd alone = prior.draw(12);
+  CHECK(alone.rows() == 3);
+  CHECK(alone.cols() == 4);
+  core::set_threads(1);
+  const Eigen::MatrixXd one = prior.draws(0, 40);
+  core::set_threads(3);
+  const Eigen::MatrixXd three = prior.draws(0, 40), tail = prior.draws(10, 5);
+  core::set_threads(1);
+  CHECK(one == three);
+  CHECK(tail == one.middleCols(10, 5));
+  for (Eigen::Index iz = 0; iz < 3; ++iz) {
+    for (Eigen::Index iy = 0; iy < 4; ++iy) CHECK(one(iz * 4 + iy, 12) == alone(iz, iy));  // row by row from the top
+  }
+  CHECK(Prior(small_grid(), prior.parts(), 8).draws(0, 40) != one);
+}
+
+TEST_CASE("prior: families come as often as their weights say, and no two draws are alike") {
+  const Prior prior(small_grid(), {{1.0, noise(0)}, {0.0, noise(50)}, {3.0, noise(100)}}, 3);
+  constexpr int n = 4000;
+  std::set<double> first;
+  int n_of[3] = {};
+  for (int i = 0; i < n; ++i) {
+    const Eigen::MatrixXd drawn = prior.draw(i);
+    ++n_of[prior.part_of(i)];
+    CHECK(std::abs(drawn.mean() - 50.0 * static_cast<double>(prior.part_of(i))) < 5.0);
+    first.insert(drawn(0, 0));
+  }
+  CHECK(n_of[1] == 0);
+  CHECK(n_of[0] == Approx(0.25 * n).margin(4.0 * std::sqrt(n * 0.25 * 0.75)));
+  CHECK(first.size() == n);
+}
+
+TEST_CASE("prior: no part, no weight, a negative one, a bad grid and a family that does not fit are refused") {
+  const auto prior = [](PatchGrid grid, std::vector<Prior::Part> parts) { return Prior(std::move(grid), std::move(parts), 1); };
+  CHECK_THROWS_WITH(prior(small_grid(), {}), Contains("at least one generator"));
+  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, nullptr}}), Contains("part 1: expected a generator"));
+  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, noise(0)}, {-1.0, noise(0)}}), Contains("part 2 (noise)") && Contains("got -1"));
+  CHECK_THROWS_AS(prior(small_grid(), {{std::nan(""), noise(0)}}), core::InvalidArgument);
+  CHECK_THROWS_WITH(prior(small_grid(), {{0.0, noise(0)}}), Contains("positive weight"));
+  CHECK_THROWS_WITH(prior({{0, 1, 2, 3, 4, 5, 6}, {0, 1}}, {{1.0, noise(0)}}), Contains("five rows at most"));
+  CHECK_THROWS_WITH(prior({{0, 2, 1}, {0, 1}}, {{1.0, noise(0)}}), Contains("number 3 is 1 m after 2 m"));
+  CHECK_THROWS_WITH(prior({{-1, 2}, {0, 1}}, {{1.0, noise(0)}}), Contains("the first is -1 m"));
+  CHECK_THROWS_WITH(prior({{0, 2}, {5, 6}}, {{1.0, noise(0)}}), Contains("the first is 5 m"));
+  CHECK_THROWS_WITH(prior({{0}, {0, 6}}, {{1.0, noise(0)}}), Contains("at least two depths, got 1"));
+  CHECK_THROWS_WITH(prior({{0, 1}, {0, 1.0 / 0.0}}, {{1.0, noise(0)}}), Contains("number 2 is inf"));
+  const Prior good(small_grid(), {{1.0, noise(0)}}, 1);
+  CHECK_THROWS_WITH(good.draw(-1), Contains("got -1"));
+  CHECK_THROWS_WITH(good.draws(0, -2), Contains("got -2"));
+}
+
+TEST_CASE("grid: the lower part of a geometric grid gets back the rows it was cut from") {
+  PatchGrid whole{{0.0}, {0, 1000}};
+  for (int i = 0; i < 64; ++i) whole.depth_m.push_back(whole.depth_m.back() + 2.0 * std::pow(1.146, i));
+  for (const int first : {1, 2, 32, 60}) {
+    const PatchGrid part{{whole.depth_m.begin() + first, whole.depth_m.end()}, whole.y_m};
+    const PatchGrid continued = continued_to_surface(part);
+    REQUIRE(continued.n_z() == 64);
+    for (std::size_t i = 0; i < 65; ++i) CHECK(continued.depth_m[i] == Approx(whole.depth_m[i]).margin(1e-6));
+  }
+  CHECK(continued_to_surface(whole).depth_m == whole.depth_m);
+}
+
+TEST_CASE("grid: rows up to the surface increase and stay few, however the grid begins") {
+  for (const PatchGrid& grid : {PatchGrid{{500, 510, 530}, {0, 1}}, PatchGrid{{1e5, 1e5 + 1}, {0, 1}}, PatchGrid{{10, 15}, {0, 1}},
+                                PatchGrid{{100, 200, 400}, {0, 1}}, PatchGrid{{1, 100, 110}, {0, 1}}}) {
+    const PatchGrid continued = continued_to_surface(grid);
+    CHECK_NOTHROW(check(continued));
+    CHECK(continued.depth_m.front() == 0.0);
+    CHECK(continued.n_z() <= 256 + grid.n_z());
+    CHECK(std::equal(grid.depth_m.rbegin(), grid.depth_m.rend(), continued.depth_m.rbegin()));
+  }
+}
+
+TEST_CASE("draws: numbers lie in their ranges, and branches differ from each other and from their root") {
+  Draws draws(core::Philox(1, 2));
+  std::set<int> integers;
+  for (int i = 0; i < 500; ++i) {
+    integers.insert(draws.integer({2, 5}));
+    const double size = draws.log_uniform({10.0, 1000.0});
+    CHECK((size >= 10.0 && size <= 1000.0));
+  }
+  CHECK(integers == std::set<int>{2, 3, 4, 5});
+  const std::vector<double> sorted = draws.sorted(20, {3.0, 4.0});
+  CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+  CHECK((sorted.front() >= 3.0 && sorted.back() <= 4.0));
+  const core::Philox root(1, 2);
+  std::set<double> firsts{root.uniform(0)};
+  for (std::uint64_t k = 0; k < 5; ++k) {
+    firsts.insert(branch(root, k).uniform(0));
+    firsts.insert(branch(branch(root, k), 0).uniform(0));
+  }
+  CHECK(firsts.size() == 11);
+  CHECK(branch(root, 3).uniform(9) == branch(root, 3).uniform(9));
+}
