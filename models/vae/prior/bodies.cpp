@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/vae/prior/bodies.hpp"
+
+#include "engine/core/error.hpp"
+#include "models/vae/prior/section_lines.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace lodestone::models {
+
+Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
+  constexpr const char* component = "models::Bodies";
+  if (!options_.background) throw core::InvalidArgument(component, "expected a generator as background, got none");
+  if (!(options_.section_width_m >= 0.0) || !std::isfinite(options_.section_width_m)) {
+    throw core::InvalidArgument(component, "expected section_width_m of 0 or more, got {}", options_.section_width_m);
+  }
+}
+
+Eigen::MatrixXd Bodies::draw(const core::Philox& random, const PatchGrid& grid) const {
+  Eigen::MatrixXd section = options_.background->draw(branch(random, 0), grid);
+  Draws draws(random);
+  const SectionLines lines = section_lines(grid, options_.section_width_m, draws);
+  for (const Body& body : bodies(draws, lines.width_m)) {
+    const Eigen::ArrayXXd shares = cell_shares(body.outline, grid, lines);
+    section.array() += shares * (body.log10_resistivity - section.array());
+  }
+  return section;
+}
+
+}  // namespace lodestone::models

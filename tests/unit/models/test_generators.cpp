@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "models/vae/prior/layered.hpp"
+#include "models/vae/prior/modifiers.hpp"
+#include "models/vae/prior/random_field.hpp"
+#include "models/vae/prior/sections.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/models/fixtures.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <set>
+
+using namespace lodestone;
+using namespace lodestone::models;
+using Catch::Matchers::Contains;
+using tests::patch;
+using tests::prior_of;
+
+namespace {
+
+LayeredOptions some_layers() { return {.number = {2, 4}, .thickness_m = {100, 300}, .log10_resistivity = {1, 3}}; }
+RandomFieldOptions some_field() {
+  return {.mean = {2, 2}, .standard_deviation = {0.5, 0.5}, .horizontal_length_m = {600, 600}, .vertical_length_m = {200, 200}};
+}
+
+/// 4 rows over 400 m, 10 columns from y = 1000 m to 6000 m; the value is that of a cell's number.
+Section given_section(const std::string& name = "line 1") {
+  Section section{name, {0, 100, 200, 300, 400}, {}, Eigen::MatrixXd(4, 10)};
+  for (int i = 0; i <= 10; ++i) section.y_m.push_back(1000.0 + 500.0 * i);
+  for (int i = 0; i < 40; ++i) section.log10_resistivity(i / 10, i % 10) = i;
+  return section;
+}
+
+double depth_of_step(const Eigen::VectorXd& column, const std::vector<double>& depth_m) {
+  const double top = column[0], below = column[column.size() - 1];
+  double thickness = 0.0;
+  for (Eigen::Index i = 0; i < column.size(); ++i)
+    thickness += (column[i] - below) / (top - below) * (depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
+  return thickness;
+}
+
+}  // namespace
+
+TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges") {
+  PatchGrid grid{{}, {0, 1}};
+  for (int i = 0; i <= 1000; ++i) grid.depth_m.push_back(i);
+  const Prior prior = prior_of<Layered>(some_layers(), grid);
+  std::set<std::size_t> numbers;
+  double log_sum = 0.0;
+  int n_first = 0;
+  for (int i = 0; i < 800; ++i) {
+    const Eigen::VectorXd profile = prior.draw(i).col(0);
+    REQUIRE((profile.minCoeff() >= 1.0 && profile.maxCoeff() <= 3.0));
+    std::set<double> values;  // those of two cells in a row; the others are means
+    for (int iz = 1; iz < 1000; ++iz) {
+      if (profile[iz] == Approx(profile[iz - 1]).epsilon(1e-12)) values.insert(std::round(1e9 * profile[iz]));
+    }
+    numbers.insert(values.size());
+    const auto first = std::find_if(profile.begin(), profile.end(), [&](double value) { return std::abs(value - profile[0]) > 1e-9; });
+    const double thickness = static_cast<double>(first - profile.begin());
+    REQUIRE((thickness >= 99 && thickness <= 300));
+    log_sum += std::log(thickness);
+    ++n_first;
+  }
+  CHECK(numbers == std::set<std::size_t>{2, 3, 4});
+  CHECK(log_sum / n_first == Approx(0.5 * (std::log(100) + std::log(300))).margin(0.05));  // uniform in the logarithm
+}
+
+TEST_CASE("layers: stated ones keep their order; dips and reliefs move interfaces as they say") {
+  LayeredOptions options{.layers = {{{300, 300}, {1, 1}}, {{}, {3, 3}}}};
+  const Eigen::MatrixXd level = prior_of<Layered>(options, patch()).draw(0);
+  CHECK(level(0, 0) == 1.0);
+  CHECK(level(7, 4) == Approx(2.0));  // from 280 to 320 m
+  CHECK(level(24, 29) == 3.0);
+  options.dip_deg = {5, 5};
+  const Eigen::MatrixXd dipping = prior_of<Layered>(options, patch()).draw(0);
+  const double slope = std::tan(5.0 * std::numbers::pi / 180.0);
+  for (const int iy : {0, 10, 29})
+    CHECK(depth_of_step(dipping.col(iy), patch().depth_m) == Approx(300 + slope * (100.0 * iy + 50.0 - 1500.0)));
+  options.dip_deg = {};
+  options.relief_m = {50, 50};
+  options.relief_length_m = {1500, 1500};
+  const Eigen::MatrixXd wavy = prior_of<Layered>(options, patch()).draw(0);
+  Eigen::VectorXd depths(30);
+  for (int iy = 0; iy < 30; ++iy) depths[iy] = depth_of_step(wavy.col(iy), patch().depth_m);
+  CHECK(depths.mean() == Approx(300.0));
+  CHECK(std::sqrt(2.0 * (depths.array() - 300.0).square().mean()) == Approx(50.0).epsilon(0.02));
+  for (int iy = 0; iy < 15; ++iy) CHECK(depths[iy] == Approx(depths[iy + 15]));
+}
+
+TEST_CASE("layers: impossible ranges are refused by name") {
+  const auto refused = [](auto change) {
+    auto o = some_layers();
+    change(o);
+    return Layered(o);
+  };
+  CHECK_THROWS_WITH(refused([](auto& o) { o.number = {0, 2}; }), Contains("number of layers"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.thickness_m = {-10, 20}; }), Contains("thickness_m, got [-10, 20]"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.log10_resistivity = {3, 1}; }), Contains("log10_resistivity"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {-85, 1}; }), Contains("dip_deg"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {0, 85}; }), Contains("dip_deg"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {-1, 1}; }), Contains("relief_m"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {0, 1}; }), Contains("relief_length_m"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {1, 1}}, {{}, {1, 1}}}; }), Contains("thickness_m of layer 1"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {2, 1}}}; }), Contains("log10_resistivity of layer 1"));
+}
+
+TEST_CASE("random field: mean, spread and correlation over distances are those asked for") {
+  constexpr int n = 3000;
+  for (const Correlation correlation : {Correlation::gaussian, Correlation::exponential}) {
+    RandomFieldOptions options = some_field();
+    options.correlation = correlation;
+    const Eigen::MatrixXd draws = prior_of<RandomField>(options, patch()).draws(0, n);
+    const auto cell = [&](int iz, int iy) { return Eigen::ArrayXd(draws.row(iz * 30 + iy).transpose().array() - 2.0); };
+    const auto covariance = [&](const Eigen::ArrayXd& a, const Eigen::ArrayXd& b) { return (a * b).mean() / 0.25; };
+    const double error = 4.0 * std::sqrt(2.0 / n);
+    const auto c = [&](double r) { return correlation == Correlation::gaussian ? std::exp(-0.5 * r * r) : std::exp(-r); };
+    CHECK(std::abs(draws.mean() - 2.0) < 0.02);
+    CHECK(covariance(cell(3, 3), cell(3, 3)) == Approx(1.0).margin(error));
+    CHECK(covariance(cell(24, 29), cell(24, 29)) == Approx(1.0).margin(error));
+    CHECK(covariance(cell(5, 5), cell(10, 5)) == Approx(c(200.0 / 200.0)).margin(error));
+    CHECK(covariance(cell(5, 5), cell(5, 11)) == Approx(c(600.0 / 600.0)).margin(error));
+    CHECK(covariance(cell(5, 5), cell(8, 14)) == Approx(c(120.0 / 200.0) * c(900.0 / 600.0)).margin(error));
+    CHECK(std::abs(covariance(cell(0, 0), cell(24, 29))) < error);
+  }
+}
+
+TEST_CASE("random field: vertical lengths that grow, a background, and single columns") {
+  RandomFieldOptions growing = some_field();
+  growing.vertical_growth = 0.5;
+  const Eigen::MatrixXd draws = prior_of<RandomField>(growing, patch()).draws(0, 3000);
+  const auto apart = [&](int iz) {
+    const Eigen::ArrayXd a = draws.row(iz * 30).array() - 2.0, b = draws.row((iz + 4) * 30).array() - 2.0;
+    return (a * b).mean() / 0.25;
+  };
+  const auto warped = [](double z) { return std::log1p(0.5 * z / 200.0) / 0.5; };
+  for (const int iz : {0, 20}) {
+    const double r = warped(40.0 * iz + 180.0) - warped(40.0 * iz + 20.0);
+    CHECK(apart(iz) == Approx(std::exp(-0.5 * r * r)).margin(0.05));
+  }
+  RandomFieldOptions over = some_field();
+  over.background = tests::uniform(7.0);
+  over.standard_deviation = {0.0, 0.0};
+  CHECK(prior_of<RandomField>(over, patch()).draw(0).isConstant(7.0));
+  CHECK(prior_of<RandomField>(some_field(), tests::field_grid()).draw(0).allFinite());
+}
+
+TEST_CASE("random field: impossible ranges are refused by name") {
+  const auto refused = [](auto change) {
+    auto o = some_field();
+    change(o);
+    return RandomField(o);
+  };
+  CHECK_THROWS_WITH(refused([](auto& o) { o.mean = {3, 1}; }), Contains("mean"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.standard_deviation = {-1, 1}; }), Contains("standard_deviation"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.horizontal_length_m = {}; }), Contains("horizontal_length_m"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.vertical_length_m = {-5, 5}; }), Contains("vertical_length_m"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.vertical_growth = -1; }), Contains("vertical_growth"));
+}
+
+TEST_CASE("sections: a piece holds means over the overlap of cells, and goes on beyond the depths of its section") {
+  const Section section = given_section();
+  const PatchGrid grid{{50, 150, 1000}, {0, 250, 1000}};
+  const Eigen::MatrixXd piece = piece_of(section, grid, 1250.0);
+  // First column within column 0; the second half 1, half 2, weighed 500 : 250.
+  CHECK(piece(0, 0) == Approx(0.5 * (0 + 10)));
+  CHECK(piece(0, 1) == Approx(5.0 + (500.0 * 1 + 250.0 * 2) / 750.0));
+  CHECK(piece(1, 0) == Approx((50.0 * 10 + 100.0 * 20 + 700.0 * 30) / 850.0));
+  const PatchGrid same{section.depth_m, [&] {
+                         auto y = section.y_m;
+                         for (double& edge : y) edge -= 1000.0;
+                         return y;
+                       }()};
+  CHECK(piece_of(section, same, 1000.0).isApprox(section.log10_resistivity));
+}
+
+TEST_CASE("sections: places are random, half of the pieces are mirrored, and wide sections come more often") {
+  Section narrow = given_section("narrow");
+  narrow.y_m = {0, 500, 1000, 1500};  // room for the left edge: 750 m, of the other 4250 m
+  narrow.log10_resistivity = Eigen::MatrixXd::Constant(4, 3, 99.0);
+  const PatchGrid grid{{0, 100}, {0, 250, 750}};
+  const Prior prior = prior_of<Sections>(SectionsOptions{{given_section(), narrow}}, grid);
+  int n_narrow = 0, n_turned = 0, n_flat = 0;
+  double least = 1e9, most = -1e9;
+  constexpr int n = 4000;
+  for (int i = 0; i < n; ++i) {
+    const Eigen::MatrixXd drawn = prior.draw(i);
+    if (drawn(0, 0) > 50.0) {
+      ++n_narrow;
+      continue;
+    }
+    n_turned += drawn(0, 0) > drawn(0, 1) ? 1 : 0;
+    n_flat += drawn(0, 0) == drawn(0, 1) ? 1 : 0;
+    least = std::min(least, drawn.minCoeff());
+    most = std::max(most, drawn.maxCoeff());
+  }
+  CHECK(n_narrow == Approx(0.15 * n).margin(4.0 * std::sqrt(n * 0.15 * 0.85)));
+  CHECK(n_turned == Approx(0.5 * (n - n_narrow - n_flat)).margin(2.0 * std::sqrt(n)));
+  CHECK(least < 0.1);
+  CHECK(most > 8.9);
+  const Prior upright = prior_of<Sections>(SectionsOptions{{given_section()}, false}, grid);
+  for (int i = 0; i < 100; ++i) {
+    const Eigen::MatrixXd drawn = upright.draw(i);
+    CHECK(drawn(0, 0) <= drawn(0, 1));
+  }
+}
+
+TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on columns of any width") {
+  Section section = given_section();
+  section.log10_resistivity.setRandom();
+  Section turned = section;
+  turned.log10_resistivity = section.log10_resistivity.rowwise().reverse();
+  const PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
+  std::set<double> seen;
+  for (int i = 0; i < 40; ++i) seen.insert(prior_of<Sections>(SectionsOptions{{section}}, whole).draw(i)(0, 0));
+  REQUIRE(seen.size() == 2);
+  CHECK(seen == std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
+}
+
+TEST_CASE("sections: no section, wrong shapes, values that are not finite and narrow ones are refused by name") {
+  const auto refused = [](auto change) {
+    auto s = given_section();
+    change(s);
+    return Sections({{s}});
+  };
+  CHECK_THROWS_WITH(Sections({}), Contains("at least one section"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.depth_m[1] = 0; }), Contains("section 'line 1'") && Contains("depths"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m[1] = std::nan(""); }), Contains("edges of columns"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m.pop_back(); }), Contains("expected (4, 9) values for its edges, got (4, 10)"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }), Contains("row 3, column 4 has nan"));
+  CHECK_THROWS_WITH(prior_of<Sections>(SectionsOptions{{given_section()}}, PatchGrid{{0, 1}, {0, 5001}}),
+                    Contains("'line 1': expected 5001 m or more") && Contains("got 5000 m"));
+}
+
+TEST_CASE("modifiers: smoothing keeps constants and means over a window, clipping keeps what lies within") {
+  Eigen::MatrixXd spike = Eigen::MatrixXd::Zero(21, 2);
+  spike(10, 0) = 1.0;
+  spike.col(1).setConstant(2.5);
+  smooth(spike, {8, 5.0});
+  CHECK(spike.col(1).isConstant(2.5, 1e-12));
+  CHECK(spike.col(0).sum() == Approx(1.0));
+  CHECK(spike(14, 0) == Approx(0.5 * std::exp(-0.5 * 0.64) * spike(10, 0)));  // the last cell lies half in the window
+  CHECK(spike(13, 0) == Approx(std::exp(-0.5 * 0.36) * spike(10, 0)));
+  CHECK(spike(15, 0) == 0.0);
+  const RandomFieldOptions wide = some_field();
+  const Clipped clipped(std::make_shared<RandomField>(wide), {1.8, 2.1});
+  const Eigen::MatrixXd free = RandomField(wide).draw(branch(core::Philox(1), 0), patch()), cut = clipped.draw(core::Philox(1), patch());
+  CHECK(cut.minCoeff() == 1.8);
+  CHECK(cut.maxCoeff() == 2.1);
+  CHECK((free.array() > 1.8 && free.array() < 2.1).select(free - cut, 0.0).isZero());
+}
+
+TEST_CASE("modifiers: bumps add to what is there, in number, height and width as asked, each column alike") {
+  const BumpsOptions one{{1, 1}, {7, 7}, {2, 2}, {0.3, 0.3}};
+  const Bumped bumped(tests::uniform(2.0), one);
+  int n_up = 0, n_inside = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Eigen::MatrixXd drawn = bumped.draw(core::Philox(3, i), patch());
+    CHECK(drawn.col(0) == drawn.col(29));
+    const Eigen::ArrayXd bump = drawn.col(0).array() - 2.0;
+    const Eigen::Index n = (bump.abs() > 1e-12).count();
+    CHECK(n <= 7);
+    if (n < 7) continue;  // cut at an end
+    ++n_inside;
+    n_up += bump.sum() > 0.0 ? 1 : 0;
+    CHECK(bump.abs().maxCoeff() == Approx(0.3));
+  }
+  CHECK(n_inside == Approx(300.0 * 19 / 25).margin(35));
+  CHECK(n_up == Approx(0.5 * n_inside).margin(35));
+  CHECK(Bumped(tests::uniform(2.0), {{0, 0}}).draw(core::Philox(1), patch()).isConstant(2.0));
+}
+
+TEST_CASE("modifiers: they hand on what their generator refuses, and want one") {
+  const auto sections = std::make_shared<Sections>(SectionsOptions{{given_section()}});
+  const PatchGrid wide{{0, 1}, {0, 9000}};
+  CHECK_THROWS_WITH(Bumped(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(Clipped(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(RandomField({.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}}).check_grid(wide),
+                    Contains("line 1"));
+  CHECK_THROWS_WITH(Clipped(nullptr, {}), Contains("expected a generator to modify"));
+  CHECK_THROWS_WITH(Clipped(sections, {2, 1}), Contains("[2, 1]"));
+}
