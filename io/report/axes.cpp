@@ -55,7 +55,7 @@ std::vector<Tick> log_ticks(const Axis& axis) {
     return {};
   }
   const int every = std::max(1, static_cast<int>(std::ceil((high - low) / (axis.n_ticks + 1.0))));
-  const bool few_decades = high - low < 1.7;
+  const bool few_decades = high - low < 2.0;
   std::vector<Tick> result;
   for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high)); ++decade) {
     for (int digit = 1; digit <= 9; ++digit) {
