@@ -15,7 +15,7 @@ Basin::Basin(const BasinOptions& options) : Bodies(options.bodies), options_(opt
   check_positive(options_.width_m, "width_m");
   check_positive(options_.thickness_m, "thickness_m");
   check(options_.shape, "shape", 1.0);
-  check(options_.log10_resistivity, "log10_resistivity");
+  check_log10(options_.log10_resistivity, "log10_resistivity");
 }
 
 std::vector<Body> Basin::bodies(Draws& draws, double section_width_m) const {

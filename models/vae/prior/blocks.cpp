@@ -12,7 +12,7 @@ Blocks::Blocks(const BlocksOptions& options) : Bodies(options.bodies), options_(
   check_positive(options_.width_m, "width_m");
   check_positive(options_.height_m, "height_m");
   check(options_.tilt_deg, "tilt_deg");
-  check(options_.log10_resistivity, "log10_resistivity");
+  check_log10(options_.log10_resistivity, "log10_resistivity");
 }
 
 std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {

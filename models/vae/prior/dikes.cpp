@@ -16,7 +16,7 @@ Dikes::Dikes(const DikesOptions& options) : Bodies(options.bodies), options_(opt
   check(options_.dip_deg, "dip_deg", 10.0);
   if (options_.dip_deg.upper > 170.0)
     throw core::InvalidArgument("models::Dikes", "expected dip_deg within 10 … 170, got {:g}", options_.dip_deg.upper);
-  check(options_.log10_resistivity, "log10_resistivity");
+  check_log10(options_.log10_resistivity, "log10_resistivity");
 }
 
 std::vector<Body> Dikes::bodies(Draws& draws, double section_width_m) const {

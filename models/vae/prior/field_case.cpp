@@ -43,13 +43,13 @@ Layers sharp_profile(const FieldCaseOptions& options, Draws& draws) {
 }  // namespace
 
 FieldCase::FieldCase(const FieldCaseOptions& options) : options_(options) {
-  check(options_.background, "background");
+  check_log10(options_.background, "background");
   check(options_.conductor_top_m, "conductor_top_m", 0.0);
   check_positive(options_.conductor_thickness_m, "conductor_thickness_m");
-  check(options_.strong_conductor, "strong_conductor");
-  check(options_.weak_conductor, "weak_conductor");
-  check(options_.steps_from, "steps_from");
-  check(options_.steps_to, "steps_to");
+  check_log10(options_.strong_conductor, "strong_conductor");
+  check_log10(options_.weak_conductor, "weak_conductor");
+  check_log10(options_.steps_from, "steps_from");
+  check_log10(options_.steps_to, "steps_to");
   check_rest(options_);
   check(options_.bumps);
   check(options_.smoothing);

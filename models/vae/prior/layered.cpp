@@ -40,12 +40,12 @@ void check_layers(const LayeredOptions& options) {
   for (std::size_t i = 0; i < options.layers.size(); ++i) {
     const std::string name = fmt::format("layer {}", i + 1);
     if (i + 1 < options.layers.size()) check_positive(options.layers[i].thickness_m, "thickness_m of " + name);
-    check(options.layers[i].log10_resistivity, "log10_resistivity of " + name);
+    check_log10(options.layers[i].log10_resistivity, "log10_resistivity of " + name);
   }
   if (!options.layers.empty()) return;
   check(options.number, "the number of layers", 1);
   if (options.number.upper > 1) check_positive(options.thickness_m, "thickness_m");
-  check(options.log10_resistivity, "log10_resistivity");
+  check_log10(options.log10_resistivity, "log10_resistivity");
 }
 
 Earth draw_earth(const LayeredOptions& options, double section_width_m, Draws& draws) {

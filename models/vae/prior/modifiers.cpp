@@ -96,7 +96,7 @@ Eigen::MatrixXd Smoothed::draw(const core::Philox& random, const PatchGrid& grid
 void Smoothed::check_grid(const PatchGrid& grid) const { inner_->check_grid(continued_to_surface(grid)); }
 
 Clipped::Clipped(GeneratorPtr inner, Range log10_resistivity) : inner_(given(std::move(inner))), range_(log10_resistivity) {
-  check(range_, "the clip's log10_resistivity");
+  check_log10(range_, "the clip's log10_resistivity");
 }
 
 Eigen::MatrixXd Clipped::draw(const core::Philox& random, const PatchGrid& grid) const {

@@ -36,7 +36,7 @@ Eigen::MatrixXd factor(const Eigen::VectorXd& at, Correlation correlation) {
 }  // namespace
 
 RandomField::RandomField(RandomFieldOptions options) : options_(std::move(options)) {
-  check(options_.mean, "mean");
+  check_log10(options_.mean, "mean");
   check(options_.standard_deviation, "standard_deviation", 0.0);
   check_positive(options_.horizontal_length_m, "horizontal_length_m");
   check_positive(options_.vertical_length_m, "vertical_length_m");

@@ -33,6 +33,14 @@ void check_positive(const Range& range, std::string_view what) {
   }
 }
 
+void check_log10(const Range& range, std::string_view what) {
+  check(range, what);
+  if (range.lower < -6.0 || range.upper > 9.0) {
+    throw core::InvalidArgument(component, "expected log10 of ohm m from -6 to 9 for {}, got [{:g}, {:g}]; is that in ohm m?", what,
+                                range.lower, range.upper);
+  }
+}
+
 void check(const IntegerRange& range, std::string_view what, int least) {
   if (range.lower > range.upper) {
     throw core::InvalidArgument(component, "expected lower ≤ upper for {}, got [{}, {}]", what, range.lower, range.upper);

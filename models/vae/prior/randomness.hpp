@@ -24,6 +24,8 @@ struct IntegerRange {
 void check(const Range& range, std::string_view what, double least = -1e300);
 /// The same for ranges that must lie above 0.
 void check_positive(const Range& range, std::string_view what);
+/// The same for log10 of ohm m: −6 … 9, which ohm m seldom pass for.
+void check_log10(const Range& range, std::string_view what);
 void check(const IntegerRange& range, std::string_view what, int least = 0);
 
 /// Random numbers of one draw, taken one after the other.

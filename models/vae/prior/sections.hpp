@@ -19,7 +19,7 @@ struct Section {
 
 struct SectionsOptions {
   std::vector<Section> sections;
-  bool mirrored = true;  ///< half of the pieces are turned round left to right
+  bool mirrored = false;  ///< half of the pieces are turned round left to right
 };
 
 /// Pieces of given sections, cut at random places and resampled on the grid by the overlap of cells. Wide sections are cut more often: each place of the left

@@ -19,7 +19,7 @@ Wedge::Wedge(const WedgeOptions& options) : Bodies(options.bodies), options_(opt
   check(options_.dip_deg, "dip_deg", -80.0);
   if (options_.dip_deg.upper > 80.0)
     throw core::InvalidArgument("models::Wedge", "expected dip_deg within ±80, got {:g}", options_.dip_deg.upper);
-  check(options_.log10_resistivity, "log10_resistivity");
+  check_log10(options_.log10_resistivity, "log10_resistivity");
 }
 
 std::vector<Body> Wedge::bodies(Draws& draws, double section_width_m) const {

@@ -103,6 +103,7 @@ TEST_CASE("layers: impossible ranges are refused by name") {
   CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {-1, 1}; }), Contains("relief_m"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {0, 1}; }), Contains("relief_length_m"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {1, 1}}, {{}, {1, 1}}}; }), Contains("thickness_m of layer 1"));
+  CHECK_THROWS_WITH(refused([](auto& o) { o.log10_resistivity = {10, 1000}; }), Contains("[10, 1000]; is that in ohm m?"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {2, 1}}}; }), Contains("log10_resistivity of layer 1"));
 }
 
@@ -180,7 +181,7 @@ TEST_CASE("sections: places are random, half of the pieces are mirrored, and wid
   narrow.y_m = {0, 500, 1000, 1500};  // room for the left edge: 750 m, of the other 4250 m
   narrow.log10_resistivity = Eigen::MatrixXd::Constant(4, 3, 99.0);
   const PatchGrid grid{{0, 100}, {0, 250, 750}};
-  const Prior prior = prior_of<Sections>(SectionsOptions{{given_section(), narrow}}, grid);
+  const Prior prior = prior_of<Sections>(SectionsOptions{{given_section(), narrow}, true}, grid);
   int n_narrow = 0, n_turned = 0, n_flat = 0;
   double least = 1e9, most = -1e9;
   constexpr int n = 4000;
@@ -199,7 +200,7 @@ TEST_CASE("sections: places are random, half of the pieces are mirrored, and wid
   CHECK(n_turned == Approx(0.5 * (n - n_narrow - n_flat)).margin(2.0 * std::sqrt(n)));
   CHECK(least < 0.1);
   CHECK(most > 8.9);
-  const Prior upright = prior_of<Sections>(SectionsOptions{{given_section()}, false}, grid);
+  const Prior upright = prior_of<Sections>(SectionsOptions{{given_section()}}, grid);
   for (int i = 0; i < 100; ++i) {
     const Eigen::MatrixXd drawn = upright.draw(i);
     CHECK(drawn(0, 0) <= drawn(0, 1));
@@ -213,7 +214,7 @@ TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on col
   turned.log10_resistivity = section.log10_resistivity.rowwise().reverse();
   const PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
   std::set<double> seen;
-  for (int i = 0; i < 40; ++i) seen.insert(prior_of<Sections>(SectionsOptions{{section}}, whole).draw(i)(0, 0));
+  for (int i = 0; i < 40; ++i) seen.insert(prior_of<Sections>(SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
   REQUIRE(seen.size() == 2);
   CHECK(seen == std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
 }

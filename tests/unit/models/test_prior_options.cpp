@@ -81,7 +81,7 @@ TEST_CASE("prior options: all families and modifiers mix, with backgrounds and m
            "vertical_growth = 0.1\ncorrelation = \"exponential\"\nmean = [1, 2]\n"
            "[[prior.generator]]\nkind = \"random_field\"\nhorizontal_length_m = [900, 999]\nvertical_length_m = [90, 99]\n" +
            in_rock +
-           "[[prior.generator]]\nkind = \"sections\"\nfiles = [\"line.h5\"]\nmirrored = false\n"
+           "[[prior.generator]]\nkind = \"sections\"\nfiles = [\"line.h5\"]\nmirrored = true\n"
            "[[prior.generator]]\nkind = \"field_case\"\nweight = 0\n");
   REQUIRE(prior.parts().size() == 9);
   CHECK(prior.parts()[0].weight == 2.0);
