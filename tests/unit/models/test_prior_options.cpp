@@ -5,6 +5,7 @@
 #include "models/vae/prior/prior_options.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
 #include <algorithm>
@@ -168,4 +169,18 @@ TEST_CASE("prior options: sections that are missing, absent or too narrow are re
              Contains("train.toml:4: \"prior.generator[0]\": section 'line.h5': expected 4001 m or more"));
   const core::Options root = io::parse_options_toml(with("kind = \"sections\"\nfiles = [\"line.h5\"]\n"), "t.toml");
   CHECK_THROWS_WITH(read_prior(root, {}), Contains("this program reads no sections"));
+}
+
+TEST_CASE("prior options: the examples of the documentation can be drawn from") {
+  const std::string page = tests::text_of_file(LODESTONE_SOURCE_DIR "/docs/configuration.md"), begin = "```toml\n";
+  int n = 0;
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
+    const std::size_t first = at + begin.size();
+    const std::string example = page.substr(first, page.find("```", first) - first);
+    if (example.find("[[prior.generator]]") == std::string::npos) continue;
+    const Prior prior = read_prior(io::parse_options_toml(example, "docs/configuration.md"), load);
+    CHECK(prior.draws(0, 20).allFinite());
+    ++n;
+  }
+  CHECK(n >= 2);
 }
