@@ -39,6 +39,8 @@ double bytes_moved(const Node& node) {
   return bytes;
 }
 
+namespace {
+
 std::string name_of(const Node& node) {
   return node.aval.kind == Kind::array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype)) : node.op->name;
 }
