@@ -33,7 +33,7 @@ Tensor dot(const Tensor& a, const Tensor& b) { return sum(a * b); }
 class Problem {
  public:
   Problem(core::MapPtr simulation, const physics::mesh::Section2D& section, InitialValues initial)
-      : simulation_(std::move(simulation)), decoder_(initial), n_z_(section.grid.n_z()), n_y_(section.grid.n_y()) {
+      : simulation_(std::move(simulation)), decoder_({}, initial), n_z_(section.grid.n_z()), n_y_(section.grid.n_y()) {
     decoder_.set_mode(Mode::evaluation);
     std::vector<double> background(static_cast<std::size_t>(section.resistivity_ohm_m.size()));
     for (std::size_t i = 0; i < background.size(); ++i) background[i] = std::log(section.resistivity_ohm_m[static_cast<Eigen::Index>(i)]);
@@ -66,7 +66,7 @@ class Problem {
 
  private:
   core::MapPtr simulation_;
-  bench::Decoder decoder_;
+  models::VaeDecoderNet decoder_;
   Dim n_z_, n_y_;
   double gain_ = 1.0;
   Tensor background_;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/vae/vae.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/nn/activation.hpp"
+#include "engine/nn/convolution.hpp"
+#include "engine/nn/normalization.hpp"
+#include "engine/nn/pooling.hpp"
+#include "engine/ops/ops.hpp"
+
+#include <array>
+
+namespace lodestone::models {
+namespace {
+
+using namespace engine;
+
+int n_axes(const VaeOptions& options) { return options.kind == VaeKind::column ? 1 : 2; }
+IntList all_axes(const VaeOptions& options, Dim value) { return IntList::filled(n_axes(options), value); }
+
+/// Extents at the coarsest level, rounded up.
+Dim coarse(Dim cells, const VaeOptions& options) {
+  const Dim factor = Dim{1} << options.channels.size();
+  return (cells + factor - 1) / factor;
+}
+Dim padded(Dim cells, const VaeOptions& options) { return coarse(cells, options) << options.channels.size(); }
+Dim n_coarse(const VaeOptions& options) {
+  const Dim columns = options.kind == VaeKind::column ? 1 : coarse(options.cells_y, options);
+  return coarse(options.cells_z, options) * columns;
+}
+/// Numbers between the convolutions and the dense layers.
+Dim n_flat(const VaeOptions& options) { return n_coarse(options) * options.channels.back(); }
+
+/// Window 3 along each axis, same length, batch norm, swish.
+Layer block(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
+  return Sequential{
+      Conv(c_in, c_out, initial, {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}),
+      BatchNorm(c_out, initial),
+      silu,
+  };
+}
+
+/// Window 3, twice the length.
+Layer upsample(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
+  const ConvLayerOptions conv{
+      .window = all_axes(options, 3), .stride = all_axes(options, 2), .padding = all_axes(options, 1), .bias = Bias::no};
+  return ConvTranspose(c_in, c_out, initial, {.conv = conv, .output_padding = all_axes(options, 1)});
+}
+
+Sequential down(const VaeOptions& options, InitialValues& initial) {
+  std::vector<Layer> result;
+  Dim c_in = 1;
+  for (const Dim c_out : options.channels) {
+    result.push_back(block(options, initial, c_in, c_out));
+    result.push_back(block(options, initial, c_out, c_out));
+    result.emplace_back(MaxPool({.window = all_axes(options, 2)}));
+    c_in = c_out;
+  }
+  result.emplace_back(flatten);
+  return Sequential(result);
+}
+
+Sequential up(const VaeOptions& options, InitialValues& initial) {
+  std::vector<Layer> result;
+  Dim c_in = options.channels.back();
+  for (std::size_t level = options.channels.size() - 1; level-- > 0;) {
+    const Dim c_out = options.channels[level];
+    result.push_back(upsample(options, initial, c_in, c_out));
+    for (int i = 0; i < 2; ++i) result.push_back(block(options, initial, c_out, c_out));
+    c_in = c_out;
+  }
+  result.push_back(upsample(options, initial, c_in, 1));
+  result.emplace_back(Conv(1, 1, initial, {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}));
+  return Sequential(result);
+}
+
+/// The last cells of an axis repeated up to this extent.
+Tensor extended(const Tensor& x, int axis, Dim extent) {
+  const Dim n = x.dim(axis);
+  if (n == extent) return x;
+  Shape more = x.shape();
+  more[axis] = extent - n;
+  return concatenate(std::array{x, broadcast_to(slice(x, axis, n - 1, n), more)}, axis);
+}
+
+/// errors: ShapeError.
+void check_rows(const char* what, const Tensor& x, Dim n) {
+  if (x.rank() != 2 || x.dim(1) != n) throw core::ShapeError("models::Vae", "expected {} [n, {}], got {}", what, n, x.aval().text());
+}
+
+const VaeOptions& checked(const VaeOptions& options) {
+  options.check();
+  return options;
+}
+
+}  // namespace
+
+std::string name_of(VaeKind kind) { return kind == VaeKind::column ? "column" : "patch"; }
+
+void VaeOptions::check() const {
+  constexpr const char* component = "models::VaeOptions";
+  if (cells_z < 1 || cells_y < 1)
+    throw core::InvalidArgument(component, "expected at least one cell each way, got {} × {}", cells_z, cells_y);
+  if (kind == VaeKind::column && cells_y != 1)
+    throw core::InvalidArgument(component, "expected one column of cells, got {}; the network of subdomains with several is \"patch\"",
+                                cells_y);
+  if (n_codes < 1) throw core::InvalidArgument(component, "expected at least one code, got {}", n_codes);
+  if (channels.empty() || channels.size() > 8)
+    throw core::InvalidArgument(component, "expected the channels of 1 to 8 levels, got {}", channels.size());
+  for (const Dim each : channels) {
+    if (each < 1) throw core::InvalidArgument(component, "expected at least one channel per level, got {}", each);
+  }
+}
+
+VaeDecoderNet::VaeDecoderNet(const VaeOptions& options, InitialValues& initial)
+    : options_(checked(options)),
+      dense_(add("dense", Linear(options.n_codes, n_flat(options), initial))),
+      up_(add("up", up(options, initial))) {}
+
+Tensor VaeDecoderNet::operator()(const Tensor& codes) const {
+  check_rows("codes", codes, options_.n_codes);
+  const Tensor flat = swish(dense_(codes));
+  const Dim n = codes.dim(0), z = coarse(options_.cells_z, options_), c = options_.channels.back();
+  if (options_.kind == VaeKind::column) {
+    const Tensor cells = squeeze(up_(reshape(flat, {n, z, c})), -1);
+    return cells.dim(1) == options_.cells_z ? cells : slice(cells, 1, 0, options_.cells_z);
+  }
+  const Tensor cells = squeeze(up_(reshape(flat, {n, z, coarse(options_.cells_y, options_), c})), -1);
+  return reshape(slice(slice(cells, 1, 0, options_.cells_z), 2, 0, options_.cells_y), {n, options_.n_cells()});
+}
+
+Vae::Vae(const VaeOptions& options, InitialValues& initial)
+    : options_(checked(options)),
+      encoder_(add("encoder", down(options, initial))),
+      mean_(add("mean", Linear(n_flat(options), options.n_codes, initial))),
+      log_variance_(add("log_variance", Linear(n_flat(options), options.n_codes, initial))),
+      decoder_(add("decoder", VaeDecoderNet(options, initial))) {
+  if (options.centre) centre_ = add_state("centre", zeros({options.n_cells()}, initial.dtype(), initial.device()));
+}
+
+Vae::Codes Vae::encode(const Tensor& given) const {
+  check_rows("cells", given, options_.n_cells());
+  const Tensor cells = centre_ ? given - centre_->value() : given;
+  Tensor image = expand_dims(cells, -1);
+  if (options_.kind == VaeKind::patch) {
+    image = reshape(cells, {cells.dim(0), options_.cells_z, options_.cells_y, 1});
+    image = extended(image, 2, padded(options_.cells_y, options_));
+  }
+  const Tensor flat = encoder_(extended(image, 1, padded(options_.cells_z, options_)));
+  return {mean_(flat), log_variance_(flat)};
+}
+
+Tensor Vae::decode(const Tensor& codes) const { return centre_ ? decoder_(codes) + centre_->value() : decoder_(codes); }
+
+void Vae::set_centre(const Tensor& cells) const {
+  if (!centre_)
+    throw core::InvalidArgument("models::Vae", "expected a network with VaeOptions::centre, which subtracts a mean, got one without");
+  centre_->assign(cast(cells, centre_->aval().dtype).eval());
+}
+
+std::int64_t Vae::n_parameters() const {
+  std::int64_t total = 0;
+  for (const Variable& each : parameters()) total += each.aval().count();
+  return total;
+}
+
+}  // namespace lodestone::models
