@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of models/vae.
+#pragma once
+
+#include "models/vae/trained_vae.hpp"
+#include "models/vae/vae_draws.hpp"
+
+namespace lodestone::models {
+
+/// Statistics of a trained network over the validation draws; mean and covariance are those of the training draws.
+[[nodiscard]] VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws);
+
+}  // namespace lodestone::models

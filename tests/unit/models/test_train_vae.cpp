@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/state/state_file.hpp"
+#include "models/vae/vae_draws.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/thread_count.hpp"
+#include "tests/unit/models/vae_fixtures.hpp"
+
+#include <algorithm>
+
+using namespace lodestone;
+using namespace lodestone::models;
+using namespace lodestone::tests;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// As SmoothColumns, with a NaN in one draw of many.
+class Broken final : public Generator {
+ public:
+  [[nodiscard]] std::string kind() const override { return "broken"; }
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override {
+    Eigen::MatrixXd section = Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), random.uniform(0));
+    if (random.uniform(1) > 0.95) section(0, 0) = std::nan("");
+    return section;
+  }
+};
+class Constant final : public Generator {
+ public:
+  [[nodiscard]] std::string kind() const override { return "constant"; }
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&, const PatchGrid& grid) const override {
+    return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), 2.0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("draws: mean and covariance are those of the training part, the range that of |x|", "[models]") {
+  const Prior prior = smooth_prior(4);
+  const VaeDraws draws = make_draws(prior, 5000, 0.1);
+  CHECK(draws.training.size() == 4500);
+  CHECK(draws.validation.size() == 500);
+  const Eigen::MatrixXd all = prior.draws(0, 4500);
+  const Eigen::VectorXd mean = all.rowwise().mean();
+  const Eigen::MatrixXd deviations = all.colwise() - mean;
+  CHECK((draws.mean - mean).norm() < 1e-12);
+  CHECK((draws.covariance - deviations * deviations.transpose() / 4499.0).norm() < 1e-12);
+  CHECK(draws.range == Approx(all.cwiseAbs().maxCoeff() - all.cwiseAbs().minCoeff()));
+  CHECK(draws.validation.items(0, 1).at("cells").to_vector<float>()[0] == static_cast<float>(prior.draw(4500)(0, 0)));
+}
+
+TEST_CASE("draws: what cannot be learnt from is refused", "[models]") {
+  const auto of = [](GeneratorPtr generator) { return Prior(layers(4), {{1.0, std::move(generator)}}, 1); };
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
+             Contains("draw ") && Contains("finite"));
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Constant>()), 500, 0.2); }), Contains("vary"));
+  CHECK_THROWS_WITH(make_draws(smooth_prior(), 4, 0.2), Contains("two draws"));
+}
+
+TEST_CASE("train: a small network learns its draws, and its statistics say how well", "[models]") {
+  VaeSetup setup = small_setup(12);
+  setup.recipe.n_draws = 1000;
+  const VaeTraining training = train_vae(smooth_prior(), setup);
+  REQUIRE(training.vae);
+  const auto& figures = training.summary.figures;
+  REQUIRE(figures.size() == 12);
+  CHECK(figures.back().at("validation_loss") < 0.3 * figures.front().at("validation_loss"));
+  CHECK(figures.back().contains("validation_reconstruction"));
+  const VaeStatistics& statistics = training.vae->statistics();
+  const double deviation = std::sqrt(statistics.covariance.diagonal().mean());
+  CHECK(statistics.rms < 0.7 * deviation);
+  CHECK(statistics.rms == Approx(std::sqrt(statistics.cell_rms.squaredNorm() / 12.0)));
+  CHECK(statistics.n_active() >= 1);
+  CHECK(statistics.code_variance.minCoeff() > 0.0);
+  CHECK_THAT(training.vae->card(), Contains("\"reconstruction_rms_decades\"") && Contains("\"seed\": 3") && Contains("\"ended_because\""));
+}
+
+TEST_CASE("train: the same bits on one thread and on three", "[models]") {
+  const auto on = [](int n_threads) {
+    const ThreadCount threads(n_threads);
+    return weights_of(train_vae(smooth_prior(), small_setup()).vae->net());
+  };
+  CHECK(on(1) == on(3));
+}
+
+TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with the same bits", "[models]") {
+  for (const RateSchedule schedule : {RateSchedule::constant, RateSchedule::cosine}) {
+    VaeSetup setup = small_setup(4);
+    setup.recipe.schedule = schedule;
+    const TrainedVae whole = *train_vae(smooth_prior(), setup).vae;
+    const TemporaryFolder folder;
+    int n_asked = 0;
+    VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .history = folder / "history.csv", .stop = [&] { return ++n_asked == 19; }};
+    const VaeTraining stopped = train_vae(smooth_prior(), setup, run);
+    CHECK_FALSE(stopped.vae);
+    CHECK(stopped.summary.n_steps < 4 * 8);
+    run.begin = Begin::resume;
+    const VaeTraining resumed = train_vae(smooth_prior(), setup, run);
+    REQUIRE(resumed.vae);
+    CHECK(weights_of(resumed.vae->net()) == weights_of(whole.net()));
+    CHECK(resumed.vae->statistics().cell_rms == whole.statistics().cell_rms);
+    CHECK(resumed.vae->card() == whole.card());
+    const std::string history = text_of_file(folder / "history.csv");
+    CHECK(std::ranges::count(history, '\n') == 5);
+    // Resumed once more, there is nothing left to do.
+    CHECK(weights_of(train_vae(smooth_prior(), setup, run).vae->net()) == weights_of(whole.net()));
+  }
+}
+
+TEST_CASE("train: the network kept is that of the epoch with the best validation loss; patience ends the training", "[models]") {
+  VaeSetup setup = small_setup(60);
+  setup.recipe.learning_rate = 0.05;  // restless
+  setup.recipe.patience = 2;
+  const VaeTraining training = train_vae(smooth_prior(), setup);
+  CHECK(training.summary.n_epochs < 60);
+  CHECK_THAT(training.summary.why_stopped, Contains("validation_loss"));
+  const auto& figures = training.summary.figures;
+  const auto best = std::ranges::min_element(figures, {}, [](const auto& each) { return each.at("validation_loss"); });
+  CHECK(std::distance(best, figures.end()) == 3);
+  CHECK_THAT(training.vae->card(), Contains(fmt::format("\"best_epoch\": {}", std::distance(figures.begin(), best) + 1)));
+}
+
+TEST_CASE("train: a resume with another network, loss, recipe or prior is refused before any work, and says what differs", "[models]") {
+  const TemporaryFolder folder;
+  VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .data = "prior.family = \"smooth\"\n"};
+  const VaeSetup setup = small_setup(1);
+  (void)train_vae(smooth_prior(), setup, run);
+  run.begin = Begin::resume;
+  const auto refusal = [&](const VaeSetup& other, const VaeRun& with, const Prior& prior) {
+    return message_of<core::ConfigError>([&] { (void)train_vae(prior, other, with); });
+  };
+  VaeSetup other = setup;
+  other.network.n_codes = 4;
+  CHECK_THAT(refusal(other, run, smooth_prior()),
+             Contains("network.n_codes = 3") && Contains("network.n_codes = 4") && Contains("checkpoint.safetensors"));
+  other = setup;
+  other.loss.similarity = 0.5;
+  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("loss.similarity = 0.5"));
+  other = setup;
+  other.recipe.seed = 9;
+  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("training.seed = 9"));
+  VaeRun with = run;
+  with.data = "prior.family = \"rough\"\n";
+  CHECK_THAT(refusal(setup, with, smooth_prior()), Contains("prior.family = \"rough\""));
+  PatchGrid grid = layers(12);
+  grid.depth_m.back() += 1.0;
+  CHECK_THAT(refusal(setup, run, Prior(grid, smooth_prior().parts(), 5)), Contains("grid.depth_m"));
+  CHECK_THAT(refusal(setup, run, Prior(layers(12), smooth_prior().parts(), 6)), Contains("prior.seed = 6"));
+  // More epochs at a constant rate, and another patience, are no other training.
+  other = setup;
+  other.recipe.epochs = 2;
+  other.recipe.patience = 5;
+  CHECK(train_vae(smooth_prior(), other, run).summary.n_epochs == 2);
+
+  run.checkpoint = folder / "none.safetensors";
+  CHECK_THROWS_AS(train_vae(smooth_prior(), setup, run), core::FileError);
+  engine::save_state(run.checkpoint, engine::NamedTensors{{"x", engine::Tensor::from(std::vector<double>{1.0}, {1})}});
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)train_vae(smooth_prior(), setup, run); }), Contains("checkpoint of a training"));
+}
+
+TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {
+  const auto refusal = [](const auto& change) {
+    VaeSetup setup = small_setup();
+    change(setup);
+    return message_of<core::InvalidArgument>([&] { (void)train_vae(smooth_prior(), setup); });
+  };
+  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.batch_size = 161; }), Contains("160"));
+  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.validation_share = 1.0; }), Contains("share"));
+  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.learning_rate = 0.0; }), Contains("learning rate"));
+  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.epochs = 0; }), Contains("epoch"));
+  CHECK_THAT(refusal([](VaeSetup& s) { s.network.cells_z = 13; }), Contains("12 × 1") && Contains("13 × 1"));
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/state/safetensors.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "models/vae/trained_vae.hpp"
+#include "models/vae/vae_decoder.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/models/vae_fixtures.hpp"
+
+#include <fstream>
+
+using namespace lodestone;
+using namespace lodestone::models;
+using namespace lodestone::tests;
+using Catch::Matchers::Contains;
+
+namespace {
+
+void save_safetensors(const TrainedVae& vae, const std::string& path) {
+  engine::SafetensorsSink sink(path);
+  vae.save(sink);
+  sink.commit();
+}
+void save_hdf5(const TrainedVae& vae, const std::string& path) {
+  io::Hdf5Sink sink(path);
+  vae.save(sink);
+  sink.commit();
+}
+TrainedVae load_safetensors(const std::string& path) { return TrainedVae::load(engine::SafetensorsSource(path)); }
+
+/// All arrays of a file but one, and perhaps another; attributes as they are.
+struct Altered {
+  std::string leave_out = "", add = "", replace_by_nan = "";
+  void write(const std::string& from, const std::string& to) const {
+    const engine::SafetensorsSource source(from);
+    engine::SafetensorsSink sink(to);
+    for (const std::string key : {"format", "format_version", "card"}) sink.attribute("", key, source.attribute("", key));
+    sink.attribute("options/sizes", "kind", source.attribute("options/sizes", "kind"));
+    for (const std::string& name : source.names()) {
+      const auto info = source.info(name);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(info.count()) * core::size_of(info.dtype));
+      source.read(name, 0, bytes);
+      if (name == replace_by_nan) std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
+      if (name != leave_out) sink.write(name, info, bytes);
+    }
+    if (!add.empty()) core::write_vector(sink, add, std::vector<double>{1.0});
+    sink.commit();
+  }
+};
+
+void check_same(const TrainedVae& a, const TrainedVae& b) {
+  CHECK(a.options() == b.options());
+  CHECK(a.grid().depth_m == b.grid().depth_m);
+  CHECK(a.grid().y_m == b.grid().y_m);
+  CHECK(weights_of(a.net()) == weights_of(b.net()));
+  CHECK(a.statistics().covariance == b.statistics().covariance);
+  CHECK(a.statistics().cell_rms == b.statistics().cell_rms);
+  CHECK(a.statistics().rms == b.statistics().rms);
+  CHECK(a.statistics().code_divergence == b.statistics().code_divergence);
+  CHECK(a.card() == b.card());
+}
+
+}  // namespace
+
+TEST_CASE("trained VAE: HDF5 and safetensors give back what was saved, in the same bytes each time", "[models]") {
+  const TrainedVae vae = small_vae(), again = small_vae();
+  const TemporaryFolder folder;
+  save_safetensors(vae, folder / "a.safetensors");
+  save_safetensors(again, folder / "b.safetensors");
+  save_hdf5(vae, folder / "a.h5");
+  save_hdf5(again, folder / "b.h5");
+  check_same(vae, load_safetensors(folder / "a.safetensors"));
+  check_same(vae, TrainedVae::load(io::Hdf5Source(folder / "a.h5")));
+  CHECK(text_of_file(folder / "a.safetensors") == text_of_file(folder / "b.safetensors"));
+  CHECK(text_of_file(folder / "a.h5") == text_of_file(folder / "b.h5"));
+}
+
+TEST_CASE("trained VAE: files that are something else, damaged or cut off say so with their name", "[models]") {
+  const TemporaryFolder folder;
+  const std::string good = folder / "good.safetensors", bad = folder / "bad.safetensors";
+  save_safetensors(small_vae(), good);
+  const auto refusal = [&](const Altered& altered) {
+    altered.write(good, bad);
+    return message_of<core::FormatError>([&] { (void)load_safetensors(bad); });
+  };
+  CHECK_THAT(refusal({.leave_out = "net/mean.weight"}), Contains("bad.safetensors") && Contains("missing") && Contains("mean.weight"));
+  CHECK_THAT(refusal({.add = "net/extra"}), Contains("unexpected") && Contains("extra"));
+  CHECK_THAT(refusal({.leave_out = "grid/depth_m"}), Contains("grid/depth_m"));
+  CHECK_THAT(refusal({.leave_out = "statistics/mean"}), Contains("statistics/mean"));
+  CHECK_THAT(refusal({.replace_by_nan = "net/decoder.dense.weight"}), Contains("finite") && Contains("decoder.dense.weight"));
+
+  std::ofstream(folder / "cut.safetensors", std::ios::binary) << text_of_file(good).substr(0, 5000);
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "cut.safetensors"); }), Contains("cut.safetensors"));
+  {
+    engine::SafetensorsSink sink(folder / "other.safetensors");
+    core::write_vector(sink, "x", std::vector<double>{1.0});
+    sink.commit();
+  }
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "other.safetensors"); }), Contains("mt_invert train"));
+}
+
+TEST_CASE("trained VAE: another depth grid is refused with the first difference, another number of codes too", "[models]") {
+  const TrainedVae vae = small_vae();
+  vae.check_grid(layers(12), "here");
+  PatchGrid other = layers(12);
+  other.depth_m[3] += 10.0;
+  const std::string text = message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
+  CHECK_THAT(text, Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).depth_m, "here"); }),
+             Contains("13 interfaces") && Contains("12"));
+  other = layers(12);
+  other.y_m = {0.0, 77.0};
+  vae.check_grid(other, "columns may be of any width");
+  vae.check_codes(3, "here");
+  CHECK_THROWS_WITH(vae.check_codes(16, "here"), Contains("3 codes") && Contains("16"));
+}
+
+TEST_CASE("trained VAE: parts that do not fit each other are refused", "[models]") {
+  const TrainedVae vae = small_vae();
+  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(11), vae.statistics(), ""), Contains("12 × 1") && Contains("11 × 1"));
+  VaeStatistics statistics = vae.statistics();
+  statistics.code_mean.resize(2);
+  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(12), statistics, ""), Contains("codes"));
+}
+
+TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by subdomain", "[models]") {
+  const TrainedVae vae = small_vae();
+  const auto decoder = vae_decoder(vae, "basin");
+  CHECK(decoder->name() == "basin");
+  CHECK(decoder->n_codes() == 3);
+  CHECK(decoder->n_cells() == 12);
+  const Eigen::MatrixXd codes = Eigen::MatrixXd::Random(3, 5);
+  const Eigen::MatrixXd cells = decoder->decode(codes), back = decoder->encode(cells);
+  REQUIRE(cells.rows() == 12);
+  REQUIRE(back.rows() == 3);
+  for (int k = 0; k < 5; ++k) {
+    CHECK((decoder->decode(codes.col(k)) - cells.col(k)).norm() < 1e-12);
+    CHECK((decoder->encode(cells.col(k)) - back.col(k)).norm() < 1e-12);
+    const Eigen::VectorXf code = codes.col(k).cast<float>();
+    const auto direct = vae.net().decode(engine::Tensor::from(std::span(code.data(), 3), {1, 3})).to_vector<float>();
+    for (int i = 0; i < 12; ++i) CHECK(cells(i, k) == Approx(direct[static_cast<std::size_t>(i)]).epsilon(1e-4));
+  }
+  CHECK(decoder->decode(Eigen::MatrixXd(3, 0)).cols() == 0);
+  CHECK_THROWS_AS(decoder->decode(Eigen::MatrixXd::Zero(4, 2)), core::ShapeError);
+  CHECK_THROWS_AS(decoder->encode(Eigen::MatrixXd::Constant(12, 1, std::nan(""))), core::SolverError);
+}
+
+TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and patches", "[models]") {
+  VaeSetup patch = small_setup(1);
+  patch.network = {.kind = VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 3, .channels = {4, 6}, .centre = true};
+  for (const TrainedVae& vae : {small_vae(), *train_vae(smooth_prior(6, 5), patch).vae}) {
+    const auto decoder = vae_decoder(vae);
+    const Eigen::MatrixXd codes = Eigen::MatrixXd::Random(3, 4);
+    const Eigen::MatrixXd slopes = decoder->jacobians(codes);
+    REQUIRE(slopes.rows() == decoder->n_cells());
+    REQUIRE(slopes.cols() == 12);
+    constexpr double h = 1e-5;
+    for (int code = 0; code < 3; ++code) {
+      Eigen::MatrixXd up = codes, down = codes;
+      up.row(code).array() += h;
+      down.row(code).array() -= h;
+      const Eigen::MatrixXd difference = (decoder->decode(up) - decoder->decode(down)) / (2.0 * h);
+      for (int k = 0; k < 4; ++k) CHECK((slopes.col(3 * k + code) - difference.col(k)).norm() < 1e-8 * (1.0 + difference.norm()));
+    }
+  }
+}
