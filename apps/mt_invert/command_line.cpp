@@ -26,6 +26,12 @@ constexpr const char* invert_examples = R"(Examples:
   mpirun -n 4 mt_invert invert survey.toml -o out/run --time-limit 55
   mpirun -n 4 mt_invert invert survey.toml -o out/run --resume)";
 
+constexpr const char* train_examples = R"(Examples:
+  mt_invert train prior.toml --preview            pictures of random draws, no training
+  mt_invert train prior.toml                      network, card and report in out/prior
+  mt_invert train prior.toml --set training.epochs=20 -o out/short --time-limit 5
+  mt_invert train prior.toml -o out/short --resume)";
+
 constexpr const char* forward_examples = R"(Examples:
   mt_invert forward --model section.toml --sites sites.csv --periods 0.1,1,10 -o responses.csv
   mt_invert forward --model model.mod --sites data.dat -o predicted.dat
@@ -47,6 +53,7 @@ constexpr const char* selftest_examples = R"(Examples:
 struct Parsed {
   CommandLine line;
   InvertArguments invert;
+  TrainArguments train;
   ForwardArguments forward;
   ReportArguments report;
   InfoArguments info;
@@ -65,6 +72,17 @@ void add_invert(CLI::App& app, Parsed& parsed) {
   command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
   command->add_flag("--dry-run", to.dry_run, "print what would be done and stop");
   command->add_option("--dim", to.dim, "1: a layered earth under each station; 2: a section")->check(CLI::IsMember({1, 2}));
+  command->add_option("--time-limit", parsed.time_limit_min, "stop cleanly before this many minutes have passed (exit code 11)");
+}
+
+void add_train(CLI::App& app, Parsed& parsed) {
+  CLI::App* command = app.add_subcommand("train", "Train a learned prior of subdomains.")->footer(train_examples);
+  TrainArguments& to = parsed.train;
+  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys in docs/configuration.md)")->required();
+  command->add_option("--set", to.assignments, "key=value, stronger than the file (repeatable)")->allow_extra_args(false);
+  command->add_option("-o,--output", to.output_folder, "folder for the network (default: out/<name of CONFIG>)");
+  command->add_flag("--resume", to.resume, "go on from the checkpoint in the folder");
+  command->add_flag("--preview", to.preview, "write pictures of random draws and stop");
   command->add_option("--time-limit", parsed.time_limit_min, "stop cleanly before this many minutes have passed (exit code 11)");
 }
 
@@ -112,6 +130,7 @@ void describe(CLI::App& app, Parsed& parsed) {
   app.add_option("--threads", parsed.line.n_threads, "threads of each rank (default: OMP_NUM_THREADS, or its part of the processors)")
       ->check(CLI::Range(1, 1024));
   add_invert(app, parsed);
+  add_train(app, parsed);
   add_forward(app, parsed);
   add_others(app, parsed);
 }
@@ -141,6 +160,13 @@ void check_not_empty(const CLI::App& app) {
   }
 }
 
+/// errors: ConfigError for a limit that is not positive.
+std::optional<double> time_limit_of(const CLI::App& command, const Parsed& parsed) {
+  if (command.count("--time-limit") == 0) return {};
+  if (!(parsed.time_limit_min > 0.0)) throw core::ConfigError(component, "--time-limit expects a positive number of minutes");
+  return parsed.time_limit_min;
+}
+
 /// Moves the chosen command's arguments into the result.
 void choose(const CLI::App& app, Parsed& parsed) {
   check_not_empty(app);
@@ -149,15 +175,17 @@ void choose(const CLI::App& app, Parsed& parsed) {
   if (parsed.version) {
     command = ShowText{version_text()};
   } else if (app.got_subcommand("invert")) {
-    if (app.get_subcommand("invert")->count("--time-limit") > 0) {
-      if (!(parsed.time_limit_min > 0.0)) throw core::ConfigError(component, "--time-limit expects a positive number of minutes");
-      parsed.invert.time_limit_min = parsed.time_limit_min;
-    }
+    parsed.invert.time_limit_min = time_limit_of(*app.get_subcommand("invert"), parsed);
     if (parsed.invert.dry_run && parsed.invert.resume)
       throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
     if (parsed.invert.dim == 1 && (parsed.invert.dry_run || parsed.invert.resume))
       throw core::ConfigError(component, "--dim 1 takes seconds and has neither --dry-run nor --resume; leave them out");
     command = parsed.invert;
+  } else if (app.got_subcommand("train")) {
+    parsed.train.time_limit_min = time_limit_of(*app.get_subcommand("train"), parsed);
+    if (parsed.train.preview && parsed.train.resume)
+      throw core::ConfigError(component, "--preview and --resume exclude each other; give one of them");
+    command = parsed.train;
   } else if (app.got_subcommand("forward")) {
     check_forward(parsed.forward);
     if (!parsed.definition.empty()) parsed.forward.definition = physics::mt::definition_from(parsed.definition);
@@ -172,7 +200,7 @@ void choose(const CLI::App& app, Parsed& parsed) {
     parsed.selftest.accuracy = accuracy_from(parsed.selftest_accuracy);
     command = parsed.selftest;
   } else {
-    throw core::ConfigError(component, "expected a command: invert, forward, report, info or selftest; see mt_invert --help");
+    throw core::ConfigError(component, "expected a command: invert, train, forward, report, info or selftest; see mt_invert --help");
   }
 }
 

@@ -26,6 +26,14 @@ struct InvertArguments {
   std::optional<double> time_limit_min;
 };
 
+struct TrainArguments {
+  std::string config_path;
+  std::vector<std::string> assignments;  ///< "key=value", stronger than the file
+  std::string output_folder;             ///< empty: out/<name of the configuration file>
+  bool resume = false, preview = false;
+  std::optional<double> time_limit_min;
+};
+
 struct ForwardArguments {
   std::string model_path, sites_path;
   std::vector<double> periods_s;
@@ -54,7 +62,7 @@ struct SelftestArguments {
 
 /// One checked command line.
 struct CommandLine {
-  std::variant<ShowText, InvertArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
+  std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
   std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
   std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads

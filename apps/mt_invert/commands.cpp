@@ -23,6 +23,7 @@ struct Dispatch {
     return 0;
   }
   int operator()(const InvertArguments& arguments) const { return run_invert(comm, arguments, line); }
+  int operator()(const TrainArguments& arguments) const { return run_train(comm, arguments, line); }
   int operator()(const ForwardArguments& arguments) const { return run_forward(comm, arguments); }
   int operator()(const ReportArguments& arguments) const { return run_report(comm, arguments); }
   int operator()(const InfoArguments& arguments) const { return run_info(comm, arguments); }

@@ -12,6 +12,7 @@ namespace lodestone::mt_invert {
 [[nodiscard]] int run(MPI_Comm comm, const CommandLine& line);
 
 [[nodiscard]] int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLine& line);
+[[nodiscard]] int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine& line);
 [[nodiscard]] int run_forward(MPI_Comm comm, const ForwardArguments& arguments);
 [[nodiscard]] int run_report(MPI_Comm comm, const ReportArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const InfoArguments& arguments);

@@ -17,7 +17,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 constexpr double width = 1000.0, left_margin = 66.0, right_margin = 14.0, head = 28.0, bottom_margin = 46.0;
-constexpr double bar_margin = 92.0;  // of the colour bar
+constexpr double bar_margin = 100.0;  // of the colour bar
 constexpr Color draw_colour{0.55, 0.58, 0.62};
 constexpr TextStyle heading{.size = 12.0, .weight = Weight::bold};
 
@@ -180,7 +180,7 @@ void draw_curves(Canvas& canvas, const Box& box, const std::string& title, const
     for (const TrainingEpoch& each : history) all.push_back(curve.get(each));
   }
   const double last = history.empty() ? 1.0 : std::max(2, history.back().epoch);
-  const Frame frame(box, {1.0, last, Scale::linear, "Epoch", TickLabels::shown, 8}, log_axis(all, "Loss"));
+  const Frame frame(box, {1.0, last, Scale::linear, "Epoch", TickLabels::shown, 8, last <= 10.0 ? 1.0 : 0.0}, log_axis(all, ""));
   canvas.text({box.x, box.y - 8.0}, title, heading);
   frame.draw_grid(canvas);
   if (best_epoch > 0) canvas.line({frame.x(best_epoch), box.y}, {frame.x(best_epoch), box.y + box.height}, {ink, 0.9, {5.0, 4.0}});
@@ -210,17 +210,23 @@ void draw_scatter(Canvas& canvas, const Box& box, const MatrixXd& codes, Index a
   frame.draw(canvas);
 }
 
+/// Codes that do not vary say nothing, and are left out.
 void draw_histogram(Canvas& canvas, const Box& box, const MatrixXd& codes) {
   constexpr int n_bins = 36;
-  constexpr double limit = 3.6, bin = 2.0 * limit / n_bins;
+  constexpr double limit = 3.6, bin = 2.0 * limit / n_bins, least_variance = 0.01;
   std::vector<double> density(n_bins);
-  for (const double each : codes.reshaped()) {
-    const double at = (each + limit) / bin;
-    if (at >= 0.0 && at < n_bins)
-      density[static_cast<std::size_t>(at)] += 1.0 / (bin * static_cast<double>(std::max<Index>(codes.size(), 1)));
+  double n = 0.0;
+  for (Index row = 0; row < codes.rows(); ++row) {
+    if ((codes.row(row).array() - codes.row(row).mean()).square().mean() <= least_variance) continue;
+    n += static_cast<double>(codes.cols());
+    for (Index k = 0; k < codes.cols(); ++k) {
+      const double at = (codes(row, k) + limit) / bin;
+      if (at >= 0.0 && at < n_bins) density[static_cast<std::size_t>(at)] += 1.0 / bin;
+    }
   }
+  for (double& each : density) each /= std::max(n, 1.0);
   const double top = 1.1 * std::max(0.4, *std::ranges::max_element(density));
-  const Frame frame(box, {-limit, limit, Scale::linear, "all codes", TickLabels::shown, 4},
+  const Frame frame(box, {-limit, limit, Scale::linear, "codes in use", TickLabels::shown, 4},
                     {top, 0.0, Scale::linear, "density", TickLabels::shown, 4});
   for (int k = 0; k < n_bins; ++k) {
     const double height = density[static_cast<std::size_t>(k)], left = frame.x(-limit + k * bin), right = frame.x(-limit + (k + 1) * bin);

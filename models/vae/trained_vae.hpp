@@ -18,8 +18,8 @@ struct VaeStatistics {
   Eigen::VectorXd code_variance;              ///< mean of σ² of the codes [n_codes]
   Eigen::VectorXd code_divergence;  ///< mean divergence from the standard normal distribution [n_codes]; near 0: the code is not used
 
-  /// Codes that say something: divergence above 0.01.
-  [[nodiscard]] Eigen::Index n_active() const { return (code_divergence.array() > 0.01).count(); }
+  /// Codes that say something: the encoded means of which vary by more than 0.01. source: Burda et al. 2016, arXiv:1509.00519, section 2
+  [[nodiscard]] Eigen::Index n_active() const { return (code_deviation.array().square() > 0.01).count(); }
 };
 
 /// A trained network with all that is needed to use it: the cells it stands for, statistics and where it came from.

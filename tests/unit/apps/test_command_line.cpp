@@ -32,6 +32,20 @@ TEST_CASE("command line: invert takes repeated assignments, a folder and a time 
   CHECK(line.as_typed == "mt_invert invert a.toml --set x.y=1 --set x.z=[1, 2] -o out/a --time-limit 2.5 --resume");
 }
 
+TEST_CASE("command line: train takes what invert takes, and a preview instead of a resume", "[apps]") {
+  const auto line = parse({"train", "a.toml", "--set", "x.y=1", "-o", "out/a", "--time-limit", "2.5", "--resume", "--threads", "2"});
+  const auto& train = std::get<TrainArguments>(line.command);
+  CHECK(train.config_path == "a.toml");
+  CHECK(train.assignments == std::vector<std::string>{"x.y=1"});
+  CHECK(train.output_folder == "out/a");
+  CHECK(train.time_limit_min == 2.5);
+  CHECK(train.resume);
+  CHECK_FALSE(train.preview);
+  CHECK(std::get<TrainArguments>(parse({"train", "a.toml", "--preview"}).command).preview);
+  CHECK_THAT(refusal({"train", "a.toml", "--preview", "--resume"}), Catch::Contains("--preview") && Catch::Contains("--resume"));
+  CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), Catch::Contains("--time-limit"));
+}
+
 TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
   const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy", "fine", "--log", "json"});
   const auto& forward = std::get<ForwardArguments>(line.command);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/config_train.hpp"
+
+#include "apps/mt_invert/config_table.hpp"
+#include "apps/mt_invert/prior_sections.hpp"
+#include "io/toml/options_toml.hpp"
+#include "models/vae/prior/prior_options.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+namespace lodestone::mt_invert {
+namespace {
+
+using models::VaeKind;
+
+/// Whole numbers of at least 1. errors: ConfigError.
+std::vector<engine::Dim> read_channels(ConfigTable& table, std::vector<engine::Dim> fallback) {
+  if (!table.has("channels")) return fallback;
+  std::vector<engine::Dim> result;
+  for (const double each : table.reals("channels")) {
+    if (!(each >= 1.0 && each <= 4096.0 && each == std::floor(each)))
+      table.refuse("channels", fmt::format("expected whole numbers from 1 to 4096, a level each, got {:g}", each));
+    result.push_back(static_cast<engine::Dim>(each));
+  }
+  if (result.empty() || result.size() > 8)
+    table.refuse("channels", fmt::format("expected the channels of 1 to 8 levels, got {}", result.size()));
+  return result;
+}
+
+models::VaeOptions read_network(ConfigTable table, const models::PatchGrid& grid) {
+  models::VaeOptions options{.cells_z = grid.n_z(), .cells_y = grid.n_y()};
+  const std::string kind = table.choice("kind", {"column", "patch"}, grid.n_y() == 1 ? "column" : "patch");
+  options.kind = kind == "column" ? VaeKind::column : VaeKind::patch;
+  if (options.kind == VaeKind::column && grid.n_y() > 1)
+    table.refuse("kind", fmt::format("expected \"patch\" for the {} columns of [grid], got \"column\"", grid.n_y()));
+  options.n_codes = table.integer("codes", static_cast<int>(options.n_codes), 1);
+  options.channels = read_channels(table, options.channels);
+  options.centre = table.flag("centre", options.centre);
+  return options;
+}
+
+models::VaeLossOptions read_loss(ConfigTable table) {
+  models::VaeLossOptions options;
+  options.layer_weights = table.choice("layer_weights", {"log10_thickness", "uniform"}, "log10_thickness") == "uniform"
+                              ? models::LayerWeights::uniform
+                              : models::LayerWeights::log10_thickness;
+  options.similarity = table.not_negative("similarity", options.similarity);
+  options.divergence = table.not_negative("divergence", options.divergence);
+  options.divergence_of =
+      table.choice("divergence_of", {"mean", "sum"}, "mean") == "sum" ? models::Divergence::sum : models::Divergence::mean;
+  return options;
+}
+
+models::VaeRecipe read_recipe(ConfigTable table) {
+  models::VaeRecipe recipe;
+  recipe.n_draws = table.integer("draws", static_cast<int>(recipe.n_draws), 10);
+  recipe.validation_share = table.positive("validation_share", recipe.validation_share);
+  if (recipe.validation_share > 0.9)
+    table.refuse("validation_share", fmt::format("expected at most 0.9, got {:g}", recipe.validation_share));
+  recipe.epochs = table.integer("epochs", static_cast<int>(recipe.epochs), 1);
+  recipe.batch_size = table.integer("batch_size", static_cast<int>(recipe.batch_size), 2);
+  recipe.learning_rate = table.positive("learning_rate", recipe.learning_rate);
+  recipe.schedule = table.choice("schedule", {"constant", "cosine"}, "constant") == "cosine" ? models::RateSchedule::cosine
+                                                                                             : models::RateSchedule::constant;
+  recipe.patience = table.integer("patience", static_cast<int>(recipe.patience), 0);
+  recipe.seed = static_cast<std::uint64_t>(table.integer("seed", static_cast<int>(recipe.seed), 0));
+  const auto n_training = static_cast<std::int64_t>(static_cast<double>(recipe.n_draws) * (1.0 - recipe.validation_share));
+  if (recipe.batch_size > n_training)
+    table.refuse("batch_size", fmt::format("expected at most the {} draws there are for training, got {}", n_training, recipe.batch_size));
+  return recipe;
+}
+
+/// The tables that models read themselves, as given.
+std::string data_text(const core::Options& root) {
+  core::Options data;
+  std::string text;
+  for (const char* name : {"grid", "prior"}) text += root.child(name).to_toml();
+  return text;
+}
+
+}  // namespace
+
+TrainConfig read_train_config(const std::string& path, const std::vector<std::string>& assignments) {
+  core::Options given = io::read_options_toml(path);
+  for (const std::string& assignment : assignments) io::set_option(given, assignment);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const ConfigTable table(given, folder.string());
+  const models::Prior prior =
+      models::read_prior(given, [&](const std::string& file) { return read_prior_section((folder / file).string()); });
+
+  TrainConfig config{.title = table.table("run").text("title", std::filesystem::path(path).stem().string()),
+                     .prior = prior,
+                     .setup = {},
+                     .data = data_text(given),
+                     .toml = {}};
+  config.setup = {read_network(table.table("network"), prior.grid()), read_loss(table.table("loss")), read_recipe(table.table("training"))};
+  ConfigTable output = table.table("output");
+  config.format = output.choice("format", {"hdf5", "safetensors"}, "hdf5") == "hdf5" ? VaeFormat::hdf5 : VaeFormat::safetensors;
+  config.report = output.flag("report", true);
+  config.checkpoint = output.flag("checkpoint", true);
+  given.require_all_used();
+  config.toml = table.effective_toml() + config.data;
+  return config;
+}
+
+}  // namespace lodestone::mt_invert

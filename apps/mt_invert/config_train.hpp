@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/vae/train_vae.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::mt_invert {
+
+enum class VaeFormat : std::uint8_t { hdf5, safetensors };
+
+/// A whole checked configuration of `mt_invert train`.
+struct TrainConfig {
+  std::string title;
+  models::Prior prior;
+  models::VaeSetup setup;
+  VaeFormat format = VaeFormat::hdf5;
+  bool report = true, checkpoint = true;
+  std::string data;  ///< tables [grid] and [prior] as given: what the draws come from
+  std::string toml;  ///< these, and every other key with the value in force
+};
+
+/// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax, unknown or contradictory keys, wrong types, ranges
+/// that are impossible); those of the sections a prior is cut from.
+[[nodiscard]] TrainConfig read_train_config(const std::string& path, const std::vector<std::string>& assignments = {});
+
+}  // namespace lodestone::mt_invert

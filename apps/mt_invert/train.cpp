@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands.hpp"
+#include "apps/mt_invert/config_train.hpp"
+#include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/stop_requests.hpp"
+#include "apps/mt_invert/train_folder.hpp"
+#include "apps/mt_invert/train_report.hpp"
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/state/safetensors.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+
+#include <chrono>
+
+namespace lodestone::mt_invert {
+namespace {
+
+/// A line per epoch.
+class LogEpochs final : public engine::Callback {
+ public:
+  explicit LogEpochs(std::int64_t epochs) : epochs_(epochs) {}
+  void begin(engine::Training&) override { last_ = Clock::now(); }
+  void after_epoch(engine::Training& training) override {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    const auto left = static_cast<double>(epochs_ - training.n_epochs());
+    core::log::info("epoch {}/{}: loss {:.5f}, validation {:.5f}, of which reconstruction {:.5f}; {:.1f} s, at most {:.0f} s to go",
+                    training.n_epochs(), epochs_, training.figure("loss"), training.figure("validation_loss"),
+                    training.figure("validation_reconstruction"), seconds, left * seconds);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::int64_t epochs_;
+  Clock::time_point last_ = Clock::now();
+};
+
+TrainFolder folder_of(const TrainArguments& arguments) {
+  if (!arguments.output_folder.empty()) return TrainFolder(arguments.output_folder);
+  return TrainFolder(std::filesystem::path("out") / std::filesystem::path(arguments.config_path).stem());
+}
+
+void save(const TrainFolder& folder, VaeFormat format, const models::TrainedVae& vae) {
+  if (format == VaeFormat::hdf5) {
+    io::Hdf5Sink sink(folder.hdf5());
+    vae.save(sink);
+    sink.commit();
+  } else {
+    engine::SafetensorsSink sink(folder.safetensors());
+    vae.save(sink);
+    sink.commit();
+  }
+  core::write_file(folder.card(), vae.card());
+}
+
+void open_folder(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, const CommandLine& line) {
+  arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
+  core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human, .file = folder.log()});
+  core::write_file(
+      folder.config(),
+      fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. Paths are relative to "
+                  "the folder of {}.\n{}",
+                  std::filesystem::path(arguments.config_path).filename().string(), config.toml));
+}
+
+/// On one rank. → the exit code.
+core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, StopRequests& stop) {
+  const models::VaeRun run{.checkpoint = config.checkpoint ? folder.checkpoint() : "",
+                           .history = folder.history(),
+                           .begin = arguments.resume ? models::Begin::resume : models::Begin::anew,
+                           .data = config.data,
+                           .stop = [&] { return stop().has_value(); },
+                           .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
+  const models::VaeTraining training = models::train_vae(config.prior, config.setup, run);
+  if (!training.vae) {
+    const std::string next =
+        config.checkpoint ? fmt::format("go on with: mt_invert train {} -o {} --resume", arguments.config_path, folder.path().string())
+                          : "nothing was kept (output.checkpoint = false)";
+    core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
+    return core::ExitCode::interrupted;
+  }
+  save(folder, config.format, *training.vae);
+  if (config.report) write_train_report(folder, config, *training.vae);
+  core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use", training.summary.why_stopped,
+                  training.vae->statistics().rms, training.vae->statistics().n_active(), training.vae->options().n_codes);
+  return core::ExitCode::ok;
+}
+
+}  // namespace
+
+int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine& line) {
+  const TrainConfig config = read_train_config(arguments.config_path, arguments.assignments);
+  const TrainFolder folder = folder_of(arguments);
+  core::log::info("{}", config.title);
+  if (arguments.preview) {
+    on_rank_zero(comm, [&] { write_preview(folder, config); });
+    return 0;
+  }
+  if (core::size_of(comm) > 1) core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
+  StopRequests stop(MPI_COMM_SELF, arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
+  core::ExitCode code = core::ExitCode::ok;
+  on_rank_zero(comm, [&] {
+    open_folder(folder, arguments, config, line);
+    code = train(folder, arguments, config, stop);
+  });
+  return core::any_rank(comm, code == core::ExitCode::interrupted) ? static_cast<int>(core::ExitCode::interrupted) : 0;
+}
+
+}  // namespace lodestone::mt_invert

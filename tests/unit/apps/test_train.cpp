@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands.hpp"
+#include "apps/mt_invert/config_train.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+using namespace lodestone::tests;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr const char* small = R"(
+[grid]
+first_layer_m = 100.0
+layer_factor = 1.3
+n_layers = 12
+
+[prior]
+seed = 4
+[[prior.generator]]
+kind = "layers"
+number = [2, 4]
+thickness_m = [100.0, 2000.0]
+log10_resistivity = [0.5, 3.5]
+
+[network]
+codes = 3
+channels = [4, 6]
+
+[training]
+draws = 200
+epochs = 2
+batch_size = 20
+learning_rate = 3e-3
+)";
+
+/// A folder with a configuration, and the command on it.
+class Training {
+ public:
+  explicit Training(const std::string& text = small) { std::ofstream(config()) << text; }
+  ~Training() { core::log::configure({}); }  // the folder and its log go
+  [[nodiscard]] std::string config() const { return folder_ / "small.toml"; }
+  [[nodiscard]] std::filesystem::path out() const { return folder_.path() / "out"; }
+  [[nodiscard]] bool has(const char* name) const { return std::filesystem::exists(out() / name); }
+  [[nodiscard]] std::string text(const char* name) const { return text_of_file((out() / name).string()); }
+  int run(const std::vector<std::string>& more = {}) const {
+    std::vector<const char*> words{"mt_invert", "train"};
+    const std::string path = config(), output = out().string();
+    words.insert(words.end(), {path.c_str(), "-o", output.c_str()});
+    for (const std::string& each : more) words.push_back(each.c_str());
+    const CommandLine line = parse_command_line(static_cast<int>(words.size()), words.data());
+    const Capture quiet(STDOUT_FILENO);
+    return run_train(MPI_COMM_SELF, std::get<TrainArguments>(line.command), line);
+  }
+  template <class E>
+  [[nodiscard]] std::string refusal(const std::vector<std::string>& more) const {
+    return message_of<E>([&] { (void)run(more); });
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "[apps]") {
+  const Training training;
+  REQUIRE(training.run() == 0);
+  for (const char* name : {"vae.h5", "card.json", "history.csv", "checkpoint.safetensors", "config.toml", "log.jsonl", "report.html",
+                           "pictures/codes.png", "pictures/decodings.png", "pictures/reconstruction.png", "pictures/training.png"}) {
+    INFO(name);
+    CHECK(training.has(name));
+  }
+  const auto vae = models::TrainedVae::load(io::Hdf5Source(training.out() / "vae.h5"));
+  CHECK(vae.options().cells_z == 12);
+  CHECK(vae.options().n_codes == 3);
+  CHECK(vae.grid().depth_m[1] == 100.0);
+  CHECK(vae.card() == training.text("card.json"));
+  CHECK_THAT(vae.card(), Contains("kind = \\\"layers\\\""));
+  CHECK_THAT(training.text("config.toml"), Contains("validation_share = 0.2") && Contains("kind = \"layers\""));
+  CHECK_THAT(training.text("report.html"), Contains("Reconstruction error") && Contains("<svg"));
+
+  CHECK_THAT(training.refusal<core::Error>({}), Contains("--resume") && Contains("already"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
+             Contains("network.n_codes = 3") && Contains("network.n_codes = 4"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "prior.seed=5"}), Contains("seed = 5"));
+  CHECK(training.run({"--resume", "--set", "training.epochs=3"}) == 0);
+  CHECK_THAT(training.text("card.json"), Contains("\"steps\": 24"));
+}
+
+TEST_CASE("train: two runs write the same bytes; safetensors and reports are a matter of choice", "[apps]") {
+  const Training a, b;
+  for (const Training* each : {&a, &b}) REQUIRE(each->run({"--set", "output.format=\"safetensors\"", "--set", "output.report=false"}) == 0);
+  CHECK(a.text("vae.safetensors") == b.text("vae.safetensors"));
+  CHECK(a.text("card.json") == b.text("card.json"));
+  CHECK_FALSE(a.has("report.html"));
+  CHECK_FALSE(a.has("vae.h5"));
+}
+
+TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "[apps]") {
+  const Training training;
+  CHECK(training.run({"--time-limit", "1e-9"}) == 11);
+  CHECK(training.has("checkpoint.safetensors"));
+  CHECK_FALSE(training.has("vae.h5"));
+  CHECK(training.run({"--resume"}) == 0);
+  const Training whole;
+  REQUIRE(whole.run() == 0);
+  CHECK(training.text("vae.h5") == whole.text("vae.h5"));
+}
+
+TEST_CASE("train: a preview draws the prior and each of its generators, and trains nothing", "[apps]") {
+  const Training training(std::string(small) + "\n[[prior.generator]]\nkind = \"field_case\"\n");
+  REQUIRE(training.run({"--preview"}) == 0);
+  CHECK(training.has("preview/prior.png"));
+  CHECK(training.has("preview/generator_1_layers.png"));
+  CHECK(training.has("preview/generator_2_field_case.png"));
+  CHECK_FALSE(training.has("checkpoint.safetensors"));
+  CHECK(training.run() == 0);  // the preview is in nobody's way
+}
+
+TEST_CASE("train: configurations that cannot be are refused at their line before anything is written", "[apps]") {
+  const Training training;
+  const auto refusal = [&](const std::string& assignment) { return training.refusal<core::Error>({"--set", assignment}); };
+  CHECK_THAT(refusal("network.code=3"), Contains("network.code") && Contains("codes"));
+  CHECK_THAT(refusal("network.channels=[4, 2.5]"), Contains("network.channels") && Contains("2.5"));
+  CHECK_THAT(refusal("network.kind=\"cube\""), Contains("column") && Contains("patch"));
+  CHECK_THAT(refusal("loss.similarity=-1.0"), Contains("loss.similarity"));
+  CHECK_THAT(refusal("training.batch_size=161"), Contains("training.batch_size") && Contains("160"));
+  CHECK_THAT(refusal("training.schedule=\"linear\""), Contains("cosine"));
+  CHECK_THAT(refusal("output.format=\"onnx\""), Contains("safetensors"));
+  CHECK_THAT(refusal("grid.n_columns=4"), Contains("width_m"));
+  CHECK_FALSE(training.has("log.jsonl"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume"}), Contains("checkpoint"));
+  std::filesystem::create_directories(training.out());
+  std::ofstream(training.out() / "notes.txt") << "mine";
+  CHECK_THAT(training.refusal<core::Error>({}), Contains("notes.txt"));
+}
+
+TEST_CASE("train: the shipped prior of the field case stands on the cells of its line's mesh", "[apps]") {
+  const TrainConfig config = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  const auto& depth_m = config.prior.grid().depth_m;
+  REQUIRE(depth_m.size() == 33);
+  CHECK(depth_m.front() == Approx(1059.0).epsilon(1e-3));
+  CHECK(depth_m.back() == Approx(84030.0).epsilon(1e-3));
+  CHECK(config.setup.network.n_codes == 16);
+}
