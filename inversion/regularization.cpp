@@ -151,6 +151,7 @@ struct Regularization::Impl {
   SparseMatrix roughness;
   Eigen::VectorXd reference;
   std::unique_ptr<Root> root;
+  std::function<double(const core::ConstVectorRef&)> cost;  ///< empty: that of the quadratic form
 };
 
 Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference) : impl_(std::make_unique<Impl>()) {
@@ -165,6 +166,14 @@ Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference
   impl_->reference = std::move(reference);
 }
 
+Regularization::Regularization(const SparseMatrix& a, const Eigen::VectorXd& b, std::function<double(const core::ConstVectorRef&)> cost)
+    : Regularization(a, Eigen::VectorXd(Eigen::VectorXd::Zero(a.cols()))) {
+  if (b.size() != impl_->roughness.rows())
+    throw core::ShapeError(component, "expected b of the {} rows of the operator, got {}", impl_->roughness.rows(), b.size());
+  impl_->reference = apply_root(apply_root_transposed(impl_->roughness.transpose() * b));
+  impl_->cost = std::move(cost);
+}
+
 Regularization::~Regularization() = default;
 
 Eigen::Index Regularization::size() const { return impl_->reference.size(); }
@@ -173,6 +182,7 @@ const Eigen::VectorXd& Regularization::reference() const { return impl_->referen
 
 double Regularization::cost(const core::ConstVectorRef& model) const {
   if (model.size() != size()) throw core::ShapeError(component, "expected a model of {} cells, got {}", size(), model.size());
+  if (impl_->cost) return impl_->cost(model);
   return (impl_->roughness * (model - impl_->reference)).squaredNorm();
 }
 

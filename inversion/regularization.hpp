@@ -7,6 +7,7 @@
 
 #include <Eigen/SparseCore>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,12 +35,15 @@ class Regularization {
   /// shapes: operator (n_rows, n), reference (n). A square operator is factorised as it is (S = R⁻¹), which keeps the digits that squaring loses.
   /// errors: ShapeError; SolverError when RᵀR is singular to working precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
+  /// ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at one model, of a roughness that is not quadratic.
+  /// `cost` is that roughness itself. shapes: A (n_rows, n), b (n_rows). errors: as above.
+  Regularization(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& b, std::function<double(const core::ConstVectorRef&)> cost);
   ~Regularization();
 
   [[nodiscard]] Eigen::Index size() const;
   [[nodiscard]] const Eigen::SparseMatrix<double>& roughness() const;
   [[nodiscard]] const Eigen::VectorXd& reference() const;
-  /// ‖R (m − m_ref)‖².
+  /// ‖R (m − m_ref)‖², or the roughness whose quadratic part that is.
   [[nodiscard]] double cost(const core::ConstVectorRef& model) const;
   /// S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;

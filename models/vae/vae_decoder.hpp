@@ -8,8 +8,7 @@ namespace lodestone::models {
 
 /// A trained network as a decoder for inversions: f64, batch norm by its running statistics. `encode` gives the mean of the codes' distribution.
 ///
-/// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch.
-/// errors of its functions: ShapeError; SolverError for codes or cells that are not finite.
+/// errors of its functions: as of `inversion::network_decoder`.
 [[nodiscard]] inversion::DecoderPtr vae_decoder(const TrainedVae& vae, std::string name = "VAE");
 
 }  // namespace lodestone::models

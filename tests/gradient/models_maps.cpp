@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/nn/activation.hpp"
+#include "engine/nn/linear.hpp"
 #include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/map/network_map.hpp"
+#include "inversion/map/subdomain_map.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/gradient/map_case.hpp"
 
@@ -10,34 +14,16 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// All codes of several subdomains to all their cells.
-class DecoderMap final : public core::DifferentiableMap {
- public:
-  DecoderMap(inversion::DecoderPtr decoder, Index n) : decoder_(std::move(decoder)), n_(n) {}
-  [[nodiscard]] Index size_in() const override { return decoder_->n_codes() * n_; }
-  [[nodiscard]] Index size_out() const override { return decoder_->n_cells() * n_; }
-  [[nodiscard]] std::string name() const override { return decoder_->name(); }
-
- private:
-  class At final : public core::Linearization {
-   public:
-    At(VectorXd value, MatrixXd jacobian) : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
-
-   private:
-    [[nodiscard]] MatrixXd do_jvp(const core::ConstMatrixRef& v) const override { return jacobian_ * v; }
-    [[nodiscard]] MatrixXd do_vjp(const core::ConstMatrixRef& w) const override { return jacobian_.transpose() * w; }
-    MatrixXd jacobian_;
-  };
-  [[nodiscard]] std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override {
-    const Index n_codes = decoder_->n_codes(), n_cells = decoder_->n_cells();
-    const MatrixXd codes = x.reshaped(n_codes, n_), blocks = decoder_->jacobians(codes);
-    MatrixXd jacobian = MatrixXd::Zero(size_out(), size_in());
-    for (Index k = 0; k < n_; ++k) jacobian.block(k * n_cells, k * n_codes, n_cells, n_codes) = blocks.middleCols(k * n_codes, n_codes);
-    return std::make_unique<At>(decoder_->decode(codes).reshaped(), std::move(jacobian));
+/// Two subdomains that share a cell, and two cells outside.
+core::MapPtr subdomains(const inversion::DecoderPtr& decoder) {
+  const Index n = decoder->n_cells();
+  std::vector<std::vector<Index>> cells(2);
+  for (Index i = 0; i < n; ++i) {
+    cells[0].push_back(1 + i);
+    cells[1].push_back(2 * n - 1 - i);
   }
-  inversion::DecoderPtr decoder_;
-  Index n_;
-};
+  return std::make_shared<inversion::SubdomainMap>(2 * n + 1, std::vector<inversion::Region>{{"region", decoder, std::move(cells)}});
+}
 
 /// A network as it is before training.
 core::MapPtr network(const models::VaeOptions& options) {
@@ -51,12 +37,17 @@ core::MapPtr network(const models::VaeOptions& options) {
   statistics.covariance = MatrixXd::Identity(n_cells, n_cells);
   statistics.code_mean = statistics.code_deviation = statistics.code_variance = statistics.code_divergence = VectorXd::Zero(n_codes);
   const models::TrainedVae vae(models::Vae(options, initial), grid, statistics, "");
-  return std::make_shared<DecoderMap>(models::vae_decoder(vae), 2);
+  return subdomains(models::vae_decoder(vae));
 }
 
 core::MapPtr gaussian() {
   const MatrixXd factor = some_numbers(15, -1.0, 1.0).reshaped(5, 3);
-  return std::make_shared<DecoderMap>(inversion::gaussian_decoder(some_numbers(5, 1.0, 3.0), factor * factor.transpose()), 2);
+  return subdomains(inversion::gaussian_decoder(some_numbers(5, 1.0, 3.0), factor * factor.transpose()));
+}
+
+core::MapPtr perceptron() {
+  engine::InitialValues initial(2, engine::DType::f64);
+  return inversion::network_map(engine::Sequential{engine::Linear(4, 6, initial), engine::tanh, engine::Linear(6, 3, initial)}, 4);
 }
 
 }  // namespace
@@ -64,9 +55,10 @@ core::MapPtr gaussian() {
 std::vector<MapCase> models_maps() {
   const models::VaeOptions column{.cells_z = 13, .n_codes = 4, .channels = {4, 8}};
   const models::VaeOptions patch{.kind = models::VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 4, .channels = {4, 8}};
-  return {{"models/VAE of columns", [column] { return network(column); }, [] { return some_numbers(8, -1.0, 1.0); }},
-          {"models/VAE of patches", [patch] { return network(patch); }, [] { return some_numbers(8, -1.0, 1.0); }},
-          {"inversion/Gaussian decoder", gaussian, [] { return some_numbers(6, -1.0, 1.0); }}};
+  return {{"models/VAE of columns", [column] { return network(column); }, [] { return some_numbers(10, -1.0, 1.0); }},
+          {"models/VAE of patches", [patch] { return network(patch); }, [] { return some_numbers(10, -1.0, 1.0); }},
+          {"inversion/network", perceptron, [] { return some_numbers(4, -1.0, 1.0); }},
+          {"inversion/Gaussian decoder", gaussian, [] { return some_numbers(8, -1.0, 1.0); }}};
 }
 
 }  // namespace lodestone::tests
