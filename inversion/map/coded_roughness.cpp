@@ -2,6 +2,7 @@
 #include "inversion/map/coded_roughness.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
 
 #include <cmath>
 #include <utility>
@@ -9,6 +10,7 @@
 namespace lodestone::inversion {
 namespace {
 
+using Eigen::MatrixXd;
 using SparseMatrix = Eigen::SparseMatrix<double>;
 constexpr const char* component = "inversion::CodedRoughness";
 
@@ -41,21 +43,19 @@ double weight_of(Place place, const CodedRoughnessOptions& options) {
   return place == Place::between ? options.between_weight : 1.0;
 }
 
-/// Rows that the decoder rules are left out, those between subdomains weighted.
-SparseMatrix outside_and_between(const SparseMatrix& roughness, const std::vector<int>& subdomain_of,
-                                 const CodedRoughnessOptions& options) {
-  const std::vector<Place> places = places_of(roughness, subdomain_of);
+/// The rows of these places, each times the root of its weight; of weight 0: left out.
+template <class WeightOf>
+SparseMatrix weighted_rows(const SparseMatrix& roughness, const std::vector<Place>& places, WeightOf&& weight_of) {
   std::vector<int> new_row(places.size(), -1);
   int n_rows = 0;
   for (std::size_t row = 0; row < places.size(); ++row) {
-    if (weight_of(places[row], options) > 0.0) new_row[row] = n_rows++;
+    if (weight_of(places[row]) > 0.0) new_row[row] = n_rows++;
   }
   std::vector<Eigen::Triplet<double>> entries;
   for (Eigen::Index cell = 0; cell < roughness.cols(); ++cell) {
     for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry) {
       const auto row = static_cast<std::size_t>(entry.row());
-      if (new_row[row] >= 0)
-        entries.emplace_back(new_row[row], static_cast<int>(cell), std::sqrt(weight_of(places[row], options)) * entry.value());
+      if (new_row[row] >= 0) entries.emplace_back(new_row[row], static_cast<int>(cell), std::sqrt(weight_of(places[row])) * entry.value());
     }
   }
   SparseMatrix result(n_rows, roughness.cols());
@@ -63,16 +63,36 @@ SparseMatrix outside_and_between(const SparseMatrix& roughness, const std::vecto
   return result;
 }
 
-/// [above; weight · I of the first n columns].
-SparseMatrix with_codes(const SparseMatrix& above, Eigen::Index n_codes, double weight) {
+/// Mean of ‖R (m − mean m)‖² over draws of the prior in a region alone, for each of its codes; R: the rows inside single subdomains.
+double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, std::size_t region) {
+  constexpr Eigen::Index n_draws = 64;
+  const Region& r = map.regions()[region];
+  const core::Philox random(0x10de);
+  const MatrixXd codes = MatrixXd::NullaryExpr(r.decoder->n_codes(), n_draws, [&](Eigen::Index i, Eigen::Index j) {
+    return random.normal(static_cast<std::uint64_t>(j * r.decoder->n_codes() + i));
+  });
+  MatrixXd cells = r.decoder->decode(codes);
+  cells.colwise() -= cells.rowwise().mean().eval();
+  double sum = 0.0;
+  for (const auto& subdomain : r.subdomains) {
+    MatrixXd draws = MatrixXd::Zero(inside.cols(), n_draws);
+    draws(subdomain, Eigen::all) = cells;
+    sum += (inside * draws).squaredNorm();
+  }
+  return sum / static_cast<double>(n_draws * r.decoder->n_codes() * std::ssize(r.subdomains));
+}
+
+/// [above; weights on the diagonal of the first columns].
+SparseMatrix with_codes(const SparseMatrix& above, const Eigen::VectorXd& weights) {
   std::vector<Eigen::Triplet<double>> entries;
-  entries.reserve(static_cast<std::size_t>(above.nonZeros() + n_codes));
+  entries.reserve(static_cast<std::size_t>(above.nonZeros() + weights.size()));
   for (Eigen::Index column = 0; column < above.cols(); ++column) {
     for (SparseMatrix::InnerIterator entry(above, column); entry; ++entry)
       entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(column), entry.value());
-    if (column < n_codes) entries.emplace_back(static_cast<int>(above.rows() + column), static_cast<int>(column), weight);
+    if (column < weights.size())
+      entries.emplace_back(static_cast<int>(above.rows() + column), static_cast<int>(column), std::sqrt(weights[column]));
   }
-  SparseMatrix result(above.rows() + n_codes, above.cols());
+  SparseMatrix result(above.rows() + weights.size(), above.cols());
   result.setFromTriplets(entries.begin(), entries.end());
   return result;
 }
@@ -83,10 +103,11 @@ struct CodedRoughness::Impl {
   std::shared_ptr<const SubdomainMap> map;
   SparseMatrix roughness;  ///< of the rows that count
   Eigen::VectorXd reference;
-  double code_weight;
+  std::vector<double> code_weights;  ///< of each region
+  Eigen::VectorXd weights;           ///< of each code
 
   [[nodiscard]] double cost(const core::ConstVectorRef& unknowns) const {
-    return (roughness * (map->value(unknowns) - reference)).squaredNorm() + code_weight * unknowns.head(map->n_codes()).squaredNorm();
+    return (roughness * (map->value(unknowns) - reference)).squaredNorm() + weights.dot(unknowns.head(map->n_codes()).cwiseAbs2());
   }
 };
 
@@ -99,11 +120,23 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
   if (roughness.cols() != map->size_out() || reference.size() != map->size_out())
     throw core::ShapeError(component, "expected an operator and a reference of {} cells, got {} and {}", map->size_out(), roughness.cols(),
                            reference.size());
-  SparseMatrix counted = outside_and_between(roughness, map->subdomain_of(), options);
-  impl_ = std::make_shared<const Impl>(Impl{std::move(map), std::move(counted), std::move(reference), options.code_weight});
+  const std::vector<Place> places = places_of(roughness, map->subdomain_of());
+  const SparseMatrix inside = weighted_rows(roughness, places, [](Place place) { return place == Place::inside_one ? 1.0 : 0.0; });
+  Impl impl{std::move(map), weighted_rows(roughness, places, [&](Place place) { return weight_of(place, options); }), std::move(reference)};
+  impl.weights.resize(impl.map->n_codes());
+  Eigen::Index first = 0;
+  for (std::size_t r = 0; r < impl.map->regions().size(); ++r) {
+    const Region& region = impl.map->regions()[r];
+    impl.code_weights.push_back(options.code_weight * roughness_per_code(inside, *impl.map, r));
+    const Eigen::Index n = region.decoder->n_codes() * std::ssize(region.subdomains);
+    impl.weights.segment(first, n).setConstant(impl.code_weights.back());
+    first += n;
+  }
+  impl_ = std::make_shared<const Impl>(std::move(impl));
 }
 
 double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const { return impl_->cost(unknowns); }
+const std::vector<double>& CodedRoughness::code_weights() const { return impl_->code_weights; }
 
 /// M(u') ≈ M(u) + M' (u' − u): A = [R M'; √w], b = [R (m_ref − M(u) + M' u); 0].
 std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVectorRef& unknowns) const {
@@ -112,7 +145,7 @@ std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVector
   const SparseMatrix product = impl_->roughness * derivative;
   Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
   b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns);
-  return std::make_shared<Regularization>(with_codes(product, map.n_codes(), std::sqrt(impl_->code_weight)), b,
+  return std::make_shared<Regularization>(with_codes(product, impl_->weights), b,
                                           [impl = impl_](const core::ConstVectorRef& u) { return impl->cost(u); });
 }
 

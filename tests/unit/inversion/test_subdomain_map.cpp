@@ -114,13 +114,28 @@ TEST_CASE("roughness counts outside and, weighted, between subdomains; inside on
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
   const VectorXd m = map->value(u);
   const auto at = [&](int z, int y) { return m[3 * z + y]; };
-  double expected = 0.5 * u.head(4).squaredNorm();
+  double expected = roughness.code_weights()[0] * u.head(4).squaredNorm();
   for (int z = 0; z < 3; ++z) {
     expected += 0.25 * std::pow(at(z, 1) - at(z, 0), 2) + std::pow(at(z, 2) - at(z, 1), 2) + 0.01 * std::pow(at(z, 2) - 1.0, 2);
     if (z < 2) expected += std::pow(at(z + 1, 2) - at(z, 2), 2);
   }
   CHECK(roughness.cost(u) == Approx(expected));
   CHECK(roughness.at(u)->cost(u) == Approx(expected));
+}
+
+TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
+  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+  const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
+  const auto map = std::make_shared<const SubdomainMap>(9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const auto weight = [&](double code_weight) {
+    return CodedRoughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Zero(9), {.code_weight = code_weight})
+        .code_weights()
+        .at(0);
+  };
+  // Variances of the two differences and of the three cells themselves, by the covariance.
+  const double roughness_of_draw = (1.0 + 1.0 - 1.0) + (1.0 + 1.0 - 1.0) + 0.01 * 3.0;
+  CHECK(weight(1.0) == Approx(roughness_of_draw / 3.0).epsilon(0.3));  // 64 draws
+  CHECK(weight(0.5) == Approx(0.5 * weight(1.0)));
 }
 
 TEST_CASE("the quadratic part of the roughness has its gradient") {
