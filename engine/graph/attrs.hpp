@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace lodestone::engine {
 
@@ -41,7 +42,8 @@ requires std::is_arithmetic_v<T> std::string attr_text(T value) { return fmt::fo
 template <class T>
 class AttrsOf final : public Attrs {
  public:
-  explicit AttrsOf(T fields) : value(std::move(fields)) {}
+  template <class From>
+  explicit AttrsOf(std::in_place_t, From&& fields) : value(std::forward<From>(fields)) {}
   [[nodiscard]] std::string text() const override {
     std::string result;
     const auto append = [&](const auto& field) {
@@ -56,8 +58,8 @@ class AttrsOf final : public Attrs {
 
 /// Attributes from a struct that lists its members: `static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes}}; }`
 template <class T>
-[[nodiscard]] AttrsPtr make_attrs(T fields) {
-  return AttrsPtr(new detail::AttrsOf<T>(std::move(fields)));
+[[nodiscard]] AttrsPtr make_attrs(T&& fields) {
+  return AttrsPtr(new detail::AttrsOf<std::remove_cvref_t<T>>(std::in_place, std::forward<T>(fields)));
 }
 /// The struct that `make_attrs<T>` was given; an op's own code only asks for its own type.
 template <class T>
