@@ -80,6 +80,13 @@ void Order::collect(std::span<const Tensor> outputs) {
 
 View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
 
+/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the line it came up in.
+[[noreturn]] void rethrow_with_place(const core::ShapeError& error, const Node& node) {
+  const std::string line = at_line(node.where);
+  if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
+  throw core::ShapeError(core::Worded{fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line)});
+}
+
 /// The buffer of an input that nobody needs after this node and that has the output's size.
 BufferPtr buffer_to_reuse(const Node& node) {
   for (const NodePtr& input : node.inputs) {
@@ -123,6 +130,9 @@ void run_kernel(Node& node) {
   }
   try {
     kernel.run({*node.op, node.attrs.get(), inputs, view_of(node), node.where});
+  } catch (const core::ShapeError& error) {
+    node.buffer = BufferPtr();
+    rethrow_with_place(error, node);
   } catch (...) {
     node.buffer = BufferPtr();
     throw;

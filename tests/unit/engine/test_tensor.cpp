@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/op_table.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/ops/rules.hpp"
 #include "engine/runtime/executor.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
@@ -93,6 +95,22 @@ TEST_CASE("tensor: errors name the op, both shapes and the line", "[engine]") {
   CHECK_THROWS_WITH(sum(a, Axes{1}), Catch::Contains("[sum] expected an axis from -1 to 0, got 1 (test_tensor.cpp:"));
   CHECK_THROWS_WITH(a.item<float>(), Catch::Contains("expected one element, got f32[3]"));
   CHECK_THROWS_WITH(scalar(1.0).item<double>(), Catch::Contains("expected to be read as f32, got f64"));
+}
+
+TEST_CASE("tensor: what a kernel's library refuses is told with the op, its result and the line", "[engine]") {
+  static OpInfo row;  // nodes point at it
+  row.name = "refused";
+  row.dtypes = real_floats;
+  row.infer = infer_alike;
+  row.derivative.why_none = "it gives nothing";
+  row.batch = batch_elementwise;
+  row.with_kernel(Backend::reference, DType::f64, {"reference.loop", [](const KernelCall& call) {
+                                                     if (call.out.count() == 2) throw core::ShapeError("a library", "expected three");
+                                                     throw core::ShapeError("refused", "expected two {}", at_line(call.where));
+                                                   }});
+  const auto of = [&](Dim n) { return record(row, {full({n}, 1.0, DType::f64)}, {}, std::source_location::current()).eval(); };
+  CHECK_THROWS_WITH(of(2), Catch::Contains("[a library] expected three; asked for refused of f64[2] (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(of(3), Catch::StartsWith("[refused] expected two (test_tensor.cpp:") && !Catch::Contains("asked for"));
 }
 
 TEST_CASE("device: tensors live in its arena only, meet others by copy_to only, and derivatives follow them", "[engine]") {
