@@ -5,35 +5,51 @@
 #include "engine/runtime/executor.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 
 namespace lodestone::engine {
 namespace {
 
-template <class T>
-bool all_finite(const Node& node, std::int64_t n) {
-  const T* values = reinterpret_cast<const T*>(node.data());
-  return std::all_of(values, values + n, [](T value) { return std::isfinite(value); });
+/// Whether some element has all bits of its exponent set, as infinities and NaN do.
+template <class Bits>
+bool any_set(const Node& node, std::int64_t n, Bits exponent) {
+  const auto* from = reinterpret_cast<const std::byte*>(node.data());
+  Bits found = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    Bits element;
+    std::memcpy(&element, from + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
+    found |= static_cast<Bits>((element & exponent) == exponent);
+  }
+  return found != 0;
 }
 
 bool is_finite(const NodePtr& node) {
   if (node->aval.kind != Kind::array) return true;  // elements of a tuple are looked at where they are computed
   const std::int64_t n = node->aval.count();
   switch (node->aval.dtype) {
+    case DType::bf16:
+      return !any_set<std::uint16_t>(*contiguous(node), n, 0x7f80);
+    case DType::f16:
+      return !any_set<std::uint16_t>(*contiguous(node), n, 0x7c00);
     case DType::f32:
-      return all_finite<float>(*contiguous(node), n);
+      return !any_set<std::uint32_t>(*contiguous(node), n, 0x7f800000);
     case DType::f64:
-      return all_finite<double>(*contiguous(node), n);
+      return !any_set<std::uint64_t>(*contiguous(node), n, 0x7ff0000000000000);
     case DType::c64:
-      return all_finite<float>(*contiguous(node), 2 * n);
+      return !any_set<std::uint32_t>(*contiguous(node), 2 * n, 0x7f800000);
     case DType::c128:
-      return all_finite<double>(*contiguous(node), 2 * n);
+      return !any_set<std::uint64_t>(*contiguous(node), 2 * n, 0x7ff0000000000000);
     default:
       return true;
   }
 }
 
 }  // namespace
+
+bool all_finite(const Tensors& tensors) {
+  eval(tensors);
+  return std::ranges::all_of(tensors, [](const Tensor& each) { return is_finite(NodePtr(&each.node())); });
+}
 
 std::optional<std::string> first_not_finite(const std::function<void()>& f) {
   std::optional<std::string> found;

@@ -8,20 +8,9 @@
 #include "engine/optim/gradients.hpp"
 #include "engine/tensor/counter.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace lodestone::engine {
-namespace {
-
-bool all_finite(const Tensors& tensors) {
-  Tensors n_bad;
-  for (const Tensor& each : tensors) n_bad.push_back(sum(cast(logical_not(is_finite(each)), DType::f64)));
-  eval(n_bad);
-  return std::ranges::all_of(n_bad, [](const Tensor& n) { return n.item<double>() == 0.0; });
-}
-
-}  // namespace
 
 Verdict NanGuard::judge(Training& training, const Step& step) {
   const bool loss_is_finite = std::isfinite(step.loss);

@@ -283,6 +283,25 @@ TEST_CASE("guards: a loss that is not finite ends the training before the step, 
   CHECK(net.parameters()[0].value().to_vector<double>() == before.to_vector<double>());
 }
 
+TEST_CASE("guards: a gradient that is not finite ends the training although the loss is", "[engine][train]") {
+  InitialValues initial(7, f64);
+  const Linear net(3, 1, initial);
+  const Loss flat = [](const Tensor& predicted, const Tensor&) { return sum(sqrt(0.0 * predicted)); };
+  CHECK_THROWS_WITH(Model(net, flat, Sgd(net)).fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
+                    Catch::Contains("step 1 in epoch 1: the gradient is not finite") && Catch::Contains("came from divide of f64[8, 1]"));
+}
+
+TEST_CASE("finite: NaN and infinities are seen in every dtype and layout, the largest numbers are not taken for one", "[engine]") {
+  for (const DType dtype : {DType::bf16, DType::f16, DType::f32, f64, DType::c64, DType::c128}) {
+    INFO(core::name_of(dtype));
+    const auto numbers = [&](double odd) { return transpose(cast(reshape(row({1, -1, odd, 0, 1e-30, -0.0, 2, 3, 4, 5}), {2, 5}), dtype)); };
+    CHECK(all_finite({numbers(7.0), cast(full({40}, 65504.0, f64), dtype)}));
+    for (const double odd : {std::nan(""), double(INFINITY), -double(INFINITY)}) CHECK_FALSE(all_finite({numbers(7.0), numbers(odd)}));
+  }
+  CHECK_FALSE(all_finite({complex(row({1, 2}), row({0, std::nan("")}))}));
+  CHECK(all_finite({full({4}, 1.7e308, f64), zeros({0}, f64), cast(row({1, 2}), DType::i32)}));
+}
+
 TEST_CASE("guards: numbers that came in with the data are named as an input", "[engine][train]") {
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
