@@ -15,14 +15,6 @@
 namespace lodestone::inversion {
 namespace {
 
-std::vector<Eigen::Index> kept_data(const DataMisfit& misfit) {
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index i = 0; i < misfit.size(); ++i) {
-    if (misfit.weights()[i] > 0.0) kept.push_back(i);
-  }
-  return kept;
-}
-
 core::JacobianRows local_rows(const Team& team, const core::Linearization& linearization) {
   const core::ScopedTimer timer("inversion/jacobian");
   core::JacobianRows rows;
@@ -36,18 +28,26 @@ core::JacobianRows local_rows(const Team& team, const core::Linearization& linea
   return rows;
 }
 
-/// (A + λ I)⁻¹ b of the lower triangle of A.
-std::optional<Eigen::VectorXd> shifted_solve(const Eigen::MatrixXd& lower, double lambda, const Eigen::VectorXd& b) {
+/// Cholesky factor of A + λ I by the lower triangle of A.
+std::optional<Eigen::MatrixXd> shifted_factor(const Eigen::MatrixXd& lower, double lambda) {
   const core::ScopedTimer timer("inversion/cholesky");
   Eigen::MatrixXd factor = lower;
   factor.diagonal().array() += lambda;
   const auto n = static_cast<double>(factor.rows());
   core::Trace::global().add_work("inversion/cholesky", n * n * n / 3.0, 0.0);
   if (!lapack::factorise(factor)) return std::nullopt;
-  return lapack::solve(factor, b);
+  return factor;
 }
 
 }  // namespace
+
+std::vector<Eigen::Index> kept_data(const DataMisfit& misfit) {
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index i = 0; i < misfit.size(); ++i) {
+    if (misfit.weights()[i] > 0.0) kept.push_back(i);
+  }
+  return kept;
+}
 
 /// The rows of J that this rank works on, each a column of B.
 struct GaussNewtonSystem::OwnRows {
@@ -146,6 +146,32 @@ std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& fr
   return model.col(0);
 }
 
+std::optional<Eigen::VectorXd> GaussNewtonSystem::solve(const Eigen::VectorXd& data, double lambda) const {
+  const auto factor = shifted_factor(dense_, lambda);
+  if (!factor) return std::nullopt;
+  return solve(*factor, data);
+}
+
+Eigen::MatrixXd GaussNewtonSystem::factor(double lambda) const {
+  std::optional<Eigen::MatrixXd> factor;
+  if (team_.rank() == 0) factor = shifted_factor(dense_, lambda);
+  if (team_.any(team_.rank() == 0 && !factor))
+    throw core::SolverError("inversion::GaussNewtonSystem", "the system at lambda {:g} is not positive definite; take a larger lambda",
+                            lambda);
+  return factor ? std::move(*factor) : Eigen::MatrixXd();
+}
+
+LinearSample GaussNewtonSystem::randomised_jump(const Eigen::MatrixXd& factor, double lambda, const Noise& noise) const {
+  Eigen::MatrixXd model(b_.rows() + 1, 1);
+  if (team_.rank() == 0) {
+    const Eigen::VectorXd drawn = noise.prior / std::sqrt(lambda), data = shifted_ + noise.data - b_.transpose() * drawn;
+    const Eigen::VectorXd x = solve(factor, data);
+    model << regularization_.reference() + regularization_.apply_root(drawn + x).col(0), 0.5 * (data - b_.transpose() * x).squaredNorm();
+  }
+  team_.broadcast(model);
+  return {model.col(0).head(b_.rows()), model(b_.rows(), 0)};
+}
+
 std::optional<Eigen::VectorXd> GaussNewtonSystem::jump(double lambda) const { return step(regularization_.reference(), shifted_, lambda); }
 std::optional<Eigen::VectorXd> GaussNewtonSystem::creep(double lambda) const { return step(model_, residual_, lambda); }
 
@@ -161,20 +187,22 @@ double GaussNewtonSystem::linear_rms(double lambda) const {
 
 DataSpaceSystem::DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                                  const Regularization& regularization, const Eigen::VectorXd& model)
-    : GaussNewtonSystem(team, linearization, misfit, regularization, model), gram_(shared_gram(team, b())) {}
+    : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
+  dense_ = shared_gram(team, b());
+}
 
-std::optional<Eigen::VectorXd> DataSpaceSystem::solve(const Eigen::VectorXd& data, double lambda) const {
-  const auto alpha = shifted_solve(gram_, lambda, data);
-  if (!alpha) return std::nullopt;
-  return b() * *alpha;
+Eigen::VectorXd DataSpaceSystem::solve(const Eigen::MatrixXd& factor, const Eigen::VectorXd& data) const {
+  return b() * lapack::solve(factor, data);
 }
 
 ModelSpaceSystem::ModelSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                                    const Regularization& regularization, const Eigen::VectorXd& model)
-    : GaussNewtonSystem(team, linearization, misfit, regularization, model), normal_(shared_gram(team, b().transpose())) {}
+    : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
+  dense_ = shared_gram(team, b().transpose());
+}
 
-std::optional<Eigen::VectorXd> ModelSpaceSystem::solve(const Eigen::VectorXd& data, double lambda) const {
-  return shifted_solve(normal_, lambda, b() * data);
+Eigen::VectorXd ModelSpaceSystem::solve(const Eigen::MatrixXd& factor, const Eigen::VectorXd& data) const {
+  return lapack::solve(factor, b() * data);
 }
 
 std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const Team& team, const core::Linearization& linearization,

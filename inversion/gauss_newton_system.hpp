@@ -9,8 +9,23 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace lodestone::inversion {
+
+/// Errors and prior drawn for one sample, both standard normal: of the kept data (n_kept), and of x (n_model).
+struct Noise {
+  Eigen::VectorXd data, prior;
+};
+
+/// A model and ½‖residual‖² of its linearised data.
+struct LinearSample {
+  Eigen::VectorXd model;
+  double half_misfit;
+};
+
+/// Data with a weight, in order.
+[[nodiscard]] std::vector<Eigen::Index> kept_data(const DataMisfit& misfit);
 
 /// The Gauss–Newton step of one linearisation in the variables x, m = m_ref + S x, where S Sᵀ = (RᵀR)⁻¹ and the roughness is ‖x‖²:
 /// jump: m(λ) = m_ref + S x,  x minimises ‖d̂ − Bᵀx‖² + λ‖x‖²,  B = Sᵀ Jᵀ W,  d̂ = residual + W J (m_k − m_ref);
@@ -31,6 +46,12 @@ class GaussNewtonSystem {
   [[nodiscard]] std::optional<Eigen::VectorXd> creep(double lambda) const;
   /// rms of the linearised data after a jump; infinite when the system is not positive definite.
   [[nodiscard]] double linear_rms(double lambda) const;
+  /// Cholesky factor (lower triangle) of G + λ I or H + λ I on rank 0, empty elsewhere. errors: SolverError, on every rank, where there is none.
+  [[nodiscard]] Eigen::MatrixXd factor(double lambda) const;
+  /// The jump with data d̂ + ε and the reference model m_ref + S z/√λ, by `factor(lambda)`; noise: ε and z. The same bits on every rank.
+  [[nodiscard]] LinearSample randomised_jump(const Eigen::MatrixXd& factor, double lambda, const Noise& noise) const;
+  [[nodiscard]] const Eigen::MatrixXd& b() const { return b_; }  ///< (n_model, n_kept)
+  [[nodiscard]] virtual SystemSpace space() const = 0;
   /// Of BᵀB: the λ at which data and roughness weigh alike.
   [[nodiscard]] double mean_diagonal() const { return mean_diagonal_; }
 
@@ -39,11 +60,12 @@ class GaussNewtonSystem {
   GaussNewtonSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                     const Regularization& regularization, const Eigen::VectorXd& model);
   [[nodiscard]] const Team& team() const { return team_; }
-  [[nodiscard]] const Eigen::MatrixXd& b() const { return b_; }  ///< (n_model, n_kept)
+  Eigen::MatrixXd dense_;  ///< G or H, lower triangle, rank 0 only
 
  private:
-  /// x for these data, on rank 0.
-  [[nodiscard]] virtual std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const = 0;
+  /// x for these data by the factor, on rank 0.
+  [[nodiscard]] virtual Eigen::VectorXd solve(const Eigen::MatrixXd& factor, const Eigen::VectorXd& data) const = 0;
+  [[nodiscard]] std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const;
   struct OwnRows;
   void build_root(const OwnRows& own, const Eigen::VectorXd& weights);
   /// from + S x.
@@ -63,10 +85,10 @@ class DataSpaceSystem final : public GaussNewtonSystem {
  public:
   DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                   const Regularization& regularization, const Eigen::VectorXd& model);
+  [[nodiscard]] SystemSpace space() const override { return SystemSpace::data; }
 
  private:
-  [[nodiscard]] std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const override;
-  Eigen::MatrixXd gram_;  // lower triangle, rank 0 only
+  [[nodiscard]] Eigen::VectorXd solve(const Eigen::MatrixXd& factor, const Eigen::VectorXd& data) const override;
 };
 
 /// (H + λ I) x = B data, H = B Bᵀ = Sᵀ(JᵀW²J)S: a system of the size of the model. cost: n_kept·n_model² flops once, n_model³/3 per λ.
@@ -74,10 +96,10 @@ class ModelSpaceSystem final : public GaussNewtonSystem {
  public:
   ModelSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
                    const Regularization& regularization, const Eigen::VectorXd& model);
+  [[nodiscard]] SystemSpace space() const override { return SystemSpace::model; }
 
  private:
-  [[nodiscard]] std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const override;
-  Eigen::MatrixXd normal_;  // lower triangle, rank 0 only
+  [[nodiscard]] Eigen::VectorXd solve(const Eigen::MatrixXd& factor, const Eigen::VectorXd& data) const override;
 };
 
 /// `automatic` takes the space whose counted flops are fewer.

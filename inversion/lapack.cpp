@@ -101,6 +101,21 @@ bool factorise(Eigen::MatrixXd& lower) {
   return true;
 }
 
+namespace {
+
+Eigen::MatrixXd divided(const Eigen::MatrixXd& factor, Eigen::MatrixXd b, const char* transposed) {
+  core::prepare_blas();
+  const int n = static_cast<int>(factor.rows()), n_columns = static_cast<int>(b.cols());
+  const double one = 1.0;
+  dtrsm_("L", "L", transposed, "N", &n, &n_columns, &one, factor.data(), &n, b.data(), &n);
+  return b;
+}
+
+}  // namespace
+
+Eigen::MatrixXd divide_lower(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) { return divided(factor, std::move(b), "N"); }
+Eigen::MatrixXd divide_lower_transposed(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) { return divided(factor, std::move(b), "T"); }
+
 Eigen::VectorXd solve(const Eigen::MatrixXd& factor, Eigen::VectorXd b) {
   const int n = static_cast<int>(factor.rows()), n_rhs = 1;
   int info = 0;

@@ -12,6 +12,9 @@ namespace lodestone::inversion::lapack {
 [[nodiscard]] Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a);
 /// Overwrites the lower triangle by its Cholesky factor, threads sharing its tiles of 256 × 256; false when the matrix is not positive definite.
 [[nodiscard]] bool factorise(Eigen::MatrixXd& lower);
+/// L⁻¹ B and L⁻ᵀ B of a factor L, its lower triangle. shapes: (n, n), (n, k) → (n, k).
+[[nodiscard]] Eigen::MatrixXd divide_lower(const Eigen::MatrixXd& factor, Eigen::MatrixXd b);
+[[nodiscard]] Eigen::MatrixXd divide_lower_transposed(const Eigen::MatrixXd& factor, Eigen::MatrixXd b);
 /// A⁻¹ b by the factor.
 [[nodiscard]] Eigen::VectorXd solve(const Eigen::MatrixXd& factor, Eigen::VectorXd b);
 

@@ -151,7 +151,7 @@ struct Regularization::Impl {
   SparseMatrix roughness;
   Eigen::VectorXd reference;
   std::unique_ptr<Root> root;
-  std::function<double(const core::ConstVectorRef&)> cost;  ///< empty: that of the quadratic form
+  std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual;  ///< empty: that of the quadratic form
 };
 
 Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference) : impl_(std::make_unique<Impl>()) {
@@ -166,12 +166,13 @@ Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference
   impl_->reference = std::move(reference);
 }
 
-Regularization::Regularization(const SparseMatrix& a, const Eigen::VectorXd& b, std::function<double(const core::ConstVectorRef&)> cost)
+Regularization::Regularization(const SparseMatrix& a, const Eigen::VectorXd& b,
+                               std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual)
     : Regularization(a, Eigen::VectorXd(Eigen::VectorXd::Zero(a.cols()))) {
   if (b.size() != impl_->roughness.rows())
     throw core::ShapeError(component, "expected b of the {} rows of the operator, got {}", impl_->roughness.rows(), b.size());
   impl_->reference = apply_root(apply_root_transposed(impl_->roughness.transpose() * b));
-  impl_->cost = std::move(cost);
+  impl_->residual = std::move(residual);
 }
 
 Regularization::~Regularization() = default;
@@ -180,10 +181,12 @@ Eigen::Index Regularization::size() const { return impl_->reference.size(); }
 const SparseMatrix& Regularization::roughness() const { return impl_->roughness; }
 const Eigen::VectorXd& Regularization::reference() const { return impl_->reference; }
 
-double Regularization::cost(const core::ConstVectorRef& model) const {
+bool Regularization::is_quadratic() const { return !impl_->residual; }
+
+Eigen::VectorXd Regularization::residual(const core::ConstVectorRef& model) const {
   if (model.size() != size()) throw core::ShapeError(component, "expected a model of {} cells, got {}", size(), model.size());
-  if (impl_->cost) return impl_->cost(model);
-  return (impl_->roughness * (model - impl_->reference)).squaredNorm();
+  if (impl_->residual) return impl_->residual(model);
+  return impl_->roughness * (model - impl_->reference);
 }
 
 Eigen::MatrixXd Regularization::apply_root(const core::ConstMatrixRef& b) const {

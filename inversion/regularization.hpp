@@ -36,15 +36,20 @@ class Regularization {
   /// errors: ShapeError; SolverError when RᵀR is singular to working precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
   /// ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at one model, of a roughness that is not quadratic.
-  /// `cost` is that roughness itself. shapes: A (n_rows, n), b (n_rows). errors: as above.
-  Regularization(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& b, std::function<double(const core::ConstVectorRef&)> cost);
+  /// `residual` is what that roughness squares, as a function of the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
+  Regularization(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& b,
+                 std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual);
   ~Regularization();
 
   [[nodiscard]] Eigen::Index size() const;
   [[nodiscard]] const Eigen::SparseMatrix<double>& roughness() const;
   [[nodiscard]] const Eigen::VectorXd& reference() const;
-  /// ‖R (m − m_ref)‖², or the roughness whose quadratic part that is.
-  [[nodiscard]] double cost(const core::ConstVectorRef& model) const;
+  /// R (m − m_ref), or the residual of the roughness whose quadratic part its square is. shape (n_rows).
+  [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& model) const;
+  /// ‖residual‖².
+  [[nodiscard]] double cost(const core::ConstVectorRef& model) const { return residual(model).squaredNorm(); }
+  /// Whether R (m − m_ref) is the residual everywhere.
+  [[nodiscard]] bool is_quadratic() const;
   /// S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/shared_gram.hpp"
 
+#include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/lapack.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace lodestone::inversion {
@@ -28,6 +30,29 @@ std::vector<ColumnBlock> column_blocks(Eigen::Index n_columns, int n_ranks) {
   for (Eigen::Index first = 0; first < n_columns; first += block_size)
     blocks.push_back({first, std::min(block_size, n_columns - first), static_cast<int>(blocks.size()) % n_ranks});
   return blocks;
+}
+
+Eigen::MatrixXd shared_blocks(const Team& team, Eigen::Index n_rows, Eigen::Index n_columns,
+                              const std::function<Eigen::MatrixXd(Eigen::Index first, Eigen::Index size)>& work) {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(n_rows, n_columns);
+  std::vector<int> owner;
+  std::vector<ColumnBlock> mine;
+  for (const ColumnBlock& block : column_blocks(n_columns, team.size())) {
+    owner.insert(owner.end(), static_cast<std::size_t>(block.size), block.owner);
+    if (block.owner == team.rank()) mine.push_back(block);
+  }
+  std::string failure;
+  try {
+    core::parallel_for(std::ssize(mine), [&](std::ptrdiff_t i) {
+      const ColumnBlock& block = mine[static_cast<std::size_t>(i)];
+      result.middleCols(block.first, block.size) = work(block.first, block.size);
+    });
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  team.throw_together(failure);
+  team.share_columns(owner, result);
+  return result;
 }
 
 Eigen::MatrixXd shared_gram(const Team& team, const Eigen::MatrixXd& a) {

@@ -106,8 +106,11 @@ struct CodedRoughness::Impl {
   std::vector<double> code_weights;  ///< of each region
   Eigen::VectorXd weights;           ///< of each code
 
-  [[nodiscard]] double cost(const core::ConstVectorRef& unknowns) const {
-    return (roughness * (map->value(unknowns) - reference)).squaredNorm() + weights.dot(unknowns.head(map->n_codes()).cwiseAbs2());
+  /// [R (M(u) − m_ref); √w v].
+  [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& unknowns) const {
+    Eigen::VectorXd result(roughness.rows() + map->n_codes());
+    result << roughness * (map->value(unknowns) - reference), weights.cwiseSqrt().cwiseProduct(unknowns.head(map->n_codes()));
+    return result;
   }
 };
 
@@ -135,7 +138,7 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
   impl_ = std::make_shared<const Impl>(std::move(impl));
 }
 
-double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const { return impl_->cost(unknowns); }
+double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const { return impl_->residual(unknowns).squaredNorm(); }
 const std::vector<double>& CodedRoughness::code_weights() const { return impl_->code_weights; }
 
 /// M(u') ≈ M(u) + M' (u' − u): A = [R M'; √w], b = [R (m_ref − M(u) + M' u); 0].
@@ -146,7 +149,7 @@ std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVector
   Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
   b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns);
   return std::make_shared<Regularization>(with_codes(product, impl_->weights), b,
-                                          [impl = impl_](const core::ConstVectorRef& u) { return impl->cost(u); });
+                                          [impl = impl_](const core::ConstVectorRef& u) { return impl->residual(u); });
 }
 
 Reweigh CodedRoughness::reweigh() const {
