@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 lodestone_add_mpi_tests(gauss_newton LABEL mpi PREFIX mpi RANKS 1 2 3 SOURCES test_gauss_newton_mpi.cpp LINKS lodestone::inversion)
+lodestone_add_mpi_tests(posterior LABEL mpi PREFIX mpi RANKS 1 2 3 SOURCES test_posterior_mpi.cpp LINKS lodestone::inversion)
