@@ -76,8 +76,8 @@ struct EnsembleStatistics {
   Eigen::VectorXd p5, p50, p95, mean, deviation;
 };
 
-/// Over the columns; percentiles by linear interpolation between order statistics. shapes: (n_cells, n ≥ 2).
-/// errors: InvalidArgument. source: Hyndman & Fan 1996, Am. Stat. 50, 361, definition 7.
+/// Over the columns. Between p5 and p95 a further sample lies with probability 0.9, whatever their number from 19 on; with fewer they are the extremes.
+/// shapes: (n_cells, n ≥ 2). errors: InvalidArgument. source: Hyndman & Fan 1996, Am. Stat. 50, 361, definition 6.
 [[nodiscard]] EnsembleStatistics statistics(const Eigen::MatrixXd& values);
 /// The cells of every model. `map`: serial. shapes: (n_unknowns, n) → (n_cells, n).
 [[nodiscard]] Eigen::MatrixXd mapped(const core::DifferentiableMap& map, const Eigen::MatrixXd& models);

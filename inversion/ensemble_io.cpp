@@ -16,9 +16,9 @@ using Eigen::VectorXd;
 
 constexpr int n_columns = 6;
 
-/// Of sorted values: where a share of them lies below.
+/// Of sorted values: the next one drawn alike lies below with probability `share`, where there are enough of them to tell.
 double quantile(const VectorXd& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
+  const double place = std::clamp(share * static_cast<double>(sorted.size() + 1) - 1.0, 0.0, static_cast<double>(sorted.size() - 1));
   const auto below = static_cast<Index>(std::floor(place));
   const Index above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);

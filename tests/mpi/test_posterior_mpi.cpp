@@ -16,9 +16,10 @@ namespace {
 /// More than one block of data and of unknowns, bent.
 struct BentProblem {
   static constexpr Eigen::Index n = 300, n_data = 280;
-  core::MapPtr map = core::compose(core::affine(tests::random_matrix(n_data, n, 1) / 10.0, Eigen::VectorXd::Zero(n_data)),
-                                   core::pointwise(
-                                       "bend", n, [](double v) { return v + 0.3 * std::sin(v); }, [](double v) { return 1.0 + 0.3 * std::cos(v); }));
+  core::MapPtr map =
+      core::compose(core::affine(tests::random_matrix(n_data, n, 1) / 10.0, Eigen::VectorXd::Zero(n_data)),
+                    core::pointwise(
+                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); }, [](double v) { return 1.0 + 0.3 * std::cos(v); }));
   Eigen::VectorXd observed = map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
   Objective objective{map, tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
   Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(n, 0.1, 2.8);
@@ -75,10 +76,10 @@ TEST_CASE("randomise-then-optimise: a sample that fails on one rank fails on all
   Objective objective = problem.objective;
   objective.forward = fake;
   int n_asked = 0;
-  const Ensemble ensemble = randomise_then_optimise(
-      MPI_COMM_WORLD, objective, problem.model, 5.0, {.n_samples = 5}, {.stop = [&]() -> std::optional<StopReason> {
-        return ++n_asked == 3 && last ? std::optional(StopReason::interrupted) : std::nullopt;
-      }});
+  const Ensemble ensemble =
+      randomise_then_optimise(MPI_COMM_WORLD, objective, problem.model, 5.0, {.n_samples = 5}, {.stop = [&]() -> std::optional<StopReason> {
+                                return ++n_asked == 3 && last ? std::optional(StopReason::interrupted) : std::nullopt;
+                              }});
   CHECK(ensemble.n_failed() == 1);
   CHECK(ensemble.records.size() == 2);
   CHECK(ensemble.stopped == StopReason::interrupted);

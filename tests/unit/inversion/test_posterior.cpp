@@ -105,5 +105,6 @@ TEST_CASE("posterior: what cannot be is refused") {
   CHECK_THROWS_AS(Posterior(MPI_COMM_SELF, problem.objective, VectorXd::Zero(5), 1.0), core::ShapeError);
   const Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda);
   CHECK_THROWS_WITH(posterior.covariance_columns({6}), Contains("unknown from 0 to 5, got 6"));
-  CHECK_THROWS_AS(posterior.spread_of(*core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))), core::ShapeError);
+  CHECK_THROWS_AS(posterior.spread_of(*core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))),
+                  core::ShapeError);
 }
