@@ -12,8 +12,10 @@
 #include "inversion/run.hpp"
 #include "inversion/shared_gram.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace lodestone::inversion {
