@@ -77,7 +77,8 @@ TEST_CASE("posterior: of codes, pushed through their decoder, it is that of cell
   const VectorXd mean = VectorXd::LinSpaced(n, 1.0, 3.0);
   const auto map = std::make_shared<const SubdomainMap>(n, std::vector<Region>{{"all", gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0}, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0});
-  const CodedRoughness coded(map, roughness_operator(grid, {}), mean);
+  const double rule = CodedRoughness(map, roughness_operator(grid, {}), mean).code_weights().at(0);
+  const CodedRoughness coded(map, roughness_operator(grid, {}), mean, {.code_weight = 1.0 / rule});  // the prior itself
   const auto forward = core::affine(tests::random_matrix(3, n, 1), VectorXd::Zero(3));
   const DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(3), 0.4);
   const VectorXd code = VectorXd::LinSpaced(n, -1.0, 1.0);
