@@ -147,6 +147,7 @@ namespace {
 void check_countable(const OpInfo& op, const Aval& aval, const std::source_location& where) {
   std::int64_t bytes = 16;  // of the widest dtype
   for (const Dim dim : aval.shape) {
+    if (dim < 0) throw core::ShapeError(op.name, "expected extents of 0 or more, got {} {}", aval.shape.text(), at_line(where));
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
       throw core::ShapeError(op.name, "expected an array of fewer than 2^59 elements, got {} {}", aval.text(), at_line(where));
   }

@@ -337,15 +337,15 @@ Tensor scalar(std::complex<double> value, DType dtype, Device device) {
   return Tensor::from_bytes(std::span(bytes).first(core::size_of(dtype)), {{}, dtype, device});
 }
 
-Tensor full(const Shape& shape, std::complex<double> value, DType dtype, Device device) {
-  return broadcast_to(scalar(value, dtype, device), shape);
+Tensor full(const Shape& shape, std::complex<double> value, DType dtype, Device device, std::source_location where) {
+  return broadcast_to({scalar(value, dtype, device), where}, shape);
 }
-Tensor zeros(const Shape& shape, DType dtype, Device device) {
-  Tensor result = full(shape, 0.0, dtype, device);
+Tensor zeros(const Shape& shape, DType dtype, Device device, std::source_location where) {
+  Tensor result = full(shape, 0.0, dtype, device, where);
   result.node().is_zero = true;
   return result;
 }
-Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1.0, dtype, device); }
+Tensor ones(const Shape& shape, DType dtype, Device device, std::source_location where) { return full(shape, 1.0, dtype, device, where); }
 Tensor zeros_like(const Tensor& like) { return zeros(like.shape(), like.dtype(), like.device()); }
 Tensor ones_like(const Tensor& like) { return ones(like.shape(), like.dtype(), like.device()); }
 

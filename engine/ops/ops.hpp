@@ -10,9 +10,12 @@
 namespace lodestone::engine {
 
 // Constants.
-[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = default_device());
-[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
-[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
+[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = default_device(),
+                          std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = default_device(),
+                           std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = default_device(),
+                          std::source_location where = std::source_location::current());
 [[nodiscard]] Tensor zeros_like(const Tensor& like);
 [[nodiscard]] Tensor ones_like(const Tensor& like);
 [[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32, Device device = default_device());

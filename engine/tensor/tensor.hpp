@@ -21,14 +21,17 @@ class Tensor {
 
   /// Copies the elements, row-major. errors: ShapeError when their number is not that of the shape.
   template <class T>
-  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape, Device device = default_device()) {
-    return from_bytes(std::as_bytes(values), {shape, core::dtype_of<T>, device});
+  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape, Device device = default_device(),
+                                   std::source_location where = std::source_location::current()) {
+    return from_bytes(std::as_bytes(values), {shape, core::dtype_of<T>, device}, where);
   }
   template <class T>
-  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = default_device()) {
-    return from(std::span<const T>(values), shape, device);
+  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = default_device(),
+                                   std::source_location where = std::source_location::current()) {
+    return from(std::span<const T>(values), shape, device, where);
   }
-  [[nodiscard]] static Tensor from_bytes(std::span<const std::byte> bytes, const Aval& aval);
+  [[nodiscard]] static Tensor from_bytes(std::span<const std::byte> bytes, const Aval& aval,
+                                         std::source_location where = std::source_location::current());
 
   [[nodiscard]] bool is_valid() const { return static_cast<bool>(node_); }
   [[nodiscard]] const Aval& aval() const { return node_->aval; }
@@ -43,31 +46,33 @@ class Tensor {
   const Tensor& eval() const;
   /// The only element. errors: ShapeError for more or none, InvalidArgument for another dtype.
   template <class T>
-  [[nodiscard]] T item() const {
-    check_item(core::dtype_of<T>);
+  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
+    check_item(core::dtype_of<T>, where);
     return *reinterpret_cast<const T*>(node_->data());
   }
   /// All elements, row-major, copied.
   template <class T>
-  [[nodiscard]] std::vector<T> to_vector() const {
-    const auto elements = data<T>();
+  [[nodiscard]] std::vector<T> to_vector(std::source_location where = std::source_location::current()) const {
+    const auto elements = data<T>(where);
     return {elements.begin(), elements.end()};
   }
   /// All elements, row-major; valid while this tensor (or a copy) lives.
   template <class T>
-  [[nodiscard]] std::span<const T> data() const {
-    const auto bytes = contiguous_bytes(core::dtype_of<T>);
+  [[nodiscard]] std::span<const T> data(std::source_location where = std::source_location::current()) const {
+    const auto bytes = contiguous_bytes(core::dtype_of<T>, where);
     return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(count())};
   }
   /// The same as bytes, of whatever dtype.
-  [[nodiscard]] std::span<const std::byte> bytes() const { return contiguous_bytes(dtype()); }
+  [[nodiscard]] std::span<const std::byte> bytes(std::source_location where = std::source_location::current()) const {
+    return contiguous_bytes(dtype(), where);
+  }
 
   [[nodiscard]] Node& node() const { return *node_; }
   [[nodiscard]] const NodePtr& node_pointer() const { return node_; }
 
  private:
-  void check_item(DType dtype) const;
-  [[nodiscard]] std::span<const std::byte> contiguous_bytes(DType dtype) const;
+  void check_item(DType dtype, const std::source_location& where) const;
+  [[nodiscard]] std::span<const std::byte> contiguous_bytes(DType dtype, const std::source_location& where) const;
   mutable NodePtr node_;  ///< reading elements may replace it by its row-major copy
 };
 

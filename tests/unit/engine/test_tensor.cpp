@@ -93,8 +93,13 @@ TEST_CASE("tensor: errors name the op, both shapes and the line", "[engine]") {
   CHECK_THROWS_WITH(a + zeros({3}, DType::f64),
                     Catch::Contains("expected equal dtypes, got f32[3] and f64[3]; cast one of them (test_tensor.cpp:"));
   CHECK_THROWS_WITH(sum(a, Axes{1}), Catch::Contains("[sum] expected an axis from -1 to 0, got 1 (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(a.item<float>(), Catch::Contains("expected one element, got f32[3]"));
-  CHECK_THROWS_WITH(scalar(1.0).item<double>(), Catch::Contains("expected to be read as f32, got f64"));
+  CHECK_THROWS_WITH(a.item<float>(), Catch::Contains("expected one element, got f32[3] (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(scalar(1.0).item<double>(), Catch::Contains("expected to be read as f32, got f64; cast it first (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(Tensor().item<double>(), Catch::Contains("expected a tensor, got an empty one (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(Tensor::from(std::vector<double>{1, 2}, {3}), Catch::Contains("do the elements fit the shape? (test_tensor.cpp:"));
+  const auto negative_extent = Catch::Contains("expected extents of 0 or more, got [-1, -3] (test_tensor.cpp:");
+  CHECK_THROWS_WITH(ones({-1, -3}), negative_extent);
+  CHECK_THROWS_WITH(Tensor::from(std::vector<double>{1, 2, 3}, {-1, -3}), negative_extent);
 }
 
 TEST_CASE("tensor: what a kernel's library refuses is told with the op, its result and the line", "[engine]") {
