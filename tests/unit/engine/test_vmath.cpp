@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors in units of the last place against the standard library's functions one step wider. f32 looks at one bit pattern in 5003; where LODESTONE_VMATH_STRIDE
-// is set, also at one in that many (1: all, half an hour) against our own functions of f64, and the worst of each function is printed.
+// is set, also at one in that many (1: all, three quarters of an hour) against our own functions of f64, and the worst of each function is printed.
 #include "engine/core/random.hpp"
 #include "engine/kernel/vmath.hpp"
 #include "engine/ops/ops.hpp"
