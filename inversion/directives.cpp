@@ -44,14 +44,17 @@ void ProgressBar::on_progress(const std::string& what) {
   std::fflush(stdout);
 }
 
-IterationsCsv::IterationsCsv(MPI_Comm comm, std::string path) : comm_(comm), path_(std::move(path)) {}
+IterationsCsv::IterationsCsv(MPI_Comm comm, std::string path, std::optional<StagedHistory> stages)
+    : comm_(comm), path_(std::move(path)), stages_(std::move(stages)) {}
 
 void IterationsCsv::on_iteration(const IterationView& view) {
   core::on_rank_zero(comm_, [&] {
-    std::string text = "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds\n";
-    for (const IterationRecord& row : view.state.history) {
-      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{:.3f}\n", row.iteration, describe(row.kind), row.lambda,
-                     row.rms, row.roughness, row.step, row.rms_at_start, row.n_forward, row.n_jacobian, row.seconds);
+    std::string text = "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds";
+    text += stages_ ? ",stage\n" : "\n";
+    for (const auto& [stage, row] : stages_.value_or(StagedHistory{}).with(view.state.history)) {
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{:.3f}", row.iteration, describe(row.kind), row.lambda, row.rms,
+                     row.roughness, row.step, row.rms_at_start, row.n_forward, row.n_jacobian, row.seconds);
+      text += stages_ ? "," + stage + "\n" : "\n";
     }
     core::write_file(path_, text);
   });

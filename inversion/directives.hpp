@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/directive.hpp"
+#include "inversion/staged_history.hpp"
 
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace lodestone::inversion {
@@ -31,16 +32,17 @@ class ProgressBar final : public Directive {
 };
 
 /// The table as a CSV file, written whole after every iteration:
-/// `iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds`. collective over `comm`; rank 0 writes. errors: FileError.
+/// `iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds`, and `,stage` where the run has stages. collective over `comm`; rank 0 writes. errors: FileError.
 class IterationsCsv final : public Directive {
  public:
   /// `comm` is not used by a process that never started MPI.
-  IterationsCsv(MPI_Comm comm, std::string path);
+  IterationsCsv(MPI_Comm comm, std::string path, std::optional<StagedHistory> stages = {});
   void on_iteration(const IterationView& view) override;
 
  private:
   MPI_Comm comm_;
   std::string path_;
+  std::optional<StagedHistory> stages_;
 };
 
 /// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback decides which one writes.

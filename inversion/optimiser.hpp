@@ -102,8 +102,8 @@ class Optimiser {
   RunSettings settings_;
 };
 
-/// State ↔ named arrays, for checkpoints ("state/…"), without loss. errors of read_state: FormatError.
-void write_state(core::ArraySink& sink, const InversionState& state);
-[[nodiscard]] InversionState read_state(const core::ArraySource& source);
+/// State ↔ named arrays of a group, for checkpoints, without loss. errors of read_state: FormatError.
+void write_state(core::ArraySink& sink, const InversionState& state, const std::string& group = "state");
+[[nodiscard]] InversionState read_state(const core::ArraySource& source, const std::string& group = "state");
 
 }  // namespace lodestone::inversion

@@ -38,28 +38,29 @@ std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.
 
 }  // namespace
 
-void write_state(core::ArraySink& sink, const InversionState& state) {
+void write_state(core::ArraySink& sink, const InversionState& state, const std::string& group) {
   const std::array<std::int64_t, 3> counters{state.iteration, state.n_stagnated, state.design_iteration};
-  core::write_vector(sink, "state/counters", std::span<const std::int64_t>(counters));
-  sink.attribute("state/counters", "meaning", "iteration, iterations in a row without progress, iteration of the last redesign (-1: none)");
+  core::write_vector(sink, group + "/counters", std::span<const std::int64_t>(counters));
+  sink.attribute(group + "/counters", "meaning",
+                 "iteration, iterations in a row without progress, iteration of the last redesign (-1: none)");
   const std::array<double, 2> lambdas{state.lambda, state.creep_lambda};
-  core::write_vector(sink, "state/lambda", std::span<const double>(lambdas));
-  sink.attribute("state/lambda", "meaning", "of the last jump, or in force (0: none), of the last step if that crept (0: it jumped)");
-  core::write_vector(sink, "state/model", span_of(state.model));
-  if (state.memory.size() > 0) core::write_matrix(sink, "state/memory", state.memory);
-  if (state.design_model.size() > 0) core::write_vector(sink, "state/design_model", span_of(state.design_model));
+  core::write_vector(sink, group + "/lambda", std::span<const double>(lambdas));
+  sink.attribute(group + "/lambda", "meaning", "of the last jump, or in force (0: none), of the last step if that crept (0: it jumped)");
+  core::write_vector(sink, group + "/model", span_of(state.model));
+  if (state.memory.size() > 0) core::write_matrix(sink, group + "/memory", state.memory);
+  if (state.design_model.size() > 0) core::write_vector(sink, group + "/design_model", span_of(state.design_model));
   Eigen::MatrixXd history(static_cast<Eigen::Index>(state.history.size()), n_columns);
   for (Eigen::Index i = 0; i < history.rows(); ++i) history.row(i) = row_of(state.history[static_cast<std::size_t>(i)]);
-  core::write_matrix(sink, "state/history", history);
+  core::write_matrix(sink, group + "/history", history);
   sink.attribute(
-      "state/history", "columns",
+      group + "/history", "columns",
       "iteration, kind (0 start, 1 jump, 2 creep, 3 descent), lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
 }
 
-InversionState read_state(const core::ArraySource& source) {
-  const auto counters = core::read_integers(source, "state/counters");
-  const auto lambda = core::read_doubles(source, "state/lambda");
-  const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
+InversionState read_state(const core::ArraySource& source, const std::string& group) {
+  const auto counters = core::read_integers(source, group + "/counters");
+  const auto lambda = core::read_doubles(source, group + "/lambda");
+  const Eigen::MatrixXd history = core::read_matrix(source, group + "/history");
   if (counters.size() != 3 || lambda.size() != 2 || history.cols() != n_columns || history.rows() == 0)
     throw core::FormatError("inversion::read_state",
                             "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
@@ -71,9 +72,9 @@ InversionState read_state(const core::ArraySource& source) {
   state.design_iteration = static_cast<int>(counters[2]);
   state.lambda = lambda[0];
   state.creep_lambda = lambda[1];
-  state.model = vector_of(source, "state/model");
-  if (source.contains("state/memory")) state.memory = core::read_matrix(source, "state/memory");
-  if (source.contains("state/design_model")) state.design_model = vector_of(source, "state/design_model");
+  state.model = vector_of(source, group + "/model");
+  if (source.contains(group + "/memory")) state.memory = core::read_matrix(source, group + "/memory");
+  if (source.contains(group + "/design_model")) state.design_model = vector_of(source, group + "/design_model");
   for (Eigen::Index i = 0; i < history.rows(); ++i) state.history.push_back(record_of(history.row(i)));
   return state;
 }
