@@ -53,6 +53,7 @@ void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationR
 /// Misfit of the same model on the mesh it was redesigned for, where one can see the difference.
 void draw_redesigns(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history) {
   for (std::size_t k = 1; k < history.size(); ++k) {
+    if (history[k].kind == "start") continue;  // of a further stage: the same model as the row before
     const double before = history[k].rms_at_start;
     if (std::isfinite(before) && before > 0.0 && std::abs(before - history[k - 1].rms) > visible * before) {
       draw_marker(canvas, frame.at(history[k].iteration - 1, before), {Marker::square, grey, true, 3.4});

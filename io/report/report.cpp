@@ -44,6 +44,19 @@ void add_section(Page& page, const InversionResult& result) {
   page.figure(section_picture(result, shallow), "section_shallow", "The upper part of the same section, with its own colour scale.");
 }
 
+void add_learned_prior(Page& page, const InversionResult& result) {
+  if (!result.learned_prior) return;
+  page.heading("prior", "Learned prior");
+  page.paragraph(verdict_on_prior(result));
+  page.html(learned_prior_table(*result.learned_prior));
+  page.paragraph(
+      "Dashed frames in the section are the regions; each is cut into subdomains that a few codes set. Codes of draws of the prior have a "
+      "mean square of 1. The "
+      "deviation is that of the final model from the nearest one of the prior.");
+  if (!result.learned_prior->polished) return;
+  page.figure(prior_picture_of(result), "learned_prior", "The final model, and the nearest one of the prior.");
+}
+
 void add_fit(Page& page, const ShownData& data) {
   page.heading("fit", "Observed and predicted data");
   page.paragraph("Grey: no datum, or masked. Predictions are drawn wherever they were computed.");
@@ -116,6 +129,7 @@ std::filesystem::path write_report(const std::filesystem::path& run_directory, c
   page.heading("summary", "Summary");
   page.html(summary_table(result));
   add_section(page, result);
+  add_learned_prior(page, result);
   if (data.n_stations() > 0 && data.n_frequencies() > 0) {
     add_fit(page, data);
     add_soundings(page, data);

@@ -162,14 +162,33 @@ std::string static_shift_table(const InversionResult& result) {
   return html_table({"Site", "TE", "TM"}, rows);
 }
 
+std::string learned_prior_table(const LearnedPrior& prior) {
+  Rows rows;
+  for (std::size_t r = 0; r < prior.regions.size(); ++r) {
+    const LearnedRegion& region = prior.regions[r];
+    const LearnedPrior::Deviation deviation = prior.deviation(static_cast<int>(r));
+    rows.push_back({region.name, region.network, region.decoder == "gaussian" ? "normal distribution of its draws" : region.decoder,
+                    region.origin, std::to_string(region.codes.cols()), std::to_string(region.codes.size()),
+                    fmt::format("{:.3f}", region.reconstruction_rms_decades), fmt::format("{:.2f}", region.mean_square_code()),
+                    prior.polished ? fmt::format("{:.2f} rms, {:.2f} at most", deviation.rms, deviation.largest) : "none: no polish"});
+  }
+  return html_table({"Region", "network", "decoder", "origin", "subdomains", "codes", "reconstruction rms (decades)",
+                     "mean square of the codes", "deviation (decades)"},
+                    rows);
+}
+
 std::string history_table(const InversionResult& result) {
+  const bool has_stages = std::any_of(result.history.begin(), result.history.end(), [](const auto& row) { return row.stage != "cells"; });
   Rows rows;
   for (const IterationRow& row : result.history) {
     rows.push_back({std::to_string(row.iteration), row.kind, fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda),
                     fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step), std::to_string(row.n_forward),
                     std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
+    if (has_stages) rows.back().push_back(row.stage);
   }
-  return html_table({"Iteration", "step", "rms", "λ", "roughness", "share of step", "forward runs", "Jacobians", "seconds"}, rows);
+  std::vector<std::string> head{"Iteration", "step", "rms", "λ", "roughness", "share of step", "forward runs", "Jacobians", "seconds"};
+  if (has_stages) head.emplace_back("stage");
+  return html_table(head, rows);
 }
 
 std::string provenance_table(const InversionResult& result) {

@@ -12,7 +12,8 @@ namespace lodestone::io::report {
 [[nodiscard]] std::string data_table(const InversionResult& result);         ///< counts by type of datum and reason of masking
 [[nodiscard]] std::string certificate_table(const InversionResult& result);  ///< empty when none was made
 [[nodiscard]] std::string static_shift_table(
-    const InversionResult& result);  ///< per station and mode, with means; empty when there are none
+    const InversionResult& result);                                        ///< per station and mode, with means; empty when there are none
+[[nodiscard]] std::string learned_prior_table(const LearnedPrior& prior);  ///< a row per region
 [[nodiscard]] std::string history_table(const InversionResult& result);
 [[nodiscard]] std::string provenance_table(const InversionResult& result);
 

@@ -173,6 +173,24 @@ void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double 
   }
 }
 
+/// Along the cells' edges, so that it follows the surface where they do.
+void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Section2D& section, const SectionFrame& box) {
+  std::vector<double> along{box.y_from_m, box.y_to_m};
+  for (const double y : along_surface(section)) {
+    if (y > box.y_from_m && y < box.y_to_m) along.push_back(y);
+  }
+  std::sort(along.begin(), along.end());
+  const auto at = [&](double y_m, double z_m) {
+    const double depth_m = node_depth(section, z_m, y_m, z_m <= section.grid.z_edges_m().front());
+    return axes.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
+  };
+  std::vector<Point> line;
+  for (const double y : along) line.push_back(at(y, box.z_from_m));
+  for (std::size_t k = along.size(); k-- > 0;) line.push_back(at(along[k], box.z_to_m));
+  line.push_back(line.front());
+  canvas.polyline(line, {ink, 1.4, {6.0, 3.0}});
+}
+
 StationLabels labels_of(const SectionPanel& panel, const Frame& frame, const Scales& scales, double names_top) {
   StationLabels labels;
   for (std::size_t k = 0; k < panel.station_names.size(); ++k) {
@@ -220,6 +238,7 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   draw_cells(canvas, frame, scales, panel.section);
   if (panel.section.sea) draw_sea(canvas, frame, scales, panel.section);
   draw_veil(canvas, frame, scales, options.mask_below_m);
+  for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, panel.section, box);
   canvas.end_clip();
   if (!panel.section.surface.is_flat()) {
     draw_surface(canvas, frame, scales, panel.section);
@@ -259,13 +278,37 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   return canvas;
 }
 
-Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
-  SectionPanel panel{fmt::format("Resistivity section, rms {:.2f}", result.rms), result.section(), {}, {}};
+namespace {
+
+SectionPanel panel_of(const InversionResult& result, std::string title) {
+  SectionPanel panel{std::move(title), result.section(), {}, {}};
+  if (result.learned_prior) {
+    for (const LearnedRegion& region : result.learned_prior->regions)
+      panel.frames.push_back({region.name, region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m});
+  }
+  return panel;
+}
+
+void add_stations(SectionPanel& panel, const InversionResult& result) {
   for (const physics::mt::Station& station : result.data.survey.stations) {
     panel.station_names.push_back(station.name);
     panel.station_y_m.push_back(station.y_m);
   }
+}
+
+}  // namespace
+
+Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
+  SectionPanel panel = panel_of(result, fmt::format("Resistivity section, rms {:.2f}", result.rms));
+  add_stations(panel, result);
   return sections_picture({panel}, options);
+}
+
+Canvas prior_picture_of(const InversionResult& result) {
+  SectionPanel panel = panel_of(result, "Final model"), nearest = panel_of(result, "Nearest model of the prior");
+  add_stations(panel, result);
+  nearest.section.resistivity_ohm_m = Eigen::pow(10.0, result.learned_prior->decoded_log10_resistivity.array());
+  return sections_picture({panel, nearest});
 }
 
 }  // namespace lodestone::io::report

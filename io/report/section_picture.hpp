@@ -22,17 +22,26 @@ struct SectionPictureOptions {
   double width = 1000.0;                ///< of the picture
 };
 
+/// A box drawn around cells: edges along the profile and in the depth of the grid.
+struct SectionFrame {
+  std::string name;
+  double y_from_m = 0.0, y_to_m = 0.0, z_from_m = 0.0, z_to_m = 0.0;
+};
+
 /// One section with the stations drawn on its surface.
 struct SectionPanel {
   std::string title;
   physics::mesh::Section2D section;  ///< cells that are not finite stay white
   std::vector<std::string> station_names;
   std::vector<double> station_y_m;
+  std::vector<SectionFrame> frames{};
 };
 
 /// Sections one above the other with the same scales.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options = {});
-/// The final section of a result with its sites.
+/// The final section of a result with its sites and the regions of a learned prior.
 [[nodiscard]] Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options = {});
+/// The same above the nearest section of its learned prior.
+[[nodiscard]] Canvas prior_picture_of(const InversionResult& result);
 
 }  // namespace lodestone::io::report

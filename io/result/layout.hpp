@@ -4,6 +4,7 @@
 // Private to io/result: names shared by writer and reader (docs/result-file.md).
 
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/result/learned_prior.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
@@ -38,5 +39,9 @@ void write_grid(Hdf5Sink& sink, const physics::mesh::Section2D& section);
 [[nodiscard]] physics::mesh::TensorGrid2D read_grid(const Hdf5Source& source);
 [[nodiscard]] physics::mesh::Surface2D read_surface(const Hdf5Source& source);
 [[nodiscard]] std::optional<physics::mesh::Sea> read_sea(const Hdf5Source& source);
+
+void write_learned_prior(Hdf5Sink& sink, const LearnedPrior& prior, const physics::mesh::TensorGrid2D& grid);
+/// Nothing where the file has none. errors: FormatError when parts do not fit the grid or each other.
+[[nodiscard]] std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid);
 
 }  // namespace lodestone::io::layout

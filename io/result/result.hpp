@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "io/result/learned_prior.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/certificate.hpp"
 #include "physics/mt/mesh_design.hpp"
@@ -23,7 +24,8 @@ struct IterationRow {
   double lambda = 0.0, rms = 0.0, roughness = 0.0, step = 0.0;
   double rms_at_start = 0.0;  ///< differs from the rms of the row before when the mesh was redesigned
   int n_forward = 0, n_jacobian = 0;
-  double seconds = 0.0;  ///< wall time of this iteration
+  double seconds = 0.0;         ///< wall time of this iteration
+  std::string stage = "cells";  ///< "cells"; with a learned prior "features", and "polish" behind them
 };
 
 /// How a result came about. Facts only of program and machine, never of persons.
@@ -70,6 +72,7 @@ struct InversionResult {
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
   std::vector<StaticShift> static_shifts;                      ///< none: not among the unknowns; `predicted` contains them
   double static_shift_sigma_decades = 0.0;                     ///< of their prior
+  std::optional<LearnedPrior> learned_prior;                   ///< where the run had one
   ProfileGeometry profile;
   physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses
   physics::mt::Certificate certificate;  ///< no rows: none was made

@@ -218,10 +218,12 @@ std::vector<IterationRow> read_history(const Hdf5Source& source) {
   const auto n_forward = integer_column(source, "history/n_forward", n);
   const auto n_jacobian = integer_column(source, "history/n_jacobian", n);
   const auto seconds = column(source, "history/seconds", n);
+  std::vector<std::string> stage(n, IterationRow{}.stage);
+  if (source.contains("history/stage")) stage = text_column(source, "history/stage", n);  // files of version 1 had no stages at first
   std::vector<IterationRow> history;
   for (std::size_t k = 0; k < n; ++k) {
     history.push_back({static_cast<int>(iteration[k]), kind[k], lambda[k], rms[k], roughness[k], step[k], before[k],
-                       static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k]});
+                       static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k], stage[k]});
   }
   return history;
 }
@@ -239,6 +241,7 @@ InversionResult read_all(const Hdf5Source& source) {
   result.log10_resistivity = values(source, "model/log10_resistivity", n_cells);
   result.start_log10_resistivity = values(source, "model/start_log10_resistivity", n_cells);
   read_static_shifts(source, result);
+  result.learned_prior = layout::read_learned_prior(source, result.grid);
   result.profile = read_profile(source);
   result.meshes = read_meshes(source);
   result.certificate = read_certificate(source);

@@ -24,6 +24,7 @@ void check(const InversionResult& result) {
       throw core::ShapeError("io::write_result", "expected {} values in the {} model, got {}", n_cells, name, size);
     }
   }
+  if (result.learned_prior) check(*result.learned_prior, n_cells);
   const std::size_t n_stations = result.data.survey.stations.size();
   for (const std::size_t size : {result.profile.stations.size(), result.profile.offset_m.size()}) {
     if (size != 0 && size != n_stations) {
@@ -204,6 +205,7 @@ void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
   write_integer_column(sink, "history/n_forward", history, [](const Row& row) { return row.n_forward; });
   write_integer_column(sink, "history/n_jacobian", history, [](const Row& row) { return row.n_jacobian; });
   write_column(sink, "history/seconds", history, "s", [](const Row& row) { return row.seconds; });
+  write_text_column(sink, "history/stage", history, [](const Row& row) { return row.stage; });
 }
 
 }  // namespace
@@ -225,6 +227,7 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(),
                       "log10(ohm m)");
   write_static_shifts(sink, result);
+  if (result.learned_prior) layout::write_learned_prior(sink, *result.learned_prior, result.grid);
   write_profile(sink, result.profile);
   write_meshes(sink, result.meshes);
   write_certificate(sink, result.certificate);

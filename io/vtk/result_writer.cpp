@@ -89,7 +89,14 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
   const StationPoints stations = station_points(result);
   NamedArray start{"start_log10_resistivity", result.start_log10_resistivity};
   if (result.sea) start.in_sea = std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
-  const std::vector<NamedArray> extra{std::move(start)};
+  std::vector<NamedArray> extra{std::move(start)};
+  if (result.learned_prior) {
+    const LearnedPrior& prior = *result.learned_prior;
+    extra.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
+    extra.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
+    extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
+    if (result.sea) extra[2].in_sea = extra[0].in_sea;
+  }
   write_section_vtu(written[0], section, profile_frame(), extra);
   write_stations_vtp(written[1], stations, profile_frame());
   if (!result.profile.projection.empty()) {
