@@ -76,6 +76,34 @@ void write_data(core::ArraySink& sink, const mt::ObservedData& data) {
   core::write_vector(sink, "data/mask", mask_bytes(data));
 }
 
+/// The summary of a stage that is over, as a state of its own beside what a state does not say.
+void write_summary(core::ArraySink& sink, const inversion::InversionSummary& summary) {
+  inversion::InversionState state;
+  state.iteration = summary.history.back().iteration;
+  state.lambda = summary.lambda;
+  state.model = summary.model;
+  state.history = summary.history;
+  inversion::write_state(sink, state, "stage_before");
+  core::write_vector(sink, "stage_before/stop_reason", std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
+  sink.attribute("stage_before", "stop_message", summary.message);
+}
+
+inversion::InversionSummary read_summary(const core::ArraySource& source) {
+  const inversion::InversionState state = inversion::read_state(source, "stage_before");
+  const auto reason = core::read_integers(source, "stage_before/stop_reason");
+  if (reason.size() != 1 || reason[0] < 0 || reason[0] > static_cast<std::int64_t>(inversion::StopReason::failed))
+    throw core::FormatError("mt_invert", "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
+                            source.location());
+  return {.reason = static_cast<inversion::StopReason>(reason[0]),
+          .message = source.attribute("stage_before", "stop_message"),
+          .model = state.model,
+          .predicted = {},
+          .rms = state.history.back().rms,
+          .roughness = state.history.back().roughness,
+          .lambda = state.lambda,
+          .history = state.history};
+}
+
 /// What differs between the data of a checkpoint and those of now; empty when nothing does.
 std::string data_difference(const core::ArraySource& source, const mt::ObservedData& data) {
   if (core::read_integers(source, "data/keys") != key_numbers(data.survey)) return "the set of data (stations, frequencies or quantities)";
@@ -102,18 +130,20 @@ std::string config_difference(const std::string& old_toml, const std::string& ne
   return text;
 }
 
-void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::InversionState& state) {
+void write_checkpoint(const std::string& path, const RunInputs& inputs, const RunState& run) {
   io::Hdf5Sink sink(path);
   sink.attribute("", "format", format_name);
   sink.attribute("", "version", format_version);
   sink.attribute("", "configuration", inputs.config_toml);
   write_data(sink, inputs.data);
   core::write_vector(sink, "start", span_of(inputs.start));
-  inversion::write_state(sink, state);
+  if (!inputs.networks.empty()) sink.attribute("", "networks", inputs.networks);
+  inversion::write_state(sink, run.state);
+  if (run.before) write_summary(sink, *run.before);
   sink.commit();
 }
 
-inversion::InversionState read_checkpoint(const std::string& path, const RunInputs& inputs) {
+RunState read_checkpoint(const std::string& path, const RunInputs& inputs) {
   const io::Hdf5Source source(path);
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name) {
     throw core::FormatError("mt_invert", "{}: expected a checkpoint, got another HDF5 file; give the folder of a run", path);
@@ -124,12 +154,17 @@ inversion::InversionState read_checkpoint(const std::string& path, const RunInpu
   }
   std::string difference = config_difference(source.attribute("", "configuration"), inputs.config_toml);
   if (difference.empty()) difference = data_difference(source, inputs.data);
+  const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
+  if (difference.empty() && networks != inputs.networks)
+    difference = fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.networks);
   if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start))) difference = "the start model";
   if (!difference.empty()) {
     throw core::ConfigError("mt_invert", "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
                             difference);
   }
-  return inversion::read_state(source);
+  RunState run{inversion::read_state(source)};
+  if (source.contains("stage_before/model")) run.before = read_summary(source);
+  return run;
 }
 
 }  // namespace lodestone::mt_invert

@@ -4,6 +4,7 @@
 #include "inversion/optimiser.hpp"
 #include "physics/mt/survey.hpp"
 
+#include <optional>
 #include <string>
 
 namespace lodestone::mt_invert {
@@ -12,15 +13,22 @@ namespace lodestone::mt_invert {
 struct RunInputs {
   std::string config_toml;
   physics::mt::ObservedData data;
-  Eigen::VectorXd start;  ///< of the unknowns
+  Eigen::VectorXd start;   ///< of the unknowns
+  std::string networks{};  ///< of a learned prior: `Subdomains::identity`
+};
+
+/// Where a run stands: the state of its present stage and how the stage before ended (its `predicted` is not kept).
+struct RunState {
+  inversion::InversionState state;
+  std::optional<inversion::InversionSummary> before{};
 };
 
 /// errors: FileError.
-void write_checkpoint(const std::string& path, const RunInputs& inputs, const inversion::InversionState& state);
+void write_checkpoint(const std::string& path, const RunInputs& inputs, const RunState& run);
 
-/// The saved state. errors: FileError, FormatError; ConfigError that says what differs when configuration or data are not those of the checkpoint
+/// The saved state. errors: FileError, FormatError; ConfigError that says what differs when configuration, data or networks are not those of the checkpoint
 /// (titles, output and the maximal number of iterations may differ).
-[[nodiscard]] inversion::InversionState read_checkpoint(const std::string& path, const RunInputs& inputs);
+[[nodiscard]] RunState read_checkpoint(const std::string& path, const RunInputs& inputs);
 
 /// "key: old → new" for every key that differs between two configurations and matters for the result; empty when none does.
 [[nodiscard]] std::string config_difference(const std::string& old_toml, const std::string& new_toml);

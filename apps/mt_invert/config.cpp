@@ -145,6 +145,21 @@ OutputConfig read_output(ConfigTable table) {
   return output;
 }
 
+/// errors: ConfigError for what a learned prior excludes.
+void check_learned_prior(const Config& config, const ConfigTable& table) {
+  if (!config.learned_prior) return;
+  const ConfigTable regularization = table.table("regularization");
+  if (config.bounds)
+    table.table("bounds").refuse("resistivity_min_ohm_m",
+                                 "excludes [learned_prior]: its decoders set resistivities themselves; remove [bounds] or the regions");
+  if (config.regularization.roughness.order != 1)
+    regularization.refuse("order", fmt::format("expected 1 together with [learned_prior], got {}", config.regularization.roughness.order));
+  if (config.regularization.norm.norm != inversion::RoughnessNorm::l2)
+    regularization.refuse("norm", "expected \"l2\" together with [learned_prior]; remove norm or the regions");
+  if (!config.inversion.needs_jacobian())
+    table.table("inversion").refuse("algorithm", "expected \"gauss_newton\" together with [learned_prior]; its weights follow the model");
+}
+
 }  // namespace
 
 Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
@@ -164,6 +179,7 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.soundings = read_soundings(table.table("soundings"));
   config.bounds = read_bounds(table.table("bounds"));
   config.regularization = read_regularization(table.table("regularization"));
+  config.learned_prior = read_learned_prior(table.table("learned_prior"));
   config.static_shift = read_static_shift(table.table("static_shift"));
   config.inversion = read_inversion(table.table("inversion"));
   config.huber_threshold = read_huber_threshold(table.table("misfit"));
@@ -174,6 +190,7 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   }
   if (config.regularization.norm.norm != inversion::RoughnessNorm::l2 && !config.inversion.needs_jacobian())
     table.table("regularization").refuse("norm", "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
+  check_learned_prior(config, table);
   given.require_all_used();
   config.toml = table.effective_toml();
   return config;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config_inversion.hpp"
+#include "apps/mt_invert/config_learned_prior.hpp"
 #include "inversion/roughness_norm.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "physics/mesh/tensor_grid.hpp"
@@ -118,6 +119,7 @@ struct Config {
   SoundingsConfig soundings;
   std::optional<BoundsConfig> bounds;
   RegularizationConfig regularization;
+  std::optional<LearnedPriorConfig> learned_prior;
   std::optional<StaticShiftConfig> static_shift;
   double huber_threshold = 0.0;  ///< table [misfit]; in errors of the data, 0: least squares
   InversionConfig inversion;

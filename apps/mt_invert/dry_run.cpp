@@ -87,12 +87,25 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
   return time;
 }
 
+/// Regions and the unknowns that take the place of their cells; "" without a learned prior.
+std::string text_of_regions(const ModelSpace& space) {
+  if (!space.subdomains()) return {};
+  std::string text;
+  for (const LearnedRegion& each : space.subdomains()->regions())
+    text += fmt::format("learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, {}\n",
+                        each.config.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
+                        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder->n_codes(), each.decoder->name());
+  return text + fmt::format("                      {} codes and {} cells outside instead of {} cells\n", space.coded()->n_codes(),
+                            space.coded()->outside().size(), space.n_free());
+}
+
 }  // namespace
 
 int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth& earth, const Observations& observations) {
   const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
   TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
-  const double n = static_cast<double>(earth.grid.n_cells()), n_data = static_cast<double>(observations.data.n_kept());
+  const double n = static_cast<double>(physics.space().n_of_cells() + physics.space().n_shifts()),
+               n_data = static_cast<double>(observations.data.n_kept());
   double bytes = simulation->estimated_bytes();
   if (config.inversion.needs_jacobian()) {
     const double side = std::min(n, n_data), other = std::max(n, n_data);  // of the dense system; the space is chosen so by default
@@ -109,6 +122,7 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     print_out(fmt::format("unknowns:             {} × {} = {}{}{}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells(),
                           held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
                           shifts > 0 ? fmt::format(", and {} static shifts", shifts) : ""));
+    print_out(text_of_regions(space));
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));

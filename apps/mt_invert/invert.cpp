@@ -7,6 +7,7 @@
 #include "apps/mt_invert/run_results.hpp"
 #include "apps/mt_invert/site_kinks.hpp"
 #include "apps/mt_invert/smoothness.hpp"
+#include "apps/mt_invert/stages.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
@@ -40,14 +41,25 @@ void echo_configuration(MPI_Comm comm, const RunFolder& folder, const InvertArgu
   });
 }
 
-void add_directives(inversion::Optimiser& optimiser, const PhysicsSetup& physics, const Config& config, const Earth& earth,
-                    const RunFolder& folder, const RunInputs& inputs) {
-  const MPI_Comm comm = physics.comm();
-  if (core::rank_of(comm) == 0) optimiser.add(std::make_shared<inversion::ProgressBar>(config.inversion.max_iterations()));
+/// What every stage of a run has around it.
+struct Surroundings {
+  const Config& config;
+  const RunFolder& folder;
+  const RunInputs& inputs;
+  StopRequests& stop;
+};
+
+void add_directives(inversion::Optimiser& optimiser, const Stage& stage, const Surroundings& run) {
+  const MPI_Comm comm = stage.physics.comm();
+  const inversion::StagedHistory history = stage.history();
+  if (core::rank_of(comm) == 0) optimiser.add(std::make_shared<inversion::ProgressBar>(run.config.inversion.max_iterations()));
   optimiser.add(std::make_shared<inversion::IterationTable>());
-  if (config.output.checkpoint) optimiser.add(std::make_shared<SaveCheckpoint>(comm, folder.checkpoint(), inputs));
-  optimiser.add(std::make_shared<inversion::IterationsCsv>(comm, folder.iterations()));
-  if (config.output.vtk) optimiser.add(std::make_shared<SaveSections>(comm, folder.vtk(), earth, physics.space(), io::profile_frame()));
+  if (run.config.output.checkpoint)
+    optimiser.add(std::make_shared<SaveCheckpoint>(comm, run.folder.checkpoint(), run.inputs, stage.features));
+  optimiser.add(std::make_shared<inversion::IterationsCsv>(comm, run.folder.iterations(), history));
+  if (run.config.output.vtk)
+    optimiser.add(std::make_shared<SaveSections>(comm, run.folder.vtk(), stage.earth, stage.physics.space(), io::profile_frame(),
+                                                 history.n_iterations_before()));
 }
 
 /// Meshes follow the model from one iteration to the next.
@@ -59,27 +71,29 @@ inversion::Redesign redesign_of(const PhysicsSetup& physics, const ForwardConfig
   };
 }
 
-ModelSpace space_of(const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
-  std::vector<physics::mt::StaticShiftKey> shifts;
-  if (config.static_shift) {
-    shifts = physics::mt::static_shift_keys(survey, config.static_shift->modes);
-    core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(), config.static_shift->sigma_decades);
-  }
-  return {earth, config.bounds, std::move(shifts)};
-}
-
 const char* way_from_kinks(const ProfileConfig& profile) {
   return profile.elevation == Elevation::stations
              ? "profile.elevation = \"stations\" puts a corner under every site; give the ground between them as well, by \"file\""
              : "give profile.surface_file shorter segments there";
 }
 
-/// A transform cannot hold a model outside its bounds.
-void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::VectorXd& log10_resistivity) {
-  const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
-  const auto n_moved = ((inside - log10_resistivity).array().abs() > 0.05).count();
-  if (n_moved > 0)
-    core::log::warning("{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved, which);
+/// One stage: from its start, or from where a checkpoint left it.
+inversion::InversionSummary minimise(const Stage& stage, const Surroundings& run, const std::optional<RunState>& saved) {
+  // What a good section is: it fits the data, and is smooth or like the draws of its prior
+  const PhysicsSetup& physics = stage.physics;
+  const Smoothness smoothness(run.config.regularization, stage.earth, physics.space());
+  const inversion::Objective objective{
+      .forward = physics.forward_for(stage.earth.start_log10),
+      .misfit = misfit_of(run.inputs.data, run.config.huber_threshold, shift_prior_of(run.config, physics.space())),
+      .regularization = smoothness.at(stage.start)};
+
+  // Steps until the data are fitted
+  const auto optimiser = run.config.inversion.make_optimiser(physics.comm());
+  add_directives(*optimiser, stage, run);
+  optimiser->set_redesign(redesign_of(physics, run.config.forward));
+  optimiser->set_reweigh(smoothness.reweigh());
+  optimiser->set_stop(std::ref(run.stop));
+  return saved ? optimiser->resume(objective, saved->state) : optimiser->minimise(objective, stage.start);
 }
 
 }  // namespace
@@ -100,32 +114,28 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   const Earth earth = make_earth(config, observations);
   const auto data = observations.data.kept();
 
-  // 2. Physics: TE and TM responses on meshes of their own, frequencies shared between ranks
-  const PhysicsSetup physics(comm, earth, data.survey, space_of(config, earth, data.survey), config.forward);
-  if (arguments.dry_run) return print_dry_run(physics, config, earth, observations);
-  const Eigen::VectorXd start = physics.space().unshifted(earth.start_log10);
-  warn_if_moved(physics.space(), "start", earth.start_log10);
-  warn_if_moved(physics.space(), "reference", earth.reference_log10);
-
-  // 3. What a good section is: it fits the data and is smooth
-  const Smoothness smoothness(config.regularization, earth, physics.space());
-  const inversion::Objective objective{.forward = physics.forward_for(earth.start_log10),
-                                       .misfit = misfit_of(data, config.huber_threshold, shift_prior_of(config, physics.space())),
-                                       .regularization = smoothness.at(start)};
-
-  // 4. Steps until the data are fitted
-  const RunInputs inputs{config.toml, data, start};
-  const auto optimiser = config.inversion.make_optimiser(comm);
-  add_directives(*optimiser, physics, config, earth, folder, inputs);
-  optimiser->set_redesign(redesign_of(physics, config.forward));
-  optimiser->set_reweigh(smoothness.reweigh());
-  StopRequests stop(comm, arguments.time_limit_min);
-  optimiser->set_stop(std::ref(stop));
-  io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
-  std::optional<inversion::InversionState> saved;
+  // 2. Physics: TE and TM responses on meshes of their own, frequencies shared between ranks. Unknowns: cells, or codes where a prior was learned
+  const Stage first = first_stage(comm, config, earth, data.survey);
+  if (arguments.dry_run) return print_dry_run(first.physics, config, first.earth, observations);
+  const auto& subdomains = first.physics.space().subdomains();
+  const RunInputs inputs{config.toml, data, first.start, subdomains ? subdomains->identity() : ""};
+  const io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
+  std::optional<RunState> saved;
   if (arguments.resume) saved = read_checkpoint(folder.checkpoint(), inputs);
   echo_configuration(comm, folder, arguments, config);
-  const auto summary = saved ? optimiser->resume(objective, *saved) : optimiser->minimise(objective, start);
+
+  // 3. The model that fits the data and is smooth, or like the draws of its prior
+  StopRequests stop(comm, arguments.time_limit_min);
+  const Surroundings run{config, folder, inputs, stop};
+  const bool features_are_over = saved && saved->before;
+  inversion::InversionSummary summary = features_are_over ? *saved->before : minimise(first, run, saved);
+
+  // 4. Where no draw of the prior fits the data, its cells move on their own, as little as they must
+  std::optional<Stage> polish;
+  if (needs_polish(config, summary)) {
+    polish.emplace(polish_stage(config, first, std::move(summary)));
+    summary = minimise(*polish, run, features_are_over ? saved : std::nullopt);
+  }
 
   // 5. Results for ParaView, for people and for the next run
   if (summary.reason == inversion::StopReason::interrupted || summary.reason == inversion::StopReason::time_limit) {
@@ -133,7 +143,7 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
                        folder.path().string());
     return static_cast<int>(core::ExitCode::interrupted);
   }
-  const int code = finish_run({config, observations, earth, physics, folder, summary, std::move(provenance)});
+  const int code = finish_run({config, observations, first, polish ? *polish : first, folder, summary, provenance});
   core::log::debug("{}", core::Trace::global().table());
   return code;
 }

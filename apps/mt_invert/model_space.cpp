@@ -7,32 +7,37 @@
 
 namespace lodestone::mt_invert {
 
-ModelSpace::ModelSpace(const Earth& earth, std::optional<BoundsConfig> bounds, std::vector<physics::mt::StaticShiftKey> shifts)
+ModelSpace::ModelSpace(const Earth& earth, std::optional<BoundsConfig> bounds, std::vector<physics::mt::StaticShiftKey> shifts,
+                       std::shared_ptr<const Subdomains> subdomains)
     : bounds_(bounds),
       free_cells_(earth.free_cells),
       held_log10_(earth.reference_log10),
       shifts_(std::move(shifts)),
+      subdomains_(std::move(subdomains)),
+      coded_(subdomains_ ? subdomains_->map() : nullptr),
       to_resistivity_(inversion::exp10_map(n_free())) {
-  if (!bounds_) return;
-  to_log10_ = inversion::bounds_map(n_free(), bounds_->lower_log10, bounds_->upper_log10);
+  if (bounds_) to_log10_ = inversion::bounds_map(n_free(), bounds_->lower_log10, bounds_->upper_log10);
+  if (coded_) to_log10_ = coded_;
+  if (!to_log10_) return;
   to_resistivity_ = core::compose(to_resistivity_, to_log10_);
 }
 
 Eigen::VectorXd ModelSpace::from_log10(const Eigen::VectorXd& log10_resistivity) const {
   const Eigen::VectorXd of_free = log10_resistivity(free_cells_);
+  if (coded_) return coded_->encode(of_free, subdomains_->encoding());
   return bounds_ ? inversion::unbounded(of_free, bounds_->lower_log10, bounds_->upper_log10) : of_free;
 }
 
 Eigen::VectorXd ModelSpace::unshifted(const Eigen::VectorXd& log10_resistivity) const {
-  Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(n_free() + n_shifts());
-  unknowns.head(n_free()) = from_log10(log10_resistivity);
+  Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(n_of_cells() + n_shifts());
+  unknowns.head(n_of_cells()) = from_log10(log10_resistivity);
   return unknowns;
 }
 
 Eigen::VectorXd ModelSpace::to_log10(const Eigen::VectorXd& unknowns) const {
-  const auto of_free = unknowns.head(n_free());
+  const auto of_cells = unknowns.head(n_of_cells());
   Eigen::VectorXd log10_resistivity = held_log10_;
-  log10_resistivity(free_cells_) = bounds_ ? to_log10_->value(of_free) : Eigen::VectorXd(of_free);
+  log10_resistivity(free_cells_) = to_log10_ ? to_log10_->value(of_cells) : Eigen::VectorXd(of_cells);
   return log10_resistivity;
 }
 

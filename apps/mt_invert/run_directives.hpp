@@ -15,24 +15,29 @@ namespace lodestone::mt_invert {
 /// checkpoint.h5 after every iteration.
 class SaveCheckpoint final : public inversion::Directive {
  public:
-  SaveCheckpoint(MPI_Comm comm, std::string path, RunInputs inputs) : comm_(comm), path_(std::move(path)), inputs_(std::move(inputs)) {}
+  /// `before`: how the stage before ended.
+  SaveCheckpoint(MPI_Comm comm, std::string path, RunInputs inputs, std::optional<inversion::InversionSummary> before = {})
+      : comm_(comm), path_(std::move(path)), inputs_(std::move(inputs)), before_(std::move(before)) {}
   void on_iteration(const inversion::IterationView& view) override;
 
  private:
   MPI_Comm comm_;
   std::string path_;
   RunInputs inputs_;
+  std::optional<inversion::InversionSummary> before_;
 };
 
-/// The section of every iteration for ParaView.
+/// The section of every iteration for ParaView, counted over all stages.
 class SaveSections final : public inversion::Directive {
  public:
-  SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space, io::VtkFrame frame);
+  SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space, io::VtkFrame frame,
+               int n_iterations_before = 0);
   void on_iteration(const inversion::IterationView& view) override;
 
  private:
   MPI_Comm comm_;
   ModelSpace space_;
+  int n_iterations_before_;
   std::unique_ptr<io::SectionSeries> series_;  ///< on rank 0
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/run_results.hpp"
 
+#include "apps/mt_invert/learned_prior.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
 #include "apps/mt_invert/verdict.hpp"
 #include "engine/core/error.hpp"
@@ -22,10 +23,10 @@ using inversion::StopReason;
 
 constexpr double largest_difference = 0.3;  // of the responses on iteration and final meshes, in errors of the data; the aim is 0.2
 
-std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationRecord>& history) {
+std::vector<io::IterationRow> rows_of(const std::vector<inversion::StagedRecord>& history) {
   std::vector<io::IterationRow> rows;
   rows.reserve(history.size());
-  for (const auto& record : history) {
+  for (const auto& [stage, record] : history) {
     rows.push_back({.iteration = record.iteration,
                     .kind = std::string(describe(record.kind)),
                     .lambda = record.lambda,
@@ -35,7 +36,8 @@ std::vector<io::IterationRow> rows_of(const std::vector<inversion::IterationReco
                     .rms_at_start = record.rms_at_start,
                     .n_forward = record.n_forward,
                     .n_jacobian = record.n_jacobian,
-                    .seconds = record.seconds});
+                    .seconds = record.seconds,
+                    .stage = stage});
   }
   return rows;
 }
@@ -48,17 +50,18 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
   result.provenance = run.provenance;
   result.data = run.observations.data;
   result.floors = run.config.data.selection.floors;
-  result.grid = run.earth.grid;
-  result.surface = run.earth.surface;
-  result.sea = run.earth.sea;
-  result.start_log10_resistivity = run.earth.start_log10;
+  result.grid = run.first.earth.grid;
+  result.surface = run.first.earth.surface;
+  result.sea = run.first.earth.sea;
+  result.start_log10_resistivity = run.first.earth.start_log10;
   result.log10_resistivity = log10_resistivity;
   result.profile = run.observations.geometry;
-  result.history = rows_of(run.summary.history);
+  result.history = rows_of(run.last.history().with(run.summary.history));
   result.stop_reason = std::string(inversion::describe(run.summary.reason));
   result.stop_message = run.summary.message;
   result.target_rms = run.config.inversion.target_rms();
-  add_static_shifts(run.config, run.physics.space(), run.summary.model, result);
+  add_static_shifts(run.config, run.last.physics.space(), run.summary.model, result);
+  add_learned_prior(run, result);
   return result;
 }
 
@@ -80,24 +83,24 @@ double rms_between(const inversion::DataMisfit& misfit, const Eigen::VectorXd& f
 /// Responses of the final model at the final accuracy, also at masked data, and the certificate.
 void add_final_responses(const FinishedRun& run, io::InversionResult& result) {
   const core::ScopedTimer timer("run/final responses");
-  const auto simulation = run.physics.simulation_for(result.log10_resistivity, result.data.survey, run.config.forward.final_accuracy);
+  const auto simulation = run.last.physics.simulation_for(result.log10_resistivity, result.data.survey, run.config.forward.final_accuracy);
   const Eigen::VectorXd unshifted = simulation->value(result.section().resistivity_ohm_m);
-  result.predicted =
-      mt::shifted(unshifted, result.data.survey, run.physics.space().shift_keys(), run.physics.space().shifts_of(run.summary.model));
+  result.predicted = mt::shifted(unshifted, result.data.survey, run.last.physics.space().shift_keys(),
+                                 run.last.physics.space().shifts_of(run.summary.model));
   result.meshes = simulation->meshes();
 }
 
 void add_certificate(const FinishedRun& run, io::InversionResult& result) {
   if (run.config.forward.certificate == CertificateOf::none) return;
   const core::ScopedTimer timer("run/certificate");
-  result.certificate = run.physics.certify(result.log10_resistivity);
+  result.certificate = run.last.physics.certify(result.log10_resistivity);
   core::log::info("{}", result.certificate.table());
   if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
 }
 
 /// The rms that the iterations compared with the target: of all data and, with static shifts, of their prior.
 double rms_to_target(const FinishedRun& run, const io::InversionResult& result) {
-  const ModelSpace& space = run.physics.space();
+  const ModelSpace& space = run.last.physics.space();
   Eigen::VectorXd predicted(result.predicted.size() + space.n_shifts());
   predicted << result.predicted, space.shifts_of(run.summary.model);
   return misfit_of(result.data, run.config.huber_threshold, shift_prior_of(run.config, space)).rms(predicted);
@@ -105,10 +108,12 @@ double rms_to_target(const FinishedRun& run, const io::InversionResult& result) 
 
 /// Says the last line of a run and returns the exit code of the contract.
 int conclude(const FinishedRun& run, double rms) {
-  const Verdict verdict = judge(run.summary, rms, run.config.inversion.target_rms(), run.config.forward);
+  inversion::InversionSummary summary = run.summary;
+  if (!summary.history.empty()) summary.history.back().iteration += run.last.history().n_iterations_before();
+  const Verdict verdict = judge(summary, rms, run.config.inversion.target_rms(), run.config.forward);
   if (verdict.code == core::ExitCode::solver)
-    throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", verdict.text,
-                            run.summary.history.back().iteration, run.folder.result());
+    throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", verdict.text, summary.history.back().iteration,
+                            run.folder.result());
   core::log::write(verdict.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning, verdict.text);
   return static_cast<int>(verdict.code);
 }
@@ -147,7 +152,7 @@ void write_run_files(const Config& config, const Observations& observations, con
 }
 
 int finish_run(FinishedRun run) {
-  const Eigen::VectorXd log10_resistivity = run.physics.space().to_log10(run.summary.model);
+  const Eigen::VectorXd log10_resistivity = run.last.physics.space().to_log10(run.summary.model);
   io::InversionResult result = describe_run(run, log10_resistivity);
   if (run.summary.reason == StopReason::failed) {
     result.predicted = spread(run.summary.predicted, result.data);
@@ -170,7 +175,7 @@ int finish_run(FinishedRun run) {
     core::log::warning("the responses of the iterations' meshes differ too much for these errors (at most by 0.2 is the aim); {}",
                        way_to_agree(run.config.forward));
   result.provenance.finished_utc = io::utc_now();
-  on_rank_zero(run.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
+  on_rank_zero(run.last.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
   return conclude(run, run.summary.reason == StopReason::failed ? rms : rms_to_target(run, result));
 }
 

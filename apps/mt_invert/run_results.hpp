@@ -2,8 +2,8 @@
 #pragma once
 
 #include "apps/mt_invert/checkpoint.hpp"
-#include "apps/mt_invert/physics_setup.hpp"
 #include "apps/mt_invert/run_folder.hpp"
+#include "apps/mt_invert/stages.hpp"
 #include "apps/mt_invert/static_shifts.hpp"
 #include "inversion/optimiser.hpp"
 #include "io/result/result.hpp"
@@ -14,10 +14,9 @@ namespace lodestone::mt_invert {
 struct FinishedRun {
   const Config& config;
   const Observations& observations;
-  const Earth& earth;
-  const PhysicsSetup& physics;
+  const Stage &first, &last;  ///< the same without a polish
   const RunFolder& folder;
-  const inversion::InversionSummary& summary;
+  const inversion::InversionSummary& summary;  ///< of the last stage
   io::Provenance provenance;
 };
 

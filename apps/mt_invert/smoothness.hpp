@@ -3,10 +3,12 @@
 
 #include "apps/mt_invert/model_space.hpp"
 #include "inversion/gauss_newton.hpp"
+#include "inversion/map/coded_roughness.hpp"
 
 namespace lodestone::mt_invert {
 
 /// The regularization of a run: roughness of the free cells, in the norm of the configuration, and a little on the shifts (their prior is a datum).
+/// Where cells are set by codes, the prior of these takes its place.
 class Smoothness {
  public:
   /// errors: InvalidArgument.
@@ -18,11 +20,15 @@ class Smoothness {
   [[nodiscard]] inversion::Reweigh reweigh() const;
 
  private:
+  /// Of the free cells and the shifts.
+  [[nodiscard]] Eigen::SparseMatrix<double> of_unknowns(Eigen::SparseMatrix<double> roughness) const;
+
   ModelSpace space_;
   inversion::RoughnessNormOptions norm_;
   Eigen::SparseMatrix<double> roughness_, gradient_;  ///< of all cells; `gradient_` is empty for l2
   std::vector<Eigen::Index> free_cells_;
   Eigen::VectorXd reference_log10_, shift_weights_;
+  std::optional<inversion::CodedRoughness> coded_;  ///< with a learned prior
 };
 
 }  // namespace lodestone::mt_invert

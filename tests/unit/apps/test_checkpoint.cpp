@@ -37,8 +37,9 @@ inversion::InversionState small_state() {
 
 TEST_CASE("checkpoint: the state comes back bit by bit", "[apps]") {
   const tests::TemporaryFolder folder;
-  write_checkpoint(folder / "c.h5", small_inputs(), small_state());
-  const auto state = read_checkpoint(folder / "c.h5", small_inputs());
+  write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
+  const auto [state, before] = read_checkpoint(folder / "c.h5", small_inputs());
+  CHECK_FALSE(before);
   CHECK(state.iteration == 2);
   CHECK(state.lambda == 0.125);
   CHECK(state.model == small_state().model);
@@ -46,9 +47,27 @@ TEST_CASE("checkpoint: the state comes back bit by bit", "[apps]") {
   CHECK(state.history[2].rms == 1.5);
 }
 
+TEST_CASE("checkpoint: of the stage before it keeps how that ended", "[apps]") {
+  const tests::TemporaryFolder folder;
+  const inversion::InversionSummary summary{.reason = inversion::StopReason::stagnated,
+                                            .message = "no better",
+                                            .model = Eigen::Vector2d(0.1, 1.0 / 3.0),
+                                            .predicted = {},
+                                            .rms = 1.5,
+                                            .history = small_state().history};
+  write_checkpoint(folder / "c.h5", small_inputs(), {small_state(), summary});
+  const auto before = read_checkpoint(folder / "c.h5", small_inputs()).before;
+  REQUIRE(before);
+  CHECK(before->reason == inversion::StopReason::stagnated);
+  CHECK(before->message == "no better");
+  CHECK(before->model == summary.model);
+  CHECK(before->rms == 1.5);
+  CHECK(before->history.size() == 3);
+}
+
 TEST_CASE("checkpoint: other data or another start model are refused", "[apps]") {
   const tests::TemporaryFolder folder;
-  write_checkpoint(folder / "c.h5", small_inputs(), small_state());
+  write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
   const auto refusal = [&](const RunInputs& inputs) {
     return tests::message_of<core::ConfigError>([&] { static_cast<void>(read_checkpoint(folder / "c.h5", inputs)); });
   };
@@ -61,6 +80,9 @@ TEST_CASE("checkpoint: other data or another start model are refused", "[apps]")
   changed = small_inputs();
   changed.start[0] = 1.0;
   CHECK_THAT(refusal(changed), Catch::Contains("start model"));
+  changed = small_inputs();
+  changed.networks = "a: 4 subdomains\n";
+  CHECK_THAT(refusal(changed), Catch::Contains("network of the learned prior"));
   changed = small_inputs();
   changed.config_toml = "[inversion]\ntarget_rms = 1.5\nmax_iterations = 9\n";
   CHECK_THAT(refusal(changed), Catch::Contains("inversion.target_rms: 1.0 → 1.5") && !Catch::Contains("max_iterations"));

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/stages.hpp"
+
+#include "engine/core/log.hpp"
+
+#include <utility>
+
+namespace lodestone::mt_invert {
+namespace {
+
+constexpr const char *cells = "cells", *features = "features", *polish = "polish";
+
+std::vector<physics::mt::StaticShiftKey> shifts_of(const Config& config, const physics::mt::Survey2D& survey) {
+  if (!config.static_shift) return {};
+  auto shifts = physics::mt::static_shift_keys(survey, config.static_shift->modes);
+  core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(), config.static_shift->sigma_decades);
+  return shifts;
+}
+
+/// A transform cannot hold a model outside its bounds.
+void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::VectorXd& log10_resistivity) {
+  const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
+  const auto n_moved = ((inside - log10_resistivity).array().abs() > 0.05).count();
+  if (n_moved > 0)
+    core::log::warning("{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved, which);
+}
+
+}  // namespace
+
+inversion::StagedHistory Stage::history() const {
+  if (!features) return {name};
+  return {name, inversion::StagedHistory{mt_invert::features}.with(features->history)};
+}
+
+Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
+  auto subdomains = cut_subdomains(config.learned_prior, earth);
+  const bool is_coded = subdomains != nullptr;
+  const ModelSpace space(earth, config.bounds, shifts_of(config, survey), std::move(subdomains));
+  Stage stage{is_coded ? features : cells, earth, PhysicsSetup(comm, earth, survey, space, config.forward),
+              space.unshifted(earth.start_log10)};
+  if (is_coded) stage.earth.start_log10 = space.to_log10(stage.start);
+  if (config.bounds) {
+    warn_if_moved(space, "start", earth.start_log10);
+    warn_if_moved(space, "reference", earth.reference_log10);
+  }
+  return stage;
+}
+
+bool needs_polish(const Config& config, const inversion::InversionSummary& of_features) {
+  using enum inversion::StopReason;
+  if (!config.learned_prior || config.learned_prior->polish == Polish::never) return false;
+  if (of_features.reason == interrupted || of_features.reason == time_limit || of_features.reason == failed) return false;
+  return config.learned_prior->polish == Polish::always || of_features.reason != target_reached;
+}
+
+Stage polish_stage(const Config& config, const Stage& first, inversion::InversionSummary of_features) {
+  const ModelSpace& coded = first.physics.space();
+  Earth earth = first.earth;
+  earth.start_log10 = earth.reference_log10 = coded.to_log10(of_features.model);
+  const ModelSpace space(earth, {}, coded.shift_keys());
+  Eigen::VectorXd start = space.unshifted(earth.start_log10);
+  start.tail(space.n_shifts()) = coded.shifts_of(of_features.model);
+  core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features", of_features.rms, space.n_free());
+  PhysicsSetup physics(first.physics.comm(), earth, first.physics.survey(), space, config.forward);
+  return {polish, std::move(earth), std::move(physics), std::move(start), std::move(of_features)};
+}
+
+}  // namespace lodestone::mt_invert

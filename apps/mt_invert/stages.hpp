@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/physics_setup.hpp"
+#include "inversion/optimiser.hpp"
+#include "inversion/staged_history.hpp"
+
+#include <optional>
+#include <string>
+
+namespace lodestone::mt_invert {
+
+/// One minimisation of a run: over which unknowns, from where, and toward what.
+struct Stage {
+  std::string name;  ///< "cells"; with a learned prior "features", and "polish" behind them
+  Earth earth;       ///< with the start and reference models of this stage
+  PhysicsSetup physics;
+  Eigen::VectorXd start;                                  ///< of the unknowns
+  std::optional<inversion::InversionSummary> features{};  ///< of a polish: how the stage before ended
+
+  /// To count iterations over all stages.
+  [[nodiscard]] inversion::StagedHistory history() const;
+};
+
+/// Cells, or codes and the cells outside them where the configuration has a learned prior; it then starts from the nearest model of that prior.
+/// errors: those of `Subdomains`.
+[[nodiscard]] Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey);
+
+[[nodiscard]] bool needs_polish(const Config& config, const inversion::InversionSummary& features);
+/// Cells alone, from the model that the features ended with and damped toward it. errors: none of its own.
+[[nodiscard]] Stage polish_stage(const Config& config, const Stage& first, inversion::InversionSummary features);
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""invert with learned priors: codes, then cells where the prior does not fit; stopping and resuming in either stage; ranks; files."""
+import csv
+import os
+import signal
+import subprocess
+import time
+
+from support import PROGRAM, Folder, check, expect, finish, run, synthetic
+
+PRIOR = """[grid]
+first_layer_m = 80.0
+layer_factor = 1.3
+n_layers = 10
+first_cell = 1
+last_cell = 8
+[prior]
+seed = {seed}
+[[prior.generator]]
+kind = "layers"
+number = [2, 4]
+thickness_m = [100.0, 1500.0]
+log10_resistivity = [{low}, {high}]
+[network]
+codes = {codes}
+channels = [8, 8]
+[training]
+draws = 1500
+epochs = 8
+batch_size = 25
+learning_rate = 3e-3
+[output]
+report = false
+checkpoint = false
+"""
+
+REGION = """
+[learned_prior]
+polish = "{polish}"
+[[learned_prior.region]]
+name = "block"
+network = "{network}"
+y_m = [-900.0, 900.0]
+"""
+
+
+def train(folder, name, low, high, codes=4, seed=1):
+    folder.write(f"{name}.toml", PRIOR.format(low=low, high=high, codes=codes, seed=seed))
+    expect(0, ["reconstruction error"], "train", folder / f"{name}.toml", "-o", folder / name)
+
+
+def history(folder, name):
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(open(folder / f"{name}/iterations.csv"))]
+
+
+def stages(folder, name):
+    return [row["stage"] for row in history(folder, name)]
+
+
+def section(folder, name):
+    return open(folder / f"{name}/section.csv").read()
+
+
+def cells(folder, name):
+    return [float(line.rsplit(",", 1)[1]) for line in section(folder, name).splitlines()[1:]]
+
+
+def stop_in(folder, config, stage, name):
+    """SIGTERM once the stage has a row, then on to the end."""
+    process = subprocess.Popen([PROGRAM, "invert", config, "-o", folder / name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    end = time.time() + 100
+    while time.time() < end and process.poll() is None:
+        if os.path.exists(folder / f"{name}/checkpoint.h5") and stage in stages(folder, name):
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=100)
+    check(process.returncode == 11 and "--resume" in said, f"SIGTERM in {stage}: code 11, got {process.returncode}\n{said[-500:]}")
+    return run("invert", config, "-o", folder / name, "--resume")
+
+
+with Folder() as folder:
+    base = open(synthetic(folder, iterations=3, target=1.0, accuracy="iteration")).read()
+    train(folder, "right", 0.3, 2.7)
+    train(folder, "wrong", 2.9, 3.1)
+    right = folder.write("right_run.toml", base + REGION.format(network="right/vae.h5", polish="never"))
+    wrong = folder.write("wrong_run.toml", base + REGION.format(network="wrong/vae.h5", polish="when_needed"))
+
+    # What will be inverted for.
+    expect(0, ["block", "columns 4 to 9, rows 1 to 8", "6 subdomains by 4 codes", "24 codes and 92 cells outside instead of 140"],
+           "invert", right, "-o", folder / "dry", "--dry-run")
+
+    # The prior alone; the same with the normal distribution of its draws.
+    def fitted(config, name):
+        said = run("invert", config, "-o", folder / name)
+        check(said.returncode in (0, 10) and "learned prior" in said.stdout, f"{name}: ends (code {said.returncode})")
+        rows = history(folder, name)
+        check({row["stage"] for row in rows} == {"features"}, f"{name}: one stage")
+        check(float(rows[-1]["rms"]) < 0.35 * float(rows[0]["rms"]), f"{name}: the rms falls from {rows[0]['rms']} to {rows[-1]['rms']}")
+
+    gaussian = folder.write("gaussian_run.toml", open(right).read() + 'decoder = "gaussian"\n')
+    expect(0, ["Gaussian prior"], "invert", gaussian, "-o", folder / "dry", "--dry-run")
+    fitted(right, "features")
+    fitted(gaussian, "gaussian")
+    check(cells(folder, "features") != cells(folder, "gaussian"), "network and normal distribution are two priors")
+    expect(0, ["report.html"], "report", folder / "features")
+    text = open(folder / "features/report.html").read()
+    check("Learned prior" in text and "right/vae.h5" in text and "mean square of the codes" in text, "the report has the section")
+    vtk = open(folder / "features/vtk/section.vtu", errors="replace").read()
+    for name in ("subdomain", "decoded_log10_resistivity", "deviation_decades"):
+        check(f"learned_prior/{name}" in vtk, f"ParaView sees {name}")
+    expect(0, ["learned_prior/region_00/codes"], "info", folder / "features/result.h5")
+
+    # Ranks give the same section.
+    for ranks in (2, 3):
+        launcher = ("mpirun", "--oversubscribe", "-n", str(ranks), "--bind-to", "none")
+        made = run("invert", right, "-o", folder / f"ranks{ranks}", launcher=launcher)
+        check(made.returncode in (0, 10), f"{ranks} ranks: ends (code {made.returncode})")
+        apart = max(abs(a / b - 1.0) for a, b in zip(cells(folder, f"ranks{ranks}"), cells(folder, "features")))
+        check(apart < 1e-8, f"{ranks} ranks: the same section to 1e-8 ({apart:.1e})")
+
+    # A prior that does not fit is said to be none, and cells go on from where its codes ended.
+    ended = run("invert", wrong, "-o", folder / "polished")
+    check("The prior does not fit the data" in ended.stdout, "a prior that does not fit is reported in words")
+    rows = history(folder, "polished")
+    names = [row["stage"] for row in rows]
+    first = names.index("polish")
+    check(set(names[:first]) == {"features"} and set(names[first:]) == {"polish"}, "features, then polish")
+    check(rows[first]["kind"] == "start" and rows[first]["iteration"] == rows[first - 1]["iteration"], "the polish starts where the features ended")
+    check(float(rows[-1]["rms"]) < float(rows[first]["rms"]), f"the polish fits better: {rows[first]['rms']} to {rows[-1]['rms']}")
+    expect(0, [], "report", folder / "polished")
+    check(os.path.exists(folder / "polished/pictures/learned_prior.png"), "final model and nearest one of the prior stand one above the other")
+
+    # Stopped after every iteration, in both stages and between them: the same bits.
+    code, n = 11, 0
+    while code == 11 and n < 12:
+        code, n = run("invert", wrong, "-o", folder / "pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
+    check(code in (0, 10) and n > 4, f"in pieces: done (code {code} after {n} runs)")
+    check(section(folder, "pieces") == section(folder, "polished"), "in pieces: the same section, digit by digit")
+    check(history(folder, "pieces") == history(folder, "polished"), "in pieces: the same history")
+    for stage in ("features", "polish"):
+        stop_in(folder, wrong, stage, f"stopped_{stage}")
+        check(section(folder, f"stopped_{stage}") == section(folder, "polished"), f"SIGTERM in {stage} and resume: the same section")
+
+    # Static shifts stand behind codes and cells.
+    on = ["--set", "static_shift.enabled=true"]
+    shifted = run("invert", wrong, *on, "-o", folder / "shifted")
+    check(shifted.returncode in (0, 10), f"with static shifts it ends (code {shifted.returncode})")
+    check(len(open(folder / "shifted/static_shift.csv").read().splitlines()) == 15, "a shift per site and mode")
+
+    # Another network is none to resume with; other mistakes are told before any work.
+    train(folder, "again", 2.9, 3.1, codes=5)
+    os.replace(folder / "wrong/vae.h5", folder / "old.h5")
+    os.replace(folder / "again/vae.h5", folder / "wrong/vae.h5")
+    expect(2, ["network of the learned prior", "by 5 codes"], "invert", wrong, "-o", folder / "polished", "--resume")
+    whole = open(folder / "old.h5", "rb").read()
+    folder.write("wrong/vae.h5", whole[:len(whole) // 2])
+    expect(4, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
+    os.remove(folder / "wrong/vae.h5")
+    expect(3, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
+    for change, words in ((["grid.layer_factor=1.31"], ["right/vae.h5", "as the network was trained on"]), (["regularization.order=2"], ["order"]),
+                          (["bounds.resistivity_min_ohm_m=1", "bounds.resistivity_max_ohm_m=1e4"], ["bounds", "excludes"]),
+                          (["regularization.norm=\"l1\""], ["norm"])):
+        expect(2, words, "invert", right, "-o", folder / "bad", "--dry-run", *[word for each in change for word in ("--set", each)])
+finish()

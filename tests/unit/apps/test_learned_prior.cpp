@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/config.hpp"
+#include "apps/mt_invert/smoothness.hpp"
+#include "engine/core/error.hpp"
+#include "engine/state/safetensors.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/toml/options_toml.hpp"
+#include "models/vae/prior/prior_options.hpp"
+#include "models/vae/train_vae.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+using Catch::Matchers::Contains;
+using Eigen::VectorXd;
+using physics::mesh::DepthReference;
+using physics::mesh::TensorGrid2D;
+
+namespace {
+
+constexpr const char* layers = R"(
+[[prior.generator]]
+kind = "layers"
+number = [2, 3]
+thickness_m = [50.0, 500.0]
+log10_resistivity = [0.5, 3.5]
+)";
+
+/// A network of subdomains, trained for an epoch.
+models::TrainedVae small_network(const std::string& grid, int n_codes, int seed = 1) {
+  const tests::TemporaryFolder folder;
+  std::ofstream(folder / "prior.toml") << "[grid]\n" << grid << "[prior]\nseed = " << seed << "\n" << layers;
+  const core::Options options = io::read_options_toml(folder / "prior.toml");
+  const models::Prior prior = models::read_prior(options, [](const std::string&) { return models::Section{}; });
+  const bool is_column = prior.grid().n_y() == 1;
+  const models::VaeSetup setup{.network = {.kind = is_column ? models::VaeKind::column : models::VaeKind::patch,
+                                           .cells_z = prior.grid().n_z(),
+                                           .cells_y = prior.grid().n_y(),
+                                           .n_codes = n_codes,
+                                           .channels = {4}},
+                               .loss = {},
+                               .recipe = {.n_draws = 100, .epochs = 1, .batch_size = 20}};
+  return *models::train_vae(prior, setup).vae;
+}
+
+void save(const models::TrainedVae& vae, const std::string& path) {
+  io::Hdf5Sink sink(path);
+  vae.save(sink);
+  sink.commit();
+}
+
+/// Networks in files, made once: columns and patches of two columns, both for the rows 100 to 400 m.
+const tests::TemporaryFolder& networks() {
+  static const tests::TemporaryFolder folder;
+  static const bool made = [] {
+    const models::TrainedVae column = small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\n", 2);
+    save(column, folder / "column.h5");
+    engine::SafetensorsSink sink(folder / "column.safetensors");
+    column.save(sink);
+    sink.commit();
+    save(small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\n", 3, 2), folder / "other.h5");
+    save(small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\ny_m = [0.0, 100.0, 200.0]\n", 2), folder / "patch.h5");
+    return true;
+  }();
+  static_cast<void>(made);
+  return folder;
+}
+
+/// 8 columns × 5 rows of 100 m.
+Earth small_earth() {
+  const TensorGrid2D grid({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500}, DepthReference::surface);
+  Earth earth{grid, physics::mesh::Surface2D(), VectorXd::Constant(40, 2.0), VectorXd::Constant(40, 1.0), {}};
+  fix_regions({}, earth);
+  return earth;
+}
+
+LearnedRegionConfig region(const std::string& file, Extent y, int overlap = 0) {
+  return {.name = "middle",
+          .network = networks() / file,
+          .network_as_written = file,
+          .y = y,
+          .z = {},
+          .overlap = overlap,
+          .place = "c.toml:7: learned_prior.region[0].network"};
+}
+
+std::string refusal(std::vector<LearnedRegionConfig> regions, const Earth& earth = small_earth()) {
+  return tests::message_of<core::Error>([&] { Subdomains({.regions = std::move(regions)}, earth); });
+}
+
+}  // namespace
+
+TEST_CASE("learned prior: columns between the ends and the network's rows are cut into subdomains, from HDF5 and safetensors alike",
+          "[apps]") {
+  for (const char* file : {"column.h5", "column.safetensors"}) {
+    const Subdomains subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth());
+    const LearnedRegion& cut = subdomains.regions()[0];
+    CHECK(cut.first_column == 1);
+    CHECK(cut.subdomains == std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
+    CHECK(subdomains.map()->n_codes() == 8);
+    CHECK(subdomains.map(3)->size_in() == 8 + 40 - 12 + 3);
+    CHECK(subdomains.numbers().sum() == 3.0 * (0 + 1 + 2 + 3) - 28.0);
+  }
+}
+
+TEST_CASE("learned prior: patches share columns with weights that fall linearly", "[apps]") {
+  const Subdomains subdomains({.regions = {region("patch.h5", {0.0, 300.0}, 1)}}, small_earth());
+  const LearnedRegion& cut = subdomains.regions()[0];
+  CHECK(cut.subdomains == std::vector<std::vector<Eigen::Index>>{{8, 9, 16, 17, 24, 25}, {9, 10, 17, 18, 25, 26}});
+  CHECK(cut.taper.isApprox(VectorXd::Constant(6, 0.5)));
+  CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0})}), Contains("2 + k·2 columns") && Contains("got 3"));
+  CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0}, 2)}), Contains("overlap below the 2 columns"));
+  CHECK_THAT(refusal({region("column.h5", {0.0, 300.0}, 1)}), Contains("overlap = 0"));
+}
+
+TEST_CASE("learned prior: regions that the grid, other regions or fixed cells exclude are refused with their place", "[apps]") {
+  CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}), Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
+  CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
+  LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
+  deep.z = Extent{0.0, 300.0};
+  CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("expected 100 m, got 0 m"));
+  deep.z = Extent{100.0, 500.0};
+  CHECK_THAT(refusal({deep}), Contains("expected 4 interfaces"));
+  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}), Contains("another network"));
+  CHECK_NOTHROW(Subdomains({.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}}, small_earth()));
+  Earth earth = small_earth();
+  fix_regions({{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}}, earth);
+  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, earth), Contains("got 1 that [[regularization.fixed]] holds"));
+}
+
+TEST_CASE("learned prior: files that are missing, cut off or something else are refused by name", "[apps]") {
+  CHECK_THAT(refusal({region("nowhere.h5", {100.0, 300.0})}), Contains("nowhere.h5"));
+  const std::string whole = tests::text_of_file(networks() / "column.h5");
+  for (const auto& [name, text] : {std::pair{"cut.h5", whole.substr(0, whole.size() / 2)}, {"text.h5", std::string("no network")}}) {
+    std::ofstream(networks() / name, std::ios::binary) << text;
+    CHECK_THAT(refusal({region(name, {100.0, 300.0})}), Contains(name));
+  }
+}
+
+TEST_CASE("learned prior: codes come first, then cells outside, then shifts; what is decoded comes back", "[apps]") {
+  Earth earth = small_earth();
+  fix_regions({{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}}, earth);
+  const auto subdomains = std::make_shared<const Subdomains>(LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  using physics::mt::Mode;
+  const ModelSpace space(earth, {}, {{Mode::te, 0}, {Mode::tm, 0}}, subdomains);
+  CHECK(space.n_of_cells() == 8 + 39 - 12);
+  VectorXd unknowns = space.unshifted(earth.start_log10);
+  REQUIRE(unknowns.size() == space.n_of_cells() + 2);
+  unknowns.head(8).setLinSpaced(-0.5, 0.5);
+  unknowns.tail(2) << 0.1, -0.2;
+  const VectorXd model = space.to_log10(unknowns);
+  CHECK(model[0] == 2.0);
+  CHECK(model[7] == 1.0);  // fixed at the reference
+  CHECK(space.shifts_of(unknowns)[1] == -0.2);
+  CHECK((model(std::vector{9, 17, 25}) - subdomains->regions()[0].decoder->decode(unknowns.head(2)).col(0)).norm() < 1e-12);
+
+  RegularizationConfig regularization;
+  const Smoothness smoothness(regularization, earth, space);
+  const auto before = smoothness.at(unknowns)->cost(unknowns);
+  VectorXd further = unknowns;
+  further[0] += 0.3;
+  CHECK(smoothness.at(unknowns)->cost(further) ==
+        smoothness.reweigh()(further)->cost(further));  // the roughness itself, wherever it is linearised
+  further = unknowns;
+  further.tail(1) *= 10.0;
+  CHECK(smoothness.at(unknowns)->cost(further) > before);
+}
+
+TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart", "[apps]") {
+  const auto identity = [](const char* file) { return Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity(); };
+  CHECK(identity("column.h5") == identity("column.h5"));
+  CHECK(identity("column.h5") != identity("other.h5"));
+  CHECK_THAT(identity("other.h5"), Contains("4 subdomains of 3 cells by 3 codes"));
+}
+
+TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
+  const tests::TemporaryFolder folder;
+  const auto refusal_of = [&](const std::string& text) {
+    std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n" << text;
+    return tests::message_of<core::ConfigError>([&] { static_cast<void>(read_config(folder / "c.toml")); });
+  };
+  const std::string one = "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
+  CHECK_THAT(refusal_of("[learned_prior]\npolish = \"always\"\n"), Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
+  CHECK_THAT(refusal_of("[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [1.0, 0.0]\n"), Contains("y_m") && Contains("increase"));
+  CHECK_THAT(refusal_of("[bounds]\nresistivity_min_ohm_m = 1.0\nresistivity_max_ohm_m = 10.0\n" + one),
+             Contains("excludes [learned_prior]"));
+  CHECK_THAT(refusal_of("[regularization]\norder = 2\n" + one), Contains("order") && Contains("expected 1"));
+  CHECK_THAT(refusal_of("[regularization]\nnorm = \"l1\"\n" + one), Contains("norm") && Contains("l2"));
+  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"lbfgs\"\n" + one), Contains("gauss_newton"));
+  CHECK_THAT(refusal_of("[learned_prior]\npolish = \"sometimes\"\n" + one), Contains("when_needed"));
+  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n" << one;
+  const auto prior = read_config(folder / "c.toml").learned_prior;
+  REQUIRE(prior);
+  CHECK(prior->polish == Polish::when_needed);
+  CHECK(prior->regions[0].network == folder / "vae.h5");
+}
