@@ -233,3 +233,39 @@ TEST_CASE("provenance: says program and machine, not persons") {
   CHECK(provenance.host[provenance.host.size() - 2] == std::pair<std::string, std::string>("MPI ranks", "3"));
   CHECK(provenance.host.back() == std::pair<std::string, std::string>("threads of a rank", "1"));
 }
+
+TEST_CASE("result: a learned prior survives the file, and is judged in words") {
+  const OutputFolder folder;
+  io::InversionResult written = test::synthetic_result(small);
+  CHECK(io::verdict_on_prior(written).empty());
+  const Eigen::Index n = written.grid.n_cells();
+  io::LearnedPrior& prior = written.learned_prior.emplace();
+  prior.subdomain = Eigen::VectorXd::Constant(n, -1.0);
+  prior.subdomain.head(2) << 0.0, 1.0;
+  prior.deviation_decades = Eigen::VectorXd::Zero(n);
+  prior.deviation_decades.head(2) << 0.3, -0.4;
+  prior.decoded_log10_resistivity = written.log10_resistivity - prior.deviation_decades;
+  prior.polished = true;
+  prior.features_rms = 2.0;
+  prior.final_rms = 1.0;
+  prior.regions.push_back({"box", "vae.h5", "gaussian", "seed 1", 0.0, 2.0, 1.0, 3.0, 0.05, Eigen::MatrixXd::Constant(3, 2, 2.0)});
+  written.target_rms = 1.0;
+  io::write_result(folder / "result.h5", written);
+  const io::InversionResult read = io::read_result(folder / "result.h5");
+  REQUIRE(read.learned_prior);
+  CHECK(same(read.learned_prior->subdomain, prior.subdomain));
+  CHECK(same(read.learned_prior->decoded_log10_resistivity, prior.decoded_log10_resistivity));
+  CHECK(read.learned_prior->regions[0].codes == prior.regions[0].codes);
+  CHECK(read.learned_prior->regions[0].decoder == "gaussian");
+  CHECK(read.learned_prior->regions[0].z_to_m == 3.0);
+  CHECK(read.learned_prior->deviation(0).largest == 0.4);
+  CHECK(read.learned_prior->deviation(0).rms == Approx(std::sqrt(0.125)));
+  CHECK_THAT(io::verdict_on_prior(read), Contains("does not fit the data") && Contains("mean square is 4.0") && !Contains("prior's fault"));
+  prior.final_rms = 1.98;
+  CHECK_THAT(io::verdict_on_prior(written), Contains("not the prior's fault"));
+  prior.features_rms = 1.0;
+  prior.polished = false;
+  CHECK_THAT(io::verdict_on_prior(written), Contains("The prior fits the data") && !Contains("polish"));
+  prior.subdomain.conservativeResize(3);
+  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+}
