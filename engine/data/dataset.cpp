@@ -59,7 +59,8 @@ Dataset::Dataset(const NamedTensors& tensors) {
     const auto read = [bytes = tensor.bytes(), keep = tensor, stride](std::int64_t first, std::span<std::byte> out) {
       if (!out.empty()) std::memcpy(out.data(), bytes.data() + static_cast<std::size_t>(first) * stride, out.size());
     };
-    contents->add<core::ShapeError>({name, item, read, Tensor::from_bytes}, tensor.shape()[0]);
+    const auto make = [](std::span<const std::byte> bytes, const Aval& aval) { return Tensor::from_bytes(bytes, aval); };
+    contents->add<core::ShapeError>({name, item, read, make}, tensor.shape()[0]);
   }
   contents_ = std::move(contents);
 }
