@@ -37,6 +37,8 @@ std::string_view describe(StepKind kind) {
       return "creep";
     case StepKind::descent:
       return "descent";
+    case StepKind::pair:
+      return "pair";
   }
   return "unknown";
 }

@@ -40,11 +40,11 @@ struct InversionSummary {
 /// Everything needed to go on from an iteration and reach the identical result.
 struct InversionState {
   int iteration = 0;
-  double lambda = 0.0;        ///< of the last jump, or in force (gradient methods); 0: none yet
+  double lambda = 0.0;        ///< of the last jump (of a pair: that of the cells), or in force (gradient methods); 0: none yet
   double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
   int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
-  Eigen::MatrixXd memory;        ///< of gradient methods, one column per vector; empty where there is none
+  Eigen::MatrixXd memory;        ///< of gradient methods, one column per vector; of pairs, λ/rms of either half for the next; else empty
   int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
   Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
   std::vector<IterationRecord> history;
@@ -80,7 +80,7 @@ class Optimiser {
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
-  /// The roughness in the history is then the one after reweighting. Gauss–Newton only: descents precondition with the regularization they start with.
+  /// The roughness in the history is then the one after reweighting. Not for descents: they precondition with the regularization they start with.
   void set_reweigh(Reweigh reweigh);
   /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
   void set_stop(std::function<std::optional<StopReason>()> stop);

@@ -52,9 +52,9 @@ void write_state(core::ArraySink& sink, const InversionState& state, const std::
   Eigen::MatrixXd history(static_cast<Eigen::Index>(state.history.size()), n_columns);
   for (Eigen::Index i = 0; i < history.rows(); ++i) history.row(i) = row_of(state.history[static_cast<std::size_t>(i)]);
   core::write_matrix(sink, group + "/history", history);
-  sink.attribute(
-      group + "/history", "columns",
-      "iteration, kind (0 start, 1 jump, 2 creep, 3 descent), lambda, rms, roughness, step, rms_at_start, n_forward, n_jacobian, seconds");
+  sink.attribute(group + "/history", "columns",
+                 "iteration, kind (0 start, 1 jump, 2 creep, 3 descent, 4 pair), lambda, rms, roughness, step, rms_at_start, n_forward, "
+                 "n_jacobian, seconds");
 }
 
 InversionState read_state(const core::ArraySource& source, const std::string& group) {

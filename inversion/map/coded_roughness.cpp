@@ -152,6 +152,22 @@ std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVector
                                           [impl = impl_](const core::ConstVectorRef& u) { return impl->residual(u); });
 }
 
+/// M(v', o) ≈ M(v, o) + M'_v (v' − v): as above with the columns of the codes.
+std::shared_ptr<const Regularization> CodedRoughness::of_codes(const core::ConstVectorRef& unknowns) const {
+  const SubdomainMap& map = *impl_->map;
+  const SparseMatrix derivative = map.derivative(unknowns).leftCols(map.n_codes());
+  const SparseMatrix product = impl_->roughness * derivative;
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
+  b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns.head(map.n_codes()));
+  const auto residual = [impl = impl_,
+                         outside = Eigen::VectorXd(unknowns.tail(std::ssize(map.outside())))](const core::ConstVectorRef& codes) {
+    return impl->residual((Eigen::VectorXd(codes.size() + outside.size()) << codes, outside).finished());
+  };
+  return std::make_shared<Regularization>(with_codes(product, impl_->weights), b, residual);
+}
+
+const SubdomainMap& CodedRoughness::map() const { return *impl_->map; }
+
 Reweigh CodedRoughness::reweigh() const {
   return [self = *this](const core::ConstVectorRef& unknowns) { return self.at(unknowns); };
 }

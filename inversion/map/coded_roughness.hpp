@@ -28,6 +28,9 @@ class CodedRoughness {
   [[nodiscard]] const std::vector<double>& code_weights() const;
   /// Its quadratic part (Gauss–Newton) at these unknowns. errors: SolverError when that is singular.
   [[nodiscard]] std::shared_ptr<const Regularization> at(const core::ConstVectorRef& unknowns) const;
+  /// The same of the codes alone, the cells outside held where they are; its cost takes codes. errors: as above.
+  [[nodiscard]] std::shared_ptr<const Regularization> of_codes(const core::ConstVectorRef& unknowns) const;
+  [[nodiscard]] const SubdomainMap& map() const;
   /// For the optimiser.
   [[nodiscard]] Reweigh reweigh() const;
 

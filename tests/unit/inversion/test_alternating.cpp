@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs of steps of the cells and of the codes of subdomains.
+#include "engine/core/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/inversion/alternating_fixtures.hpp"
+
+#include <Eigen/Dense>
+
+#include <limits>
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using inversion::Alternating;
+using inversion::AlternatingOptions;
+using inversion::StopReason;
+using tests::SectionProblem;
+
+namespace {
+
+Eigen::VectorXd zero_codes(const SectionProblem& problem) { return problem.map->value(problem.map->encode(problem.reference())); }
+
+/// Rows of the roughness that touch one column of the region and nothing else are 0, those between two of its columns times √(1/6).
+Eigen::MatrixXd coded_rows(const SectionProblem& problem) {
+  Eigen::MatrixXd rows(problem.roughness());
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    bool any_outside = false;
+    Eigen::Index leftmost = 99, rightmost = -1;
+    for (Eigen::Index cell = 0; cell < SectionProblem::n; ++cell) {
+      if (rows(row, cell) == 0.0) continue;
+      const Eigen::Index column = cell % SectionProblem::n_columns;
+      any_outside = any_outside || column < 1 || column > 4 || cell / SectionProblem::n_columns < 2;
+      leftmost = std::min(leftmost, column);
+      rightmost = std::max(rightmost, column);
+    }
+    if (!any_outside) rows.row(row) *= leftmost == rightmost ? 0.0 : std::sqrt(1.0 / 6.0);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("alternating: one pair is two Gauss-Newton steps, of all cells and of the codes of what they gave") {
+  constexpr Eigen::Index n = SectionProblem::n;
+  const Eigen::MatrixXd l = 0.5 * tests::random_matrix(6, 2, 8);
+  const Eigen::VectorXd mean = Eigen::VectorXd::LinSpaced(6, 1.5, 2.5);
+  const SectionProblem problem(inversion::gaussian_decoder(mean, l * l.transpose()));
+  const double pixel_lambda = 20.0, code_lambda = 3.0, weight = 1.0 / (problem.sigma * problem.sigma);
+  const AlternatingOptions options{.max_iterations = 1,
+                                   .target_rms = 1e-3,
+                                   .pixel_lambda = pixel_lambda,
+                                   .code_lambda = code_lambda,
+                                   .max_halvings = 0,
+                                   .encode = {.max_iterations = 0}};
+  const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), problem.reference());
+  REQUIRE(summary.history.size() == 2);
+  CHECK(summary.history[1].kind == inversion::StepKind::pair);
+  CHECK(summary.history[1].n_jacobian == 2);
+  CHECK(summary.history[1].lambda == pixel_lambda);
+  CHECK(summary.history[1].step == 1.0);
+
+  const auto jacobian = [](const Eigen::VectorXd& m) {
+    return Eigen::MatrixXd(SectionProblem::kernels() * m.unaryExpr(&SectionProblem::slope).asDiagonal());
+  };
+  const auto response = [](const Eigen::VectorXd& m) {
+    return Eigen::VectorXd(SectionProblem::kernels() * m.unaryExpr(&SectionProblem::bent));
+  };
+  const Eigen::VectorXd start = problem.reference();
+  const Eigen::MatrixXd r(problem.roughness()), j = jacobian(start);
+  const Eigen::VectorXd pixels = start + (weight * j.transpose() * j + pixel_lambda * r.transpose() * r)
+                                             .ldlt()
+                                             .solve(weight * j.transpose() * (problem.observed - response(start)));
+  Eigen::MatrixXd by_code = Eigen::MatrixXd::Zero(n, 8);  // column s of the region: cells = mean + L w
+  Eigen::VectorXd w(8), decoded = pixels;
+  for (Eigen::Index s = 0; s < 4; ++s) {
+    Eigen::VectorXi cells(6);
+    for (int i = 0; i < 6; ++i) cells[i] = static_cast<int>((2 + i) * SectionProblem::n_columns + 1 + s);
+    by_code(cells, Eigen::seqN(2 * s, 2)) = l;
+    w.segment(2 * s, 2) = l.householderQr().solve(Eigen::VectorXd(pixels(cells)) - mean);
+    decoded(cells) = mean + l * w.segment(2 * s, 2);
+  }
+  const double code_weight = problem.coded().code_weights()[0];
+  const Eigen::MatrixXd jv = jacobian(decoded) * by_code, rv = coded_rows(problem) * by_code;
+  const Eigen::MatrixXd hessian =
+      weight * jv.transpose() * jv + code_lambda * (rv.transpose() * rv + code_weight * Eigen::MatrixXd::Identity(8, 8));
+  const Eigen::VectorXd descent = weight * jv.transpose() * (problem.observed - response(decoded)) -
+                                  code_lambda * (rv.transpose() * coded_rows(problem) * (decoded - problem.reference()) + code_weight * w);
+  const Eigen::VectorXd expected = decoded + by_code * hessian.ldlt().solve(descent);
+  CHECK((expected - decoded).norm() > 0.05);
+  CHECK((pixels - start).norm() > 0.5);
+  CHECK((summary.model - expected).norm() < 1e-9 * expected.norm());
+}
+
+TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the last one is at the target") {
+  const SectionProblem problem;
+  const auto witness = std::make_shared<tests::Witness>();
+  Alternating alternating(MPI_COMM_SELF, {}, problem.coded());
+  alternating.add(witness);
+  const auto summary = alternating.minimise(problem.objective(), zero_codes(problem));
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.rms <= 1.0);
+  CHECK(summary.rms > 0.8);
+  REQUIRE(summary.history.size() > 2);
+  for (std::size_t i = 1; i < summary.history.size(); ++i) {
+    CHECK(summary.history[i].rms < summary.history[i - 1].rms);
+    CHECK(summary.history[i].kind == inversion::StepKind::pair);
+    const Eigen::VectorXd& model = witness->states[i].model;
+    const Eigen::VectorXd again = problem.map->value(problem.map->encode(model, {.sigma_decades = 1e-4, .max_iterations = 200}));
+    CHECK((again - model).lpNorm<Eigen::Infinity>() < 1e-4);
+  }
+  CHECK(witness->n_progress > 0);
+}
+
+TEST_CASE("alternating: a truth that the decoder can draw is recovered better than by the cells alone") {
+  const SectionProblem problem;
+  const auto pairs = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(), problem.reference());
+  const auto cells = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), problem.reference());
+  REQUIRE(pairs.reason == StopReason::target_reached);
+  REQUIRE(cells.reason == StopReason::target_reached);
+  const auto error_of = [&](const Eigen::VectorXd& model) {
+    double sum = 0.0;
+    for (const auto& column : problem.map->regions()[0].subdomains) sum += (model - problem.truth)(column).squaredNorm();
+    return std::sqrt(sum);
+  };
+  CHECK(error_of(pairs.model) < 0.5 * error_of(cells.model));
+}
+
+TEST_CASE("alternating: a start at lambdas ten times off, either way, ends within a hundredth of the target") {
+  const SectionProblem problem;
+  for (const double factor : {0.1, 1.0, 10.0}) {
+    const AlternatingOptions options{.pixel_lambda = 3e4 * factor, .code_lambda = 500.0 * factor};
+    const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), zero_codes(problem));
+    INFO(factor << ": " << summary.brief());
+    CHECK(summary.rms <= 1.01);
+    CHECK(summary.history[1].lambda == options.pixel_lambda);
+  }
+}
+
+TEST_CASE("alternating: without noise the misfit goes on falling below the errors") {
+  SectionProblem problem;
+  problem.observed = problem.forward->value(problem.truth);
+  const AlternatingOptions options{.max_iterations = 20, .target_rms = 0.6};
+  const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), zero_codes(problem));
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::target_reached);
+}
+
+TEST_CASE("alternating: a masked datum never matters, nor does its response") {
+  const SectionProblem problem;
+  const auto run = [&](double value, double response) {
+    std::vector<std::uint8_t> kept(SectionProblem::n_data, 1);
+    kept[7] = 0;
+    Eigen::VectorXd observed = problem.observed, bias = Eigen::VectorXd::Zero(SectionProblem::n_data);
+    observed[7] = value;
+    Eigen::MatrixXd of_datum = Eigen::MatrixXd::Identity(SectionProblem::n_data, SectionProblem::n_data);
+    of_datum(7, 7) = bias[7] = response;
+    const inversion::Objective objective{
+        core::compose(core::affine(of_datum, bias), problem.forward),
+        {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma), kept, std::vector<std::uint8_t>(kept.size(), 0)},
+        problem.objective().regularization};
+    return Alternating(MPI_COMM_SELF, {.target_rms = 0.5}, problem.coded()).minimise(objective, zero_codes(problem));
+  };
+  const auto one = run(0.0, 1.0), other = run(std::numeric_limits<double>::quiet_NaN(), 1e3);
+  CHECK(one.history.size() > 2);
+  CHECK(tests::same_bits(one.model, other.model));
+  CHECK(one.rms == other.rms);
+}
+
+TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given or not") {
+  const SectionProblem problem;
+  for (const double lambda : {0.0, 100.0}) {
+    const AlternatingOptions options{.max_iterations = 5, .target_rms = 0.3, .pixel_lambda = lambda, .code_lambda = lambda};
+    const auto witness = std::make_shared<tests::Witness>();
+    Alternating whole(MPI_COMM_SELF, options, problem.coded());
+    whole.add(witness);
+    const auto expected = whole.minimise(problem.objective(), zero_codes(problem));
+    INFO(expected.brief());
+    REQUIRE(expected.history.size() > 3);
+    CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+            return Alternating(MPI_COMM_SELF, options, problem.coded()).resume(problem.objective(), std::move(state));
+          }).empty());
+  }
+}
+
+TEST_CASE("alternating: data that no model explains end it as stagnated, with the last pair that fitted better") {
+  SectionProblem problem;
+  problem.observed += 5.0 * tests::random_matrix(SectionProblem::n_data, 1, 9).col(0);
+  problem.sigma = 1e-3;
+  const auto summary =
+      Alternating(MPI_COMM_SELF, {.max_iterations = 100}, problem.coded()).minimise(problem.objective(), zero_codes(problem));
+  INFO(summary.brief());
+  CHECK(summary.reason == StopReason::stagnated);
+  CHECK(summary.history.size() < 50);
+  CHECK(summary.rms == Approx(problem.objective().misfit.rms(problem.forward->value(summary.model))));
+}
+
+TEST_CASE("alternating: failed trials shorten the step, and a run whose trials all fail says why") {
+  const SectionProblem problem;
+  const auto fake = std::make_shared<tests::FakeMap>(problem.forward);
+  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+    if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
+  };
+  const auto summary = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+  CHECK(summary.reason == StopReason::target_reached);
+  CHECK(summary.history[1].n_forward >= 4);
+  fake->n_value = fake->n_linearize = 0;
+  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+    if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
+  };
+  fake->before_linearize = [](int call) {
+    if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
+  };
+  const auto failed = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+  CHECK(failed.reason == StopReason::failed);
+  CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
+  CHECK(tests::same_bits(failed.model, zero_codes(problem)));
+}
+
+TEST_CASE("alternating: options without sense and objectives of other cells are refused") {
+  const SectionProblem problem;
+  const auto with = [&](const AlternatingOptions& options) { return Alternating(MPI_COMM_SELF, options, problem.coded()); };
+  CHECK_THROWS_WITH(with({.pixel_lambda = -1.0}), Contains("pixel_lambda ≥ 0"));
+  CHECK_THROWS_WITH(with({.decay = 0.0}), Contains("decay above 0"));
+  CHECK_THROWS_WITH(with({.decay = 1.5}), Contains("at most 1"));
+  CHECK_THROWS_WITH(with({.patience = 0}), Contains("patience ≥ 1"));
+  CHECK_THROWS_WITH(with({.encode = {.sigma_decades = 0.0}}), Contains("sigma_decades > 0"));
+  const tests::CurvedProblem other;
+  CHECK_THROWS_WITH(with({}).minimise(other.objective(), Eigen::VectorXd::Zero(30)), Contains("48 cells") && Contains("got 30"));
+  const auto none = std::make_shared<const inversion::SubdomainMap>(SectionProblem::n, std::vector<inversion::Region>{});
+  CHECK_THROWS_WITH(Alternating(MPI_COMM_SELF, {}, inversion::CodedRoughness(none, problem.roughness(), problem.reference())),
+                    Contains("at least one subdomain"));
+}
