@@ -122,7 +122,7 @@ TEST_CASE("learned prior: regions that the grid, other regions or fixed cells ex
   CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
   LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
   deep.z = Extent{0.0, 300.0};
-  CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("expected 100 m, got 0 m"));
+  CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("is expected at 100 m, got 0 m"));
   deep.z = Extent{100.0, 500.0};
   CHECK_THAT(refusal({deep}), Contains("expected 4 interfaces"));
   CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}), Contains("another network"));
