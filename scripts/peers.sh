@@ -41,26 +41,16 @@ make_simpeg() {
   "$environment/bin/python" -c "import simpeg; print('peers: SimPEG', simpeg.__version__, 'is ready')"
 }
 
-make_torch() {
-  local environment=$PWD/build/peers/torch
-  if "$environment/bin/python" -c "import torch" 2>/dev/null; then
+# Of the engine: torch or jax.
+make_engine_peer() {
+  local package=$1 environment=$PWD/build/peers/$1
+  if "$environment/bin/python" -c "import $package" 2>/dev/null; then
     echo "peers: $environment is complete"
     return
   fi
   prepare "$environment"
-  "$environment/bin/pip" install --quiet torch numpy
-  "$environment/bin/python" -c "import torch; print('peers: torch', torch.__version__, 'is ready')"
-}
-
-make_jax() {
-  local environment=$PWD/build/peers/jax
-  if "$environment/bin/python" -c "import jax" 2>/dev/null; then
-    echo "peers: $environment is complete"
-    return
-  fi
-  prepare "$environment"
-  "$environment/bin/pip" install --quiet jax numpy
-  "$environment/bin/python" -c "import jax; print('peers: jax', jax.__version__, 'is ready')"
+  "$environment/bin/pip" install --quiet "$package" numpy
+  "$environment/bin/python" -c "import $package; print('peers: $package', $package.__version__, 'is ready')"
 }
 
 make_mtpy() {
@@ -77,8 +67,8 @@ make_mtpy() {
 [ $# -le 1 ] || set -- --too-many
 case ${1:-} in
   "") make_simpeg ;;
-  torch) make_torch ;;
-  jax) make_jax ;;
+  torch) make_engine_peer torch ;;
+  jax) make_engine_peer jax ;;
   pictures) make_mtpy ;;
   --remove) rm -rf build/peers ;;
   *) sed -n '3,9s/^# //p' "${BASH_SOURCE[0]}"; [ "$1" = "--help" ] && exit 0 || exit 2 ;;

@@ -125,7 +125,11 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
                            reference.size());
   const std::vector<Place> places = places_of(roughness, map->subdomain_of());
   const SparseMatrix inside = weighted_rows(roughness, places, [](Place place) { return place == Place::inside_one ? 1.0 : 0.0; });
-  Impl impl{std::move(map), weighted_rows(roughness, places, [&](Place place) { return weight_of(place, options); }), std::move(reference)};
+  Impl impl{std::move(map),
+            weighted_rows(roughness, places, [&](Place place) { return weight_of(place, options); }),
+            std::move(reference),
+            {},
+            {}};
   impl.weights.resize(impl.map->n_codes());
   Eigen::Index first = 0;
   for (std::size_t r = 0; r < impl.map->regions().size(); ++r) {
