@@ -152,6 +152,10 @@ void write_run_files(const Config& config, const Observations& observations, con
 }
 
 int finish_run(FinishedRun run) {
+  if (run.summary.predicted.size() == 0)
+    throw core::SolverError("mt_invert", "{}; there are no results to write. {}", run.summary.message,
+                            run.summary.history.empty() ? "Look at the start model and the grid (`--dry-run` shows unknowns and meshes)"
+                                                        : "The models so far are in " + run.folder.vtk());
   const Eigen::VectorXd log10_resistivity = run.last.physics.space().to_log10(run.summary.model);
   io::InversionResult result = describe_run(run, log10_resistivity);
   if (run.summary.reason == StopReason::failed) {

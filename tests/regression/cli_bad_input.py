@@ -104,6 +104,11 @@ with Folder() as folder:
     check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")
     expect(3, ["checkpoint"], "invert", path, "-o", folder / "new", "--resume")
 
+    # A start model without responses leaves nothing to write.
+    expect(6, ["the start model has no responses", "finite and positive", "no results to write", "--dry-run"], "invert", path, "-o", folder / "blank",
+           "--set", "start.resistivity_ohm_m=1e308")
+    check(not os.path.exists(folder / "blank/result.h5"), "no result of a run without a model")
+
     # A disk that is full: an error of its class, and no file cut short under its final name.
     limit = 20000
     run = subprocess.run([PROGRAM, "invert", path, "-o", folder / "limited"], capture_output=True, text=True, timeout=100,
