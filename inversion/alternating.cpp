@@ -111,6 +111,7 @@ class AlternatingRun final : public Run {
     const double pixel_lambda = pair.lambda;
     pair = step(half, codes, std::move(pair));
     pair.lambda = pixel_lambda;
+    pair.code_lambda = lambda;
     return std::nullopt;
   }
 

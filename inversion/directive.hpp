@@ -25,6 +25,7 @@ struct IterationRecord {
   double rms_at_start = 0.0;  ///< of the model before on this iteration's mesh: the rms of the row before unless the mesh was redesigned
   int n_forward = 0, n_jacobian = 0;  ///< in this iteration
   double seconds = 0.0;               ///< wall time of this iteration
+  double code_lambda = 0.0;           ///< of a pair: λ of its codes; else 0
 };
 
 /// What directives see after every accepted iteration (and once for the start model).

@@ -212,7 +212,8 @@ void Run::record(Candidate& candidate, double rms_at_start) {
                             .rms_at_start = rms_at_start,
                             .n_forward = n_forward_,
                             .n_jacobian = n_jacobian_,
-                            .seconds = seconds_since(begin_)});
+                            .seconds = seconds_since(begin_),
+                            .code_lambda = candidate.code_lambda});
   const IterationView view{state_.history.back(), state_.model, predicted_, state_};
   for (const auto& directive : settings_.directives) directive->on_iteration(view);
 }

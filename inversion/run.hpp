@@ -23,6 +23,7 @@ struct Candidate {
   Eigen::VectorXd model{}, predicted{};
   StepKind kind = StepKind::jump;
   double lambda = 0.0, step = 1.0;
+  double code_lambda = 0.0;  ///< of a pair
   double rms = std::numeric_limits<double>::infinity();
   std::string failure{};  ///< why it was rejected
 };

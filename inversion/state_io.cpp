@@ -8,11 +8,11 @@
 namespace lodestone::inversion {
 namespace {
 
-constexpr int n_columns = 10;
+constexpr int n_columns = 11, n_columns_before = 10;  // files before there were pairs in programs lack the last one
 
 Eigen::RowVectorXd row_of(const IterationRecord& r) {
   return (Eigen::RowVectorXd(n_columns) << r.iteration, static_cast<double>(r.kind), r.lambda, r.rms, r.roughness, r.step, r.rms_at_start,
-          r.n_forward, r.n_jacobian, r.seconds)
+          r.n_forward, r.n_jacobian, r.seconds, r.code_lambda)
       .finished();
 }
 
@@ -26,7 +26,8 @@ IterationRecord record_of(const Eigen::RowVectorXd& row) {
           .rms_at_start = row[6],
           .n_forward = static_cast<int>(row[7]),
           .n_jacobian = static_cast<int>(row[8]),
-          .seconds = row[9]};
+          .seconds = row[9],
+          .code_lambda = row.size() == n_columns ? row[10] : 0.0};
 }
 
 Eigen::VectorXd vector_of(const core::ArraySource& source, const std::string& name) {
@@ -54,14 +55,15 @@ void write_state(core::ArraySink& sink, const InversionState& state, const std::
   core::write_matrix(sink, group + "/history", history);
   sink.attribute(group + "/history", "columns",
                  "iteration, kind (0 start, 1 jump, 2 creep, 3 descent, 4 pair), lambda, rms, roughness, step, rms_at_start, n_forward, "
-                 "n_jacobian, seconds");
+                 "n_jacobian, seconds, lambda of the codes of a pair");
 }
 
 InversionState read_state(const core::ArraySource& source, const std::string& group) {
   const auto counters = core::read_integers(source, group + "/counters");
   const auto lambda = core::read_doubles(source, group + "/lambda");
   const Eigen::MatrixXd history = core::read_matrix(source, group + "/history");
-  if (counters.size() != 3 || lambda.size() != 2 || history.cols() != n_columns || history.rows() == 0)
+  if (counters.size() != 3 || lambda.size() != 2 || (history.cols() != n_columns && history.cols() != n_columns_before) ||
+      history.rows() == 0)
     throw core::FormatError("inversion::read_state",
                             "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
                             "was the checkpoint written by another version?",
