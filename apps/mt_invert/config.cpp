@@ -147,6 +147,11 @@ OutputConfig read_output(ConfigTable table) {
 
 /// errors: ConfigError for what a learned prior excludes.
 void check_learned_prior(const Config& config, const ConfigTable& table) {
+  if (config.inversion.alternates() && !config.learned_prior)
+    table.table("inversion")
+        .refuse("algorithm",
+                "expected [[learned_prior.region]] with a network together with \"alternating\", got none: there are no codes to alternate "
+                "with; add a region or choose \"gauss_newton\"");
   if (!config.learned_prior) return;
   const ConfigTable regularization = table.table("regularization");
   if (config.bounds)
@@ -157,7 +162,8 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
   if (config.regularization.norm.norm != inversion::RoughnessNorm::l2)
     regularization.refuse("norm", "expected \"l2\" together with [learned_prior]; remove norm or the regions");
   if (!config.inversion.needs_jacobian())
-    table.table("inversion").refuse("algorithm", "expected \"gauss_newton\" together with [learned_prior]; its weights follow the model");
+    table.table("inversion")
+        .refuse("algorithm", "expected \"gauss_newton\" or \"alternating\" together with [learned_prior]; its weights follow the model");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lodestone::mt_invert {
 namespace {
 
@@ -11,6 +13,8 @@ using inversion::DescentOptions;
 using inversion::GaussNewtonOptions;
 using inversion::LambdaStrategy;
 using inversion::SystemSpace;
+
+constexpr std::initializer_list<const char*> of_pairs{"pixel_lambda", "code_lambda", "lambda_decay"};
 
 /// A key that the chosen method would ignore is a mistake.
 void refuse_keys(const ConfigTable& table, const std::vector<const char*>& keys, std::string_view only_for) {
@@ -59,9 +63,8 @@ void read_cooling(ConfigTable& table, GaussNewtonOptions& options) {
   options.cooling_rate = table.integer("cooling_rate", options.cooling_rate, 1);
 }
 
-GaussNewtonOptions read_gauss_newton(ConfigTable& table) {
+GaussNewtonOptions read_gauss_newton(ConfigTable& table, GaussNewtonOptions options = {}) {
   refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
-  GaussNewtonOptions options;
   read_common(table, options);
   const std::string space = table.choice("space", {"auto", "data", "model"}, "auto");
   options.space = space == "data" ? SystemSpace::data : space == "model" ? SystemSpace::model : SystemSpace::automatic;
@@ -69,6 +72,21 @@ GaussNewtonOptions read_gauss_newton(ConfigTable& table) {
   options.lambda_strategy = strategy == "cooling" ? LambdaStrategy::cooling : LambdaStrategy::occam;
   options.lambda_strategy == LambdaStrategy::cooling ? read_cooling(table, options) : read_occam(table, options);
   return options;
+}
+
+/// What both stages have in common is read once; the other keys of Gauss–Newton are those of the polish.
+AlternatingConfig read_alternating(ConfigTable& table) {
+  AlternatingConfig config;
+  config.polish = read_gauss_newton(table, {.max_iterations = config.pairs.max_iterations});
+  config.pairs.max_iterations = config.polish.max_iterations;
+  config.pairs.target_rms = config.polish.target_rms;
+  config.pairs.max_halvings = config.polish.max_halvings;
+  config.pairs.min_rms_drop = config.polish.min_rms_drop;
+  config.pairs.patience = config.polish.patience;
+  config.pairs.pixel_lambda = table.not_negative("pixel_lambda", config.pairs.pixel_lambda);
+  config.pairs.code_lambda = table.not_negative("code_lambda", config.pairs.code_lambda);
+  config.pairs.decay = share(table, "lambda_decay", config.pairs.decay);
+  return config;
 }
 
 DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
@@ -86,23 +104,40 @@ DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
   return options;
 }
 
+/// Where the keys of every method are.
+template <class Options>
+const Options& common(const Options& options) {
+  return options;
+}
+const inversion::AlternatingOptions& common(const AlternatingConfig& config) { return config.pairs; }
+
 }  // namespace
 
 int InversionConfig::max_iterations() const {
-  return std::visit([](const auto& options) { return options.max_iterations; }, method);
+  return std::visit([](const auto& options) { return common(options).max_iterations; }, method);
 }
 
 double InversionConfig::target_rms() const {
-  return std::visit([](const auto& options) { return options.target_rms; }, method);
+  return std::visit([](const auto& options) { return common(options).target_rms; }, method);
 }
 
 std::unique_ptr<inversion::Optimiser> InversionConfig::make_optimiser(MPI_Comm comm) const {
+  if (const auto* both = std::get_if<AlternatingConfig>(&method)) return std::make_unique<inversion::GaussNewton>(comm, both->polish);
   if (const auto* options = std::get_if<GaussNewtonOptions>(&method)) return std::make_unique<inversion::GaussNewton>(comm, *options);
   return std::make_unique<inversion::Descent>(comm, std::get<DescentOptions>(method));
 }
 
+std::unique_ptr<inversion::Optimiser> InversionConfig::make_alternating(MPI_Comm comm, inversion::CodedRoughness codes,
+                                                                        inversion::EncodeOptions encode) const {
+  inversion::AlternatingOptions options = std::get<AlternatingConfig>(method).pairs;
+  options.encode = encode;
+  return std::make_unique<inversion::Alternating>(comm, options, std::move(codes));
+}
+
 InversionConfig read_inversion(ConfigTable table) {
-  const std::string algorithm = table.choice("algorithm", {"gauss_newton", "nlcg", "lbfgs"}, "gauss_newton");
+  const std::string algorithm = table.choice("algorithm", {"gauss_newton", "alternating", "nlcg", "lbfgs"}, "gauss_newton");
+  if (algorithm == "alternating") return {read_alternating(table)};
+  refuse_keys(table, of_pairs, "algorithm = \"alternating\"");
   if (algorithm == "gauss_newton") return {read_gauss_newton(table)};
   return {read_descent(table, algorithm == "nlcg" ? DescentMethod::nlcg : DescentMethod::lbfgs)};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config_table.hpp"
+#include "inversion/alternating.hpp"
 #include "inversion/descent.hpp"
 #include "inversion/gauss_newton.hpp"
 
@@ -10,14 +11,25 @@
 
 namespace lodestone::mt_invert {
 
+/// Pairs of steps of cells and of codes, and Gauss–Newton for the polish behind them.
+struct AlternatingConfig {
+  inversion::AlternatingOptions pairs;
+  inversion::GaussNewtonOptions polish;
+};
+
 /// Table [inversion]: the method and its options.
 struct InversionConfig {
-  std::variant<inversion::GaussNewtonOptions, inversion::DescentOptions> method;
+  std::variant<inversion::GaussNewtonOptions, inversion::DescentOptions, AlternatingConfig> method;
 
   [[nodiscard]] int max_iterations() const;
   [[nodiscard]] double target_rms() const;
-  [[nodiscard]] bool needs_jacobian() const { return std::holds_alternative<inversion::GaussNewtonOptions>(method); }
+  [[nodiscard]] bool needs_jacobian() const { return !std::holds_alternative<inversion::DescentOptions>(method); }
+  [[nodiscard]] bool alternates() const { return std::holds_alternative<AlternatingConfig>(method); }
+  /// Of a stage in cells, or in codes and cells together; where the method alternates, that of the polish.
   [[nodiscard]] std::unique_ptr<inversion::Optimiser> make_optimiser(MPI_Comm comm) const;
+  /// Where the method alternates.
+  [[nodiscard]] std::unique_ptr<inversion::Optimiser> make_alternating(MPI_Comm comm, inversion::CodedRoughness codes,
+                                                                       inversion::EncodeOptions encode) const;
 };
 
 /// errors: ConfigError, also for a key of another algorithm than the one chosen.

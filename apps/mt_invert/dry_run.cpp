@@ -88,20 +88,23 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
 }
 
 /// Regions and the unknowns that take the place of their cells; "" without a learned prior.
-std::string text_of_regions(const ModelSpace& space) {
-  if (!space.subdomains()) return {};
+std::string text_of_regions(const Stage& first) {
+  if (!first.codes) return {};
+  const ModelSpace& space = *first.codes;
   std::string text;
   for (const LearnedRegion& each : space.subdomains()->regions())
     text += fmt::format("learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, {}\n",
                         each.config.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
                         each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder->n_codes(), each.decoder->name());
-  return text + fmt::format("                      {} codes and {} cells outside instead of {} cells\n", space.coded()->n_codes(),
-                            space.coded()->outside().size(), space.n_free());
+  return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n", space.coded()->n_codes(),
+                            space.coded()->outside().size(), first.alternates() ? "take turns with" : "instead of", space.n_free());
 }
 
 }  // namespace
 
-int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth& earth, const Observations& observations) {
+int print_dry_run(const Stage& first, const Config& config, const Observations& observations) {
+  const PhysicsSetup& physics = first.physics;
+  const Earth& earth = first.earth;
   const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
   TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
   const double n = static_cast<double>(physics.space().n_of_cells() + physics.space().n_shifts()),
@@ -112,6 +115,7 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     const double n_threads = core::threads(), n_ranks = core::size_of(physics.comm());
     time.dense_s = (other * side * side / n_ranks + usual_trials * side * side * side / 3.0) / (n_threads * dense_rate);
     bytes += 8.0 * (2.0 * n * n_data + 2.0 * side * side);
+    if (first.alternates()) time.jacobian_s *= 2.0;
   } else {
     time.jacobian_s = 0.0;
     time.trials = descent_runs;
@@ -122,7 +126,7 @@ int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth
     print_out(fmt::format("unknowns:             {} × {} = {}{}{}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells(),
                           held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
                           shifts > 0 ? fmt::format(", and {} static shifts", shifts) : ""));
-    print_out(text_of_regions(space));
+    print_out(text_of_regions(first));
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));

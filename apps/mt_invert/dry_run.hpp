@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/physics_setup.hpp"
+#include "apps/mt_invert/stages.hpp"
 
 namespace lodestone::mt_invert {
 
 /// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration (from one timed frequency). collective.
 /// returns: the exit code.
-[[nodiscard]] int print_dry_run(const PhysicsSetup& physics, const Config& config, const Earth& earth, const Observations& observations);
+[[nodiscard]] int print_dry_run(const Stage& first, const Config& config, const Observations& observations);
 
 }  // namespace lodestone::mt_invert

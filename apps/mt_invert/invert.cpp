@@ -77,6 +77,13 @@ const char* way_from_kinks(const ProfileConfig& profile) {
              : "give profile.surface_file shorter segments there";
 }
 
+std::unique_ptr<inversion::Optimiser> optimiser_of(const Stage& stage, const Config& config) {
+  const MPI_Comm comm = stage.physics.comm();
+  if (!stage.alternates()) return config.inversion.make_optimiser(comm);
+  const Smoothness of_codes(config.regularization, stage.earth, *stage.codes);
+  return config.inversion.make_alternating(comm, *of_codes.coded(), stage.codes->subdomains()->encoding());
+}
+
 /// One stage: from its start, or from where a checkpoint left it.
 inversion::InversionSummary minimise(const Stage& stage, const Surroundings& run, const std::optional<RunState>& saved) {
   // What a good section is: it fits the data, and is smooth or like the draws of its prior
@@ -88,7 +95,7 @@ inversion::InversionSummary minimise(const Stage& stage, const Surroundings& run
       .regularization = smoothness.at(stage.start)};
 
   // Steps until the data are fitted
-  const auto optimiser = run.config.inversion.make_optimiser(physics.comm());
+  const auto optimiser = optimiser_of(stage, run.config);
   add_directives(*optimiser, stage, run);
   optimiser->set_redesign(redesign_of(physics, run.config.forward));
   optimiser->set_reweigh(smoothness.reweigh());
@@ -116,9 +123,8 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
 
   // 2. Physics: TE and TM responses on meshes of their own, frequencies shared between ranks. Unknowns: cells, or codes where a prior was learned
   const Stage first = first_stage(comm, config, earth, data.survey);
-  if (arguments.dry_run) return print_dry_run(first.physics, config, first.earth, observations);
-  const auto& subdomains = first.physics.space().subdomains();
-  const RunInputs inputs{config.toml, data, first.start, subdomains ? subdomains->identity() : ""};
+  if (arguments.dry_run) return print_dry_run(first, config, observations);
+  const RunInputs inputs{config.toml, data, first.start, first.codes ? first.codes->subdomains()->identity() : ""};
   const io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
   std::optional<RunState> saved;
   if (arguments.resume) saved = read_checkpoint(folder.checkpoint(), inputs);

@@ -36,13 +36,20 @@ io::LearnedRegion region_of(const LearnedRegion& region, const physics::mesh::Te
           .codes = std::move(codes)};
 }
 
+/// Of the final model: the unknowns themselves; where these are cells that were decoded, what made them; else the nearest.
+Eigen::VectorXd codes_of(const FinishedRun& run, const Eigen::VectorXd& log10_resistivity) {
+  const ModelSpace& space = *run.first.codes;
+  if (run.last.features) return space.from_log10(log10_resistivity);
+  return run.first.alternates() ? space.decoded_from(log10_resistivity) : run.summary.model.head(space.n_of_cells());
+}
+
 }  // namespace
 
 void add_learned_prior(const FinishedRun& run, io::InversionResult& result) {
-  const ModelSpace& space = run.first.physics.space();
-  if (!space.subdomains()) return;
+  if (!run.first.codes) return;
+  const ModelSpace& space = *run.first.codes;
   const bool polished = run.last.features.has_value();
-  const Eigen::VectorXd unknowns = polished ? space.from_log10(result.log10_resistivity) : run.summary.model.head(space.n_of_cells());
+  const Eigen::VectorXd unknowns = codes_of(run, result.log10_resistivity);
   io::LearnedPrior& prior = result.learned_prior.emplace();
   prior.subdomain = space.subdomains()->numbers();
   prior.decoded_log10_resistivity = space.to_log10(unknowns);

@@ -28,6 +28,11 @@ Eigen::VectorXd ModelSpace::from_log10(const Eigen::VectorXd& log10_resistivity)
   return bounds_ ? inversion::unbounded(of_free, bounds_->lower_log10, bounds_->upper_log10) : of_free;
 }
 
+Eigen::VectorXd ModelSpace::decoded_from(const Eigen::VectorXd& log10_resistivity) const {
+  constexpr inversion::EncodeOptions exact{.sigma_decades = 1e-4, .max_iterations = 100};  // the prior of the codes has no say
+  return coded_->encode(log10_resistivity(free_cells_), exact);
+}
+
 Eigen::VectorXd ModelSpace::unshifted(const Eigen::VectorXd& log10_resistivity) const {
   Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(n_of_cells() + n_shifts());
   unknowns.head(n_of_cells()) = from_log10(log10_resistivity);

@@ -20,7 +20,9 @@ class ModelSpace {
 
   /// The unknowns of the free cells: codes are those whose model is nearest. shapes: (n_cells) → (n_of_cells).
   [[nodiscard]] Eigen::VectorXd from_log10(const Eigen::VectorXd& log10_resistivity) const;
-  /// The same with shifts of zero behind them. shapes: (n_cells) → (n_of_cells + n_shifts).
+  /// The same of a model that was decoded: the codes that made it. Needs a learned prior.
+  [[nodiscard]] Eigen::VectorXd decoded_from(const Eigen::VectorXd& log10_resistivity) const;
+  /// The same as `from_log10` with shifts of zero behind them. shapes: (n_cells) → (n_of_cells + n_shifts).
   [[nodiscard]] Eigen::VectorXd unshifted(const Eigen::VectorXd& log10_resistivity) const;
   /// Every cell's log10 resistivity, with or without the shifts in `unknowns`. shapes: (n_of_cells …) → (n_cells).
   [[nodiscard]] Eigen::VectorXd to_log10(const Eigen::VectorXd& unknowns) const;

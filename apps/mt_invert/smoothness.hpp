@@ -18,6 +18,8 @@ class Smoothness {
   [[nodiscard]] std::shared_ptr<const inversion::Regularization> at(const Eigen::VectorXd& unknowns) const;
   /// For the optimiser; empty when the weights do not depend on the model. Keeps a reference to this object.
   [[nodiscard]] inversion::Reweigh reweigh() const;
+  /// What the codes are weighed against; nothing where unknowns are cells.
+  [[nodiscard]] const std::optional<inversion::CodedRoughness>& coded() const { return coded_; }
 
  private:
   /// Of the free cells and the shifts.

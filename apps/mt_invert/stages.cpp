@@ -34,11 +34,15 @@ inversion::StagedHistory Stage::history() const {
 
 Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
   auto subdomains = cut_subdomains(config.learned_prior, earth);
-  const bool is_coded = subdomains != nullptr;
-  const ModelSpace space(earth, config.bounds, shifts_of(config, survey), std::move(subdomains));
-  Stage stage{is_coded ? features : cells, earth, PhysicsSetup(comm, earth, survey, space, config.forward),
-              space.unshifted(earth.start_log10)};
-  if (is_coded) stage.earth.start_log10 = space.to_log10(stage.start);
+  auto shifts = shifts_of(config, survey);
+  std::optional<ModelSpace> codes;
+  if (subdomains) codes.emplace(earth, std::nullopt, shifts, std::move(subdomains));
+  const ModelSpace space = codes && !config.inversion.alternates() ? *codes : ModelSpace(earth, config.bounds, std::move(shifts));
+  Stage stage{codes ? features : cells, earth, PhysicsSetup(comm, earth, survey, space, config.forward), {}};
+  stage.start = codes ? codes->unshifted(earth.start_log10) : space.unshifted(earth.start_log10);
+  if (codes) stage.earth.start_log10 = codes->to_log10(stage.start);
+  if (codes && !space.coded()) stage.start = space.unshifted(stage.earth.start_log10);
+  stage.codes = std::move(codes);
   if (config.bounds) {
     warn_if_moved(space, "start", earth.start_log10);
     warn_if_moved(space, "reference", earth.reference_log10);
@@ -54,15 +58,15 @@ bool needs_polish(const Config& config, const inversion::InversionSummary& of_fe
 }
 
 Stage polish_stage(const Config& config, const Stage& first, inversion::InversionSummary of_features) {
-  const ModelSpace& coded = first.physics.space();
+  const ModelSpace& before = first.physics.space();
   Earth earth = first.earth;
-  earth.start_log10 = earth.reference_log10 = coded.to_log10(of_features.model);
-  const ModelSpace space(earth, {}, coded.shift_keys());
+  earth.start_log10 = earth.reference_log10 = before.to_log10(of_features.model);
+  const ModelSpace space(earth, {}, before.shift_keys());
   Eigen::VectorXd start = space.unshifted(earth.start_log10);
-  start.tail(space.n_shifts()) = coded.shifts_of(of_features.model);
+  start.tail(space.n_shifts()) = before.shifts_of(of_features.model);
   core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features", of_features.rms, space.n_free());
   PhysicsSetup physics(first.physics.comm(), earth, first.physics.survey(), space, config.forward);
-  return {polish, std::move(earth), std::move(physics), std::move(start), std::move(of_features)};
+  return {polish, std::move(earth), std::move(physics), std::move(start), {}, std::move(of_features)};
 }
 
 }  // namespace lodestone::mt_invert

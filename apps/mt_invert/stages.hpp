@@ -16,13 +16,18 @@ struct Stage {
   Earth earth;       ///< with the start and reference models of this stage
   PhysicsSetup physics;
   Eigen::VectorXd start;                                  ///< of the unknowns
+  std::optional<ModelSpace> codes{};                      ///< with a learned prior, but for a polish: of its codes and the cells outside
   std::optional<inversion::InversionSummary> features{};  ///< of a polish: how the stage before ended
+
+  /// Whether steps of cells, the unknowns, and steps of codes take turns.
+  [[nodiscard]] bool alternates() const { return codes && !physics.space().coded(); }
 
   /// To count iterations over all stages.
   [[nodiscard]] inversion::StagedHistory history() const;
 };
 
-/// Cells, or codes and the cells outside them where the configuration has a learned prior; it then starts from the nearest model of that prior.
+/// Cells, or codes and the cells outside them where the configuration has a learned prior (cells again where it alternates); it then starts from the nearest
+/// model of that prior.
 /// errors: those of `Subdomains`.
 [[nodiscard]] Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey);
 

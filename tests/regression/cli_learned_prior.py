@@ -1,68 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """invert with learned priors: codes, then cells where the prior does not fit; stopping and resuming in either stage; ranks; files."""
-import csv
 import os
 import signal
 import subprocess
 import time
 
+from learned import REGION, cells, history, section, stages, train
 from support import PROGRAM, Folder, check, expect, finish, run, synthetic
-
-PRIOR = """[grid]
-first_layer_m = 80.0
-layer_factor = 1.3
-n_layers = 10
-first_cell = 1
-last_cell = 8
-[prior]
-seed = {seed}
-[[prior.generator]]
-kind = "layers"
-number = [2, 4]
-thickness_m = [100.0, 1500.0]
-log10_resistivity = [{low}, {high}]
-[network]
-codes = {codes}
-channels = [8, 8]
-[training]
-draws = 1500
-epochs = 8
-batch_size = 25
-learning_rate = 3e-3
-[output]
-report = false
-checkpoint = false
-"""
-
-REGION = """
-[learned_prior]
-polish = "{polish}"
-[[learned_prior.region]]
-name = "block"
-network = "{network}"
-y_m = [-900.0, 900.0]
-"""
-
-
-def train(folder, name, low, high, codes=4, seed=1):
-    folder.write(f"{name}.toml", PRIOR.format(low=low, high=high, codes=codes, seed=seed))
-    expect(0, ["reconstruction error"], "train", folder / f"{name}.toml", "-o", folder / name)
-
-
-def history(folder, name):
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(open(folder / f"{name}/iterations.csv"))]
-
-
-def stages(folder, name):
-    return [row["stage"] for row in history(folder, name)]
-
-
-def section(folder, name):
-    return open(folder / f"{name}/section.csv").read()
-
-
-def cells(folder, name):
-    return [float(line.rsplit(",", 1)[1]) for line in section(folder, name).splitlines()[1:]]
 
 
 def stop_in(folder, config, stage, name):

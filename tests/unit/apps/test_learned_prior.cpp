@@ -170,6 +170,35 @@ TEST_CASE("learned prior: codes come first, then cells outside, then shifts; wha
   CHECK(smoothness.at(unknowns)->cost(further) > before);
 }
 
+TEST_CASE("learned prior: pairs and the polish behind them share target and stops, and each keeps its lambdas", "[apps]") {
+  const tests::TemporaryFolder folder;
+  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n[inversion]\nalgorithm = \"alternating\"\ntarget_rms = 2.0\n"
+                                      "pixel_lambda = 3.0\ncode_lambda = 4.0\nlambda_start = 5.0\n"
+                                      "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
+  const Config config = read_config(folder / "c.toml");
+  REQUIRE(config.inversion.alternates());
+  CHECK(config.inversion.needs_jacobian());
+  CHECK(config.inversion.max_iterations() == 13);
+  CHECK(config.inversion.target_rms() == 2.0);
+  const auto& both = std::get<AlternatingConfig>(config.inversion.method);
+  CHECK(both.pairs.pixel_lambda == 3.0);
+  CHECK(both.pairs.code_lambda == 4.0);
+  CHECK(both.polish.target_rms == 2.0);
+  CHECK(both.polish.lambda_start == 5.0);
+  CHECK(both.polish.max_iterations == 13);
+}
+
+TEST_CASE("learned prior: the codes that made a model are found again", "[apps]") {
+  const Earth earth = small_earth();
+  const auto subdomains = std::make_shared<const Subdomains>(LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  const ModelSpace space(earth, {}, {}, subdomains);
+  VectorXd unknowns = space.unshifted(earth.start_log10);
+  unknowns.head(8) << 0.4, -1.0, 1.5, 0.2, -0.3, 0.8, 2.0, -2.0;
+  const VectorXd model = space.to_log10(unknowns);
+  CHECK((space.to_log10(space.decoded_from(model)) - model).norm() < 1e-5);
+  CHECK((space.to_log10(space.from_log10(model)) - model).norm() > 1e-4);  // the nearest with the prior's pull is another one
+}
+
 TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart", "[apps]") {
   const auto identity = [](const char* file) { return Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity(); };
   CHECK(identity("column.h5") == identity("column.h5"));
@@ -192,6 +221,9 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   CHECK_THAT(refusal_of("[regularization]\nnorm = \"l1\"\n" + one), Contains("norm") && Contains("l2"));
   CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"lbfgs\"\n" + one), Contains("gauss_newton"));
   CHECK_THAT(refusal_of("[learned_prior]\npolish = \"sometimes\"\n" + one), Contains("when_needed"));
+  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\n"), Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
+  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\nlambda_decay = 1.5\n" + one), Contains("at most 1"));
+  CHECK_THAT(refusal_of("[inversion]\ncode_lambda = 1.0\n" + one), Contains("c.toml:4") && Contains("\"alternating\""));
   std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n" << one;
   const auto prior = read_config(folder / "c.toml").learned_prior;
   REQUIRE(prior);

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""invert with pairs of steps of cells and of codes: fit, polish, stopping and resuming, ranks, static shifts, files."""
+import os
+
+from learned import REGION, cells, history, section, stages, train
+from support import Folder, check, expect, finish, run, synthetic
+
+with Folder() as folder:
+    base = open(synthetic(folder, iterations=3, target=1.0, accuracy="iteration")).read()
+    alternating = base.replace("[inversion]\n", "[inversion]\nalgorithm = \"alternating\"\n")
+    expect(2, ["config.toml", "algorithm", "[[learned_prior.region]]", "alternating"], "invert", folder.write("config.toml", alternating), "-o", folder / "none")
+    train(folder, "right", 0.3, 2.7)
+    train(folder, "wrong", 2.9, 3.1)
+    right = folder.write("right_run.toml", alternating + REGION.format(network="right/vae.h5", polish="never"))
+    wrong = folder.write("wrong_run.toml", alternating + REGION.format(network="wrong/vae.h5", polish="when_needed"))
+
+    expect(0, ["6 subdomains by 4 codes", "24 codes and 92 cells outside take turns with 140 cells"], "invert", right, "-o", folder / "dry", "--dry-run")
+
+    # Pairs fit, and what they end with is decoded.
+    said = run("invert", right, "-o", folder / "pairs")
+    check(said.returncode in (0, 10), f"pairs: ends (code {said.returncode})")
+    rows = history(folder, "pairs")
+    check({row["stage"] for row in rows} == {"features"} and [row["kind"] for row in rows[1:]] == ["pair"] * (len(rows) - 1), "pairs of one stage")
+    check(float(rows[-1]["rms"]) < 0.35 * float(rows[0]["rms"]), f"pairs: the rms falls from {rows[0]['rms']} to {rows[-1]['rms']}")
+    check(all(int(row["n_jacobian"]) >= 2 for row in rows[1:]), "a pair takes a Jacobian of the cells and one of the codes")
+    expect(0, ["report.html"], "report", folder / "pairs")
+    check("Learned prior" in open(folder / "pairs/report.html").read(), "the report has the section of the prior")
+    check(os.path.exists(folder / "pairs/vtk/model_0001.vtu"), "ParaView files per pair")
+    vtk = open(folder / "pairs/vtk/section.vtu", errors="replace").read()
+    check("learned_prior/deviation_decades" in vtk, "ParaView sees the prior")
+
+    # Given weights are taken as they are.
+    given = ["--set", "inversion.pixel_lambda=50.0", "--set", "inversion.code_lambda=20.0", "--set", "inversion.lambda_decay=0.5"]
+    check(run("invert", right, *given, "-o", folder / "given").returncode in (0, 10), "with given lambdas it ends")
+    check(float(history(folder, "given")[1]["lambda"]) == 50.0, "the first lambda of the cells is the one given")
+
+    # Ranks give the same section.
+    launcher = ("mpirun", "--oversubscribe", "-n", "2", "--bind-to", "none")
+    check(run("invert", right, "-o", folder / "ranks", launcher=launcher).returncode in (0, 10), "2 ranks: ends")
+    apart = max(abs(a / b - 1.0) for a, b in zip(cells(folder, "ranks"), cells(folder, "pairs")))
+    check(apart < 1e-8, f"2 ranks: the same section to 1e-8 ({apart:.1e})")
+
+    # A prior that does not fit, then cells alone; in pieces the same bits.
+    shifts = ["--set", "static_shift.enabled=true"]
+    ended = run("invert", wrong, *shifts, "-o", folder / "polished")
+    check(ended.returncode in (0, 10) and "The prior does not fit the data" in ended.stdout, f"a wrong prior: reported in words (code {ended.returncode})")
+    names = stages(folder, "polished")
+    first = names.index("polish")
+    rows = history(folder, "polished")
+    check(set(names[:first]) == {"features"} and set(names[first:]) == {"polish"}, "features, then polish")
+    check({row["kind"] for row in rows[first + 1:]} <= {"jump", "creep"}, "the polish takes steps of Gauss–Newton")
+    check(float(rows[-1]["rms"]) < float(rows[first]["rms"]), f"the polish fits better: {rows[first]['rms']} to {rows[-1]['rms']}")
+    check(len(open(folder / "polished/static_shift.csv").read().splitlines()) == 15, "a shift per site and mode")
+    code, n = 11, 0
+    while code == 11 and n < 12:
+        code, n = run("invert", wrong, *shifts, "-o", folder / "pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
+    check(code in (0, 10) and n > 4, f"in pieces: done (code {code} after {n} runs)")
+    check(section(folder, "pieces") == section(folder, "polished"), "in pieces: the same section, digit by digit")
+    check(history(folder, "pieces") == history(folder, "polished"), "in pieces: the same history")
+
+    # Mistakes are told before any work.
+    expect(2, ["lambda_decay", "at most 1"], "invert", right, "-o", folder / "bad", "--set", "inversion.lambda_decay=1.5")
+    expect(2, ["memory", "lbfgs"], "invert", right, "-o", folder / "bad", "--set", "inversion.memory=5")
+    expect(2, ["pixel_lambda", "alternating"], "invert", right, "-o", folder / "bad", "--set", "inversion.algorithm=\"gauss_newton\"",
+           "--set", "inversion.pixel_lambda=1.0")
+finish()
