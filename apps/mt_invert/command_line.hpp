@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/site_depths.hpp"
+#include "io/report/comparison.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -48,6 +49,14 @@ struct ReportArguments {
   std::string run_folder;
 };
 
+/// Sections side by side; those after the runs are references.
+struct CompareArguments {
+  std::vector<std::string> sections, references;            ///< folders of runs, model files, CSV files of points
+  std::vector<io::report::SectionBlock> blocks;             ///< of which means are printed
+  std::optional<double> max_depth_m, min_log10, max_log10;  ///< of the picture
+  std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
+};
+
 struct InfoArguments {
   std::vector<std::string> paths;
   bool json = false;
@@ -62,7 +71,9 @@ struct SelftestArguments {
 
 /// One checked command line.
 struct CommandLine {
-  std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, InfoArguments, SelftestArguments> command;
+  std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, CompareArguments, InfoArguments,
+               SelftestArguments>
+      command;
   std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
   std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads

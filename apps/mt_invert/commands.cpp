@@ -26,6 +26,7 @@ struct Dispatch {
   int operator()(const TrainArguments& arguments) const { return run_train(comm, arguments, line); }
   int operator()(const ForwardArguments& arguments) const { return run_forward(comm, arguments); }
   int operator()(const ReportArguments& arguments) const { return run_report(comm, arguments); }
+  int operator()(const CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const InfoArguments& arguments) const { return run_info(comm, arguments); }
   int operator()(const SelftestArguments& arguments) const { return run_selftest(comm, arguments, line); }
 };

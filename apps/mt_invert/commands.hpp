@@ -15,6 +15,7 @@ namespace lodestone::mt_invert {
 [[nodiscard]] int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine& line);
 [[nodiscard]] int run_forward(MPI_Comm comm, const ForwardArguments& arguments);
 [[nodiscard]] int run_report(MPI_Comm comm, const ReportArguments& arguments);
+[[nodiscard]] int run_compare(MPI_Comm comm, const CompareArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const InfoArguments& arguments);
 [[nodiscard]] int run_selftest(MPI_Comm comm, const SelftestArguments& arguments, const CommandLine& line);
 

@@ -37,7 +37,7 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
 std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
   const std::vector<ConfigTable> regions = table.tables("region");
   if (regions.empty()) {
-    for (const char* key : {"code_weight", "between_weight", "encode_sigma_decades", "polish"}) {
+    for (const char* key : {"code_weight", "between_weight", "inside_weight", "encode_sigma_decades", "polish"}) {
       if (table.has(key)) table.refuse(key, "needs a region: add [[learned_prior.region]] with network and y_m, or remove this key");
     }
     return {};
@@ -45,6 +45,7 @@ std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
   LearnedPriorConfig config;
   config.weights.code_weight = table.positive("code_weight", config.weights.code_weight);
   config.weights.between_weight = table.not_negative("between_weight", config.weights.between_weight);
+  config.weights.inside_weight = table.not_negative("inside_weight", config.weights.inside_weight);
   config.encode_sigma_decades = table.positive("encode_sigma_decades", config.encode_sigma_decades);
   const std::string polish = table.choice("polish", {"when_needed", "always", "never"}, "when_needed");
   config.polish = polish == "always" ? Polish::always : polish == "never" ? Polish::never : Polish::when_needed;

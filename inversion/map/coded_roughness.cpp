@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
+#include "engine/core/timer.hpp"
 
 #include <cmath>
 #include <utility>
@@ -39,7 +40,7 @@ std::vector<Place> places_of(const SparseMatrix& roughness, const std::vector<in
 }
 
 double weight_of(Place place, const CodedRoughnessOptions& options) {
-  if (place == Place::inside_one) return 0.0;
+  if (place == Place::inside_one) return options.inside_weight;
   return place == Place::between ? options.between_weight : 1.0;
 }
 
@@ -116,10 +117,11 @@ struct CodedRoughness::Impl {
 
 CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMatrix roughness, Eigen::VectorXd reference,
                                CodedRoughnessOptions options) {
-  if (!(options.code_weight > 0.0) || !std::isfinite(options.code_weight) || !(options.between_weight >= 0.0) ||
-      !std::isfinite(options.between_weight))
-    throw core::InvalidArgument(component, "expected code_weight > 0 and between_weight ≥ 0, got {} and {}", options.code_weight,
-                                options.between_weight);
+  const auto is_weight = [](double weight) { return weight >= 0.0 && std::isfinite(weight); };
+  if (!(options.code_weight > 0.0) || !is_weight(options.code_weight) || !is_weight(options.between_weight) ||
+      !is_weight(options.inside_weight))
+    throw core::InvalidArgument(component, "expected code_weight > 0, between_weight ≥ 0 and inside_weight ≥ 0, got {}, {} and {}",
+                                options.code_weight, options.between_weight, options.inside_weight);
   if (roughness.cols() != map->size_out() || reference.size() != map->size_out())
     throw core::ShapeError(component, "expected an operator and a reference of {} cells, got {} and {}", map->size_out(), roughness.cols(),
                            reference.size());
@@ -149,6 +151,7 @@ const std::vector<double>& CodedRoughness::code_weights() const { return impl_->
 std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVectorRef& unknowns) const {
   const SubdomainMap& map = *impl_->map;
   const SparseMatrix derivative = map.derivative(unknowns);
+  const core::ScopedTimer timer("codes/roughness");
   const SparseMatrix product = impl_->roughness * derivative;
   Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
   b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns);

@@ -11,11 +11,13 @@ struct CodedRoughnessOptions {
   /// Of ‖v‖² beside the roughness, in units of the rule: draws of the prior cost, on average, as much as the roughness they would have as cells. So λ means
   /// the same with codes and without.
   double code_weight = 1.0;
-  /// Of the roughness across faces between two subdomains, of that elsewhere; inside a subdomain the decoder alone rules.
+  /// Of the roughness across faces between two subdomains, of that elsewhere.
   double between_weight = 1.0;
+  /// Of the roughness and smallness inside a subdomain, of that elsewhere. 0: there the decoder alone rules; 1: of all draws that fit, a smooth one.
+  double inside_weight = 0.0;
 };
 
-/// ‖R (M(u) − m_ref)‖² + Σ w ‖v‖² of the unknowns u = [v; outside] of a SubdomainMap M: roughness outside and between the subdomains, the prior of the codes.
+/// ‖R (M(u) − m_ref)‖² + Σ w ‖v‖² of the unknowns u = [v; outside] of a SubdomainMap M: roughness outside and between the subdomains (inside them by its weight), the prior of the codes.
 class CodedRoughness {
  public:
   /// `roughness`: of first order on the model's cells, as `roughness_operator` makes it. shapes: (n_rows, n_model), (n_model).

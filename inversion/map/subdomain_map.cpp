@@ -2,6 +2,7 @@
 #include "inversion/map/subdomain_map.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/timer.hpp"
 
 #include <utility>
 
@@ -18,7 +19,10 @@ class SubdomainLinearization final : public core::Linearization {
 
  private:
   Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return derivative_ * directions; }
-  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return derivative_.transpose() * directions; }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    const core::ScopedTimer timer("codes/chain rule");
+    return derivative_.transpose() * directions;
+  }
   Eigen::MatrixXd do_jacobian() const override { return derivative_.toDense(); }
 
   SparseMatrix derivative_;
@@ -45,6 +49,11 @@ void check_region(const Region& region, Eigen::Index n_model) {
         throw core::InvalidArgument(component, "region \"{}\", subdomain {}: cell {} stands in it twice", region.name, s, cell);
     }
   }
+}
+
+Eigen::MatrixXd decoder_jacobians(const Decoder& decoder, const Eigen::MatrixXd& codes) {
+  const core::ScopedTimer timer("codes/decoder jacobian");
+  return decoder.jacobians(codes);
 }
 
 }  // namespace
@@ -97,7 +106,7 @@ SparseMatrix SubdomainMap::derivative(const core::ConstVectorRef& unknowns) cons
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     const Region& region = regions_[r];
     const Eigen::Index n = region.decoder->n_codes();
-    const Eigen::MatrixXd jacobians = region.decoder->jacobians(codes_of(r, unknowns));
+    const Eigen::MatrixXd jacobians = decoder_jacobians(*region.decoder, codes_of(r, unknowns));
     for (Eigen::Index column = 0; column < jacobians.cols(); ++column) {
       const auto& cells = region.subdomains[static_cast<std::size_t>(column / n)];
       for (Eigen::Index i = 0; i < jacobians.rows(); ++i)
@@ -118,6 +127,7 @@ std::unique_ptr<core::Linearization> SubdomainMap::do_linearize(const core::Cons
 
 Eigen::VectorXd SubdomainMap::encode(const core::ConstVectorRef& model, const EncodeOptions& options) const {
   if (model.size() != n_model_) throw core::ShapeError(component, "expected a model of {} cells, got {}", n_model_, model.size());
+  const core::ScopedTimer timer("codes/encode");
   Eigen::VectorXd unknowns(size_in());
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     const Region& region = regions_[r];

@@ -27,6 +27,15 @@ void write_responses_csv(const std::string& path, const std::vector<physics::mt:
 /// The rows of such a file. errors: FileError, FormatError with file:line.
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
 
+/// Sections given by points: one row per point of a rectangular lattice, `y_m` or `y_km` (`x_km`, as figures call the distance along a profile), `depth_m` or `depth_km`,
+/// then a column `log10_rho_NAME` for each section; an empty field is a point without a value (NaN). Cells reach half-way to the next points.
+/// errors: FileError, FormatError with file:line (header, number, a point given twice, fewer than two positions or depths).
+struct NamedSection {
+  std::string name;  ///< NAME, with spaces for underscores
+  physics::mesh::Section2D section;
+};
+[[nodiscard]] std::vector<NamedSection> read_sections_csv(const std::string& path);
+
 /// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is an empty field.
 /// shapes: values (n_rows, columns.size()). errors: FileError; ShapeError.
 void write_table_csv(const std::string& path, const std::vector<std::string>& columns, const core::ConstMatrixRef& values);

@@ -298,15 +298,18 @@ void add_stations(SectionPanel& panel, const InversionResult& result) {
 
 }  // namespace
 
-Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
-  SectionPanel panel = panel_of(result, fmt::format("Resistivity section, rms {:.2f}", result.rms));
+SectionPanel section_panel(const InversionResult& result, std::string title) {
+  SectionPanel panel = panel_of(result, std::move(title));
   add_stations(panel, result);
-  return sections_picture({panel}, options);
+  return panel;
+}
+
+Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
+  return sections_picture({section_panel(result, fmt::format("Resistivity section, rms {:.2f}", result.rms))}, options);
 }
 
 Canvas prior_picture_of(const InversionResult& result) {
-  SectionPanel panel = panel_of(result, "Final model"), nearest = panel_of(result, "Nearest model of the prior");
-  add_stations(panel, result);
+  SectionPanel panel = section_panel(result, "Final model"), nearest = panel_of(result, "Nearest model of the prior");
   nearest.section.resistivity_ohm_m = Eigen::pow(10.0, result.learned_prior->decoded_log10_resistivity.array());
   return sections_picture({panel, nearest});
 }

@@ -39,6 +39,8 @@ struct SectionPanel {
 
 /// Sections one above the other with the same scales.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options = {});
+/// The final section of a result with its sites and the regions of its learned prior.
+[[nodiscard]] SectionPanel section_panel(const InversionResult& result, std::string title);
 /// The final section of a result with its sites and the regions of a learned prior.
 [[nodiscard]] Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options = {});
 /// The same above the nearest section of its learned prior.

@@ -65,6 +65,28 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
 }
 
+TEST_CASE("command line: compare takes sections, references, blocks in km and a picture", "[apps]") {
+  const auto given = std::get<CompareArguments>(parse({"compare", "a", "b", "--reference", "c.csv", "--block-km", "90,200,25,80",
+                                                       "--block-km", "-5, 5,0,1", "--range", "-1,5", "--depth-km", "84", "-o", "d.png"})
+                                                    .command);
+  CHECK(given.sections == std::vector<std::string>{"a", "b"});
+  CHECK(given.references == std::vector<std::string>{"c.csv"});
+  REQUIRE(given.blocks.size() == 2);
+  CHECK(given.blocks[0].z_to_m == 80e3);
+  CHECK(given.blocks[1].y_from_m == -5e3);
+  CHECK(given.min_log10 == -1.0);
+  CHECK(given.max_depth_m == 84e3);
+  CHECK(given.output_path == "d.png");
+  CHECK_FALSE(std::get<CompareArguments>(parse({"compare", "a"}).command).max_log10);
+  CHECK_THAT(refusal({"compare"}), Catch::Contains("SECTION"));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}), Catch::Contains("four numbers") && Catch::Contains("1,2,3"));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "2,1,3,4"}), Catch::Contains("Y0 < Y1"));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3,x"}), Catch::Contains("four numbers"));
+  CHECK_THAT(refusal({"compare", "a", "--range", "3,3"}), Catch::Contains("LOW < HIGH"));
+  CHECK_THAT(refusal({"compare", "a", "--depth-km", "0"}), Catch::Contains("positive"));
+  CHECK_THAT(refusal({"compare", "a", "-o", "a.pdf"}), Catch::Contains(".png or .svg"));
+}
+
 TEST_CASE("command line: every command takes a number of threads, at least one", "[apps]") {
   CHECK(parse({"invert", "a.toml", "--threads", "3"}).n_threads == 3);
   CHECK(parse({"--threads", "2", "selftest"}).n_threads == 2);
@@ -85,7 +107,7 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
 }
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
-  for (const char* command : {"invert", "forward", "report", "info", "selftest"}) {
+  for (const char* command : {"invert", "forward", "report", "compare", "info", "selftest"}) {
     const auto line = parse({command, "--help"});
     CHECK_THAT(std::get<ShowText>(line.command).text, Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
   }

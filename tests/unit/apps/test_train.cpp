@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -151,4 +152,27 @@ TEST_CASE("train: the shipped prior of the field case stands on the cells of its
   CHECK(depth_m.front() == Approx(1059.0).epsilon(1e-3));
   CHECK(depth_m.back() == Approx(84030.0).epsilon(1e-3));
   CHECK(config.setup.network.n_codes == 16);
+}
+
+TEST_CASE("train: the shipped network is the one its configuration describes, and has its scores on draws it never saw", "[apps]") {
+  const std::string source(LODESTONE_SOURCE_DIR);
+  const models::TrainedVae vae = models::TrainedVae::load(io::Hdf5Source(source + "/data/kim_eto_prior/vae.h5"));
+  const TrainConfig config = read_train_config(source + "/examples/kim_eto/prior.toml");
+  vae.check_grid(config.prior.grid(), "prior.toml");
+  CHECK(vae.options() == config.setup.network);
+  for (const std::string& said :
+       {fmt::format("\"draws\": {}", config.setup.recipe.n_draws), fmt::format("\"epochs\": {}", config.setup.recipe.epochs),
+        fmt::format("\"batch_size\": {}", config.setup.recipe.batch_size), std::string("\"seed\": 1"),
+        fmt::format("\"reconstruction_rms_decades\": {:.4g}", vae.statistics().rms)})
+    CHECK_THAT(vae.card(), Contains(said));
+
+  // Draws are told by their numbers; the training and its validation had those below.
+  const Eigen::MatrixXd fresh = config.prior.draws(config.setup.recipe.n_draws, 2000);
+  const inversion::DecoderPtr decoder = models::vae_decoder(vae, "vae.h5");
+  const Eigen::ArrayXXd missing = decoder->decode(decoder->encode(fresh)) - fresh;
+  CHECK(std::sqrt(missing.square().mean()) == Approx(vae.statistics().rms).epsilon(0.1));
+  CHECK(std::sqrt(missing.square().mean()) < 0.035);
+  const Eigen::VectorXd mean = fresh.rowwise().mean();
+  const Eigen::VectorXd deviation = vae.statistics().covariance.diagonal().cwiseSqrt();
+  CHECK(((mean - vae.statistics().mean).array().abs() < 4.0 * deviation.array() / std::sqrt(2000.0)).all());
 }

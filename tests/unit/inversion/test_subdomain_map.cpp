@@ -123,6 +123,23 @@ TEST_CASE("roughness counts outside and, weighted, between subdomains; inside on
   CHECK(roughness.at(u)->cost(u) == Approx(expected));
 }
 
+TEST_CASE("with a weight, roughness and smallness inside a subdomain count beside the codes' prior, in cost and quadratic part") {
+  std::shared_ptr<const SubdomainMap> map;
+  const CodedRoughness without = two_columns(map, {.code_weight = 0.5}),
+                       with = two_columns(map, {.code_weight = 0.5, .inside_weight = 0.3});
+  const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
+  const VectorXd m = map->value(u);
+  double inside = 0.0;
+  for (int y = 0; y < 2; ++y) {
+    for (int z = 0; z < 3; ++z)
+      inside += 0.01 * std::pow(m[3 * z + y] - 1.0, 2) + (z < 2 ? std::pow(m[3 * z + 3 + y] - m[3 * z + y], 2) : 0.0);
+  }
+  CHECK(with.cost(u) == Approx(without.cost(u) + 0.3 * inside));
+  CHECK(with.at(u)->cost(u) == Approx(with.cost(u)));
+  CHECK(with.code_weights() == without.code_weights());
+  CHECK_THROWS_AS(two_columns(map, {.inside_weight = -1.0}), core::InvalidArgument);
+}
+
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
   const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});

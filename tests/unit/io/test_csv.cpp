@@ -20,7 +20,49 @@ std::string sites_message(const std::string& text) {
   return message_of<core::FormatError>([&] { (void)read_sites_csv(path); });
 }
 
+std::string sections_message(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = write_text(folder, "p.csv", text);
+  return message_of<core::FormatError>([&] { (void)read_sections_csv(path); });
+}
+
 }  // namespace
+
+TEST_CASE("sections CSV: points become cells that reach half-way to their neighbours, empty fields and absent points have no value",
+          "[csv]") {
+  const TemporaryFolder folder;
+  const auto sections = read_sections_csv(write_text(folder, "p.csv",
+                                                     "x_km,depth_m,log10_rho_smooth_model,log10_rho_b\n"
+                                                     "3,100,1,2\n0,100,0.5,\n1,100,,-1\n"
+                                                     "0,400,3,3\n1,400,2,0\n"));
+  REQUIRE(sections.size() == 2);
+  CHECK(sections[0].name == "smooth model");
+  CHECK(sections[1].name == "b");
+  const auto& [grid, rho, surface, sea] = sections[0].section;
+  CHECK(grid.y_edges_m() == std::vector<double>{-500.0, 500.0, 2000.0, 4000.0});
+  CHECK(grid.z_edges_m() == std::vector<double>{0.0, 250.0, 550.0});
+  CHECK(rho[grid.index(0, 2)] == Approx(10.0));
+  CHECK(rho[grid.index(1, 1)] == Approx(100.0));
+  CHECK(std::isnan(rho[grid.index(0, 1)]));
+  CHECK(std::isnan(rho[grid.index(1, 2)]));
+  CHECK(std::isnan(sections[1].section.resistivity_ohm_m[grid.index(0, 0)]));
+  CHECK(sections[1].section.resistivity_ohm_m[grid.index(0, 1)] == Approx(0.1));
+}
+
+TEST_CASE("sections CSV: another header, a bad number, a point given twice and a single column are format errors with file and line",
+          "[csv]") {
+  CHECK_THAT(sections_message("site,depth_m,log10_rho_a\n"), Catch::Contains("p.csv:1: expected y_m or y_km as column 1, got \"site\""));
+  CHECK_THAT(sections_message("y_m,z,log10_rho_a\n"), Catch::Contains("expected depth_m or depth_km as column 2"));
+  CHECK_THAT(sections_message("y_m,depth_m\n0,1\n"), Catch::Contains("expected a column log10_rho_NAME"));
+  CHECK_THAT(sections_message("y_m,depth_m,rho\n0,1,2\n"), Catch::Contains("expected log10_rho_NAME as column 3, got \"rho\""));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,x\n0,2,1\n1,1,1\n"),
+             Catch::Contains("p.csv:2: expected a number in column log10_rho_a"));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,-1,1\n"), Catch::Contains("p.csv:2: expected a depth of 0 or more"));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n1,2,1\n0,1,2\n"), Catch::Contains("p.csv:4: expected each point once"));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n0,2,1\n"),
+             Catch::Contains("expected points at two positions or more, got 1"));
+  CHECK_THROWS_AS(read_sections_csv("/none/p.csv"), core::FileError);
+}
 
 TEST_CASE("sites CSV: names and positions are read, a missing depth means the surface", "[csv]") {
   const TemporaryFolder folder;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace lodestone::io::report {
+namespace {
+
+using physics::mesh::Section2D;
+using physics::mesh::TensorGrid2D;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+double log10_at(const Section2D& section, double y_m, double z_m) {
+  const TensorGrid2D& grid = section.grid;
+  const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
+  if (y_m < y.front() || y_m > y.back() || z_m < z.front() || z_m > z.back()) return none;
+  return std::log10(section.resistivity_ohm_m[grid.index(grid.row_of(z_m), grid.column_of(y_m))]);
+}
+
+/// Length of [a, b] inside [from, to].
+double shared(double a, double b, double from, double to) { return std::max(0.0, std::min(b, to) - std::max(a, from)); }
+
+double pearson(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto n = static_cast<Eigen::Index>(a.size());
+  if (n < 2) return none;
+  const Eigen::Map<const Eigen::ArrayXd> x(a.data(), n), y(b.data(), n);
+  const Eigen::ArrayXd dx = x - x.mean(), dy = y - y.mean();
+  const double scale = std::sqrt(dx.square().sum() * dy.square().sum());
+  return scale > 0.0 ? (dx * dy).sum() / scale : none;
+}
+
+}  // namespace
+
+Correlation correlation(const Section2D& reference, const Section2D& section) {
+  std::vector<double> a, b;
+  for (int iz = 0; iz < reference.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < reference.grid.n_y(); ++iy) {
+      const double of_reference = std::log10(reference.resistivity_ohm_m[reference.grid.index(iz, iy)]);
+      const double other = log10_at(section, reference.grid.y_centre_m(iy), reference.grid.z_centre_m(iz));
+      if (!std::isfinite(of_reference) || !std::isfinite(other)) continue;
+      a.push_back(of_reference);
+      b.push_back(other);
+    }
+  }
+  return {pearson(a, b), static_cast<int>(a.size())};
+}
+
+double mean_log10(const Section2D& section, const SectionBlock& block) {
+  const auto &y = section.grid.y_edges_m(), &z = section.grid.z_edges_m();
+  double sum = 0.0, area = 0.0;
+  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
+    const auto kz = static_cast<std::size_t>(iz);
+    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
+      const auto ky = static_cast<std::size_t>(iy);
+      const double inside = shared(y[ky], y[ky + 1], block.y_from_m, block.y_to_m) * shared(z[kz], z[kz + 1], block.z_from_m, block.z_to_m);
+      const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
+      if (inside <= 0.0 || !std::isfinite(value)) continue;
+      sum += inside * value;
+      area += inside;
+    }
+  }
+  return area > 0.0 ? sum / area : none;
+}
+
+}  // namespace lodestone::io::report
