@@ -34,7 +34,9 @@ std::map<std::string, std::string> flattened(const std::string& toml) {
   return result;
 }
 
-bool may_differ(const std::string& key) { return key == "run.title" || key == "inversion.max_iterations" || key.starts_with("output."); }
+bool may_differ(const std::string& key) {
+  return key == "run.title" || key == "inversion.max_iterations" || key.starts_with("output.") || key.starts_with("uncertainty.");
+}
 
 std::string value_or_absent(const std::map<std::string, std::string>& values, const std::string& key) {
   const auto found = values.find(key);

@@ -27,7 +27,7 @@ struct RunState {
 void write_checkpoint(const std::string& path, const RunInputs& inputs, const RunState& run);
 
 /// The saved state. errors: FileError, FormatError; ConfigError that says what differs when configuration, data or networks are not those of the checkpoint
-/// (titles, output and the maximal number of iterations may differ).
+/// (titles, output, uncertainty and the maximal number of iterations may differ).
 [[nodiscard]] RunState read_checkpoint(const std::string& path, const RunInputs& inputs);
 
 /// "key: old → new" for every key that differs between two configurations and matters for the result; empty when none does.

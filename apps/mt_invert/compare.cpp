@@ -36,7 +36,7 @@ Compared compared_run(const std::string& folder, const std::string& file) {
   };
   const std::string name = result.title.empty() ? folder : result.title;
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
-  return {io::report::section_panel(result, fmt::format("{}: rms {:.2f}", name, result.rms)),
+  return {io::report::panel_of(result, fmt::format("{}: rms {:.2f}", name, result.rms), result.log10_resistivity, io::report::Sites::shown),
           {fmt::format("{:.3f}", result.rms), fmt::format("{:g}", result.target_rms), fmt::format("{}", iterations),
            fmt::format("{}", sum(&io::IterationRow::n_jacobian)), fmt::format("{}", sum(&io::IterationRow::n_forward)),
            fmt::format("{:.1f}", sum(&io::IterationRow::seconds))}};

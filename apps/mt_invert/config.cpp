@@ -189,6 +189,7 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   config.static_shift = read_static_shift(table.table("static_shift"));
   config.inversion = read_inversion(table.table("inversion"));
   config.huber_threshold = read_huber_threshold(table.table("misfit"));
+  config.uncertainty = read_uncertainty(table.table("uncertainty"));
   config.forward = read_forward(table.table("forward"));
   config.output = read_output(table.table("output"));
   if (config.grid.from_model && config.start.file.empty()) {
@@ -197,6 +198,11 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   if (config.regularization.norm.norm != inversion::RoughnessNorm::l2 && !config.inversion.needs_jacobian())
     table.table("regularization").refuse("norm", "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
   check_learned_prior(config, table);
+  if (config.uncertainty && config.uncertainty->ensemble && config.huber_threshold > 0.0)
+    table.table("uncertainty")
+        .refuse("samples",
+                fmt::format("excludes misfit.huber_threshold = {:g}, which stands for no distribution of errors to draw from; remove one",
+                            config.huber_threshold));
   given.require_all_used();
   config.toml = table.effective_toml();
   return config;

@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/config_inversion.hpp"
 #include "apps/mt_invert/config_learned_prior.hpp"
+#include "apps/mt_invert/config_uncertainty.hpp"
 #include "inversion/roughness_norm.hpp"
 #include "io/edi/edi_reader.hpp"
 #include "physics/mesh/tensor_grid.hpp"
@@ -123,6 +124,7 @@ struct Config {
   std::optional<StaticShiftConfig> static_shift;
   double huber_threshold = 0.0;  ///< table [misfit]; in errors of the data, 0: least squares
   InversionConfig inversion;
+  std::optional<UncertaintyConfig> uncertainty;
   ForwardConfig forward;
   OutputConfig output;
   std::string toml;  ///< every key with the value in force

@@ -9,6 +9,7 @@
 #include "apps/mt_invert/smoothness.hpp"
 #include "apps/mt_invert/stages.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
+#include "apps/mt_invert/uncertainty.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
@@ -103,6 +104,15 @@ inversion::InversionSummary minimise(const Stage& stage, const Surroundings& run
   return saved ? optimiser->resume(objective, saved->state) : optimiser->minimise(objective, stage.start);
 }
 
+bool was_stopped(const inversion::InversionSummary& summary) {
+  return summary.reason == inversion::StopReason::interrupted || summary.reason == inversion::StopReason::time_limit;
+}
+
+int say_how_to_go_on(const std::string& what, const InvertArguments& arguments, const RunFolder& folder) {
+  core::log::warning("{}; go on with: mt_invert invert {} -o {} --resume", what, arguments.config_path, folder.path().string());
+  return static_cast<int>(core::ExitCode::interrupted);
+}
+
 }  // namespace
 
 int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLine& line) {
@@ -143,13 +153,16 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
     summary = minimise(*polish, run, features_are_over ? saved : std::nullopt);
   }
 
-  // 5. Results for ParaView, for people and for the next run
-  if (summary.reason == inversion::StopReason::interrupted || summary.reason == inversion::StopReason::time_limit) {
-    core::log::warning("{}; go on with: mt_invert invert {} -o {} --resume", summary.message, arguments.config_path,
-                       folder.path().string());
-    return static_cast<int>(core::ExitCode::interrupted);
-  }
-  const int code = finish_run({config, observations, first, polish ? *polish : first, folder, summary, provenance});
+  // 5. How well the data determine it
+  if (was_stopped(summary)) return say_how_to_go_on(summary.message, arguments, folder);
+  const Stage& last = polish ? *polish : first;
+  const Findings found =
+      find_uncertainty({config, data, first, last, summary, folder}, arguments.resume ? Samples::kept : Samples::none, std::ref(stop));
+  if (found.stopped)
+    return say_how_to_go_on(fmt::format("stopped from outside ({})", inversion::describe(*found.stopped)), arguments, folder);
+
+  // 6. Results for ParaView, for people and for the next run
+  const int code = finish_run({config, observations, first, last, folder, summary, found.uncertainty, provenance});
   core::log::debug("{}", core::Trace::global().table());
   return code;
 }

@@ -46,6 +46,11 @@ Eigen::VectorXd ModelSpace::to_log10(const Eigen::VectorXd& unknowns) const {
   return log10_resistivity;
 }
 
+Eigen::VectorXd ModelSpace::slope_of_log10(const Eigen::VectorXd& unknowns) const {
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n_free());
+  return bounds_ ? Eigen::VectorXd(to_log10_->linearize(unknowns.head(n_free()))->jvp(ones)) : ones;
+}
+
 core::MapPtr ModelSpace::behind(core::MapPtr simulation) const {
   if (n_free() < held_log10_.size())
     simulation = core::restrict_unknowns(std::move(simulation), free_cells_, Eigen::pow(10.0, held_log10_.array()));

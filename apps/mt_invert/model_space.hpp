@@ -26,6 +26,8 @@ class ModelSpace {
   [[nodiscard]] Eigen::VectorXd unshifted(const Eigen::VectorXd& log10_resistivity) const;
   /// Every cell's log10 resistivity, with or without the shifts in `unknowns`. shapes: (n_of_cells …) → (n_cells).
   [[nodiscard]] Eigen::VectorXd to_log10(const Eigen::VectorXd& unknowns) const;
+  /// Derivative of each free cell's log10 resistivity by its unknown, without a learned prior. shapes: (n_of_cells …) → (n_free).
+  [[nodiscard]] Eigen::VectorXd slope_of_log10(const Eigen::VectorXd& unknowns) const;
   [[nodiscard]] Eigen::VectorXd shifts_of(const Eigen::VectorXd& unknowns) const { return unknowns.tail(n_shifts()); }
 
   /// A map of resistivities in ohm m as a map of the unknowns of the cells.

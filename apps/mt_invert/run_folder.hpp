@@ -16,6 +16,7 @@ class RunFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string config() const { return (path_ / "config.toml").string(); }
   [[nodiscard]] std::string checkpoint() const { return (path_ / "checkpoint.h5").string(); }
+  [[nodiscard]] std::string ensemble() const { return (path_ / "ensemble.h5").string(); }
   [[nodiscard]] std::string iterations() const { return (path_ / "iterations.csv").string(); }
   [[nodiscard]] std::string result() const { return (path_ / "result.h5").string(); }
   [[nodiscard]] std::string section_csv() const { return (path_ / "section.csv").string(); }

@@ -61,6 +61,8 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
   result.stop_message = run.summary.message;
   result.target_rms = run.config.inversion.target_rms();
   add_static_shifts(run.config, run.last.physics.space(), run.summary.model, result);
+  result.uncertainty = run.uncertainty;
+  if (result.uncertainty) core::log::info("uncertainty: {}", io::words_on_uncertainty(result));
   add_learned_prior(run, result);
   return result;
 }

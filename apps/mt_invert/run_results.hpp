@@ -17,6 +17,7 @@ struct FinishedRun {
   const Stage &first, &last;  ///< the same without a polish
   const RunFolder& folder;
   const inversion::InversionSummary& summary;  ///< of the last stage
+  const std::optional<io::Uncertainty>& uncertainty;
   io::Provenance provenance;
 };
 

@@ -12,6 +12,7 @@
 #include "io/report/report_tables.hpp"
 #include "io/report/section_picture.hpp"
 #include "io/report/sounding_picture.hpp"
+#include "io/report/uncertainty_picture.hpp"
 #include "io/result/output_folder.hpp"
 
 #include <algorithm>
@@ -33,12 +34,15 @@ double shallow_depth_m(const physics::mesh::TensorGrid2D& grid) {
   return grid.z_edges_m().front() + power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
 }
 
+bool has_mask(const InversionResult& result) { return result.uncertainty && result.uncertainty->posterior; }
+
 void add_section(Page& page, const InversionResult& result) {
   page.heading("section", "Resistivity section");
   page.figure(section_picture(result), "section",
               "Resistivity of the final model. Red is conductive, blue resistive; triangles are sites. Structure below the depth to which "
               "the longest "
-              "periods see is set by smoothness, not by data.");
+              "periods see is set by smoothness, not by data." +
+                  std::string(has_mask(result) ? " Hatched: beyond the depth of investigation." : ""));
   SectionPictureOptions shallow;
   shallow.max_depth_m = shallow_depth_m(result.grid);
   page.figure(section_picture(result, shallow), "section_shallow", "The upper part of the same section, with its own colour scale.");
@@ -55,6 +59,31 @@ void add_learned_prior(Page& page, const InversionResult& result) {
       "deviation is that of the final model from the nearest one of the prior.");
   if (!result.learned_prior->polished) return;
   page.figure(prior_picture_of(result), "learned_prior", "The final model, and the nearest one of the prior.");
+}
+
+void add_uncertainty(Page& page, const InversionResult& result) {
+  if (!result.uncertainty) return;
+  page.heading("uncertainty", "How well the data determine it");
+  page.paragraph(words_on_uncertainty(result));
+  page.figure(
+      deviations_picture(result), "deviations",
+      "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 either way. It is measured against the "
+      "roughness (or the codes) and the λ of the run, so it says what the data can tell beside a section of this kind, not how wide "
+      "geology is.");
+  if (has_mask(result)) {
+    const PosteriorSpread& posterior = *result.uncertainty->posterior;
+    page.paragraph(
+        fmt::format("Hatched, here and in the sections: beyond the depth of investigation, where the data leave more than {:.3g} of the "
+                    "prior's standard deviation, or of {:.3g} decades where that is wider.",
+                    posterior.seen_share, posterior.largest_prior_decades));
+  }
+  if (result.uncertainty->ensemble)
+    page.figure(
+        percentiles_picture(result), "percentiles",
+        result.uncertainty->ensemble->n_samples >= EnsembleSpread::fewest
+            ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last with 90 % probability, if it is "
+              "one of the kind that the prior knows. None of the three is itself a model that fits the data."
+            : "Cell by cell over the models of the ensemble. None of the three is itself a model that fits the data.");
 }
 
 void add_fit(Page& page, const ShownData& data) {
@@ -130,6 +159,7 @@ std::filesystem::path write_report(const std::filesystem::path& run_directory, c
   page.html(summary_table(result));
   add_section(page, result);
   add_learned_prior(page, result);
+  add_uncertainty(page, result);
   if (data.n_stations() > 0 && data.n_frequencies() > 0) {
     add_fit(page, data);
     add_soundings(page, data);

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
+#include "io/report/section_hatch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,16 +27,16 @@ struct Scales {
   LengthUnit unit, depth_unit;
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
+  SectionQuantity quantity = SectionQuantity::resistivity;
+  [[nodiscard]] const ColourMap& colours() const {
+    return quantity == SectionQuantity::deviation ? phase_colours() : resistivity_colours();
+  }
+  [[nodiscard]] Axis axis() const {
+    if (quantity == SectionQuantity::deviation) return {log_max, log_min, Scale::linear, "Standard deviation (decades)"};
+    return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, "Resistivity (Ω m)"};
+  }
   [[nodiscard]] double exaggeration() const { return (panel_height / (z_bottom - z_top)) / (panel_width / (y_max - y_min)); }
 };
-
-double node_depth(const mesh::Section2D& section, double edge_m, double y_m, bool is_top) {
-  const double surface = section.surface.z_at(y_m);
-  if (section.grid.reference() == mesh::DepthReference::surface) {
-    return surface + edge_m;
-  }
-  return is_top ? surface : std::max(edge_m, surface);
-}
 
 void extend_over(Scales& scales, const mesh::Section2D& section, double max_depth_m) {
   const auto& y = section.grid.y_edges_m();
@@ -81,6 +82,7 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
 
 Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
   Scales scales;
+  scales.quantity = options.quantity;
   scales.y_min = scales.z_top = 1e300;
   scales.y_max = scales.z_bottom = -1e300;
   for (const SectionPanel& panel : panels) {
@@ -111,7 +113,7 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
 void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
   const auto& y = section.grid.y_edges_m();
   const auto& z = section.grid.z_edges_m();
-  const ColourMap& map = resistivity_colours();
+  const ColourMap& map = scales.colours();
   for (int iz = 0; iz < section.grid.n_z(); ++iz) {
     const auto kz = static_cast<std::size_t>(iz);
     for (int iy = 0; iy < section.grid.n_y(); ++iy) {
@@ -162,6 +164,12 @@ void draw_surface(Canvas& canvas, const Frame& frame, const Scales& scales, cons
     line.push_back(frame.at(at / scales.unit.metres, section.surface.z_at(at) / scales.depth_unit.metres));
   }
   canvas.polyline(line, {ink, 1.2, {}});
+}
+
+void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales, const SectionPanel& panel) {
+  if (panel.investigated.size() == 0) return;
+  const auto at = [&](double y_m, double depth_m) { return frame.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres); };
+  draw_unseen(canvas, {frame.box(), at, scales.y_min, scales.y_max, scales.z_top, scales.z_bottom}, panel.section, panel.investigated);
 }
 
 void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double below_m) {
@@ -217,6 +225,9 @@ void check(const SectionPanel& panel) {
                            panel.section.grid.n_cells(), panel.section.resistivity_ohm_m.size(), panel.station_names.size(),
                            panel.station_y_m.size());
   }
+  if (panel.investigated.size() != 0 && panel.investigated.size() != panel.section.grid.n_cells())
+    throw core::ShapeError("io::report::sections_picture", "panel '{}': expected {} cells that are investigated or not, got {}",
+                           panel.title, panel.section.grid.n_cells(), panel.investigated.size());
 }
 
 double label_height(const SectionPanel& panel) {
@@ -238,6 +249,7 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   draw_cells(canvas, frame, scales, panel.section);
   if (panel.section.sea) draw_sea(canvas, frame, scales, panel.section);
   draw_veil(canvas, frame, scales, options.mask_below_m);
+  draw_investigation(canvas, frame, scales, panel);
   for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, panel.section, box);
   canvas.end_clip();
   if (!panel.section.surface.is_flat()) {
@@ -270,48 +282,37 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   const double all_frames = top - panel_gap - first_frame_top;
   const double bar_height = std::min(all_frames, 420.0);
   draw_colour_bar(canvas, {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height), 16.0, bar_height},
-                  resistivity_colours(),
-                  {std::pow(10.0, scales.log_max), std::pow(10.0, scales.log_min), Scale::log10, "Resistivity (Ω m)"});
+                  scales.colours(), scales.axis());
   canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0},
               fmt::format("vertical exaggeration {:.2g} : 1", scales.exaggeration()),
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }
 
-namespace {
-
-SectionPanel panel_of(const InversionResult& result, std::string title) {
+SectionPanel panel_of(const InversionResult& result, std::string title, const Eigen::VectorXd& log10_values, Sites sites) {
   SectionPanel panel{std::move(title), result.section(), {}, {}};
+  panel.section.resistivity_ohm_m = Eigen::pow(10.0, log10_values.array());
   if (result.learned_prior) {
     for (const LearnedRegion& region : result.learned_prior->regions)
       panel.frames.push_back({region.name, region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m});
   }
-  return panel;
-}
-
-void add_stations(SectionPanel& panel, const InversionResult& result) {
+  if (result.uncertainty && result.uncertainty->posterior) panel.investigated = result.uncertainty->posterior->investigated;
+  if (sites == Sites::hidden) return panel;
   for (const physics::mt::Station& station : result.data.survey.stations) {
     panel.station_names.push_back(station.name);
     panel.station_y_m.push_back(station.y_m);
   }
-}
-
-}  // namespace
-
-SectionPanel section_panel(const InversionResult& result, std::string title) {
-  SectionPanel panel = panel_of(result, std::move(title));
-  add_stations(panel, result);
   return panel;
 }
 
 Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
-  return sections_picture({section_panel(result, fmt::format("Resistivity section, rms {:.2f}", result.rms))}, options);
+  const std::string title = fmt::format("Resistivity section, rms {:.2f}", result.rms);
+  return sections_picture({panel_of(result, title, result.log10_resistivity, Sites::shown)}, options);
 }
 
 Canvas prior_picture_of(const InversionResult& result) {
-  SectionPanel panel = section_panel(result, "Final model"), nearest = panel_of(result, "Nearest model of the prior");
-  nearest.section.resistivity_ohm_m = Eigen::pow(10.0, result.learned_prior->decoded_log10_resistivity.array());
-  return sections_picture({panel, nearest});
+  return sections_picture({panel_of(result, "Final model", result.log10_resistivity, Sites::shown),
+                           panel_of(result, "Nearest model of the prior", result.learned_prior->decoded_log10_resistivity, Sites::hidden)});
 }
 
 }  // namespace lodestone::io::report

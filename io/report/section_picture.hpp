@@ -10,8 +10,12 @@
 
 namespace lodestone::io::report {
 
+/// What the colours of a section say: log10 of its resistivities, or these as standard deviations in decades.
+enum class SectionQuantity { resistivity, deviation };
+
 /// Colour scale and extent shared by the panels of a section picture.
 struct SectionPictureOptions {
+  SectionQuantity quantity = SectionQuantity::resistivity;
   double min_log10 =
       std::numeric_limits<double>::quiet_NaN();  ///< of the colour scale; NaN: from the model (2nd and 98th percentile, half decades)
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
@@ -35,12 +39,15 @@ struct SectionPanel {
   std::vector<std::string> station_names;
   std::vector<double> station_y_m;
   std::vector<SectionFrame> frames{};
+  Eigen::VectorXd investigated{};  ///< cells below ½ are hatched; empty: none
 };
+
+enum class Sites { shown, hidden };
+/// Values of the cells in the grid of a result, with its sites, the regions of its learned prior and its depth of investigation.
+[[nodiscard]] SectionPanel panel_of(const InversionResult& result, std::string title, const Eigen::VectorXd& log10_values, Sites sites);
 
 /// Sections one above the other with the same scales.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options = {});
-/// The final section of a result with its sites and the regions of its learned prior.
-[[nodiscard]] SectionPanel section_panel(const InversionResult& result, std::string title);
 /// The final section of a result with its sites and the regions of a learned prior.
 [[nodiscard]] Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options = {});
 /// The same above the nearest section of its learned prior.

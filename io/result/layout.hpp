@@ -5,6 +5,7 @@
 
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/result/learned_prior.hpp"
+#include "io/result/uncertainty.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
@@ -43,5 +44,9 @@ void write_grid(Hdf5Sink& sink, const physics::mesh::Section2D& section);
 void write_learned_prior(Hdf5Sink& sink, const LearnedPrior& prior, const physics::mesh::TensorGrid2D& grid);
 /// Nothing where the file has none. errors: FormatError when parts do not fit the grid or each other.
 [[nodiscard]] std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid);
+
+void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty, const physics::mesh::TensorGrid2D& grid);
+/// As above.
+[[nodiscard]] std::optional<Uncertainty> read_uncertainty(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid);
 
 }  // namespace lodestone::io::layout

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/result/learned_prior.hpp"
+#include "io/result/uncertainty.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/certificate.hpp"
 #include "physics/mt/mesh_design.hpp"
@@ -73,6 +74,7 @@ struct InversionResult {
   std::vector<StaticShift> static_shifts;                      ///< none: not among the unknowns; `predicted` contains them
   double static_shift_sigma_decades = 0.0;                     ///< of their prior
   std::optional<LearnedPrior> learned_prior;                   ///< where the run had one
+  std::optional<Uncertainty> uncertainty;                      ///< where it was asked for
   ProfileGeometry profile;
   physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses
   physics::mt::Certificate certificate;  ///< no rows: none was made

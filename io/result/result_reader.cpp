@@ -242,6 +242,7 @@ InversionResult read_all(const Hdf5Source& source) {
   result.start_log10_resistivity = values(source, "model/start_log10_resistivity", n_cells);
   read_static_shifts(source, result);
   result.learned_prior = layout::read_learned_prior(source, result.grid);
+  result.uncertainty = layout::read_uncertainty(source, result.grid);
   result.profile = read_profile(source);
   result.meshes = read_meshes(source);
   result.certificate = read_certificate(source);

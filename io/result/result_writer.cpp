@@ -25,6 +25,7 @@ void check(const InversionResult& result) {
     }
   }
   if (result.learned_prior) check(*result.learned_prior, n_cells);
+  if (result.uncertainty) check(*result.uncertainty, n_cells);
   const std::size_t n_stations = result.data.survey.stations.size();
   for (const std::size_t size : {result.profile.stations.size(), result.profile.offset_m.size()}) {
     if (size != 0 && size != n_stations) {
@@ -228,6 +229,7 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
                       "log10(ohm m)");
   write_static_shifts(sink, result);
   if (result.learned_prior) layout::write_learned_prior(sink, *result.learned_prior, result.grid);
+  if (result.uncertainty) layout::write_uncertainty(sink, *result.uncertainty, result.grid);
   write_profile(sink, result.profile);
   write_meshes(sink, result.meshes);
   write_certificate(sink, result.certificate);

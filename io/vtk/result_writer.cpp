@@ -3,9 +3,11 @@
 
 #include "io/result/residuals.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace lodestone::io {
 
@@ -37,6 +39,22 @@ NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums,
     values[static_cast<Eigen::Index>(k)] = static_cast<double>(get(sums[k]));
   }
   return {std::move(name), std::move(values)};
+}
+
+void add_uncertainty(const Uncertainty& uncertainty, std::vector<NamedArray>& to) {
+  if (const auto& posterior = uncertainty.posterior) {
+    to.push_back({"posterior/prior_deviation_decades", posterior->prior_deviation_decades, 0.0});
+    to.push_back({"posterior/deviation_decades", posterior->deviation_decades, 0.0});
+    to.push_back({"posterior/variance_reduction", posterior->variance_reduction});
+    to.push_back({"posterior/resolution", posterior->resolution});
+    to.push_back({"posterior/investigated", posterior->investigated, 1.0});
+  }
+  if (const auto& ensemble = uncertainty.ensemble) {
+    to.push_back({"ensemble/p5_log10_resistivity", ensemble->p5_log10_resistivity});
+    to.push_back({"ensemble/p50_log10_resistivity", ensemble->p50_log10_resistivity});
+    to.push_back({"ensemble/p95_log10_resistivity", ensemble->p95_log10_resistivity});
+    to.push_back({"ensemble/deviation_decades", ensemble->deviation_decades, 0.0});
+  }
 }
 
 }  // namespace
@@ -97,6 +115,7 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
     extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
     if (result.sea) extra[2].in_sea = extra[0].in_sea;
   }
+  if (result.uncertainty) add_uncertainty(*result.uncertainty, extra);
   write_section_vtu(written[0], section, profile_frame(), extra);
   write_stations_vtp(written[1], stations, profile_frame());
   if (!result.profile.projection.empty()) {

@@ -69,6 +69,26 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
   CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = 1e-300\n"), Catch::Contains("c.toml:4") && Catch::Contains("got 1e-300"));
 }
 
+TEST_CASE("configuration: uncertainty is asked for piece by piece", "[apps]") {
+  CHECK_FALSE(read(minimal).uncertainty.has_value());
+  CHECK_FALSE(read(minimal + "[uncertainty]\nsamples = 0\n").uncertainty.has_value());
+  const Config both = read(minimal + "[uncertainty]\nposterior = true\nsamples = 20\nseed = 7\nseen_share = 0.5\n");
+  REQUIRE(both.uncertainty.has_value());
+  CHECK(both.uncertainty->posterior);
+  CHECK(both.uncertainty->investigation.share == 0.5);
+  CHECK(both.uncertainty->investigation.largest_prior == 1.0);
+  REQUIRE(both.uncertainty->ensemble.has_value());
+  CHECK(both.uncertainty->ensemble->n_samples == 20);
+  CHECK(both.uncertainty->ensemble->seed == 7);
+  CHECK(both.uncertainty->ensemble->max_iterations == 3);
+  CHECK(read(both.toml).toml == both.toml);
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 1\n"), Catch::Contains("c.toml:4") && Catch::Contains("at least 2"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseed = 1\n"), Catch::Contains("samples only"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\nseen_share = 0.5\n"), Catch::Contains("posterior = true"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseen_share = 1.0\n"), Catch::Contains("between 0 and 1"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\n[misfit]\nhuber_threshold = 1.5\n"), Catch::Contains("huber_threshold = 1.5"));
+}
+
 TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place", "[apps]") {
   CHECK_THAT(refusal(minimal + "[inversion]\ntarget = 1.0\n"), Catch::Contains("c.toml:4") && Catch::Contains("target_rms"));
   CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"), Catch::Contains("c.toml:3") && Catch::Contains("excludes \"edi_folder\""));

@@ -39,6 +39,17 @@ FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
 
 }  // namespace
 
+TEST_CASE("bounds: the slope of log10 resistivity is that of the transform, and 1 without", "[apps]") {
+  const Earth earth = small_earth();
+  const ModelSpace free(earth, {}), bounded(earth, BoundsConfig{0.0, 3.0});
+  Eigen::VectorXd unknowns = Eigen::VectorXd::LinSpaced(6, -2.0, 2.0);
+  CHECK(free.slope_of_log10(unknowns) == Eigen::VectorXd::Ones(6));
+  constexpr double step = 1e-6;
+  const Eigen::VectorXd ahead = bounded.to_log10((unknowns.array() + step).matrix()),
+                        behind = bounded.to_log10((unknowns.array() - step).matrix());
+  CHECK((bounded.slope_of_log10(unknowns) - (ahead - behind) / (2.0 * step)).norm() < 1e-8);
+}
+
 TEST_CASE("fixed regions: cells with their centre inside take the reference or the given resistivity and are no unknowns", "[apps]") {
   Earth earth = small_earth();
   CHECK(earth.free_cells.size() == 6);

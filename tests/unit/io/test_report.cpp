@@ -185,6 +185,14 @@ TEST_CASE("section picture: several panels share the scales; a veil covers what 
   const Canvas one = sections_picture({panel}), two = sections_picture({panel, second}, {.mask_below_m = 20.0});
   CHECK(two.height() > 1.5 * one.height());
   CHECK_THAT(two.svg(), Contains("first") && Contains("second") && Contains("fill-opacity=\"0.62\""));
+  SectionPanel hatched = panel;
+  hatched.investigated = Eigen::VectorXd::Ones(hatched.section.grid.n_cells());
+  CHECK(sections_picture({hatched}).svg() == one.svg());  // all is seen
+  hatched.investigated.tail(hatched.section.grid.n_y()).setZero();
+  CHECK(occurrences(sections_picture({hatched}).svg(), "<path") >
+        occurrences(one.svg(), "<path") + static_cast<std::size_t>(hatched.section.grid.n_y()));
+  hatched.investigated.conservativeResize(2);
+  CHECK_THROWS_AS(sections_picture({hatched}), core::ShapeError);
   CHECK_THROWS_AS(sections_picture({}), core::InvalidArgument);
   second.station_names = {"a"};
   CHECK_THROWS_AS(sections_picture({second}), core::ShapeError);

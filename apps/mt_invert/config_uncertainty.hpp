@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/config_table.hpp"
+#include "inversion/ensemble.hpp"
+#include "inversion/posterior.hpp"
+
+#include <optional>
+
+namespace lodestone::mt_invert {
+
+/// Table [uncertainty]: what is found out about the final model. Nothing of it changes the model.
+struct UncertaintyConfig {
+  bool posterior = false;                              ///< linearised, at the final model
+  std::optional<inversion::EnsembleOptions> ensemble;  ///< absent: no samples
+  inversion::InvestigationOptions investigation;
+};
+
+/// Nothing where neither is asked for. errors: ConfigError.
+[[nodiscard]] std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table);
+
+}  // namespace lodestone::mt_invert

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/uncertainty_picture.hpp"
+
+#include "io/report/section_picture.hpp"
+
+#include <utility>
+
+namespace lodestone::io::report {
+
+Canvas percentiles_picture(const InversionResult& result) {
+  const EnsembleSpread& ensemble = *result.uncertainty->ensemble;
+  std::vector<SectionPanel> panels;
+  const bool many = ensemble.n_samples >= EnsembleSpread::fewest;
+  for (const auto& [title, values] :
+       {std::pair{many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
+                  &ensemble.p5_log10_resistivity},
+        {"Median of the models", &ensemble.p50_log10_resistivity},
+        {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models", &ensemble.p95_log10_resistivity}})
+    panels.push_back(panel_of(result, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
+  return sections_picture(panels);
+}
+
+Canvas deviations_picture(const InversionResult& result) {
+  const Uncertainty& uncertainty = *result.uncertainty;
+  std::vector<SectionPanel> panels;
+  if (uncertainty.posterior)
+    panels.push_back(panel_of(result, "Linearised posterior", uncertainty.posterior->deviation_decades, Sites::shown));
+  if (uncertainty.ensemble)
+    panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades, panels.empty() ? Sites::shown : Sites::hidden));
+  return sections_picture(panels, {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = 1.0});
+}
+
+}  // namespace lodestone::io::report

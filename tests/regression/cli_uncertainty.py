@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""invert with [uncertainty]: posterior and samples of runs in cells, in bounds, in codes, after a polish; ranks; samples that are gone on with; errors."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from learned import REGION, section, train
+from support import PROGRAM, Folder, check, expect, finish, run, synthetic
+
+BOTH = ["--set", "uncertainty.posterior=true", "--set", "uncertainty.samples=4", "--set", "uncertainty.max_iterations=1"]
+ARRAYS = ["posterior/deviation_decades", "posterior/prior_deviation_decades", "posterior/variance_reduction", "posterior/resolution",
+          "posterior/investigated", "ensemble/p5_log10_resistivity", "ensemble/p50_log10_resistivity", "ensemble/p95_log10_resistivity",
+          "ensemble/deviation_decades"]
+
+
+def words(said):
+    """What the log says of the uncertainty: the posterior's numbers, and the samples' rms line by line."""
+    posterior = re.search(r"uncertainty: (\d+) data determine ([\d.]+) of (\d+) unknowns \((\w+)\)", said.stdout)
+    samples = re.findall(r"sample (\d+) of \d+: rms ([\d.]+)", said.stdout)
+    return posterior.groups() if posterior else None, samples
+
+
+def ended(*arguments, **options):
+    said = run("invert", *arguments, **options)
+    check(said.returncode in (0, 10), f"{arguments[0]}: ends (code {said.returncode})")
+    if said.returncode not in (0, 10):
+        print(said.stdout[-2000:], said.stderr[-2000:])
+    return said
+
+
+with Folder() as folder:
+    path = synthetic(folder, iterations=3, target=1.0, accuracy="iteration")
+    plain = ended(path, "-o", folder / "plain")
+    check("uncertainty" not in plain.stdout and not os.path.exists(folder / "plain/ensemble.h5"), "nothing is computed unasked")
+
+    # Cells.
+    said = ended(path, *BOTH, "-o", folder / "cells")
+    posterior, samples = words(said)
+    check(posterior is not None and posterior[2:] == ("140", "cells"), f"posterior of 140 cells: {posterior}")
+    check(posterior is not None and 1.0 < float(posterior[1]) < 84.0, "the data determine some of them, no more than there are data")
+    check(len(samples) == 4, f"four samples: {samples}")
+    check(section(folder, "cells") == section(folder, "plain"), "the section is that of a run without")
+    expect(0, [], "report", folder / "cells")
+    text = open(folder / "cells/report.html").read()
+    for word in ("How well the data determine it", "depth of investigation", "Lowest of the models", "Standard deviation (decades)", "So few samples"):
+        check(word in text, f"the report says \"{word}\"")
+    for name in ("deviations", "percentiles"):
+        check(os.path.exists(folder / f"cells/pictures/{name}.png"), f"picture {name}")
+    vtk = open(folder / "cells/vtk/section.vtu", errors="replace").read()
+    for name in ARRAYS:
+        check(f"Name=\"{name}\"" in vtk, f"ParaView sees {name}")
+
+    # Ranks agree.
+    launcher = ("mpirun", "--oversubscribe", "-n", "2", "--bind-to", "none")
+    check(words(ended(path, *BOTH, "-o", folder / "ranks", launcher=launcher)) == (posterior, samples), "2 ranks: the same numbers")
+
+    # Asked for afterwards, more of them afterwards, and stopped in between: the same samples.
+    check(words(ended(path, *BOTH, "-o", folder / "plain", "--resume"))[1] == samples, "asked for after the run: the same samples")
+    more = ended(path, *BOTH, "--set", "uncertainty.samples=6", "-o", folder / "plain", "--resume")
+    check("4 of 6 are there already" in more.stdout and [s[0] for s in words(more)[1]] == ["5", "6"], "two more are added to four")
+    other = ended(path, *BOTH, "--set", "uncertainty.seed=2", "-o", folder / "plain", "--resume")
+    check("another model, seed" in other.stdout + other.stderr and words(other)[1] != samples and len(words(other)[1]) == 4, "another seed begins anew")
+    code, pieces, n = 11, [], 0
+    while code == 11 and n < 12:
+        said = run("invert", path, *BOTH, "-o", folder / "pieces", "--time-limit", "1e-6", *(["--resume"] if n else []))
+        code, pieces, n = said.returncode, pieces + words(said)[1], n + 1
+    check(code in (0, 10) and n > 6 and pieces == samples, f"stopped after every sample by a time limit: the same samples (code {code} after {n} runs)")
+    check(words(said)[0] == posterior, "and the same posterior")
+    process = subprocess.Popen([PROGRAM, "invert", path, *BOTH, "--set", "uncertainty.samples=200", "-o", folder / "stopped"], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    end = time.time() + 100
+    while time.time() < end and process.poll() is None and not os.path.exists(folder / "stopped/ensemble.h5"):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    stopped, _ = process.communicate(timeout=100)
+    check(process.returncode == 11 and "--resume" in stopped, f"SIGTERM between samples: code 11, got {process.returncode}")
+    check(not os.path.exists(folder / "stopped/result.h5"), "no result before the samples are there")
+    folder.write("stopped/ensemble.h5", open(folder / "stopped/checkpoint.h5", "rb").read())
+    expect(4, ["ensemble.h5", "samples of a run"], "invert", path, *BOTH, "-o", folder / "stopped", "--resume")
+
+    # Bounds and static shifts; a norm whose weights follow the model.
+    bounded = ["--set", "bounds.resistivity_min_ohm_m=1.0", "--set", "bounds.resistivity_max_ohm_m=1000.0", "--set", "static_shift.enabled=true"]
+    check(words(ended(path, *BOTH, *bounded, "-o", folder / "bounded"))[0][2:] == ("154", "cells"), "cells and shifts")
+    check(words(ended(path, *BOTH, "--set", "regularization.norm=\"l1\"", "-o", folder / "l1"))[0] is not None, "total variation")
+
+    # Codes, by joint steps and by pairs, and the cells of a polish.
+    train(folder, "right", 0.3, 2.7)
+    train(folder, "wrong", 2.9, 3.1)
+    base = open(path).read()
+    right = folder.write("right_run.toml", base + REGION.format(network="right/vae.h5", polish="never"))
+    wrong = folder.write("wrong_run.toml", base + REGION.format(network="wrong/vae.h5", polish="when_needed"))
+    pairs = folder.write("pairs_run.toml", open(right).read().replace("[inversion]\n", "[inversion]\nalgorithm = \"alternating\"\n"))
+    for config, name, kind in ((right, "codes", ("116", "codes")), (pairs, "pairs", ("116", "codes")), (wrong, "polished", ("140", "cells"))):
+        said = ended(config, *BOTH, "-o", folder / name)
+        check(words(said)[0][2:] == kind and len(words(said)[1]) == 4, f"{name}: {words(said)[0]}")
+
+    # Mistakes, and what has no answer.
+    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "samples only"), ("seen_share=0.5", "posterior = true"),
+                          ("posteriori=true", "posterior")):
+        expect(2, [says, setting.split("=")[0]], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
+    expect(2, ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
+    easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "-o", folder / "easy")
+    check(easy.returncode == 0 and "took no step" in easy.stdout + easy.stderr, "a start model at the target has no lambda, which is said")
+finish()
