@@ -2,8 +2,13 @@
 #include "apps/mt_invert/learned_prior.hpp"
 
 #include "engine/core/log.hpp"
+#include "inversion/map/coverage.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace lodestone::mt_invert {
 namespace {
@@ -43,6 +48,47 @@ Eigen::VectorXd codes_of(const FinishedRun& run, const Eigen::VectorXd& log10_re
   return run.first.alternates() ? space.decoded_from(log10_resistivity) : run.summary.model.head(space.n_of_cells());
 }
 
+/// How near a region's decoder comes to the draws. Of normal distributions, which reach any model, codes tell everything; the network's rms is then what
+/// counts as near, by which least squares shrink the code of a draw along an axis of variance l by l/(l + rms²).
+inversion::DecoderScores scores_of(const LearnedRegion& region) {
+  const models::VaeStatistics& statistics = region.vae->statistics();
+  if (region.config.decoder == RegionDecoder::network) return {statistics.rms, statistics.reduced_chi_square, statistics.n_active()};
+  const Eigen::MatrixXd axes = region.decoder->jacobians(Eigen::MatrixXd::Zero(region.decoder->n_codes(), 1));
+  const Eigen::ArrayXd variance = axes.colwise().squaredNorm().transpose().array();
+  const Eigen::ArrayXd squares = (variance / (variance + statistics.rms * statistics.rms)).square();
+  return {statistics.rms, squares.mean(), std::max<Index>(1, std::lround(squares.sum() * squares.sum() / squares.square().sum()))};
+}
+
+/// Of every subdomain of the final model, into the regions of the result.
+void add_coverage(const ModelSpace& space, const Earth& earth, io::InversionResult& result) {
+  std::vector<inversion::DecoderScores> scores;
+  for (const LearnedRegion& region : space.subdomains()->regions()) scores.push_back(scores_of(region));
+  Eigen::VectorXd of_data;
+  if (result.uncertainty && result.uncertainty->posterior) of_data = result.uncertainty->posterior->variance_reduction(earth.free_cells);
+  const auto rows = inversion::coverage(*space.coded(), result.log10_resistivity(earth.free_cells), scores, of_data);
+  auto row = rows.begin();
+  for (io::LearnedRegion& region : result.learned_prior->regions) {
+    for (Index s = 0; s < region.codes.cols(); ++s, ++row) {
+      region.coverage.push_back({row->distance_decades, row->relative_distance, row->chi_square, row->tail,
+                                 row->data_share.value_or(std::nan("")), static_cast<int>(row->verdict)});
+      core::log::debug(
+          "coverage, {}, subdomain {}: {:.3f} decades from the decoder's range ({:.2f} of its own rms), code {:.2f}, tail {:.2g}: {}",
+          region.name, s, row->distance_decades, row->relative_distance, row->chi_square, row->tail, describe(row->verdict));
+    }
+  }
+  result.learned_prior->coverage_in_words = inversion::in_words(rows);
+}
+
+void log_coverage(const io::LearnedRegion& region) {
+  const auto count = [&](inversion::Verdict verdict) {
+    return std::ranges::count(region.coverage, static_cast<int>(verdict), &io::SubdomainRow::verdict);
+  };
+  const auto farthest = std::ranges::max_element(region.coverage, {}, &io::SubdomainRow::distance_decades);
+  core::log::info("coverage, {}: {} inside the prior, {} at its edge, {} outside; at most {:.4f} decades from the decoder's range",
+                  region.name, count(inversion::Verdict::inside), count(inversion::Verdict::edge), count(inversion::Verdict::outside),
+                  farthest == region.coverage.end() ? 0.0 : farthest->distance_decades);
+}
+
 }  // namespace
 
 void add_learned_prior(const FinishedRun& run, io::InversionResult& result) {
@@ -63,6 +109,8 @@ void add_learned_prior(const FinishedRun& run, io::InversionResult& result) {
     const io::LearnedRegion& region = prior.regions.back();
     core::log::info("learned prior, {}: mean square of the codes {:.2f} (draws have 1)", region.name, region.mean_square_code());
   }
+  add_coverage(space, run.first.earth, result);
+  for (const io::LearnedRegion& region : prior.regions) log_coverage(region);
   core::log::info("learned prior: {}", io::verdict_on_prior(result));
 }
 

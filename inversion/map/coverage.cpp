@@ -157,15 +157,14 @@ std::string in_words(const std::vector<SubdomainCoverage>& rows) {
   const auto n_outside = count(Verdict::outside), n_edge = count(Verdict::edge);
   std::string text;
   if (n_outside == 0) {
-    text = fmt::format("The prior fits the data in all {} subdomains.", rows.size());
+    text = fmt::format("All {} subdomains are such as the prior knows.", rows.size());
   } else {
     const auto worst =
         std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.relative_distance < b.relative_distance; });
     const auto rarest = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.tail < b.tail; });
     text = fmt::format(
-        "The prior does not fit the data in {} of {} subdomains ({}): the model is up to {:.1f} times as far from the decoder's range as "
-        "its training "
-        "draws, the rarest code has probability {:.1g}.",
+        "{} of {} subdomains are not such as the prior knows ({}): the model is up to {:.1f} times as far from the decoder's range as its "
+        "training draws, the rarest code has probability {:.1g}.",
         n_outside, rows.size(), numbers_of(rows, Verdict::outside), worst->relative_distance, rarest->tail);
   }
   if (n_edge > 0) text += fmt::format(" At its edge: {} ({}).", n_edge, numbers_of(rows, Verdict::edge));

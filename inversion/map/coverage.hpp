@@ -51,7 +51,7 @@ struct SubdomainCoverage {
 /// The verdicts: 0 inside, 1 edge, 2 outside.
 [[nodiscard]] Eigen::VectorXd verdicts_in_cells(const SubdomainMap& map, const std::vector<SubdomainCoverage>& rows);
 
-/// For the log and the report: "The prior fits the data in all 40 subdomains." or "The prior does not fit the data in 3 of 40 subdomains (region
+/// For the log and the report: "All 40 subdomains are such as the prior knows." or "3 of 40 subdomains are not such as the prior knows (region
 /// \"crust\": 4, 5, 9): …", which ones are at the edge, and where the data or the prior spoke.
 [[nodiscard]] std::string in_words(const std::vector<SubdomainCoverage>& rows);
 

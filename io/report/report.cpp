@@ -53,6 +53,8 @@ void add_learned_prior(Page& page, const InversionResult& result) {
   page.heading("prior", "Learned prior");
   page.paragraph(verdict_on_prior(result));
   page.html(learned_prior_table(*result.learned_prior));
+  if (const std::string table = coverage_table(*result.learned_prior); !table.empty())
+    page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
   page.paragraph(
       "Dashed frames in the section are the regions; each is cut into subdomains that a few codes set. Codes of draws of the prior have a "
       "mean square of 1. The "

@@ -177,6 +177,24 @@ std::string learned_prior_table(const LearnedPrior& prior) {
                     rows);
 }
 
+std::string coverage_table(const LearnedPrior& prior) {
+  constexpr std::array verdicts{"inside", "edge", "outside"};
+  Rows rows;
+  for (const LearnedRegion& region : prior.regions) {
+    for (std::size_t s = 0; s < region.coverage.size(); ++s) {
+      const SubdomainRow& row = region.coverage[s];
+      rows.push_back({region.name, std::to_string(s), fmt::format("{:.3f}", row.distance_decades),
+                      fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square), fmt::format("{:.2g}", row.tail),
+                      number_or_dash(row.data_share, 2),
+                      row.verdict >= 0 && row.verdict <= 2 ? verdicts[static_cast<std::size_t>(row.verdict)] : "?"});
+    }
+  }
+  if (rows.empty()) return {};
+  return html_table({"Region", "subdomain", "distance (decades)", "of the network's own", "mean square of the code (draws: 1)",
+                     "draws with a longer one", "share of the data", "verdict"},
+                    rows);
+}
+
 std::string history_table(const InversionResult& result) {
   const bool has_stages = std::any_of(result.history.begin(), result.history.end(), [](const auto& row) { return row.stage != "cells"; });
   Rows rows;

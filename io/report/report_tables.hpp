@@ -14,6 +14,7 @@ namespace lodestone::io::report {
 [[nodiscard]] std::string static_shift_table(
     const InversionResult& result);                                        ///< per station and mode, with means; empty when there are none
 [[nodiscard]] std::string learned_prior_table(const LearnedPrior& prior);  ///< a row per region
+[[nodiscard]] std::string coverage_table(const LearnedPrior& prior);       ///< a row per subdomain; empty where there is no coverage
 [[nodiscard]] std::string history_table(const InversionResult& result);
 [[nodiscard]] std::string provenance_table(const InversionResult& result);
 

@@ -16,7 +16,7 @@ constexpr double far_out = 2.0;       // of the mean square of codes, 1 for draw
 constexpr double hardly_less = 0.95;  // of the rms that a polish started from: what it gained is no fault of the prior
 constexpr double rounding = 1.01;     // of the target
 
-/// How far the codes had to go.
+/// How far the codes had to go, where no coverage says it better.
 std::string about_codes(const LearnedPrior& prior) {
   std::string text;
   for (const LearnedRegion& region : prior.regions) {
@@ -45,7 +45,23 @@ LearnedPrior::Deviation LearnedPrior::deviation(int region) const {
   return {n > 0.0 ? std::sqrt(squares / n) : 0.0, largest};
 }
 
+Eigen::VectorXd LearnedPrior::in_cells(const std::function<double(const SubdomainRow&)>& number) const {
+  std::vector<double> of_subdomain;
+  for (const LearnedRegion& region : regions) {
+    for (const SubdomainRow& row : region.coverage) of_subdomain.push_back(number(row));
+  }
+  return subdomain.unaryExpr([&](double of_cell) {
+    const auto k = static_cast<std::ptrdiff_t>(of_cell);
+    return k >= 0 && k < std::ssize(of_subdomain) ? of_subdomain[static_cast<std::size_t>(k)] : std::numeric_limits<double>::quiet_NaN();
+  });
+}
+
 void check(const LearnedPrior& prior, Eigen::Index n_cells) {
+  for (const LearnedRegion& region : prior.regions) {
+    if (!region.coverage.empty() && std::ssize(region.coverage) != region.codes.cols())
+      throw core::ShapeError("io::LearnedPrior", "region \"{}\": expected coverage of {} subdomains, got {}", region.name,
+                             region.codes.cols(), region.coverage.size());
+  }
   for (const auto& [name, values] : {std::pair{"subdomain", &prior.subdomain},
                                      {"decoded_log10_resistivity", &prior.decoded_log10_resistivity},
                                      {"deviation_decades", &prior.deviation_decades}}) {
@@ -62,14 +78,14 @@ std::string verdict_on_prior(const InversionResult& result) {
                                           prior.features_rms, result.target_rms);
   std::string text = fits ? fmt::format("The prior fits the data: {}.", reached)
                           : fmt::format("The prior does not fit the data to the target: {}.", reached);
-  text += about_codes(prior);
-  if (!prior.polished) return text;
+  const std::string of_subdomains = prior.coverage_in_words.empty() ? about_codes(prior) : " " + prior.coverage_in_words;
+  if (!prior.polished) return text + of_subdomains;
   const LearnedPrior::Deviation deviation = prior.deviation();
   text += fmt::format(" The polish moved the cells on their own to rms {:.3f} and left the prior by {:.2f} decades rms, {:.2f} at most.",
                       prior.final_rms, deviation.rms, deviation.largest);
   if (!fits && prior.final_rms > hardly_less * prior.features_rms)
     text += " Free cells hardly fit better: what is left of the misfit is not the prior's fault.";
-  return text;
+  return text + of_subdomains;
 }
 
 }  // namespace lodestone::io

@@ -41,6 +41,15 @@ NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums,
   return {std::move(name), std::move(values)};
 }
 
+void add_coverage(const LearnedPrior& prior, std::vector<NamedArray>& to) {
+  if (std::all_of(prior.regions.begin(), prior.regions.end(), [](const LearnedRegion& region) { return region.coverage.empty(); })) return;
+  to.push_back({"learned_prior/relative_distance", prior.in_cells([](const SubdomainRow& row) { return row.relative_distance; })});
+  to.push_back({"learned_prior/code_chi_square", prior.in_cells([](const SubdomainRow& row) { return row.chi_square; })});
+  to.push_back({"learned_prior/verdict", prior.in_cells([](const SubdomainRow& row) { return static_cast<double>(row.verdict); })});
+  Eigen::VectorXd data_share = prior.in_cells([](const SubdomainRow& row) { return row.data_share; });
+  if (!data_share.array().isNaN().all()) to.push_back({"learned_prior/data_share", std::move(data_share)});
+}
+
 void add_uncertainty(const Uncertainty& uncertainty, std::vector<NamedArray>& to) {
   if (const auto& posterior = uncertainty.posterior) {
     to.push_back({"posterior/prior_deviation_decades", posterior->prior_deviation_decades, 0.0});
@@ -114,6 +123,7 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
     extra.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
     extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
     if (result.sea) extra[2].in_sea = extra[0].in_sea;
+    add_coverage(prior, extra);
   }
   if (result.uncertainty) add_uncertainty(*result.uncertainty, extra);
   write_section_vtu(written[0], section, profile_frame(), extra);

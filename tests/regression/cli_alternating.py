@@ -29,6 +29,9 @@ with Folder() as folder:
     vtk = open(folder / "pairs/vtk/section.vtu", errors="replace").read()
     check("learned_prior/deviation_decades" in vtk, "ParaView sees the prior")
 
+    farthest = float(said.stdout.split("decades from the decoder's range")[0].split()[-1])
+    check(farthest < 0.05, f"the final model is decoded: at most {farthest} decades from the decoder's range")
+
     # Given weights are taken as they are.
     given = ["--set", "inversion.pixel_lambda=50.0", "--set", "inversion.code_lambda=20.0", "--set", "inversion.lambda_decay=0.5"]
     check(run("invert", right, *given, "-o", folder / "given").returncode in (0, 10), "with given lambdas it ends")

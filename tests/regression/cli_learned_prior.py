@@ -49,10 +49,16 @@ with Folder() as folder:
     check(cells(folder, "features") != cells(folder, "gaussian"), "network and normal distribution are two priors")
     expect(0, ["report.html"], "report", folder / "features")
     text = open(folder / "features/report.html").read()
+    check("Table of subdomains" in text and "such as the prior knows" in text, "and the coverage of every subdomain")
     check("Learned prior" in text and "right/vae.h5" in text and "mean square of the codes" in text, "the report has the section")
     vtk = open(folder / "features/vtk/section.vtu", errors="replace").read()
-    for name in ("subdomain", "decoded_log10_resistivity", "deviation_decades"):
+    for name in ("subdomain", "decoded_log10_resistivity", "deviation_decades", "relative_distance", "code_chi_square", "verdict"):
         check(f"learned_prior/{name}" in vtk, f"ParaView sees {name}")
+
+    check("learned_prior/data_share" not in vtk, "without a posterior nothing is said of the data's share")
+    asked = run("invert", right, "-o", folder / "features", "--resume", "--set", "uncertainty.posterior=true")
+    check(asked.returncode in (0, 10) and "of the prior's variance on average" in asked.stdout, "with one, the share is told")
+    check("learned_prior/data_share" in open(folder / "features/vtk/section.vtu", errors="replace").read(), "ParaView sees data_share")
 
     # Ranks give the same section.
     for ranks in (2, 3):
@@ -65,6 +71,8 @@ with Folder() as folder:
     # A prior that does not fit is said to be none, and cells go on from where its codes ended.
     ended = run("invert", wrong, "-o", folder / "polished")
     check("The prior does not fit the data" in ended.stdout, "a prior that does not fit is reported in words")
+    check("subdomains are not such as the prior knows (region \"block\": 0" in ended.stdout and "coverage, block:" in ended.stdout,
+          "subdomains that left the prior are named")
     rows = history(folder, "polished")
     names = [row["stage"] for row in rows]
     first = names.index("polish")

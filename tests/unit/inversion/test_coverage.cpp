@@ -56,8 +56,9 @@ TEST_CASE("coverage: a model far from the range or a code no draw has is outside
   CHECK(rows[1].relative_distance < 1.0);  // the code alone
   CHECK(rows[2].verdict == Verdict::outside);
   CHECK(rows[2].tail == Approx(1.0));  // the distance alone
-  CHECK_THAT(in_words(rows), Contains("does not fit the data in 2 of 3 subdomains (region \"crust\": 1, 2)"));
-  CHECK_THAT(in_words(coverage(three, model_of(none, none, none), {{.rms = 0.1}})), Contains("fits the data in all 3 subdomains"));
+  CHECK_THAT(in_words(rows), Contains("2 of 3 subdomains are not such as the prior knows (region \"crust\": 1, 2)"));
+  CHECK_THAT(in_words(coverage(three, model_of(none, none, none), {{.rms = 0.1}})),
+             Contains("All 3 subdomains are such as the prior knows"));
   const VectorXd verdicts = verdicts_in_cells(three, rows);
   CHECK(verdicts.head(12) == VectorXd{{0.0, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0}});
   CHECK(std::isnan(verdicts[12]));

@@ -234,6 +234,53 @@ TEST_CASE("provenance: says program and machine, not persons") {
   CHECK(provenance.host.back() == std::pair<std::string, std::string>("threads of a rank", "1"));
 }
 
+TEST_CASE("result: uncertainty survives the file, and is told in words") {
+  const OutputFolder folder;
+  io::InversionResult written = test::synthetic_result(small);
+  CHECK(io::words_on_uncertainty(written).empty());
+  io::write_result(folder / "without.h5", written);
+  CHECK_FALSE(io::read_result(folder / "without.h5").uncertainty.has_value());
+  const Eigen::Index n = written.grid.n_cells();
+  const Eigen::VectorXd ramp = Eigen::VectorXd::LinSpaced(n, 0.0, 1.0);
+  io::Uncertainty& uncertainty = written.uncertainty.emplace();
+  io::PosteriorSpread& posterior = uncertainty.posterior.emplace();
+  posterior.prior_deviation_decades = Eigen::VectorXd::Ones(n);
+  posterior.deviation_decades = ramp;
+  posterior.variance_reduction = 1.0 - ramp.array().square();
+  posterior.resolution = ramp.reverse();
+  posterior.resolution[3] = std::nan("");
+  posterior.investigated = (ramp.array() < 0.5).cast<double>();
+  posterior.degrees_of_freedom = 12.5;
+  posterior.n_unknowns = 40;
+  posterior.n_data = 60;
+  posterior.unknowns = "codes";
+  uncertainty.ensemble = io::EnsembleSpread{.p5_log10_resistivity = ramp,
+                                            .p50_log10_resistivity = 2.0 * ramp,
+                                            .p95_log10_resistivity = 3.0 * ramp,
+                                            .deviation_decades = 0.5 * ramp,
+                                            .lambda = 2.0,
+                                            .smallest_rms = 1.0,
+                                            .largest_rms = 1.25,
+                                            .n_samples = 10,
+                                            .n_failed = 2,
+                                            .seed = 5,
+                                            .unknowns = "codes"};
+  io::write_result(folder / "result.h5", written);
+  const io::InversionResult read = io::read_result(folder / "result.h5");
+  REQUIRE(read.uncertainty.has_value());
+  CHECK(same(read.uncertainty->posterior->resolution, posterior.resolution));
+  CHECK(same(read.uncertainty->posterior->investigated, posterior.investigated));
+  CHECK(same(read.uncertainty->ensemble->p95_log10_resistivity, 3.0 * ramp));
+  CHECK(read.uncertainty->ensemble->seed == 5);
+  CHECK(read.uncertainty->posterior->unknowns == "codes");
+  CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
+                                                 Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
+  posterior.investigated.setZero();
+  CHECK_THAT(io::words_on_uncertainty(written), Contains("They see no cell"));
+  posterior.investigated.conservativeResize(3);
+  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+}
+
 TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   const OutputFolder folder;
   io::InversionResult written = test::synthetic_result(small);
@@ -261,6 +308,24 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   CHECK(read.learned_prior->deviation(0).largest == 0.4);
   CHECK(read.learned_prior->deviation(0).rms == Approx(std::sqrt(0.125)));
   CHECK_THAT(io::verdict_on_prior(read), Contains("does not fit the data") && Contains("mean square is 4.0") && !Contains("prior's fault"));
+  CHECK(read.learned_prior->regions[0].coverage.empty());
+  prior.regions[0].coverage = {
+      {.distance_decades = 0.1, .relative_distance = 2.0, .chi_square = 1.5, .tail = 0.2},
+      {.distance_decades = 0.4, .relative_distance = 8.0, .chi_square = 4.0, .tail = 1e-5, .data_share = 0.7, .verdict = 2}};
+  prior.coverage_in_words = "1 of 2 subdomains";
+  io::write_result(folder / "covered.h5", written);
+  const io::InversionResult covered = io::read_result(folder / "covered.h5");
+  CHECK(covered.learned_prior->regions[0].coverage[1].data_share == 0.7);
+  CHECK(std::isnan(covered.learned_prior->regions[0].coverage[0].data_share));
+  CHECK(covered.learned_prior->regions[0].coverage[1].verdict == 2);
+  const Eigen::VectorXd distance = covered.learned_prior->in_cells([](const io::SubdomainRow& row) { return row.relative_distance; });
+  CHECK(distance[1] == 8.0);
+  CHECK(std::isnan(distance[2]));
+  CHECK_THAT(io::verdict_on_prior(covered), Contains("1 of 2 subdomains") && !Contains("mean square"));
+  prior.regions[0].coverage.pop_back();
+  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+  prior.regions[0].coverage.clear();
+  prior.coverage_in_words.clear();
   prior.final_rms = 1.98;
   CHECK_THAT(io::verdict_on_prior(written), Contains("not the prior's fault"));
   prior.features_rms = 1.0;
