@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct InversionSummary {
   Eigen::VectorXd model, predicted;  ///< the last good iterate
   double rms = 0.0, roughness = 0.0, lambda = 0.0;
   std::vector<IterationRecord> history;
+  Eigen::VectorXd design_model{};  ///< the model of the last redesign; empty: the forward map is the one the run began with
   [[nodiscard]] bool usable() const { return !history.empty() && model.size() > 0; }
   [[nodiscard]] std::string brief() const;
 };
@@ -50,9 +52,16 @@ struct InversionState {
   std::vector<IterationRecord> history;
 };
 
+/// What a redesign is asked with before an iteration.
+struct RedesignView {
+  const Eigen::VectorXd& model;                ///< from which the iteration goes on
+  int iteration = 0;                           ///< that is about to begin, 1 the first
+  std::span<const IterationRecord> history{};  ///< of all models so far; the last row is that of `model`
+};
+
 /// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit is logged before and after.
 /// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
-using Redesign = std::function<core::MapPtr(const core::ConstVectorRef& model, int iteration)>;
+using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
 
 /// Asked at the start (or saved) model and after each accepted one: the regularization to go on with, for norms whose weights follow the model.
 /// Must follow from the model alone: `resume` asks again with the saved one.

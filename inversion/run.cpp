@@ -5,6 +5,7 @@
 #include "engine/core/log.hpp"
 #include "engine/core/timer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -58,7 +59,7 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
 InversionSummary Run::resume(InversionState state) {
   state_ = std::move(state);
   if (state_.design_iteration >= 0 && settings_.redesign) {
-    if (auto forward = settings_.redesign(state_.design_model, state_.design_iteration)) objective_.forward = std::move(forward);
+    if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration)) objective_.forward = std::move(forward);
   }
   Candidate saved{.model = state_.model};
   evaluate(saved);
@@ -106,9 +107,15 @@ bool Run::asked_to_stop() {
   return true;
 }
 
+/// With the rows before that iteration, so that a resumed run asks what was asked then.
+core::MapPtr Run::ask_for_redesign(const Eigen::VectorXd& model, int iteration) const {
+  const auto n_before = std::ranges::count_if(state_.history, [&](const IterationRecord& row) { return row.iteration < iteration; });
+  return settings_.redesign({model, iteration, std::span(state_.history).first(static_cast<std::size_t>(n_before))});
+}
+
 std::optional<Stop> Run::redesign() {
   if (!settings_.redesign) return std::nullopt;
-  auto forward = settings_.redesign(state_.model, state_.iteration + 1);
+  auto forward = ask_for_redesign(state_.model, state_.iteration + 1);
   if (!forward) return std::nullopt;
   Objective next{std::move(forward), objective_.misfit, objective_.regularization};
   check(next, state_.model);
@@ -223,8 +230,12 @@ void Run::progress(const std::string& what) const {
 }
 
 InversionSummary Run::summary(const Stop& stop) const {
-  InversionSummary summary{
-      .reason = stop.reason, .message = stop.message, .model = state_.model, .predicted = predicted_, .history = state_.history};
+  InversionSummary summary{.reason = stop.reason,
+                           .message = stop.message,
+                           .model = state_.model,
+                           .predicted = predicted_,
+                           .history = state_.history,
+                           .design_model = state_.design_model};
   if (state_.history.empty()) return summary;
   summary.rms = state_.history.back().rms;
   summary.roughness = state_.history.back().roughness;

@@ -83,6 +83,7 @@ class Run {
   InversionSummary loop();
   [[nodiscard]] std::optional<Stop> finished() const;
   bool asked_to_stop();
+  [[nodiscard]] core::MapPtr ask_for_redesign(const Eigen::VectorXd& model, int iteration) const;
   std::optional<Stop> redesign();
   void reweigh();
   template <class Respond>

@@ -85,6 +85,7 @@ void write_summary(core::ArraySink& sink, const inversion::InversionSummary& sum
   state.lambda = summary.lambda;
   state.model = summary.model;
   state.history = summary.history;
+  state.design_model = summary.design_model;
   inversion::write_state(sink, state, "stage_before");
   core::write_vector(sink, "stage_before/stop_reason", std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
   sink.attribute("stage_before", "stop_message", summary.message);
@@ -103,7 +104,8 @@ inversion::InversionSummary read_summary(const core::ArraySource& source) {
           .rms = state.history.back().rms,
           .roughness = state.history.back().roughness,
           .lambda = state.lambda,
-          .history = state.history};
+          .history = state.history,
+          .design_model = state.design_model};
 }
 
 /// What differs between the data of a checkpoint and those of now; empty when nothing does.

@@ -123,12 +123,36 @@ physics::mt::Accuracy read_accuracy(ConfigTable& table, std::string_view key, co
                              : physics::mt::Accuracy::standard;
 }
 
+double read_coarsening(ConfigTable& table) {
+  constexpr const char* key = "iteration_coarsen";
+  constexpr double least = 0.25, most = 4.0;
+  const double factor = table.real(key, 1.0);
+  if (!(factor >= least && factor <= most))
+    table.refuse(
+        key, fmt::format("expected {:g} to {:g}, got {:g}; below 1 is finer, 1 are the sizes of iteration_accuracy", least, most, factor));
+  return factor;
+}
+
+void read_redesign(ConfigTable& table, ForwardConfig& forward) {
+  using enum Redesigning;
+  const std::string word = table.choice("redesign", {"each_iteration", "until_near_target", "never"}, "each_iteration");
+  forward.redesign = word == "each_iteration" ? each_iteration : word == "never" ? never : until_near_target;
+  constexpr const char* key = "near_target";
+  if (forward.redesign != until_near_target) {
+    if (table.has(key)) table.refuse(key, fmt::format("needs redesign = \"until_near_target\", got \"{}\"; remove one of them", word));
+    return;
+  }
+  forward.near_target = table.real(key, forward.near_target);
+  if (!(forward.near_target >= 1.0 && forward.near_target <= 100.0))
+    table.refuse(key, fmt::format("expected 1 to 100 times inversion.target_rms, got {:g}", forward.near_target));
+}
+
 ForwardConfig read_forward(ConfigTable table) {
   ForwardConfig forward;
   forward.iteration = read_accuracy(table, "iteration_accuracy", "iteration");
+  forward.iteration_coarsen = read_coarsening(table);
   forward.final_accuracy = read_accuracy(table, "final_accuracy", "standard");
-  forward.redesign =
-      table.choice("redesign", {"each_iteration", "never"}, "each_iteration") == "never" ? Redesigning::never : Redesigning::each_iteration;
+  read_redesign(table, forward);
   const std::string certificate = table.choice("certificate", {"none", "iteration", "final", "both"}, "both");
   forward.certificate = certificate == "none"        ? CertificateOf::none
                         : certificate == "iteration" ? CertificateOf::iteration

@@ -94,13 +94,15 @@ struct StaticShiftConfig {
   std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
 };
 
-enum class Redesigning { each_iteration, never };
+enum class Redesigning { each_iteration, until_near_target, never };
 enum class CertificateOf { none, iteration, final_meshes, both };
 
 /// Table [forward].
 struct ForwardConfig {
   physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration, final_accuracy = physics::mt::Accuracy::standard;
+  double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
   Redesigning redesign = Redesigning::each_iteration;
+  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
   CertificateOf certificate = CertificateOf::both;
 };
 

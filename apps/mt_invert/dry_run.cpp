@@ -105,7 +105,7 @@ std::string text_of_regions(const Stage& first) {
 int print_dry_run(const Stage& first, const Config& config, const Observations& observations) {
   const PhysicsSetup& physics = first.physics;
   const Earth& earth = first.earth;
-  const auto simulation = physics.simulation_for(earth.start_log10, physics.survey(), config.forward.iteration);
+  const auto simulation = physics.simulation_of_iterations(earth.start_log10);
   TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
   const double n = static_cast<double>(physics.space().n_of_cells() + physics.space().n_shifts()),
                n_data = static_cast<double>(observations.data.n_kept());

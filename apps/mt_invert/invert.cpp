@@ -63,15 +63,6 @@ void add_directives(inversion::Optimiser& optimiser, const Stage& stage, const S
                                                  history.n_iterations_before()));
 }
 
-/// Meshes follow the model from one iteration to the next.
-inversion::Redesign redesign_of(const PhysicsSetup& physics, const ForwardConfig& config) {
-  if (config.redesign == Redesigning::never) return {};
-  return [&physics](const core::ConstVectorRef& model, int iteration) -> core::MapPtr {
-    if (iteration <= 1) return nullptr;  // the first meshes are those of the start model
-    return physics.forward_for(physics.space().to_log10(model));
-  };
-}
-
 const char* way_from_kinks(const ProfileConfig& profile) {
   return profile.elevation == Elevation::stations
              ? "profile.elevation = \"stations\" puts a corner under every site; give the ground between them as well, by \"file\""
@@ -91,14 +82,14 @@ inversion::InversionSummary minimise(const Stage& stage, const Surroundings& run
   const PhysicsSetup& physics = stage.physics;
   const Smoothness smoothness(run.config.regularization, stage.earth, physics.space());
   const inversion::Objective objective{
-      .forward = physics.forward_for(stage.earth.start_log10),
+      .forward = stage.first_forward(),
       .misfit = misfit_of(run.inputs.data, run.config.huber_threshold, shift_prior_of(run.config, physics.space())),
       .regularization = smoothness.at(stage.start)};
 
   // Steps until the data are fitted
   const auto optimiser = optimiser_of(stage, run.config);
   add_directives(*optimiser, stage, run);
-  optimiser->set_redesign(redesign_of(physics, run.config.forward));
+  optimiser->set_redesign(stage.redesign(run.config));
   optimiser->set_reweigh(smoothness.reweigh());
   optimiser->set_stop(std::ref(run.stop));
   return saved ? optimiser->resume(objective, saved->state) : optimiser->minimise(objective, stage.start);

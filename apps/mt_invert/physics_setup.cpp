@@ -3,11 +3,25 @@
 
 #include "apps/mt_invert/mesh_report.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace lodestone::mt_invert {
 
 namespace mt = physics::mt;
+
+namespace {
+
+/// Finer meshes than those of the accuracy may have as many more nodes.
+mt::MeshDesignOptions iteration_meshes(const ForwardConfig& config) {
+  mt::MeshDesignOptions options = mt::design_options(config.iteration);
+  options.coarsen = config.iteration_coarsen;
+  const double finer = std::min(1.0, options.coarsen);
+  options.max_nodes = static_cast<int>(options.max_nodes / (finer * finer));
+  return options;
+}
+
+}  // namespace
 
 PhysicsSetup::PhysicsSetup(MPI_Comm comm, const Earth& earth, mt::Survey2D survey, ModelSpace space, const ForwardConfig& config)
     : comm_(comm),
@@ -22,21 +36,29 @@ physics::mesh::Section2D PhysicsSetup::section(const Eigen::VectorXd& log10_resi
   return {grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_, sea_};
 }
 
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
+                                                                 const mt::MeshDesignOptions& meshes) const {
+  return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey, mt::design_meshes(section(log10_resistivity), survey, meshes));
+}
+
 std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
                                                                      mt::Accuracy accuracy) const {
-  auto meshes = mt::design_meshes(section(log10_resistivity), survey, mt::design_options(accuracy));
-  return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey, std::move(meshes));
+  return simulation(log10_resistivity, survey, mt::design_options(accuracy));
+}
+
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_of_iterations(const Eigen::VectorXd& log10_resistivity) const {
+  return simulation(log10_resistivity, survey_, iteration_meshes(config_));
 }
 
 core::MapPtr PhysicsSetup::forward_for(const Eigen::VectorXd& log10_resistivity) const {
-  return space_.behind(simulation_for(log10_resistivity, survey_, config_.iteration), survey_);
+  return space_.behind(simulation_of_iterations(log10_resistivity), survey_);
 }
 
 mt::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivity) const {
   mt::Certificate all;
   all.passed = true;
-  const auto add = [&](const char* meshes, mt::Accuracy accuracy) {
-    const auto one = mt::certify(comm_, section(log10_resistivity), survey_, mt::design_options(accuracy), tolerance_of(accuracy));
+  const auto add = [&](const char* meshes, mt::Accuracy accuracy, const mt::MeshDesignOptions& options) {
+    const auto one = mt::certify(comm_, section(log10_resistivity), survey_, options, tolerance_of(accuracy));
     for (mt::CertificateRow row : one.rows) {
       row.check = std::string(meshes) + ": " + row.check;
       all.rows.push_back(std::move(row));
@@ -45,8 +67,10 @@ mt::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivity) 
     all.passed = all.passed && one.passed;
   };
   using enum CertificateOf;
-  if (config_.certificate == iteration || config_.certificate == both) add("iteration meshes", config_.iteration);
-  if (config_.certificate == final_meshes || config_.certificate == both) add("final meshes", config_.final_accuracy);
+  if (config_.certificate == iteration || config_.certificate == both)
+    add("iteration meshes", config_.iteration, iteration_meshes(config_));
+  if (config_.certificate == final_meshes || config_.certificate == both)
+    add("final meshes", config_.final_accuracy, mt::design_options(config_.final_accuracy));
   return all;
 }
 

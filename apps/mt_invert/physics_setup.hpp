@@ -20,7 +20,9 @@ class PhysicsSetup {
 
   /// On meshes designed for this model (log10 resistivity) at the accuracy of iterations.
   [[nodiscard]] core::MapPtr forward_for(const Eigen::VectorXd& log10_resistivity) const;
-  /// The simulation alone, of any survey and accuracy.
+  /// The simulation alone.
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_of_iterations(const Eigen::VectorXd& log10_resistivity) const;
+  /// The same of any survey and accuracy.
   [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_for(const Eigen::VectorXd& log10_resistivity,
                                                                                 const physics::mt::Survey2D& survey,
                                                                                 physics::mt::Accuracy accuracy) const;
@@ -33,6 +35,10 @@ class PhysicsSetup {
   [[nodiscard]] const physics::mt::Survey2D& survey() const { return survey_; }
 
  private:
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation(const Eigen::VectorXd& log10_resistivity,
+                                                                            const physics::mt::Survey2D& survey,
+                                                                            const physics::mt::MeshDesignOptions& meshes) const;
+
   MPI_Comm comm_;
   physics::mesh::TensorGrid2D grid_;
   physics::mesh::Surface2D surface_;

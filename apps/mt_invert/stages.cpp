@@ -2,6 +2,7 @@
 #include "apps/mt_invert/stages.hpp"
 
 #include "engine/core/log.hpp"
+#include "inversion/redesign.hpp"
 
 #include <utility>
 
@@ -25,11 +26,31 @@ void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::Vect
     core::log::warning("{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved, which);
 }
 
+double near_rms(const Config& config) { return config.forward.near_target * config.inversion.target_rms(); }
+
+/// Whether meshes stay those that the features ended on.
+bool keeps_meshes(const Config& config, const std::optional<inversion::InversionSummary>& before) {
+  return before && config.forward.redesign == Redesigning::until_near_target && inversion::was_near(before->history, near_rms(config));
+}
+
 }  // namespace
 
 inversion::StagedHistory Stage::history() const {
   if (!features) return {name};
   return {name, inversion::StagedHistory{mt_invert::features}.with(features->history)};
+}
+
+inversion::Redesign Stage::redesign(const Config& config) const {
+  const inversion::Design design = [this](const Eigen::VectorXd& model) { return physics.forward_for(physics.space().to_log10(model)); };
+  switch (config.forward.redesign) {
+    case Redesigning::never:
+      break;
+    case Redesigning::each_iteration:
+      return inversion::redesign_each_iteration(design);
+    case Redesigning::until_near_target:
+      if (!keeps_meshes(config, features)) return inversion::redesign_until_near(near_rms(config), design);
+  }
+  return {};
 }
 
 Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
@@ -66,7 +87,12 @@ Stage polish_stage(const Config& config, const Stage& first, inversion::Inversio
   start.tail(space.n_shifts()) = before.shifts_of(of_features.model);
   core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features", of_features.rms, space.n_free());
   PhysicsSetup physics(first.physics.comm(), earth, first.physics.survey(), space, config.forward);
-  return {polish, std::move(earth), std::move(physics), std::move(start), {}, std::move(of_features)};
+  Stage stage{polish, std::move(earth), std::move(physics), std::move(start), {}, std::move(of_features)};
+  if (keeps_meshes(config, stage.features)) {
+    const Eigen::VectorXd& designed_for = stage.features->design_model;
+    stage.design_log10 = designed_for.size() > 0 ? before.to_log10(designed_for) : first.earth.start_log10;
+  }
+  return stage;
 }
 
 }  // namespace lodestone::mt_invert

@@ -18,12 +18,19 @@ struct Stage {
   Eigen::VectorXd start;                                  ///< of the unknowns
   std::optional<ModelSpace> codes{};                      ///< with a learned prior, but for a polish: of its codes and the cells outside
   std::optional<inversion::InversionSummary> features{};  ///< of a polish: how the stage before ended
+  Eigen::VectorXd design_log10{};                         ///< the model whose meshes it begins on; empty: the start
 
   /// Whether steps of cells, the unknowns, and steps of codes take turns.
   [[nodiscard]] bool alternates() const { return codes && !physics.space().coded(); }
 
   /// To count iterations over all stages.
   [[nodiscard]] inversion::StagedHistory history() const;
+  /// On the meshes it begins with.
+  [[nodiscard]] core::MapPtr first_forward() const {
+    return physics.forward_for(design_log10.size() > 0 ? design_log10 : earth.start_log10);
+  }
+  /// How these follow the model.
+  [[nodiscard]] inversion::Redesign redesign(const Config& config) const;
 };
 
 /// Cells, or codes and the cells outside them where the configuration has a learned prior (cells again where it alternates); it then starts from the nearest

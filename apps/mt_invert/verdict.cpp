@@ -14,7 +14,7 @@ std::string_view way_to_agree(const ForwardConfig& forward) {
   if (forward.iteration < forward.final_accuracy)
     return forward.iteration == physics::mt::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
                                                                  : "set forward.iteration_accuracy = \"fine\"";
-  return forward.redesign == Redesigning::never
+  return forward.redesign != Redesigning::each_iteration
              ? "what differs is the mesh redesigned for the final model; set forward.redesign = \"each_iteration\""
              : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh redesigned for the final model; set "
                "both one step finer";

@@ -25,9 +25,13 @@ MatrixXd columns_of(const Tensor& tensor) { return Eigen::Map<const MatrixXd>(te
 
 class NetworkDecoder final : public Decoder {
  public:
-  NetworkDecoder(NetworkDecoderOptions options, BatchFunction decode, BatchFunction encode)
+  NetworkDecoder(NetworkDecoderOptions options, Layer decode, std::optional<Layer> encode)
       : options_(std::move(options)), decode_(std::move(decode)), encode_(std::move(encode)) {
-    if (!decode_ || !encode_) throw core::InvalidArgument(component, "{}: expected a decoder and an encoder", options_.name);
+    if (n_codes() < 1 || n_cells() < 1)
+      throw core::InvalidArgument(component, "{}: expected at least one code and one cell, got {} and {}", options_.name, n_codes(),
+                                  n_cells());
+    check_layer("a decoder", decode_, n_codes(), n_cells());
+    if (encode_) check_layer("an encoder", *encode_, n_cells(), n_codes());
   }
 
   [[nodiscard]] std::string name() const override { return options_.name; }
@@ -37,14 +41,14 @@ class NetworkDecoder final : public Decoder {
   [[nodiscard]] MatrixXd decode(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
     if (codes.cols() == 0) return {n_cells(), 0};
-    return finite("decode", columns_of(decode_(tensor_of(codes)).eval()));
+    return finite("decode", columns_of(called(decode_, tensor_of(codes)).eval()));
   }
 
   [[nodiscard]] MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
     check("codes", codes, n_codes());
     const Index n = codes.cols();
     if (n == 0) return {n_cells(), 0};
-    const auto of_one = [&](const Tensor& code) { return squeeze(decode_(expand_dims(code, 0)), 0); };
+    const auto of_one = [&](const Tensor& code) { return squeeze(called(decode_, expand_dims(code, 0)), 0); };
     const Tensor all = vmap([&](const Tensor& code) { return jacobian(of_one, code, JacobianMode::forward); })(tensor_of(codes));
     const Tensor by_column = transpose(all, Axes{0, 2, 1}).eval();  // [n, codes, cells], whose bytes are (cells, codes · n) by columns
     return finite("jacobians", Eigen::Map<const MatrixXd>(by_column.data<double>().data(), n_cells(), n_codes() * n));
@@ -52,11 +56,23 @@ class NetworkDecoder final : public Decoder {
 
   [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
     check("cells", cells, n_cells());
-    if (cells.cols() == 0) return {n_codes(), 0};
-    return finite("encode", columns_of(encode_(tensor_of(cells)).eval()));
+    if (cells.cols() == 0 || !encode_) return MatrixXd::Zero(n_codes(), cells.cols());
+    return finite("encode", columns_of(called(*encode_, tensor_of(cells)).eval()));
   }
 
  private:
+  [[nodiscard]] static Tensor called(const Layer& layer, const Tensor& x) {
+    const InMode evaluation(layer, Mode::evaluation);
+    return layer(x);
+  }
+  /// Two items, so that a layer which forgets the batch is found out.
+  void check_layer(const char* what, const Layer& layer, Index n_in, Index n_out) const {
+    const Tensor out = called(layer, zeros({2, n_in}, DType::f64));
+    if (out.dtype() != DType::f64 || out.shape() != Shape{2, n_out})
+      throw core::InvalidArgument(
+          component, "{}: expected {} from f64[2, {}] to f64[2, {}], got {}; its sizes, or the dtype of its parameters, differ",
+          options_.name, what, n_in, n_out, out.aval().text());
+  }
   void check(const char* what, const core::ConstMatrixRef& given, Index rows) const {
     if (given.rows() != rows)
       throw core::ShapeError(component, "{}: expected {} {} per subdomain, got {}", options_.name, rows, what, given.rows());
@@ -68,7 +84,8 @@ class NetworkDecoder final : public Decoder {
   }
 
   NetworkDecoderOptions options_;
-  BatchFunction decode_, encode_;
+  Layer decode_;
+  std::optional<Layer> encode_;
 };
 
 }  // namespace
@@ -82,7 +99,7 @@ core::MapPtr network_map(Layer module, Index n_in, std::string name) {
   return function_map(call, {.name = std::move(name), .n_in = n_in});
 }
 
-DecoderPtr network_decoder(NetworkDecoderOptions options, BatchFunction decode, BatchFunction encode) {
+DecoderPtr network_decoder(NetworkDecoderOptions options, Layer decode, std::optional<Layer> encode) {
   return std::make_shared<NetworkDecoder>(std::move(options), std::move(decode), std::move(encode));
 }
 

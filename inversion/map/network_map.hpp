@@ -5,7 +5,7 @@
 #include "engine/nn/module.hpp"
 #include "inversion/map/decoder.hpp"
 
-#include <functional>
+#include <optional>
 #include <string>
 
 namespace lodestone::inversion {
@@ -14,17 +14,17 @@ namespace lodestone::inversion {
 /// errors: ShapeError, InvalidArgument for a module that gives something else.
 [[nodiscard]] core::MapPtr network_map(engine::Layer module, Eigen::Index n_in, std::string name = "network");
 
-/// A function of tensors and the sizes it joins.
+/// The sizes that a decoder joins.
 struct NetworkDecoderOptions {
   std::string name;  ///< for messages
   Eigen::Index n_codes = 0, n_cells = 0;
 };
-using BatchFunction = std::function<engine::Tensor(const engine::Tensor&)>;
 
-/// A decoder and an encoder of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n, n_codes] and gives [n, n_cells], `encode` the other way.
+/// Modules or functions of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n, n_codes] and gives [n, n_cells], `encode` the other way.
+/// Without an encoder the first guess are codes of 0, the middle of their prior.
 ///
-/// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch.
-/// errors of its functions: ShapeError; SolverError for codes or cells that are not finite.
-[[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, BatchFunction decode, BatchFunction encode);
+/// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch. Modules are called in evaluation mode.
+/// errors: InvalidArgument for one that gives other shapes or numbers than f64. Of its functions: ShapeError; SolverError for codes or cells that are not finite.
+[[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, engine::Layer decode, std::optional<engine::Layer> encode = {});
 
 }  // namespace lodestone::inversion

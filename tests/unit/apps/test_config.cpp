@@ -41,6 +41,21 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(config.forward.redesign == Redesigning::each_iteration);
 }
 
+TEST_CASE("configuration: meshes follow the model always, until it is near the target, or never, and may be finer", "[apps]") {
+  const ForwardConfig near =
+      read(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 2.0\niteration_coarsen = 0.5\n").forward;
+  CHECK(near.redesign == Redesigning::until_near_target);
+  CHECK(near.near_target == 2.0);
+  CHECK(near.iteration_coarsen == 0.5);
+  CHECK(read(minimal + "[forward]\nredesign = \"never\"\n").forward.redesign == Redesigning::never);
+  CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"never\"\nnear_target = 2.0\n"),
+             Catch::Contains("c.toml:5") && Catch::Contains("needs redesign = \"until_near_target\""));
+  CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 0.9\n"), Catch::Contains("1 to 100 times"));
+  CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = 0.1\n"),
+             Catch::Contains("c.toml:4") && Catch::Contains("expected 0.25 to 4, got 0.1"));
+  CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = nan\n"), Catch::Contains("iteration_coarsen"));
+}
+
 TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[apps]") {
   const Config config = read(minimal + "[inversion]\ntarget_rms = 2\n", {"grid.n_columns=7"});
   CHECK_THAT(config.toml,

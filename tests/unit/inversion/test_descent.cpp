@@ -94,9 +94,9 @@ TEST_CASE("descent: lambda falls by its factor where the rms stalls, and the run
 
 TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, redesigned or not") {
   const tests::CurvedProblem problem;
-  const auto redesign = [&](const core::ConstVectorRef&, int iteration) -> core::MapPtr {
+  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr {
     return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
-                                      Eigen::VectorXd::Constant(problem.n_data, iteration % 2 == 0 ? 0.01 : 0.0)),
+                                      Eigen::VectorXd::Constant(problem.n_data, view.iteration % 2 == 0 ? 0.01 : 0.0)),
                          problem.map);
   };
   for (const auto method : methods) {

@@ -122,7 +122,7 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
       core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), Eigen::VectorXd::Constant(problem.n_data, 0.05)),
       problem.map);
   const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
-  const auto redesign = [&](const core::ConstVectorRef&, int iteration) -> core::MapPtr { return iteration == 2 ? shifted : nullptr; };
+  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr { return view.iteration == 2 ? shifted : nullptr; };
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);

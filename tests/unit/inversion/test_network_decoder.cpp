@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and functions of the engine as decoders of subdomains.
+#include "engine/core/error.hpp"
+#include "engine/nn/dropout.hpp"
+#include "engine/nn/linear.hpp"
+#include "engine/ops/ops.hpp"
+#include "inversion/map/network_map.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using Eigen::MatrixXd;
+using inversion::network_decoder;
+
+namespace {
+
+std::string refusal(Eigen::Index n_codes, Eigen::Index n_cells, const engine::Layer& decode, std::optional<engine::Layer> encode = {}) {
+  return tests::message_of<core::InvalidArgument>([&] {
+    static_cast<void>(network_decoder({"mine", n_codes, n_cells}, decode, std::move(encode)));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("network decoder: modules are called in evaluation mode, and keep their own") {
+  engine::InitialValues first(3, engine::DType::f64);
+  const engine::Linear linear(2, 4, first);
+  const engine::Sequential net{linear, engine::Dropout(0.9, first)};
+  const auto decoder = network_decoder({"mine", 2, 4}, net);
+  const MatrixXd codes = MatrixXd::Random(2, 3);
+  const MatrixXd plain = network_decoder({"mine", 2, 4}, linear)->decode(codes);
+  CHECK(decoder->decode(codes) == plain);
+  CHECK(net.mode() == engine::Mode::training);
+  CHECK(decoder->jacobians(codes).leftCols(2) == decoder->jacobians(codes).rightCols(2));
+}
+
+TEST_CASE("network decoder: without an encoder codes start in the middle of their prior") {
+  engine::InitialValues first(3, engine::DType::f64);
+  const engine::Linear decode(2, 4, first), encode(4, 2, first);
+  const MatrixXd cells = MatrixXd::Random(4, 3);
+  CHECK(network_decoder({"mine", 2, 4}, decode)->encode(cells) == MatrixXd::Zero(2, 3));
+  CHECK(network_decoder({"mine", 2, 4}, decode, encode)->encode(cells) != MatrixXd::Zero(2, 3));
+}
+
+TEST_CASE("network decoder: other sizes, a forgotten batch and single precision are refused by name") {
+  engine::InitialValues first(3, engine::DType::f64), single(3);
+  const engine::Linear decode(2, 4, first);
+  CHECK(refusal(2, 4, decode).empty());
+  CHECK_THAT(refusal(2, 5, decode), Contains("mine: expected a decoder from f64[2, 2] to f64[2, 5], got f64[2, 4]"));
+  CHECK_THAT(refusal(2, 4, engine::Linear(2, 4, single)), Contains("f32"));
+  CHECK_THAT(refusal(2, 4, [&](const engine::Tensor& x) { return engine::sum(decode(x), engine::Axes{0}); }), Contains("got f64[4]"));
+  CHECK_THAT(refusal(2, 4, decode, engine::Linear(4, 3, first)),
+             Contains("mine: expected an encoder from f64[2, 4] to f64[2, 2], got f64[2, 3]"));
+  CHECK_THAT(refusal(0, 4, decode), Contains("at least one code"));
+}

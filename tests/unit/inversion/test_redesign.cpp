@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// When forward maps follow the model, and when they no longer do.
+#include "engine/core/error.hpp"
+#include "inversion/redesign.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/unit/inversion/fixtures.hpp"
+
+using namespace lodestone;
+using inversion::GaussNewton;
+using inversion::GaussNewtonOptions;
+using inversion::IterationRecord;
+using inversion::RedesignView;
+
+namespace {
+
+/// Rows of models with these rms.
+std::vector<IterationRecord> rows_of(const std::vector<double>& rms) {
+  std::vector<IterationRecord> rows;
+  for (const double each : rms) rows.push_back({.iteration = static_cast<int>(rows.size()), .rms = each});
+  return rows;
+}
+
+/// Whether a redesign is made before the iteration that follows these models.
+bool redesigns(const inversion::Redesign& redesign, const std::vector<double>& rms) {
+  const auto rows = rows_of(rms);
+  const Eigen::VectorXd model = Eigen::VectorXd::Zero(1);
+  return redesign(RedesignView{model, static_cast<int>(rms.size()), rows}) != nullptr;
+}
+
+inversion::Design identity_for_all() {
+  return [](const Eigen::VectorXd& model) { return core::affine(Eigen::MatrixXd::Identity(model.size(), model.size()), model); };
+}
+
+/// A map that is a little off, each model in its own way, as a mesh made for it; the models it was made for.
+struct Designs {
+  const tests::CurvedProblem& problem;
+  std::vector<Eigen::VectorXd> models{};
+  [[nodiscard]] core::MapPtr operator()(const Eigen::VectorXd& model) {
+    models.push_back(model);
+    const Eigen::VectorXd error = Eigen::VectorXd::Constant(problem.n_data, 0.02 * model.sum() / static_cast<double>(problem.n));
+    return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), error), problem.map);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("redesign: the start keeps its map, every later model gets one of its own") {
+  const auto redesign = inversion::redesign_each_iteration(identity_for_all());
+  CHECK_FALSE(redesigns(redesign, {9.0}));
+  CHECK(redesigns(redesign, {9.0, 5.0}));
+  CHECK(redesigns(redesign, {9.0, 1.0, 1.0}));
+}
+
+TEST_CASE("redesign: the first model near the target gets the last map, whatever the rms does then") {
+  const auto redesign = inversion::redesign_until_near(1.5, identity_for_all());
+  CHECK_FALSE(redesigns(redesign, {9.0}));
+  CHECK(redesigns(redesign, {9.0, 5.0, 2.0}));
+  CHECK(redesigns(redesign, {9.0, 5.0, 1.5}));
+  CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 1.2}));
+  CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 3.0}));
+  CHECK_FALSE(redesigns(redesign, {1.4, 1.3}));
+  CHECK_THAT(tests::message_of<core::InvalidArgument>([] { static_cast<void>(inversion::redesign_until_near(0.0, identity_for_all())); }),
+             Catch::Contains("expected a positive rms, got 0"));
+}
+
+TEST_CASE("redesign: a run that was stopped before or behind the last redesign goes on bit by bit") {
+  const tests::CurvedProblem problem;
+  const GaussNewtonOptions options{.max_iterations = 8, .target_rms = 0.6, .sufficient_drop = 0.2};
+  const double near_rms = 1.3 * options.target_rms;
+  const auto witness = std::make_shared<tests::Witness>();
+  Designs designs{problem};
+  GaussNewton whole(MPI_COMM_SELF, options);
+  whole.add(witness);
+  whole.set_redesign(inversion::redesign_until_near(near_rms, std::ref(designs)));
+  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto first_near = std::ranges::find_if(expected.history, [&](const IterationRecord& row) { return row.rms <= near_rms; });
+  const auto n_before = static_cast<std::size_t>(first_near - expected.history.begin());
+  INFO(expected.brief());
+  REQUIRE(n_before >= 2);                           // it was redesigned on the way,
+  REQUIRE(expected.history.size() > n_before + 2);  // and had time to be redesigned again
+  CHECK(designs.models.size() == n_before);         // from the second iteration to the first near model
+  CHECK(tests::same_bits(expected.design_model, witness->states[n_before].model));
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+          Designs again{problem};
+          GaussNewton later(MPI_COMM_SELF, options);
+          later.set_redesign(inversion::redesign_until_near(near_rms, std::ref(again)));
+          return later.resume(problem.objective(), std::move(state));
+        }).empty());
+}
