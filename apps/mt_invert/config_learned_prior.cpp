@@ -28,6 +28,7 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
   region.y = read_extent(table, "y_m");
   if (table.has("z_m")) region.z = read_extent(table, "z_m");
   region.overlap = table.integer("overlap", region.overlap, 0);
+  if (table.has("codes")) region.n_codes = table.integer("codes", 1, 1);
   region.place = table.place("network");
   return region;
 }

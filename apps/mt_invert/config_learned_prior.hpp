@@ -30,10 +30,11 @@ struct LearnedRegionConfig {
   std::string name;
   std::string network, network_as_written;  ///< the file as the program opens it, and as the configuration has it
   RegionDecoder decoder = RegionDecoder::network;
-  Extent y;                 ///< columns whose centres lie inside
-  std::optional<Extent> z;  ///< rows whose centres lie inside, below the surface; absent: the network's
-  int overlap = 0;          ///< columns that neighbouring patches share
-  std::string place;        ///< where it stands, for messages once the grid is known
+  Extent y;                      ///< columns whose centres lie inside
+  std::optional<Extent> z;       ///< rows whose centres lie inside, below the surface; absent: the network's
+  int overlap = 0;               ///< columns that neighbouring patches share
+  std::optional<int> n_codes{};  ///< that the network must have; absent: any number
+  std::string place;             ///< where it stands, for messages once the grid is known
 };
 
 /// Table [learned_prior].

@@ -2,6 +2,7 @@
 #include "apps/mt_invert/config_train.hpp"
 
 #include "apps/mt_invert/config_table.hpp"
+#include "apps/mt_invert/file_digest.hpp"
 #include "apps/mt_invert/prior_sections.hpp"
 #include "io/toml/options_toml.hpp"
 #include "models/vae/prior/prior_options.hpp"
@@ -86,13 +87,17 @@ TrainConfig read_train_config(const std::string& path, const std::vector<std::st
   for (const std::string& assignment : assignments) io::set_option(given, assignment);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const ConfigTable table(given, folder.string());
-  const models::Prior prior =
-      models::read_prior(given, [&](const std::string& file) { return read_prior_section((folder / file).string()); });
+  std::string contents;  // of the files that the prior is cut from: a resume with others would be another training
+  const models::Prior prior = models::read_prior(given, [&](const std::string& file) {
+    const std::string section = (folder / file).string();
+    contents += fmt::format("# content of {}: {}\n", file, digest_of_file(section));
+    return read_prior_section(section);
+  });
 
   TrainConfig config{.title = table.table("run").text("title", std::filesystem::path(path).stem().string()),
                      .prior = prior,
                      .setup = {},
-                     .data = data_text(given),
+                     .data = data_text(given) + contents,
                      .toml = {}};
   config.setup = {read_network(table.table("network"), prior.grid()), read_loss(table.table("loss")), read_recipe(table.table("training"))};
   ConfigTable output = table.table("output");

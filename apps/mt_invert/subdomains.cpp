@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/subdomains.hpp"
 
+#include "apps/mt_invert/file_digest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/state/safetensors.hpp"
 #include "inversion/map/gaussian_decoder.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/text/text_file.hpp"
 #include "models/vae/vae_decoder.hpp"
 
 #include <fmt/ranges.h>
@@ -24,13 +24,6 @@ template <class... Args>
 [[noreturn]] void refuse(const LearnedRegionConfig& region, fmt::format_string<Args...> text, Args&&... args) {
   throw core::ConfigError("configuration", "{}: region \"{}\": {}", region.place, region.name,
                           fmt::format(text, std::forward<Args>(args)...));
-}
-
-/// FNV-1a of 64 bits: tells files apart that were not made to look alike.
-std::string digest_of(const std::string& bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
 }
 
 struct Range {
@@ -92,18 +85,26 @@ std::vector<int> patch_starts(const LearnedRegion& region, int width) {
   return starts;
 }
 
-/// errors: ConfigError where the patch's columns are not the network's.
-void check_patch(const LearnedRegion& region, const std::vector<double>& depth_m, const std::vector<double>& y_edges_m) {
-  models::PatchGrid patch{depth_m, y_edges_m};
-  for (double& each : patch.y_m) each -= y_edges_m.front();
+/// What a network refuses is said at its region. errors: ConfigError.
+template <class Check>
+void checked(const LearnedRegion& region, Check&& check) {
   try {
-    region.vae->check_grid(patch, region.config.network_as_written);
+    check(*region.vae, region.config.network_as_written);
   } catch (const core::InvalidArgument& error) {
     refuse(region.config, "{}", error.what());
   }
 }
 
+/// errors: ConfigError where the patch's columns are not the network's.
+void check_patch(const LearnedRegion& region, const std::vector<double>& depth_m, const std::vector<double>& y_edges_m) {
+  models::PatchGrid patch{depth_m, y_edges_m};
+  for (double& each : patch.y_m) each -= y_edges_m.front();
+  checked(region, [&](const models::TrainedVae& vae, const std::string& where) { vae.check_grid(patch, where); });
+}
+
 void cut(LearnedRegion& region, const Earth& earth) {
+  if (region.config.n_codes)
+    checked(region, [&](const models::TrainedVae& vae, const std::string& where) { vae.check_codes(*region.config.n_codes, where); });
   const TensorGrid2D& grid = earth.grid;
   const std::vector<double> all_depths_m = depths_of(region.config, earth);
   const models::PatchGrid& trained = region.vae->grid();
@@ -160,7 +161,7 @@ Subdomains::Subdomains(const LearnedPriorConfig& config, const Earth& earth)
   for (const LearnedRegionConfig& each : config.regions) {
     LearnedRegion region{.config = each,
                          .vae = std::make_shared<const models::TrainedVae>(read_network(each.network)),
-                         .digest = digest_of(io::read_bytes(each.network)),
+                         .digest = digest_of_file(each.network),
                          .decoder = {},
                          .subdomains = {}};
     region.decoder = each.decoder == RegionDecoder::gaussian

@@ -93,6 +93,21 @@ with Folder() as folder:
         stop_in(folder, wrong, stage, f"stopped_{stage}")
         check(section(folder, f"stopped_{stage}") == section(folder, "polished"), f"SIGTERM in {stage} and resume: the same section")
 
+    # Meshes are kept from the first model near the target on, here that of iteration 1: also in the polish, and when resumed.
+    check(float(rows[first]["rms"]) != float(rows[first - 1]["rms"]), "the polish begins on meshes of its own")
+    near = f"{1.0001 * float(rows[1]['rms'])}"  # times the target, which is 1
+    kept = [wrong, "--set", 'forward.redesign="until_near_target"', "--set", f"forward.near_target={near}"]
+    run("invert", *kept, "-o", folder / "kept")
+    rows = history(folder, "kept")
+    first = [row["stage"] for row in rows].index("polish")
+    check(rows[2]["rms_at_start"] != rows[1]["rms"], "near the target: meshes are made once more")
+    check(all(b["rms_at_start"] == a["rms"] for a, b in zip(rows[2:], rows[3:]) if b["kind"] != "start"), "then they are kept")
+    check(rows[first]["rms"] == rows[first - 1]["rms"], "also from the features to the polish")
+    code, n = 11, 0
+    while code == 11 and n < 12:
+        code, n = run("invert", *kept, "-o", folder / "kept_pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
+    check(history(folder, "kept_pieces") == rows and section(folder, "kept_pieces") == section(folder, "kept"), "kept in pieces: the same")
+
     # Static shifts stand behind codes and cells.
     on = ["--set", "static_shift.enabled=true"]
     shifted = run("invert", wrong, *on, "-o", folder / "shifted")
@@ -109,6 +124,9 @@ with Folder() as folder:
     expect(4, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
     os.remove(folder / "wrong/vae.h5")
     expect(3, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
+    for line, word in (("y_m = [-900.0, 90000.0]", "inside the grid"), ("y_m = [-900.0, 900.0]\ncodes = 5", "expected 4 codes per subdomain")):
+        bad = folder.write("bad.toml", base + REGION.format(network="right/vae.h5", polish="never").replace("y_m = [-900.0, 900.0]", line))
+        expect(2, [word], "invert", bad, "-o", folder / "bad", "--dry-run")
     for change, words in ((["grid.layer_factor=1.31"], ["right/vae.h5", "as the network was trained on"]), (["regularization.order=2"], ["order"]),
                           (["bounds.resistivity_min_ohm_m=1", "bounds.resistivity_max_ohm_m=1e4"], ["bounds", "excludes"]),
                           (["regularization.norm=\"l1\""], ["norm"])):

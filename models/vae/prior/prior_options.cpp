@@ -147,7 +147,12 @@ GeneratorPtr sections(const OptionsTable& table, const LoadSection& load_section
   const std::vector<std::string> files = table.options().texts("files");
   if (files.empty()) table.refuse("files", "expected at least one file, got none");
   if (!load_section) table.refuse("files", "this program reads no sections; use another kind of generator");
-  for (const std::string& file : files) options.sections.push_back(load_section(file));
+  const bool has_ends = table.options().has("y_m");
+  const Range ends_m = has_ends ? table.range("y_m") : Range{};
+  for (const std::string& file : files) {
+    const Section section = load_section(file);
+    options.sections.push_back(has_ends ? columns_within(section, ends_m) : section);
+  }
   return std::make_shared<Sections>(std::move(options));
 }
 

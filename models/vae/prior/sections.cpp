@@ -57,6 +57,48 @@ double room_m(const Section& section, const PatchGrid& grid) { return section.y_
 
 }  // namespace
 
+Section section_of(const physics::mesh::Section2D& model, std::string name) {
+  const physics::mesh::TensorGrid2D& grid = model.grid;
+  double surface_m = 0.0;
+  if (grid.reference() == physics::mesh::DepthReference::datum) {
+    const auto [highest, lowest] = std::ranges::minmax(model.surface.z_m());
+    if (lowest - highest > 1.0)
+      throw core::InvalidArgument(
+          component,
+          "section '{}': expected a level surface, or depths that count from it, got relief of {:g} m; cut from an inversion's result.h5",
+          name, lowest - highest);
+    surface_m = highest;
+  }
+  const int top = grid.row_of(surface_m);
+  Section section{.name = std::move(name), .depth_m = {0.0}, .y_m = grid.y_edges_m(), .log10_resistivity = {}};
+  for (int iz = top; iz < grid.n_z(); ++iz) section.depth_m.push_back(grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] - surface_m);
+  section.log10_resistivity.resize(grid.n_z() - top, grid.n_y());
+  for (int iz = top; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      section.log10_resistivity(iz - top, iy) = std::log10(model.resistivity_ohm_m[grid.index(iz, iy)]);
+  }
+  return section;
+}
+
+Section columns_within(const Section& section, const Range& y_m) {
+  Section part{.name = section.name, .depth_m = section.depth_m, .y_m = {}, .log10_resistivity = {}};
+  std::vector<Eigen::Index> columns;
+  for (std::size_t i = 0; i + 1 < section.y_m.size(); ++i) {
+    const double centre_m = 0.5 * (section.y_m[i] + section.y_m[i + 1]);
+    if (centre_m < y_m.lower || centre_m > y_m.upper) continue;
+    if (columns.empty()) part.y_m.push_back(section.y_m[i]);
+    part.y_m.push_back(section.y_m[i + 1]);
+    columns.push_back(static_cast<Eigen::Index>(i));
+  }
+  if (columns.empty())
+    throw core::InvalidArgument(component,
+                                "section '{}': expected the centre of at least one column between {:g} and {:g} m, got none; its columns "
+                                "lie between {:g} and {:g} m",
+                                section.name, y_m.lower, y_m.upper, section.y_m.front(), section.y_m.back());
+  part.log10_resistivity = section.log10_resistivity(Eigen::all, columns);
+  return part;
+}
+
 Sections::Sections(SectionsOptions options) : options_(std::move(options)) {
   if (options_.sections.empty()) throw core::InvalidArgument(component, "expected at least one section, got none");
   std::ranges::for_each(options_.sections, check_section);

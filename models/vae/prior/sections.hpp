@@ -3,6 +3,7 @@
 
 #include "models/vae/prior/generator.hpp"
 #include "models/vae/prior/randomness.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,14 @@ struct Section {
   std::vector<double> y_m;            ///< edges of the columns, increasing
   Eigen::MatrixXd log10_resistivity;  ///< (n_z, n_y)
 };
+
+/// A model as a section: depths from its level surface, without what lies above it.
+/// errors: InvalidArgument, with the name, where the surface is not level unless the grid's depths count from it.
+[[nodiscard]] Section section_of(const physics::mesh::Section2D& model, std::string name);
+
+/// Its columns with their centres within a range along the profile, as without the wide ones at the sides of a grid.
+/// errors: InvalidArgument, with the name, for none.
+[[nodiscard]] Section columns_within(const Section& section, const Range& y_m);
 
 struct SectionsOptions {
   std::vector<Section> sections;

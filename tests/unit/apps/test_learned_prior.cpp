@@ -120,6 +120,11 @@ TEST_CASE("learned prior: patches share columns with weights that fall linearly"
 TEST_CASE("learned prior: regions that the grid, other regions or fixed cells exclude are refused with their place", "[apps]") {
   CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}), Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
   CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
+  LearnedRegionConfig of_three = region("column.h5", {100.0, 300.0});
+  of_three.n_codes = 3;
+  CHECK_THAT(refusal({of_three}), Contains("c.toml:7") && Contains("column.h5: expected 2 codes per subdomain as the network has, got 3"));
+  of_three.network = networks() / "other.h5";
+  CHECK(refusal({of_three}).empty());
   LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
   deep.z = Extent{0.0, 300.0};
   CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("is expected at 100 m, got 0 m"));

@@ -8,8 +8,11 @@
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
@@ -43,12 +46,20 @@ batch_size = 20
 learning_rate = 3e-3
 )";
 
+/// The same of a section in a file.
+const std::string sections = [] {
+  std::string text = small;
+  const auto begin = text.find("kind"), end = text.find("[network]");
+  return text.replace(begin, end - begin, "kind = \"sections\"\nfiles = [\"line.rho\"]\n");
+}();
+
 /// A folder with a configuration, and the command on it.
 class Training {
  public:
   explicit Training(const std::string& text = small) { std::ofstream(config()) << text; }
   ~Training() { core::log::configure({}); }  // the folder and its log go
   [[nodiscard]] std::string config() const { return folder_ / "small.toml"; }
+  [[nodiscard]] std::string beside(const char* name) const { return folder_ / name; }
   [[nodiscard]] std::filesystem::path out() const { return folder_.path() / "out"; }
   [[nodiscard]] bool has(const char* name) const { return std::filesystem::exists(out() / name); }
   [[nodiscard]] std::string text(const char* name) const { return text_of_file((out() / name).string()); }
@@ -143,6 +154,42 @@ TEST_CASE("train: configurations that cannot be are refused at their line before
   std::filesystem::create_directories(training.out());
   std::ofstream(training.out() / "notes.txt") << "mine";
   CHECK_THAT(training.refusal<core::Error>({}), Contains("notes.txt"));
+}
+
+TEST_CASE("train: sections with values that are none are refused before anything is written", "[apps]") {
+  const std::string model = "3 2 LOG10\n 1000 1000 1000\n 100 200\n0\n 1 2 3\n 3 nan 2\n";
+  const Training training(sections);
+  const auto refusal = [&](const std::string& text) {
+    std::ofstream(training.beside("line.rho")) << text;
+    return training.refusal<core::Error>({});
+  };
+  CHECK_THAT(refusal(model), Contains("line.rho:6") && Contains("nan"));
+  CHECK_FALSE(training.has("log.jsonl"));
+}
+
+TEST_CASE("train: a resume with another network or other contents of its sections is refused before any work", "[apps]") {
+  const auto model = [](double value) { return fmt::format("3 2 LOG10\n 1000 1000 1000\n 100 200\n0\n 1 2 3\n 3 {} 2\n", value); };
+  const Training training(sections);
+  std::ofstream(training.beside("line.rho")) << model(4.0);
+  REQUIRE(training.run({"--set", "output.report=false"}) == 0);
+  CHECK_THAT(training.refusal<core::ConfigError>({"--resume", "--set", "network.codes=4"}),
+             Contains("network.n_codes = 3; got network.n_codes = 4"));
+  std::ofstream(training.beside("line.rho")) << model(3.5);
+  CHECK_THAT(training.refusal<core::ConfigError>({"--resume"}), Contains("content of line.rho"));
+  std::ofstream(training.beside("line.rho")) << model(4.0);
+  CHECK(training.run({"--resume", "--set", "output.report=false"}) == 0);
+}
+
+TEST_CASE("train: the published recipe is shipped with the defaults, which are its settings", "[apps]") {
+  const TrainConfig config = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
+  const TrainConfig demo = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  CHECK(config.prior.grid().depth_m == demo.prior.grid().depth_m);
+  CHECK(config.setup.network == models::VaeOptions{});
+  CHECK(config.setup.loss.similarity == 0.06);
+  CHECK(config.setup.loss.divergence == 0.01);
+  const models::VaeRecipe& recipe = config.setup.recipe;
+  CHECK(std::tuple(recipe.n_draws, recipe.epochs, recipe.batch_size, recipe.learning_rate) == std::tuple(60000, 200, 64, 8e-4));
+  CHECK(recipe.schedule == models::RateSchedule::constant);
 }
 
 TEST_CASE("train: the shipped prior of the field case stands on the cells of its line's mesh", "[apps]") {

@@ -219,6 +219,29 @@ TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on col
   CHECK(seen == std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
 }
 
+TEST_CASE("sections: a model becomes a section whose depths count from its level surface", "[models]") {
+  using physics::mesh::DepthReference;
+  const Eigen::VectorXd resistivity = (Eigen::VectorXd(6) << 1, 10, 100, 1000, 1e4, 1e5).finished();
+  const auto model = [&](DepthReference reference, const physics::mesh::Surface2D& surface) {
+    return physics::mesh::Section2D{{{0, 100, 300}, {-50, 0, 40, 100}, reference}, resistivity, surface};
+  };
+  const Section level = section_of(model(DepthReference::datum, physics::mesh::Surface2D(0.0)), "line");
+  CHECK(level.depth_m == std::vector<double>{0, 40, 100});
+  CHECK(level.log10_resistivity.isApprox((Eigen::MatrixXd(2, 2) << 2, 3, 4, 5).finished()));
+  const physics::mesh::Surface2D hill({0, 100, 300}, {0, -30, 0});
+  CHECK(section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 3);
+  CHECK_THROWS_WITH(section_of(model(DepthReference::datum, hill), "line"), Contains("section 'line'") && Contains("relief of 30 m"));
+}
+
+TEST_CASE("sections: columns within a range are those with their centres there", "[models]") {
+  const Section section = given_section();
+  const Section part = columns_within(section, {1600.0, 2800.0});
+  CHECK(part.y_m == std::vector<double>{1500, 2000, 2500, 3000});
+  CHECK(part.log10_resistivity == section.log10_resistivity.middleCols(1, 3));
+  CHECK_THROWS_WITH(columns_within(section, {0.0, 900.0}),
+                    Contains("'line 1'") && Contains("got none") && Contains("between 1000 and 6000 m"));
+}
+
 TEST_CASE("sections: no section, wrong shapes, values that are not finite and narrow ones are refused by name") {
   const auto refused = [](auto change) {
     auto s = given_section();

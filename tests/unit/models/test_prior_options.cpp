@@ -167,6 +167,9 @@ TEST_CASE("prior options: sections that are missing, absent or too narrow are re
   CHECK_THROWS_WITH(read(with("kind = \"sections\"\nfiles = [\"other.h5\"]\n")), Contains("no file other.h5"));
   CHECK_THAT(refusal("[grid]\ndepth_m = [0, 1]\nwidth_m = 4001\n[[prior.generator]]\nkind = \"sections\"\nfiles = [\"line.h5\"]\n"),
              Contains("train.toml:4: \"prior.generator[0]\": section 'line.h5': expected 4001 m or more"));
+  CHECK_THAT(refusal(with("kind = \"sections\"\nfiles = [\"line.h5\"]\ny_m = [1e6, 2e6]\n")),
+             Contains("section 'line.h5'") && Contains("got none"));
+  CHECK_THAT(refusal(with("kind = \"sections\"\nfiles = [\"line.h5\"]\ny_m = [2, 1]\n")), Contains("y_m"));
   const core::Options root = io::parse_options_toml(with("kind = \"sections\"\nfiles = [\"line.h5\"]\n"), "t.toml");
   CHECK_THROWS_WITH(read_prior(root, {}), Contains("this program reads no sections"));
 }
