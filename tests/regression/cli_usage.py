@@ -29,7 +29,20 @@ expect(2, ["did you mean \"commemi2d1\""], "selftest", "comemi2d1")
 expect(0, ["layered1d", "commemi2d0", "sensitivity2d"], "selftest", "--list")
 expect(3, ["result.h5"], "report", "nowhere")
 
+expect(3, ["nowhere.h5"], "compare", "nowhere.h5")
+expect(2, ["four numbers"], "compare", "a.csv", "--block-km", "1,2")
+
 with Folder() as folder:
+    expect(3, ["result.h5"], "compare", folder.path)
+    points = folder.write("points.csv", "x_km,depth_km,log10_rho_up,log10_rho_down\n0,1,1,4\n1,1,2,3\n0,2,3,2\n1,2,4,\n")
+    drawn = folder / "points.svg"
+    table = expect(0, ["up (points.csv)", "r2: correlation"], "compare", points, "--reference", points, "--block-km", "-1,2,0,1.5", "-o", drawn).stdout
+    rows = [line.split()[-3:] for line in table.splitlines()[1:3]]
+    check(rows == [["1.00", "-1.00", "1.50"], ["-1.00", "1.00", "3.50"]], f"compare: correlations ±1 of opposite sections, means of a block; got {rows}")
+    check("down (points.csv)" in open(drawn).read(), "compare: the picture names its sections")
+    expect(3, ["no_such_folder"], "compare", points, "-o", folder / "no_such_folder/a.png")
+    folder.write("bad.csv", "x_km,depth_km,rho\n0,1,1\n")
+    expect(4, ["bad.csv:1", "log10_rho_NAME"], "compare", folder / "bad.csv")
     trace = folder / "trace.json"
     expect(0, ["layered1d"], "selftest", "--list", "--log", "json", "--trace", trace)
     check(open(trace).read().lstrip()[:1] in "[{", "the trace is JSON")
