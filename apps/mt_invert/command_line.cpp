@@ -53,7 +53,8 @@ constexpr const char* info_examples = R"(Examples:
 constexpr const char* selftest_examples = R"(Examples:
   mt_invert selftest --list
   mt_invert selftest layered1d commemi2d1
-  mt_invert selftest --accuracy fine --json out/selftest.json)";
+  mt_invert selftest --accuracy fine --json out/selftest.json
+  mpirun -n 2 mt_invert selftest vae-synthetic --models 20 --json out/vae.json)";
 
 /// What CLI11 fills in.
 struct Parsed {
@@ -128,6 +129,22 @@ void add_compare(CLI::App& app, Parsed& parsed) {
   command->add_option("-o,--output", to.output_path, "PICTURE.png or PICTURE.svg");
 }
 
+constexpr const char* synthetic_group = "Options of vae-synthetic";
+
+void add_synthetic(CLI::App& command, SyntheticOptions& to) {
+  command.add_flag("--quick", to.quick, "one model of each family, noise of 1 %, a small network; judges the fit alone")
+      ->group(synthetic_group);
+  command.add_option("--models", to.n_models, "random models of each family (default: 20; 0: the two cases alone)")
+      ->check(CLI::Range(0, 1000))
+      ->group(synthetic_group);
+  command.add_flag("--sweep", to.sweep, "the weights of every method x10 and /10 as well")->group(synthetic_group);
+  command.add_flag("--tm", to.tm, "TM data beside TE")->group(synthetic_group);
+  command.add_option("--network", to.network_path, "a network of the region of interest (default: trained on vae_synthetic_prior.toml)")
+      ->group(synthetic_group);
+  command.add_option("-o,--output", to.output_folder, "folder for network, data and sections (default: out/vae-synthetic)")
+      ->group(synthetic_group);
+}
+
 void add_others(CLI::App& app, Parsed& parsed) {
   CLI::App* report = app.add_subcommand("report", "Write the report of a finished run again.")->footer(report_examples);
   report->add_option("RUN_DIR", parsed.report.run_folder, "folder with result.h5")->required();
@@ -140,6 +157,7 @@ void add_others(CLI::App& app, Parsed& parsed) {
   selftest->add_option("--accuracy", parsed.selftest_accuracy, "of the meshes: default, or fine, judged by 0.1 % and 0.05 degrees")
       ->check(CLI::IsMember({"default", "fine"}));
   selftest->add_option("--json", parsed.selftest.json_path, "write every comparison to this file");
+  add_synthetic(*selftest, parsed.selftest.synthetic);
 }
 
 /// Options and commands of the whole program.
@@ -214,6 +232,16 @@ CompareArguments compare_of(const Parsed& parsed) {
   return to;
 }
 
+/// errors: ConfigError for options of vae-synthetic where it is not named.
+void check_synthetic(const CLI::App& command, const SelftestArguments& arguments) {
+  if (std::ranges::count(arguments.names, "vae-synthetic") > 0) return;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group() == synthetic_group && option->count() > 0)
+      throw core::ConfigError(component, "{} is an option of the selftest vae-synthetic; name it: mt_invert selftest vae-synthetic {}",
+                              option->get_name(), option->get_name());
+  }
+}
+
 /// CLI11 takes `-o ""` (an unset variable of a script) for an option that was not given.
 void check_not_empty(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
@@ -261,6 +289,7 @@ void choose(const CLI::App& app, Parsed& parsed) {
   } else if (app.got_subcommand("info")) {
     command = parsed.info;
   } else if (app.got_subcommand("selftest")) {
+    check_synthetic(*app.get_subcommand("selftest"), parsed.selftest);
     parsed.selftest.accuracy = accuracy_from(parsed.selftest_accuracy);
     command = parsed.selftest;
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/site_depths.hpp"
+#include "apps/mt_invert/synthetic_options.hpp"
 #include "io/report/comparison.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
@@ -67,6 +68,7 @@ struct SelftestArguments {
   physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;
   std::string json_path;  ///< the rows for programs; empty: none
   bool list = false;
+  SyntheticOptions synthetic{};
 };
 
 /// One checked command line.

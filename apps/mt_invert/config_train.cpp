@@ -2,7 +2,7 @@
 #include "apps/mt_invert/config_train.hpp"
 
 #include "apps/mt_invert/config_table.hpp"
-#include "apps/mt_invert/file_digest.hpp"
+#include "apps/mt_invert/digest.hpp"
 #include "apps/mt_invert/prior_sections.hpp"
 #include "io/toml/options_toml.hpp"
 #include "models/vae/prior/prior_options.hpp"

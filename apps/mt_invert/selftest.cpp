@@ -19,7 +19,7 @@ namespace lodestone::mt_invert {
 namespace {
 
 std::string table_of(const Selftest& test, const SelftestReport& report) {
-  std::string text = fmt::format("{}: {}\n", test.name, test.description);
+  std::string text = fmt::format("{}: {}\n{}{}", test.name, test.description, report.tables.empty() ? "" : "\n", report.tables);
   text += fmt::format("  {:<42} {:>14} {:>14} {:>12} {:>10}\n", "", "reference", "ours", "difference", "limit");
   for (const auto& row : report.rows) {
     text += fmt::format("  {:<42} {:>14.7g} {:>14.7g} {:>10.2e}{:>2} {:>8.2g}{:>2}  {}\n", row.what, row.reference, row.ours,
@@ -39,8 +39,12 @@ Selftest commemi(const std::string& name, std::string description) {
           [name](MPI_Comm comm, const SelftestOptions& options) { return selftest_commemi(comm, options, name); }};
 }
 
+constexpr const char* vae_synthetic = "vae-synthetic";
+
 std::vector<Selftest> chosen(const std::vector<std::string>& names) {
-  if (names.empty()) return selftests();
+  std::vector<Selftest> usual;
+  std::ranges::copy_if(selftests(), std::back_inserter(usual), [](const Selftest& test) { return !test.by_name_only; });
+  if (names.empty()) return usual;
   std::vector<std::string> known;
   for (const auto& test : selftests()) known.push_back(test.name);
   std::vector<Selftest> result;
@@ -74,6 +78,8 @@ const std::vector<Selftest>& selftests() {
       {"sensitivity2d", "region sums of the Jacobian of COMMEMI 2D-1", selftest_sensitivity},
       {"derivatives2d", "Taylor and adjoint test of the 2-D simulation, hill included",
        [](MPI_Comm comm, const SelftestOptions&) { return selftest_derivatives(comm); }},
+      {vae_synthetic, "inversions in cells, with a Gaussian and with a learned prior; by name only, takes minutes",
+       [](MPI_Comm comm, const SelftestOptions& options) { return selftest_vae_synthetic(comm, options.synthetic); }, true},
   };
   return all;
 }
@@ -82,7 +88,8 @@ int run_selftest(MPI_Comm comm, const SelftestArguments& arguments, const Comman
   const auto tests = chosen(arguments.names);
   if (arguments.list) {
     on_rank_zero(comm, [&] {
-      for (const auto& test : tests) print_out(fmt::format("{:<14} {}\n", test.name, test.description));
+      for (const auto& test : arguments.names.empty() ? selftests() : tests)
+        print_out(fmt::format("{:<14} {}\n", test.name, test.description));
     });
     return 0;
   }
@@ -91,7 +98,7 @@ int run_selftest(MPI_Comm comm, const SelftestArguments& arguments, const Comman
   std::vector<SelftestResult> results;
   for (const auto& test : tests) {
     const std::clock_t begin = std::clock();
-    SelftestReport report = test.run(comm, {.accuracy = arguments.accuracy});
+    SelftestReport report = test.run(comm, {.accuracy = arguments.accuracy, .synthetic = arguments.synthetic});
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     on_rank_zero(comm, [&] { print_out(table_of(test, report)); });
     results.push_back({test.name, std::move(report), seconds});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "apps/mt_invert/synthetic_options.hpp"
 #include "physics/mt/mesh_design.hpp"
 
 #include <mpi.h>
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lodestone::mt_invert {
@@ -23,20 +25,30 @@ struct SelftestRow {
   [[nodiscard]] bool passed() const;
 };
 
+/// One of several runs that a selftest compares: names and numbers for programs.
+struct SelftestRun {
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::pair<std::string, double>> figures;
+};
+
 struct SelftestReport {
   std::vector<SelftestRow> rows;
-  std::string note;  ///< what is left out, and why
+  std::string note;                 ///< what is left out, and why
+  std::string tables{};             ///< of its own, above the comparisons
+  std::vector<SelftestRun> runs{};  ///< what the tables are made of
   [[nodiscard]] bool passed() const;
 };
 
 struct SelftestOptions {
   physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;  ///< of the forward meshes; `fine` is also judged by tighter limits
+  SyntheticOptions synthetic{};
 };
 
 /// A bundled benchmark. `run` is collective.
 struct Selftest {
   std::string name, description;
   std::function<SelftestReport(MPI_Comm, const SelftestOptions&)> run;
+  bool by_name_only = false;  ///< takes minutes
 };
 
 [[nodiscard]] const std::vector<Selftest>& selftests();
@@ -46,5 +58,6 @@ struct Selftest {
 [[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name);
 [[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options);
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
+[[nodiscard]] SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options);
 
 }  // namespace lodestone::mt_invert

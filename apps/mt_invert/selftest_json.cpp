@@ -39,17 +39,25 @@ std::string row_of(const std::string& benchmark, const SelftestRow& row) {
       number(row.difference), json_quoted(row.difference_units), number(row.limit), row.judged, row.passed());
 }
 
+std::string run_of(const std::string& benchmark, const SelftestRun& run) {
+  std::string text = fmt::format("{{\"benchmark\": {}", json_quoted(benchmark));
+  for (const auto& [name, fact] : run.facts) text += fmt::format(", {}: {}", json_quoted(name), json_quoted(fact));
+  for (const auto& [name, figure] : run.figures) text += fmt::format(", {}: {}", json_quoted(name), number(figure));
+  return text + "}";
+}
+
 }  // namespace
 
 std::string selftest_json(const io::Provenance& provenance, physics::mt::Accuracy accuracy, const std::vector<SelftestResult>& results) {
-  std::string benchmarks, rows;
+  std::string benchmarks, rows, runs;
   for (const SelftestResult& result : results) {
     benchmarks += fmt::format("{}\n  {{\"benchmark\": {}, \"passed\": {}, \"cpu_s\": {}, \"note\": {}}}", benchmarks.empty() ? "" : ",",
                               json_quoted(result.name), result.report.passed(), number(result.cpu_s), json_quoted(result.report.note));
     for (const SelftestRow& row : result.report.rows) rows += fmt::format("{}\n  {}", rows.empty() ? "" : ",", row_of(result.name, row));
+    for (const SelftestRun& run : result.report.runs) runs += fmt::format("{}\n  {}", runs.empty() ? "" : ",", run_of(result.name, run));
   }
-  return fmt::format("{{\"header\": {},\n \"benchmarks\": [{}\n ],\n \"results\": [{}\n ]}}\n", header_of(provenance, accuracy), benchmarks,
-                     rows);
+  return fmt::format("{{\"header\": {},\n \"benchmarks\": [{}\n ],\n \"results\": [{}\n ],\n \"runs\": [{}\n ]}}\n",
+                     header_of(provenance, accuracy), benchmarks, rows, runs);
 }
 
 }  // namespace lodestone::mt_invert

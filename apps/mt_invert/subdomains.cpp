@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/subdomains.hpp"
 
-#include "apps/mt_invert/file_digest.hpp"
+#include "apps/mt_invert/digest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/state/safetensors.hpp"

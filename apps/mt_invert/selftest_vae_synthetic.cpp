@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells, a Gaussian prior and a learned one, on the same data with the same rules.
+#include "apps/mt_invert/benchmark_data.hpp"
+#include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/selftest.hpp"
+#include "apps/mt_invert/synthetic_contest.hpp"
+#include "apps/mt_invert/synthetic_models.hpp"
+#include "apps/mt_invert/synthetic_network.hpp"
+#include "apps/mt_invert/synthetic_table.hpp"
+#include "engine/core/log.hpp"
+#include "io/text/text_file.hpp"
+
+namespace lodestone::mt_invert {
+namespace {
+
+using enum SyntheticMethod;
+
+constexpr SyntheticSurvey light{.n_stations = 21, .n_frequencies = 12}, least{.n_stations = 11, .n_frequencies = 8};
+constexpr double usual_noise = 0.01;
+
+void add_variants(ContestSection& section) {
+  const auto add = [&](SyntheticMethod method, const char* weight) {
+    for (const char* factor : {" x10", " /10"})
+      section.entries.push_back(
+          {.section = section.name, .family = "", .noise = usual_noise, .method = method, .variant = weight + std::string(factor)});
+  };
+  for (const SyntheticMethod method : {pixel, gaussian, feature}) add(method, "horizontal");
+  for (const SyntheticMethod method : {gaussian, feature}) {
+    add(method, "code");
+    add(method, "between");
+  }
+}
+
+ContestSection case_section(const std::string& name, const char* file, std::uint64_t noise_seed, const SyntheticOptions& options) {
+  ContestSection section{.name = name,
+                         .family = "",
+                         .model = io::read_bytes(data_file(file)),
+                         .survey = options.quick ? least : SyntheticSurvey{},
+                         .accuracy = options.quick ? physics::mt::Accuracy::standard : physics::mt::Accuracy::fine,
+                         .noise_seed = noise_seed,
+                         .with_pictures = true};
+  section.survey.tm = options.tm;
+  for (const double noise : options.quick ? std::vector{usual_noise} : std::vector{0.0, usual_noise, 0.05}) {
+    for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, "", noise, method});
+    if (!options.quick) section.entries.push_back({name, "", noise, pixel, SyntheticStart::decoded});
+  }
+  if (options.sweep) add_variants(section);
+  return section;
+}
+
+ContestSection random_section(const std::string& family, int number, const SyntheticOptions& options) {
+  const std::string name = fmt::format("{} {:02}", family, number);
+  ContestSection section{.name = name,
+                         .family = family,
+                         .model = synthetic_model(family, number),
+                         .survey = options.quick ? least : light,
+                         .accuracy = physics::mt::Accuracy::standard,
+                         .noise_seed = 1000 + static_cast<std::uint64_t>(number),
+                         .with_pictures = number == 0};
+  section.survey.tm = options.tm;
+  for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, family, usual_noise, method});
+  return section;
+}
+
+std::vector<ContestSection> cases(const SyntheticOptions& options) {
+  return {case_section("A", "benchmarks/vae_synthetic_a.toml", 1, options),
+          case_section("B", "benchmarks/vae_synthetic_b.toml", 2, options)};
+}
+
+std::vector<ContestSection> random_sections(const SyntheticOptions& options) {
+  std::vector<ContestSection> sections;
+  const int n_models = options.quick ? std::min(options.n_models, 1) : options.n_models;
+  for (const SyntheticFamily& family : synthetic_families()) {
+    for (int number = 0; number < n_models; ++number) sections.push_back(random_section(family.name, number, options));
+  }
+  return sections;
+}
+
+}  // namespace
+
+SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options) {
+  const std::filesystem::path folder = options.output_folder.empty() ? "out/vae-synthetic" : options.output_folder;
+  on_rank_zero(comm, [&] { (void)synthetic_network(options, folder); });  // trained once; then all ranks read the file
+  const models::TrainedVae network = synthetic_network(options, folder);
+  const SyntheticDomain domain, light_domain(light_cells);
+  const SyntheticPrior prior(domain, network), light_prior(light_domain, network);
+  const ContestSettings settings{};
+  auto entries = options.quick ? run_contest(comm, cases(options), light_domain, light_prior, settings, folder)
+                               : run_contest(comm, cases(options), domain, prior, settings, folder);
+  const auto of_families = run_contest(comm, random_sections(options), light_domain, light_prior, settings, folder);
+  entries.insert(entries.end(), of_families.begin(), of_families.end());
+  SelftestReport report;
+  report.tables = contest_tables(entries);
+  report.rows = contest_rows(entries, !options.quick);
+  report.runs = contest_runs(entries);
+  report.note = fmt::format("models, data, pictures: {}; what the figures mean: docs/theory/learned_prior.md{}", folder.string(),
+                            options.quick ? "; --quick judges the fit alone" : "");
+  return report;
+}
+
+}  // namespace lodestone::mt_invert

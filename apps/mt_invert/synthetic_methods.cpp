@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/synthetic_methods.hpp"
+
+#include "engine/core/map_algebra.hpp"
+#include "inversion/gauss_newton.hpp"
+#include "inversion/map/coded_roughness.hpp"
+#include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/parameter_maps.hpp"
+#include "inversion/section_metrics.hpp"
+#include "models/vae/vae_decoder.hpp"
+#include "physics/mt/simulation_2d.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace lodestone::mt_invert {
+namespace {
+
+namespace mt = physics::mt;
+using core::ConstVectorRef;
+using Eigen::VectorXd;
+using inversion::InversionSummary;
+using inversion::SubdomainMap;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int published_iterations = 4, published_jacobians = 8;  // a published iteration is a pair of half-steps, a Jacobian each
+
+/// Notes c and what it cost after each iteration, over several minimisations.
+class NoteMisfit final : public inversion::Directive {
+ public:
+  explicit NoteMisfit(const SyntheticData& data) : data_(data) {}
+  void on_iteration(const inversion::IterationView& view) override {
+    const inversion::IterationRecord& record = view.record;
+    if (record.kind == inversion::StepKind::start && iterations_ > 0) return;  // a polish starts where the codes ended
+    if (record.kind != inversion::StepKind::start) ++iterations_;
+    jacobians_ += record.n_jacobian;
+    const double c = data_.relative_misfit(view.predicted);
+    if (iterations_ <= published_iterations) after_iterations = std::min(after_iterations, c);
+    if (jacobians_ <= published_jacobians) after_jacobians = std::min(after_jacobians, c);
+    if (record.rms <= 1.0 && std::isnan(to_target)) to_target = iterations_;
+  }
+  double after_iterations = std::numeric_limits<double>::infinity(), after_jacobians = after_iterations, to_target = nan;
+
+ private:
+  const SyntheticData& data_;
+  int iterations_ = 0, jacobians_ = 0;
+};
+
+/// Simulations on meshes made for a model, behind whatever sets the model; it counts what they solve.
+class ForwardMaps {
+ public:
+  ForwardMaps(const SyntheticProblem& problem, const ContestSettings& settings) : problem_(problem) {
+    rules_ = mt::design_options(mt::Accuracy::iteration);
+    rules_.coarsen = settings.mesh_coarsen;
+  }
+  core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
+    const physics::mesh::TensorGrid2D& grid = problem_.domain->grid();
+    const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(), physics::mesh::Surface2D()};
+    simulations_.push_back(std::make_shared<const mt::Simulation2D>(MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
+                                                                    mt::design_meshes(section, problem_.data.survey, rules_)));
+    return core::compose(simulations_.back(), core::compose(inversion::exp10_map(grid.n_cells()), sets_model));
+  }
+  [[nodiscard]] long solves() const {
+    long sum = 0;
+    for (const auto& each : simulations_) sum += each->counts().right_hand_sides;
+    return sum;
+  }
+
+ private:
+  const SyntheticProblem& problem_;
+  mt::MeshDesignOptions rules_;
+  std::vector<std::shared_ptr<const mt::Simulation2D>> simulations_;
+};
+
+struct Minimisation {
+  std::shared_ptr<const SubdomainMap> map;
+  VectorXd start, reference;  ///< models
+  MethodWeights weights;
+  int max_iterations, last_redesign;
+};
+
+/// Its summary, the model of cells instead of the unknowns in it.
+InversionSummary minimise(const Minimisation& what, const SyntheticProblem& problem, ForwardMaps& forward,
+                          const std::shared_ptr<NoteMisfit>& notes) {
+  const inversion::RoughnessOptions roughness{.horizontal_weight = what.weights.horizontal,
+                                              .depth_weight_exponent = what.weights.depth_exponent,
+                                              .horizontal_depth_exponent = what.weights.horizontal_depth_exponent,
+                                              .depth_weight_z0_m = 50.0};
+  const inversion::CodedRoughness coded(what.map, inversion::roughness_operator(problem.domain->grid(), roughness), what.reference,
+                                        {.code_weight = what.weights.code, .between_weight = what.weights.between});
+  VectorXd start = what.map->encode(what.start);
+  inversion::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
+  method.add(notes);
+  method.set_reweigh(coded.reweigh());
+  method.set_redesign([&](const ConstVectorRef& unknowns, int iteration) -> core::MapPtr {
+    return iteration <= 1 || iteration > what.last_redesign ? nullptr : forward.at(what.map->value(unknowns), what.map);
+  });
+  InversionSummary summary = method.minimise({forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
+  summary.model = what.map->value(summary.model);
+  return summary;
+}
+
+void add_counts(const InversionSummary& summary, SyntheticFigures& to) {
+  for (const inversion::IterationRecord& row : summary.history) {
+    to.jacobians += row.n_jacobian;
+    to.forward_runs += row.n_forward;
+  }
+  to.iterations += summary.history.back().iteration;
+}
+
+void add_errors(const SyntheticProblem& problem, const InversionSummary& summary, SyntheticFigures& to) {
+  const SyntheticDomain& domain = *problem.domain;
+  to.c = problem.data.relative_misfit(summary.predicted);
+  to.floor = problem.data.floor();
+  to.chi_rms = summary.rms;
+  to.error_domain = inversion::relative_error(summary.model, problem.truth, domain.domain_cells());
+  to.error_region = inversion::relative_error(summary.model, problem.truth, domain.region_cells());
+  to.similarity_region = inversion::structural_similarity(domain.image_of_region(summary.model), domain.image_of_region(problem.truth));
+}
+
+}  // namespace
+
+std::string name_of(SyntheticMethod method) {
+  switch (method) {
+    case SyntheticMethod::pixel:
+      return "pixel";
+    case SyntheticMethod::gaussian:
+      return "Gaussian";
+    case SyntheticMethod::feature:
+      return "feature";
+  }
+  return "unknown";
+}
+
+std::string name_of(SyntheticStart start) { return start == SyntheticStart::half_space ? "half-space" : "decoded"; }
+
+const MethodWeights& ContestSettings::weights_of(SyntheticMethod method) const {
+  return method == SyntheticMethod::pixel ? pixel : method == SyntheticMethod::gaussian ? gaussian : feature;
+}
+
+const std::vector<FigureName>& figure_names() {
+  using F = SyntheticFigures;
+  static const std::vector<FigureName> names{{"c", &F::c},
+                                             {"c_floor", &F::floor},
+                                             {"c_within_4_iterations", &F::c_4_iterations},
+                                             {"c_within_8_jacobians", &F::c_8_jacobians},
+                                             {"chi_rms", &F::chi_rms},
+                                             {"chi_rms_before_polish", &F::chi_rms_before_polish},
+                                             {"error_domain", &F::error_domain},
+                                             {"error_region", &F::error_region},
+                                             {"ssim_region", &F::similarity_region},
+                                             {"iterations", &F::iterations},
+                                             {"iterations_to_target", &F::iterations_to_target},
+                                             {"jacobians", &F::jacobians},
+                                             {"forward_runs", &F::forward_runs},
+                                             {"solves", &F::solves},
+                                             {"seconds", &F::seconds},
+                                             {"polished", &F::polished}};
+  return names;
+}
+
+SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::TrainedVae& vae) {
+  vae.check_grid(domain.region_depths_m(), "selftest vae-synthetic");
+  const Eigen::Index n = domain.grid().n_cells();
+  const auto map_of = [&](inversion::DecoderPtr decoder) {
+    return std::make_shared<const SubdomainMap>(n, std::vector{domain.subdomains(vae.grid(), std::move(decoder))});
+  };
+  cells_ = std::make_shared<const SubdomainMap>(n, std::vector<inversion::Region>{});
+  gaussian_ = map_of(inversion::gaussian_decoder(vae.statistics().mean, vae.statistics().covariance));
+  feature_ = map_of(models::vae_decoder(vae));
+}
+
+std::shared_ptr<const SubdomainMap> SyntheticPrior::map(SyntheticMethod method) const {
+  return method == SyntheticMethod::pixel ? cells_ : method == SyntheticMethod::gaussian ? gaussian_ : feature_;
+}
+
+VectorXd SyntheticPrior::decoded(const VectorXd& model) const { return feature_->value(feature_->encode(model)); }
+
+SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& prior, SyntheticMethod method, SyntheticStart start,
+                        const ContestSettings& settings) {
+  const auto begin = std::chrono::steady_clock::now();
+  const VectorXd half_space = VectorXd::Constant(problem.domain->grid().n_cells(), settings.half_space_log10);
+  const auto notes = std::make_shared<NoteMisfit>(problem.data);
+  ForwardMaps forward(problem, settings);
+  InversionSummary summary = minimise({prior.map(method), start == SyntheticStart::decoded ? prior.decoded(half_space) : half_space,
+                                       half_space, settings.weights_of(method), settings.max_iterations, settings.last_redesign},
+                                      problem, forward, notes);
+  SyntheticRun run;
+  add_counts(summary, run.figures);
+  run.figures.chi_rms_before_polish = summary.rms;
+  if (method != SyntheticMethod::pixel && summary.rms > 1.0) {
+    run.figures.polished = 1.0;
+    const VectorXd decoded = summary.model;
+    summary = minimise(
+        {prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel, settings.max_polish_iterations, settings.last_redesign},
+        problem, forward, notes);
+    add_counts(summary, run.figures);
+  }
+  add_errors(problem, summary, run.figures);
+  run.figures.c_4_iterations = notes->after_iterations;
+  run.figures.c_8_jacobians = notes->after_jacobians;
+  run.figures.iterations_to_target = notes->to_target;
+  run.figures.solves = static_cast<double>(forward.solves());
+  run.figures.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.model = std::move(summary.model);
+  return run;
+}
+
+}  // namespace lodestone::mt_invert
