@@ -63,6 +63,11 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK(usual.accuracy == physics::mt::Accuracy::standard);
   CHECK(usual.json_path.empty());
   CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
+  const auto synthetic =
+      std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command).synthetic;
+  CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
+  CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}), Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
 }
 
 TEST_CASE("command line: compare takes sections, references, blocks in km and a picture", "[apps]") {
