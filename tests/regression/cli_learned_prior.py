@@ -14,7 +14,7 @@ def stop_in(folder, config, stage, name):
     process = subprocess.Popen([PROGRAM, "invert", config, "-o", folder / name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     end = time.time() + 100
     while time.time() < end and process.poll() is None:
-        if os.path.exists(folder / f"{name}/checkpoint.h5") and stage in stages(folder, name):
+        if os.path.exists(folder / f"{name}/iterations.csv") and stage in stages(folder, name):
             break
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
