@@ -3,7 +3,9 @@
 
 #include "io/report/section_picture.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace lodestone::io::report {
 
@@ -23,11 +25,15 @@ Canvas percentiles_picture(const InversionResult& result) {
 Canvas deviations_picture(const InversionResult& result) {
   const Uncertainty& uncertainty = *result.uncertainty;
   std::vector<SectionPanel> panels;
+  double widest = 0.0;  // what the colours reach is a round number
+  if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());
+  if (uncertainty.ensemble) widest = std::max(widest, uncertainty.ensemble->deviation_decades.maxCoeff());
   if (uncertainty.posterior)
     panels.push_back(panel_of(result, "Linearised posterior", uncertainty.posterior->deviation_decades, Sites::shown));
   if (uncertainty.ensemble)
     panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades, panels.empty() ? Sites::shown : Sites::hidden));
-  return sections_picture(panels, {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = 1.0});
+  const double top = widest > 0.5 ? 1.0 : widest > 0.2 ? 0.5 : widest > 0.1 ? 0.2 : 0.1;
+  return sections_picture(panels, {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = top});
 }
 
 }  // namespace lodestone::io::report
