@@ -6,6 +6,7 @@
 #include "inversion/map/coded_roughness.hpp"
 #include "inversion/map/gaussian_decoder.hpp"
 #include "inversion/parameter_maps.hpp"
+#include "inversion/redesign.hpp"
 #include "inversion/section_metrics.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "physics/mt/simulation_2d.hpp"
@@ -77,7 +78,8 @@ struct Minimisation {
   std::shared_ptr<const SubdomainMap> map;
   VectorXd start, reference;  ///< models
   MethodWeights weights;
-  int max_iterations, last_redesign;
+  int max_iterations;
+  double near_rms;
 };
 
 /// Its summary, the model of cells instead of the unknowns in it.
@@ -93,9 +95,8 @@ InversionSummary minimise(const Minimisation& what, const SyntheticProblem& prob
   inversion::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
   method.add(notes);
   method.set_reweigh(coded.reweigh());
-  method.set_redesign([&](const ConstVectorRef& unknowns, int iteration) -> core::MapPtr {
-    return iteration <= 1 || iteration > what.last_redesign ? nullptr : forward.at(what.map->value(unknowns), what.map);
-  });
+  method.set_redesign(inversion::redesign_until_near(
+      what.near_rms, [&](const VectorXd& unknowns) { return forward.at(what.map->value(unknowns), what.map); }));
   InversionSummary summary = method.minimise({forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
   summary.model = what.map->value(summary.model);
   return summary;
@@ -184,7 +185,7 @@ SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& p
   const auto notes = std::make_shared<NoteMisfit>(problem.data);
   ForwardMaps forward(problem, settings);
   InversionSummary summary = minimise({prior.map(method), start == SyntheticStart::decoded ? prior.decoded(half_space) : half_space,
-                                       half_space, settings.weights_of(method), settings.max_iterations, settings.last_redesign},
+                                       half_space, settings.weights_of(method), settings.max_iterations, settings.near_rms},
                                       problem, forward, notes);
   SyntheticRun run;
   add_counts(summary, run.figures);
@@ -192,9 +193,9 @@ SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& p
   if (method != SyntheticMethod::pixel && summary.rms > 1.0) {
     run.figures.polished = 1.0;
     const VectorXd decoded = summary.model;
-    summary = minimise(
-        {prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel, settings.max_polish_iterations, settings.last_redesign},
-        problem, forward, notes);
+    summary =
+        minimise({prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel, settings.max_polish_iterations, settings.near_rms},
+                 problem, forward, notes);
     add_counts(summary, run.figures);
   }
   add_errors(problem, summary, run.figures);

@@ -33,7 +33,7 @@ struct ContestSettings {
   MethodWeights pixel{}, gaussian{.code = 1.0, .between = 0.2}, feature{};
   double half_space_log10 = 2.0;  ///< start and reference, log10 of ohm m
   double mesh_coarsen = 0.6;      ///< of the meshes of accuracy `iteration`
-  int last_redesign = 9;          ///< iteration; from then on the meshes stay
+  double near_rms = 1.5;          ///< of a model whose meshes are the last
   int max_iterations = 20, max_polish_iterations = 10;
   [[nodiscard]] const MethodWeights& weights_of(SyntheticMethod method) const;
 };
