@@ -12,20 +12,58 @@ namespace {
 constexpr const char* component = "inversion::SubdomainMap";
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
+/// The derivative as a sparse matrix, and its dense blocks: a Jacobian has a thousand rows to go through it.
 class SubdomainLinearization final : public core::Linearization {
  public:
-  SubdomainLinearization(SparseMatrix derivative, Eigen::VectorXd value)
-      : Linearization(derivative.cols(), std::move(value)), derivative_(std::move(derivative)) {}
+  SubdomainLinearization(SparseMatrix derivative, Eigen::Index n_codes, std::vector<Eigen::Index> outside, Eigen::VectorXd value)
+      : Linearization(derivative.cols(), std::move(value)), derivative_(std::move(derivative)), outside_(std::move(outside)) {
+    for (Eigen::Index column = 0; column < n_codes;) column = add_block(column, n_codes);
+  }
 
  private:
+  /// Codes that set the same cells.
+  struct Block {
+    Eigen::Index first_code;
+    std::vector<Eigen::Index> cells;
+    Eigen::MatrixXd slopes;  ///< (n_cells, n_codes)
+  };
+
+  [[nodiscard]] std::vector<Eigen::Index> cells_of(Eigen::Index column) const {
+    std::vector<Eigen::Index> cells;
+    for (SparseMatrix::InnerIterator entry(derivative_, column); entry; ++entry) cells.push_back(entry.row());
+    return cells;
+  }
+
+  /// → the first column of the next.
+  Eigen::Index add_block(Eigen::Index first, Eigen::Index n_codes) {
+    const std::vector<Eigen::Index> cells = cells_of(first);
+    Eigen::Index end = first + 1;
+    while (end < n_codes && cells_of(end) == cells) ++end;
+    Eigen::MatrixXd slopes(std::ssize(cells), end - first);
+    for (Eigen::Index column = first; column < end; ++column) {
+      Eigen::Index i = 0;
+      for (SparseMatrix::InnerIterator entry(derivative_, column); entry; ++entry) slopes(i++, column - first) = entry.value();
+    }
+    blocks_.push_back({first, cells, std::move(slopes)});
+    return end;
+  }
+
   Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return derivative_ * directions; }
   Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
     const core::ScopedTimer timer("codes/chain rule");
-    return derivative_.transpose() * directions;
+    Eigen::MatrixXd result(size_in(), directions.cols());
+    for (const Block& block : blocks_) {
+      const Eigen::MatrixXd of_cells = directions(block.cells, Eigen::all);
+      result.middleRows(block.first_code, block.slopes.cols()).noalias() = block.slopes.transpose() * of_cells;
+    }
+    result.bottomRows(std::ssize(outside_)) = directions(outside_, Eigen::all);
+    return result;
   }
   Eigen::MatrixXd do_jacobian() const override { return derivative_.toDense(); }
 
   SparseMatrix derivative_;
+  std::vector<Eigen::Index> outside_;
+  std::vector<Block> blocks_;
 };
 
 void check_region(const Region& region, Eigen::Index n_model) {
@@ -122,7 +160,7 @@ SparseMatrix SubdomainMap::derivative(const core::ConstVectorRef& unknowns) cons
 }
 
 std::unique_ptr<core::Linearization> SubdomainMap::do_linearize(const core::ConstVectorRef& x) const {
-  return std::make_unique<SubdomainLinearization>(derivative(x), do_value(x));
+  return std::make_unique<SubdomainLinearization>(derivative(x), n_codes_, outside_, do_value(x));
 }
 
 Eigen::VectorXd SubdomainMap::encode(const core::ConstVectorRef& model, const EncodeOptions& options) const {

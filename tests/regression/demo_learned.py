@@ -32,15 +32,13 @@ def jacobians_to_target(history):
 
 
 def rows_of(table):
-    """{title: {column: number}} of the table of `compare`."""
-    lines = table.splitlines()
+    """{title: {column: number or None}} of the table of `compare`, whose legend begins with r1."""
+    lines = table.split("\nr1:")[0].splitlines()
     columns = lines[0].split()[1:]
     rows = {}
     for line in lines[1:]:
-        fields = line.rsplit(maxsplit=len(columns))
-        if len(fields) == len(columns) + 1 and not line.startswith(("r1:", "m1:")):
-            rows[fields[0].strip()] = {name: None if text == "-" else float(text) for name, text in zip(columns, fields[1:])
-                                       if text == "-" or text.replace(".", "").replace("-", "").isdigit()}
+        title, *fields = line.rsplit(maxsplit=len(columns))
+        rows[title.strip()] = {name: None if text == "-" else float(text) for name, text in zip(columns, fields)}
     return rows
 
 

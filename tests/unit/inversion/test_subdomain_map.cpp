@@ -61,6 +61,16 @@ TEST_CASE("subdomains that overlap are blended by their tapers, which sum to one
   CHECK(map.value(u)[1] == Approx(decoded(1, 0)));
 }
 
+TEST_CASE("products with the transposed derivative are those of the matrix, whatever the order of cells, overlaps and cells outside") {
+  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
+  const SubdomainMap map(10, {{"a", curved, {{5, 3, 1}, {1, 6, 7}}}, {"b", normal, {{9, 8}}}});
+  const VectorXd u = VectorXd::LinSpaced(map.size_in(), -0.7, 0.9);
+  const MatrixXd w =
+      MatrixXd{{0.3, -1.0}, {2.0, 0.1}, {0.5, 0.6}, {-0.2, 0.4}, {1.0, 0.0}, {0.7, 3.0}, {0.2, -0.3}, {-1.5, 0.8}, {0.9, 1.1}, {0.6, -0.4}};
+  const auto linear = map.linearize(u);
+  CHECK((linear->vjp(w) - linear->jacobian().transpose() * w).norm() < 1e-14);
+}
+
 TEST_CASE("regions of different decoders stand side by side") {
   const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
   const SubdomainMap map(6, {{"a", curved, {{0, 1, 2}}}, {"b", normal, {{3, 4}}}});
