@@ -132,7 +132,7 @@ void add_compare(CLI::App& app, Parsed& parsed) {
 constexpr const char* synthetic_group = "Options of vae-synthetic";
 
 void add_synthetic(CLI::App& command, SyntheticOptions& to) {
-  command.add_flag("--quick", to.quick, "one model of each family, noise of 1 %, a small network; judges the fit alone")
+  command.add_flag("--quick", to.quick, "one model of each family, noise of 5 %, a small network; judges the fit alone")
       ->group(synthetic_group);
   command.add_option("--models", to.n_models, "random models of each family (default: 20; 0: the two cases alone)")
       ->check(CLI::Range(0, 1000))

@@ -16,13 +16,14 @@ namespace {
 using enum SyntheticMethod;
 
 constexpr SyntheticSurvey light{.n_stations = 21, .n_frequencies = 12}, least{.n_stations = 11, .n_frequencies = 8};
-constexpr double usual_noise = 0.01;
+constexpr double usual_noise = 0.01, random_noise = 0.02, quick_noise = 0.05;  // noisier data are fitted sooner, and on coarser meshes
+constexpr double random_coarsen = 0.75, quick_coarsen = 1.0;                   // beside 0.6 for the cases
 
-void add_variants(ContestSection& section) {
+void add_variants(ContestSection& section, double noise) {
   const auto add = [&](SyntheticMethod method, const char* weight) {
     for (const char* factor : {" x10", " /10"})
       section.entries.push_back(
-          {.section = section.name, .family = "", .noise = usual_noise, .method = method, .variant = weight + std::string(factor)});
+          {.section = section.name, .family = "", .noise = noise, .method = method, .variant = weight + std::string(factor)});
   };
   for (const SyntheticMethod method : {pixel, gaussian, feature}) add(method, "horizontal");
   for (const SyntheticMethod method : {gaussian, feature}) {
@@ -40,11 +41,11 @@ ContestSection case_section(const std::string& name, const char* file, std::uint
                          .noise_seed = noise_seed,
                          .with_pictures = true};
   section.survey.tm = options.tm;
-  for (const double noise : options.quick ? std::vector{usual_noise} : std::vector{0.0, usual_noise, 0.05}) {
+  for (const double noise : options.quick ? std::vector{quick_noise} : std::vector{0.0, usual_noise, 0.05}) {
     for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, "", noise, method});
     if (!options.quick) section.entries.push_back({name, "", noise, pixel, SyntheticStart::decoded});
   }
-  if (options.sweep) add_variants(section);
+  if (options.sweep) add_variants(section, options.quick ? quick_noise : usual_noise);
   return section;
 }
 
@@ -58,7 +59,8 @@ ContestSection random_section(const std::string& family, int number, const Synth
                          .noise_seed = 1000 + static_cast<std::uint64_t>(number),
                          .with_pictures = number == 0};
   section.survey.tm = options.tm;
-  for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, family, usual_noise, method});
+  for (const SyntheticMethod method : {pixel, gaussian, feature})
+    section.entries.push_back({name, family, options.quick ? quick_noise : random_noise, method});
   return section;
 }
 
@@ -84,10 +86,10 @@ SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& opt
   const models::TrainedVae network = synthetic_network(options, folder);
   const SyntheticDomain domain, light_domain(light_cells);
   const SyntheticPrior prior(domain, network), light_prior(light_domain, network);
-  const ContestSettings settings{};
-  auto entries = options.quick ? run_contest(comm, cases(options), light_domain, light_prior, settings, folder)
+  const ContestSettings settings{}, light_settings{.mesh_coarsen = options.quick ? quick_coarsen : random_coarsen};
+  auto entries = options.quick ? run_contest(comm, cases(options), light_domain, light_prior, light_settings, folder)
                                : run_contest(comm, cases(options), domain, prior, settings, folder);
-  const auto of_families = run_contest(comm, random_sections(options), light_domain, light_prior, settings, folder);
+  const auto of_families = run_contest(comm, random_sections(options), light_domain, light_prior, light_settings, folder);
   entries.insert(entries.end(), of_families.begin(), of_families.end());
   SelftestReport report;
   report.tables = contest_tables(entries);
