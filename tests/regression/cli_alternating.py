@@ -30,7 +30,8 @@ with Folder() as folder:
     check("learned_prior/deviation_decades" in vtk, "ParaView sees the prior")
 
     farthest = float(said.stdout.split("decades from the decoder's range")[0].split()[-1])
-    check(farthest < 0.05, f"the final model is decoded: at most {farthest} decades from the decoder's range")
+    check(farthest < 0.1,  # what counts like a code of one standard deviation when the nearest code is sought
+           f"the final model is decoded: at most {farthest} decades from the decoder's range")
 
     # Given weights are taken as they are.
     given = ["--set", "inversion.pixel_lambda=50.0", "--set", "inversion.code_lambda=20.0", "--set", "inversion.lambda_decay=0.5"]

@@ -172,10 +172,10 @@ TEST_CASE("train: a resume with another network or other contents of its section
   const Training training(sections);
   std::ofstream(training.beside("line.rho")) << model(4.0);
   REQUIRE(training.run({"--set", "output.report=false"}) == 0);
-  CHECK_THAT(training.refusal<core::ConfigError>({"--resume", "--set", "network.codes=4"}),
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
              Contains("network.n_codes = 3; got network.n_codes = 4"));
   std::ofstream(training.beside("line.rho")) << model(3.5);
-  CHECK_THAT(training.refusal<core::ConfigError>({"--resume"}), Contains("content of line.rho"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume"}), Contains("content of line.rho"));
   std::ofstream(training.beside("line.rho")) << model(4.0);
   CHECK(training.run({"--resume", "--set", "output.report=false"}) == 0);
 }
