@@ -150,6 +150,7 @@ VectorXd verdicts_in_cells(const SubdomainMap& map, const std::vector<SubdomainC
 }
 
 std::string in_words(const std::vector<SubdomainCoverage>& rows) {
+  constexpr double usual_tail = 0.05;
   if (rows.empty()) return "There are no subdomains.";
   const auto count = [&](Verdict verdict) {
     return std::count_if(rows.begin(), rows.end(), [verdict](const SubdomainCoverage& row) { return row.verdict == verdict; });
@@ -162,10 +163,15 @@ std::string in_words(const std::vector<SubdomainCoverage>& rows) {
     const auto worst =
         std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.relative_distance < b.relative_distance; });
     const auto rarest = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.tail < b.tail; });
-    text = fmt::format(
-        "{} of {} subdomains are not such as the prior knows ({}): the model is up to {:.1f} times as far from the decoder's range as its "
-        "training draws, the rarest code has probability {:.1g}.",
-        n_outside, rows.size(), numbers_of(rows, Verdict::outside), worst->relative_distance, rarest->tail);
+    text = fmt::format("{} of {} subdomains are not such as the prior knows ({}): ", n_outside, rows.size(),
+                       numbers_of(rows, Verdict::outside));
+    const bool is_far = worst->relative_distance > 1.0, is_rare = rarest->tail < usual_tail;  // else it was the other alone
+    if (is_far)
+      text +=
+          fmt::format("the model is up to {:.1f} times as far from the decoder's range as its training draws", worst->relative_distance);
+    if (is_far && is_rare) text += ", ";
+    if (is_rare) text += fmt::format("the rarest code has probability {:.1g}", rarest->tail);
+    text += ".";
   }
   if (n_edge > 0) text += fmt::format(" At its edge: {} ({}).", n_edge, numbers_of(rows, Verdict::edge));
   return text + of_data(rows);

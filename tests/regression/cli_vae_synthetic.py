@@ -14,7 +14,7 @@ def runs(path):
 
 with Folder() as folder:
     said = expect(0, ["case A, noise 5 %", "case B, noise 5 %", "published", "rimmed", "feature chi rms", "pass"],
-                  "selftest", "vae-synthetic", "--quick", "-o", folder / "all", "--json", folder / "all.json").stdout
+                  "selftest", "vae-synthetic", "--quick", "-o", folder / "all", "--json", folder / "all.json", timeout=280).stdout
     check("FAIL" not in said, "no target that --quick judges is missed")
     all_runs = runs(folder / "all.json")
     check(len(all_runs) == 3 * (2 + 5), "two cases and five families, three methods each")
@@ -26,7 +26,8 @@ with Folder() as folder:
 
     # Network and data are there already: they are used again, and two ranks share the work.
     launcher = ("mpirun", "--oversubscribe", "-n", "2", "--bind-to", "none")
-    again = run("selftest", "vae-synthetic", "--quick", "--models", "0", "-o", folder / "all", "--json", folder / "ranks.json", launcher=launcher)
+    again = run("selftest", "vae-synthetic", "--quick", "--models", "0", "-o", folder / "all", "--json", folder / "ranks.json", launcher=launcher,
+                timeout=280)
     check(again.returncode == 0 and "training" not in again.stdout, f"again on two ranks, without training (code {again.returncode})")
     for key, figures in runs(folder / "ranks.json").items():
         check(all(abs(figures[name] - all_runs[key][name]) <= 1e-8 * abs(all_runs[key][name]) for name in SAME), f"{key}: the same on two ranks")

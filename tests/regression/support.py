@@ -25,9 +25,9 @@ def finish():
     sys.exit(1 if failures else 0)
 
 
-def run(*arguments, cwd=None, launcher=(), **options):
+def run(*arguments, cwd=None, launcher=(), timeout=110, **options):
     command = [*launcher, PROGRAM, *[str(a) for a in arguments]]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=110, **options)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout, **options)
 
 
 def expect(code, words, *arguments, **options):
