@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config_learned_prior.hpp"
 
+#include "apps/mt_invert/config_regularization.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +40,8 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
 std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
   const std::vector<ConfigTable> regions = table.tables("region");
   if (regions.empty()) {
-    for (const char* key : {"code_weight", "between_weight", "inside_weight", "encode_sigma_decades", "polish"}) {
+    for (const char* key :
+         {"code_weight", "between_weight", "inside_weight", "between_norm", "between_norm_epsilon", "encode_sigma_decades", "polish"}) {
       if (table.has(key)) table.refuse(key, "needs a region: add [[learned_prior.region]] with network and y_m, or remove this key");
     }
     return {};
@@ -47,6 +50,7 @@ std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
   config.weights.code_weight = table.positive("code_weight", config.weights.code_weight);
   config.weights.between_weight = table.not_negative("between_weight", config.weights.between_weight);
   config.weights.inside_weight = table.not_negative("inside_weight", config.weights.inside_weight);
+  config.weights.between_norm = read_norm(table, "between_norm");
   config.encode_sigma_decades = table.positive("encode_sigma_decades", config.encode_sigma_decades);
   const std::string polish = table.choice("polish", {"when_needed", "always", "never"}, "when_needed");
   config.polish = polish == "always" ? Polish::always : polish == "never" ? Polish::never : Polish::when_needed;

@@ -39,7 +39,7 @@ struct LearnedRegionConfig {
 
 /// Table [learned_prior].
 struct LearnedPriorConfig {
-  inversion::CodedRoughnessOptions weights;
+  inversion::CodedRoughnessOptions weights{};
   double encode_sigma_decades = inversion::EncodeOptions{}.sigma_decades;
   Polish polish = Polish::when_needed;
   std::vector<LearnedRegionConfig> regions;

@@ -25,20 +25,6 @@ inversion::RoughnessOptions read_roughness(ConfigTable& table) {
   return options;
 }
 
-inversion::RoughnessNormOptions read_norm(ConfigTable& table, int order) {
-  using inversion::RoughnessNorm;
-  inversion::RoughnessNormOptions options;
-  const std::string norm = table.choice("norm", {"l2", "l1", "mgs"}, "l2");
-  if (norm == "l2") {
-    if (table.has("norm_epsilon")) table.refuse("norm_epsilon", "belongs to the norms \"l1\" and \"mgs\"; choose one of them or remove it");
-    return options;
-  }
-  if (order != 1) table.refuse("norm", fmt::format("\"{}\" counts gradients and needs order = 1, got order = {}", norm, order));
-  options.norm = norm == "l1" ? RoughnessNorm::l1 : RoughnessNorm::minimum_gradient_support;
-  options.epsilon = table.positive("norm_epsilon", inversion::usual_epsilon(options.norm));
-  return options;
-}
-
 /// The corners from two lists of the same length.
 std::vector<Point2D> read_points(ConfigTable& table, std::size_t least) {
   const std::vector<double> y = table.reals("y_m"), z = table.reals("z_m");
@@ -84,10 +70,25 @@ FixedRegionConfig read_fixed(ConfigTable table) {
 
 }  // namespace
 
+inversion::RoughnessNormOptions read_norm(ConfigTable& table, const std::string& key) {
+  using inversion::RoughnessNorm;
+  inversion::RoughnessNormOptions options;
+  const std::string norm = table.choice(key, {"l2", "l1", "mgs"}, "l2"), epsilon = fmt::format("{}_epsilon", key);
+  if (norm == "l2") {
+    if (table.has(epsilon)) table.refuse(epsilon, "belongs to the norms \"l1\" and \"mgs\"; choose one of them or remove it");
+    return options;
+  }
+  options.norm = norm == "l1" ? RoughnessNorm::l1 : RoughnessNorm::minimum_gradient_support;
+  options.epsilon = table.positive(epsilon, inversion::usual_epsilon(options.norm));
+  return options;
+}
+
 RegularizationConfig read_regularization(ConfigTable table) {
   RegularizationConfig config;
   config.roughness = read_roughness(table);
-  config.norm = read_norm(table, config.roughness.order);
+  config.norm = read_norm(table, "norm");
+  if (config.norm.norm != inversion::RoughnessNorm::l2 && config.roughness.order != 1)
+    table.refuse("norm", fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}", config.roughness.order));
   for (const ConfigTable& each : table.tables("tear")) {
     config.tears.push_back(read_tear(each));
     config.roughness.tears.push_back(config.tears.back().tear);

@@ -9,6 +9,9 @@ namespace lodestone::mt_invert {
 /// Table [regularization] with its lists of tears and fixed regions.
 [[nodiscard]] RegularizationConfig read_regularization(ConfigTable table);
 
+/// The norm under `key`, with its `key`_epsilon.
+[[nodiscard]] inversion::RoughnessNormOptions read_norm(ConfigTable& table, const std::string& key);
+
 /// Table [static_shift]; nothing when it is not enabled.
 [[nodiscard]] std::optional<StaticShiftConfig> read_static_shift(ConfigTable table);
 

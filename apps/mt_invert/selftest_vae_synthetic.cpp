@@ -44,6 +44,10 @@ ContestSection case_section(const std::string& name, const char* file, std::uint
   for (const double noise : options.quick ? std::vector{quick_noise} : std::vector{0.0, usual_noise, 0.05}) {
     for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, "", noise, method});
     if (!options.quick) section.entries.push_back({name, "", noise, pixel, SyntheticStart::decoded});
+    if (!options.quick && noise <= usual_noise) {
+      for (const SyntheticMethod method : {pixel, gaussian, feature})
+        section.entries.push_back({name, "", noise, method, SyntheticStart::soundings});
+    }
   }
   if (options.sweep) add_variants(section, options.quick ? quick_noise : usual_noise);
   return section;

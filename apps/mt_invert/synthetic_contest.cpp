@@ -61,7 +61,7 @@ std::string line_of(const ContestEntry& entry) {
   const SyntheticFigures& f = entry.figures;
   return fmt::format(
       "{}, noise {:g} %, {}{}{}: chi rms {:.3f}, error {:.4f}, SSIM {:.3f} in the region; {:.0f} iterations, {:.1f} s", entry.section,
-      100.0 * entry.noise, name_of(entry.method), entry.start == SyntheticStart::decoded ? " from the decoded start" : "",
+      100.0 * entry.noise, name_of(entry.method), entry.start == SyntheticStart::half_space ? "" : ", start: " + name_of(entry.start),
       entry.variant.empty() ? "" : ", " + entry.variant, f.chi_rms, f.error_region, f.similarity_region, f.iterations, f.seconds);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/synthetic_methods.hpp"
 
+#include "apps/mt_invert/soundings.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "inversion/gauss_newton.hpp"
 #include "inversion/map/coded_roughness.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 
 namespace lodestone::mt_invert {
 namespace {
@@ -74,6 +76,27 @@ class ForwardMaps {
   std::vector<std::shared_ptr<const mt::Simulation2D>> simulations_;
 };
 
+/// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does to single soundings would stay in the section.
+VectorXd stitched_soundings(const SyntheticProblem& problem) {
+  constexpr double least_error = 0.1;
+  const SyntheticData& data = problem.data;
+  const double phase_error = data.sigma.maxCoeff();  // that of log10 ρₐ is 0.87 of it
+  const mt::ObservedData observed{
+      .survey = data.survey,
+      .value = data.observed,
+      .sigma = data.sigma * std::max(1.0, least_error / std::numbers::sqrt2 / phase_error),
+      .mask = std::vector<mt::MaskReason>(data.survey.keys.size(), mt::MaskReason::kept),
+      .interpolated = {},
+  };
+  const physics::mesh::TensorGrid2D& grid = problem.domain->grid();
+  return stitched(invert_soundings({.mode = mt::SoundingMode::te}, observed, grid), data.survey.stations, grid, physics::mesh::Surface2D());
+}
+
+inversion::RoughnessNormOptions norm_between(const MethodWeights& weights) {
+  if (weights.between_epsilon == 0.0) return {};
+  return {.norm = inversion::RoughnessNorm::l1, .epsilon = weights.between_epsilon};
+}
+
 struct Minimisation {
   std::shared_ptr<const SubdomainMap> map;
   VectorXd start, reference;  ///< models
@@ -89,8 +112,9 @@ InversionSummary minimise(const Minimisation& what, const SyntheticProblem& prob
                                               .depth_weight_exponent = what.weights.depth_exponent,
                                               .horizontal_depth_exponent = what.weights.horizontal_depth_exponent,
                                               .depth_weight_z0_m = 50.0};
-  const inversion::CodedRoughness coded(what.map, inversion::roughness_operator(problem.domain->grid(), roughness), what.reference,
-                                        {.code_weight = what.weights.code, .between_weight = what.weights.between});
+  const inversion::CodedRoughness coded(
+      what.map, inversion::roughness_operator(problem.domain->grid(), roughness), what.reference,
+      {.code_weight = what.weights.code, .between_weight = what.weights.between, .between_norm = norm_between(what.weights)});
   VectorXd start = what.map->encode(what.start);
   inversion::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
   method.add(notes);
@@ -134,7 +158,17 @@ std::string name_of(SyntheticMethod method) {
   return "unknown";
 }
 
-std::string name_of(SyntheticStart start) { return start == SyntheticStart::half_space ? "half-space" : "decoded"; }
+std::string name_of(SyntheticStart start) {
+  switch (start) {
+    case SyntheticStart::half_space:
+      return "half-space";
+    case SyntheticStart::decoded:
+      return "decoded";
+    case SyntheticStart::soundings:
+      return "soundings";
+  }
+  return "unknown";
+}
 
 const MethodWeights& ContestSettings::weights_of(SyntheticMethod method) const {
   return method == SyntheticMethod::pixel ? pixel : method == SyntheticMethod::gaussian ? gaussian : feature;
@@ -184,9 +218,12 @@ SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& p
   const VectorXd half_space = VectorXd::Constant(problem.domain->grid().n_cells(), settings.half_space_log10);
   const auto notes = std::make_shared<NoteMisfit>(problem.data);
   ForwardMaps forward(problem, settings);
-  InversionSummary summary = minimise({prior.map(method), start == SyntheticStart::decoded ? prior.decoded(half_space) : half_space,
-                                       half_space, settings.weights_of(method), settings.max_iterations, settings.near_rms},
-                                      problem, forward, notes);
+  const VectorXd first = start == SyntheticStart::decoded     ? prior.decoded(half_space)
+                         : start == SyntheticStart::soundings ? stitched_soundings(problem)
+                                                              : half_space;
+  InversionSummary summary =
+      minimise({prior.map(method), first, half_space, settings.weights_of(method), settings.max_iterations, settings.near_rms}, problem,
+               forward, notes);
   SyntheticRun run;
   add_counts(summary, run.figures);
   run.figures.chi_rms_before_polish = summary.rms;

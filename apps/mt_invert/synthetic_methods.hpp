@@ -24,13 +24,15 @@ enum class SyntheticMethod {
 struct MethodWeights {
   double horizontal = 0.1;                                       ///< w_h of the roughness, beside a vertical weight of 1
   double depth_exponent = 1.0, horizontal_depth_exponent = 0.0;  ///< weights grow with depth, z0 = 50 m (`RoughnessOptions`)
-  double code = 0.01;                                            ///< of the codes' prior (`CodedRoughnessOptions`); unused without codes
-  double between = 0.03;                                         ///< of the roughness between subdomains; unused without codes
+  // Unused without codes (`CodedRoughnessOptions`):
+  double code = 0.1;             ///< of the codes' prior
+  double between = 1.0;          ///< of the roughness between subdomains
+  double between_epsilon = 0.0;  ///< jumps beyond it, in decades, count by their height, not its square; 0: all by the square
 };
 
 /// What all methods share. The rule for weights, λ and start: docs/theory/learned_prior.md.
 struct ContestSettings {
-  MethodWeights pixel{}, gaussian{.code = 1.0, .between = 0.2}, feature{};
+  MethodWeights pixel{}, gaussian{.code = 1.0, .between = 0.2}, feature{.between_epsilon = 0.05};
   double half_space_log10 = 2.0;  ///< start and reference, log10 of ohm m
   double mesh_coarsen = 0.6;      ///< of the meshes of accuracy `iteration`
   double near_rms = 1.5;          ///< of a model whose meshes are the last
@@ -38,8 +40,12 @@ struct ContestSettings {
   [[nodiscard]] const MethodWeights& weights_of(SyntheticMethod method) const;
 };
 
-/// Where a run begins: the half-space, or the model that the network's codes nearest to it decode to.
-enum class SyntheticStart { half_space, decoded };
+/// Where a run begins. The reference is the half-space in all of them.
+enum class SyntheticStart {
+  half_space,
+  decoded,    ///< what the network's codes nearest to the half-space decode to
+  soundings,  ///< layered earths under the stations that fit to 10 %, interpolated along the profile
+};
 [[nodiscard]] std::string name_of(SyntheticStart start);
 
 /// What one run came to. Figures that a run has not got are NaN.

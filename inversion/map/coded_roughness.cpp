@@ -5,6 +5,7 @@
 #include "engine/core/random.hpp"
 #include "engine/core/timer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -64,6 +65,21 @@ SparseMatrix weighted_rows(const SparseMatrix& roughness, const std::vector<Plac
   return result;
 }
 
+/// Factors that make the difference of its two cells from a row of the operator: 1/|entry| for faces between two subdomains, else 0.
+Eigen::VectorXd scales_between(const SparseMatrix& roughness, const std::vector<int>& subdomain_of) {
+  const std::vector<Place> places = places_of(roughness, subdomain_of);
+  Eigen::VectorXd largest = Eigen::VectorXd::Zero(roughness.rows());
+  for (Eigen::Index cell = 0; cell < roughness.cols(); ++cell) {
+    for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry)
+      largest[entry.row()] = std::max(largest[entry.row()], std::abs(entry.value()));
+  }
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    double& scale = largest[static_cast<Eigen::Index>(row)];
+    scale = places[row] == Place::between && scale > 0.0 ? 1.0 / scale : 0.0;
+  }
+  return largest;
+}
+
 /// Mean of ‖R (m − mean m)‖² over draws of the prior in a region alone, for each of its codes; R: the rows inside single subdomains.
 double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, std::size_t region) {
   constexpr Eigen::Index n_draws = 64;
@@ -106,11 +122,17 @@ struct CodedRoughness::Impl {
   Eigen::VectorXd reference;
   std::vector<double> code_weights;  ///< of each region
   Eigen::VectorXd weights;           ///< of each code
+  RoughnessNormOptions between_norm;
+  Eigen::VectorXd scales;  ///< of the rows: their jump between subdomains, 0 for other rows; empty where the norm is l2
 
+  /// R with the weights that the norm has for this model.
+  [[nodiscard]] SparseMatrix roughness_at(const Eigen::VectorXd& model) const {
+    return scales.size() == 0 ? roughness : reweighted(roughness, (roughness * model).cwiseProduct(scales), between_norm);
+  }
   /// [R (M(u) − m_ref); √w v].
-  [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& unknowns) const {
-    Eigen::VectorXd result(roughness.rows() + map->n_codes());
-    result << roughness * (map->value(unknowns) - reference), weights.cwiseSqrt().cwiseProduct(unknowns.head(map->n_codes()));
+  [[nodiscard]] Eigen::VectorXd residual(const SparseMatrix& at_model, const core::ConstVectorRef& unknowns) const {
+    Eigen::VectorXd result(at_model.rows() + map->n_codes());
+    result << at_model * (map->value(unknowns) - reference), weights.cwiseSqrt().cwiseProduct(unknowns.head(map->n_codes()));
     return result;
   }
 };
@@ -122,6 +144,8 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
       !is_weight(options.inside_weight))
     throw core::InvalidArgument(component, "expected code_weight > 0, between_weight ≥ 0 and inside_weight ≥ 0, got {}, {} and {}",
                                 options.code_weight, options.between_weight, options.inside_weight);
+  if (const double epsilon = options.between_norm.epsilon; !(epsilon > 0.0 && std::isfinite(epsilon)))
+    throw core::InvalidArgument(component, "expected a positive epsilon of the norm between subdomains, got {}", epsilon);
   if (roughness.cols() != map->size_out() || reference.size() != map->size_out())
     throw core::ShapeError(component, "expected an operator and a reference of {} cells, got {} and {}", map->size_out(), roughness.cols(),
                            reference.size());
@@ -131,7 +155,10 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
             weighted_rows(roughness, places, [&](Place place) { return weight_of(place, options); }),
             std::move(reference),
             {},
+            {},
+            options.between_norm,
             {}};
+  if (options.between_norm.norm != RoughnessNorm::l2) impl.scales = scales_between(impl.roughness, impl.map->subdomain_of());
   impl.weights.resize(impl.map->n_codes());
   Eigen::Index first = 0;
   for (std::size_t r = 0; r < impl.map->regions().size(); ++r) {
@@ -144,7 +171,9 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
   impl_ = std::make_shared<const Impl>(std::move(impl));
 }
 
-double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const { return impl_->residual(unknowns).squaredNorm(); }
+double CodedRoughness::cost(const core::ConstVectorRef& unknowns) const {
+  return impl_->residual(impl_->roughness_at(impl_->map->value(unknowns)), unknowns).squaredNorm();
+}
 const std::vector<double>& CodedRoughness::code_weights() const { return impl_->code_weights; }
 
 /// M(u') ≈ M(u) + M' (u' − u): A = [R M'; √w], b = [R (m_ref − M(u) + M' u); 0].
@@ -152,23 +181,26 @@ std::shared_ptr<const Regularization> CodedRoughness::at(const core::ConstVector
   const SubdomainMap& map = *impl_->map;
   const SparseMatrix derivative = map.derivative(unknowns);
   const core::ScopedTimer timer("codes/roughness");
-  const SparseMatrix product = impl_->roughness * derivative;
+  const Eigen::VectorXd model = map.value(unknowns);
+  const SparseMatrix roughness = impl_->roughness_at(model), product = roughness * derivative;
   Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
-  b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns);
-  return std::make_shared<Regularization>(with_codes(product, impl_->weights), b,
-                                          [impl = impl_](const core::ConstVectorRef& u) { return impl->residual(u); });
+  b.head(product.rows()) = roughness * (impl_->reference - model + derivative * unknowns);
+  return std::make_shared<Regularization>(with_codes(product, impl_->weights), b, [impl = impl_, roughness](const core::ConstVectorRef& u) {
+    return impl->residual(roughness, u);
+  });
 }
 
 /// M(v', o) ≈ M(v, o) + M'_v (v' − v): as above with the columns of the codes.
 std::shared_ptr<const Regularization> CodedRoughness::of_codes(const core::ConstVectorRef& unknowns) const {
   const SubdomainMap& map = *impl_->map;
   const SparseMatrix derivative = map.derivative(unknowns).leftCols(map.n_codes());
-  const SparseMatrix product = impl_->roughness * derivative;
+  const Eigen::VectorXd model = map.value(unknowns);
+  const SparseMatrix roughness = impl_->roughness_at(model), product = roughness * derivative;
   Eigen::VectorXd b = Eigen::VectorXd::Zero(product.rows() + map.n_codes());
-  b.head(product.rows()) = impl_->roughness * (impl_->reference - map.value(unknowns) + derivative * unknowns.head(map.n_codes()));
-  const auto residual = [impl = impl_,
+  b.head(product.rows()) = roughness * (impl_->reference - model + derivative * unknowns.head(map.n_codes()));
+  const auto residual = [impl = impl_, roughness,
                          outside = Eigen::VectorXd(unknowns.tail(std::ssize(map.outside())))](const core::ConstVectorRef& codes) {
-    return impl->residual((Eigen::VectorXd(codes.size() + outside.size()) << codes, outside).finished());
+    return impl->residual(roughness, (Eigen::VectorXd(codes.size() + outside.size()) << codes, outside).finished());
   };
   return std::make_shared<Regularization>(with_codes(product, impl_->weights), b, residual);
 }

@@ -229,9 +229,14 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\n"), Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
   CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\nlambda_decay = 1.5\n" + one), Contains("at most 1"));
   CHECK_THAT(refusal_of("[inversion]\ncode_lambda = 1.0\n" + one), Contains("c.toml:4") && Contains("\"alternating\""));
-  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n" << one;
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l3\"\n" + one), Contains("c.toml:4") && Contains("\"mgs\""));
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm_epsilon = 0.1\n" + one), Contains("c.toml:4") && Contains("belongs to the norms"));
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l1\"\nbetween_norm_epsilon = 0.0\n" + one), Contains("c.toml:5"));
+  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n[learned_prior]\nbetween_norm = \"l1\"\n" << one;
   const auto prior = read_config(folder / "c.toml").learned_prior;
   REQUIRE(prior);
   CHECK(prior->polish == Polish::when_needed);
+  CHECK(prior->weights.between_norm.norm == inversion::RoughnessNorm::l1);
+  CHECK(prior->weights.between_norm.epsilon == 0.1);
   CHECK(prior->regions[0].network == folder / "vae.h5");
 }

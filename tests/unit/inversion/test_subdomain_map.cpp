@@ -150,6 +150,32 @@ TEST_CASE("with a weight, roughness and smallness inside a subdomain count besid
   CHECK_THROWS_AS(two_columns(map, {.inside_weight = -1.0}), core::InvalidArgument);
 }
 
+TEST_CASE("jumps between subdomains count by their norm, weighted at the model") {
+  std::shared_ptr<const SubdomainMap> map;
+  const auto with = [&](RoughnessNorm norm, double epsilon) {
+    return two_columns(map, {.between_weight = 0.25, .between_norm = {.norm = norm, .epsilon = epsilon}});
+  };
+  const CodedRoughness squares = two_columns(map, {.between_weight = 0.25}), none = two_columns(map, {.between_weight = 0.0});
+  const CodedRoughness absolute = with(RoughnessNorm::l1, 0.1);
+  const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
+  const VectorXd m = map->value(u);
+  double expected = none.cost(u);
+  for (int z = 0; z < 3; ++z) {
+    const double jump = m[3 * z + 1] - m[3 * z];
+    expected += 0.25 * jump * jump * 0.1 / std::hypot(jump, 0.1);
+  }
+  CHECK(absolute.cost(u) == Approx(expected));
+  CHECK(absolute.at(u)->cost(u) == Approx(expected));
+  CHECK(absolute.cost(u) < squares.cost(u));
+  CHECK(with(RoughnessNorm::l1, 1e6).cost(u) == Approx(squares.cost(u)));
+  const VectorXd elsewhere{{-0.2, 0.4, 0.1, 0.3, 2.0, 1.0, 1.0}};  // the weights stay those of u
+  CHECK(absolute.at(u)->cost(elsewhere) < absolute.at(elsewhere)->cost(elsewhere));
+  const VectorXd codes = u.head(4);
+  CHECK(absolute.of_codes(u)->cost(codes) == Approx(expected));
+  CHECK(absolute.code_weights() == squares.code_weights());
+  CHECK_THROWS_WITH(with(RoughnessNorm::l1, 0.0), Contains("positive epsilon"));
+}
+
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
   const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
