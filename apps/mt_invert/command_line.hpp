@@ -71,11 +71,12 @@ struct SelftestArguments {
   SyntheticOptions synthetic{};
 };
 
+using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, CompareArguments, InfoArguments,
+                             SelftestArguments>;
+
 /// One checked command line.
 struct CommandLine {
-  std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, CompareArguments, InfoArguments,
-               SelftestArguments>
-      command;
+  Command command;
   std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
   std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
