@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """invert with pairs of steps of cells and of codes: fit, polish, stopping and resuming, ranks, static shifts, files."""
+import math
 import os
 
 from learned import REGION, cells, history, section, stages, train
 from support import Folder, check, expect, finish, run, synthetic
+
+
+
+def jumps_inside(resistivities):
+    """Sum of the squared differences of log10 resistivity from row to row of the region, columns 4 to 9 and rows 1 to 8 of 14 × 10 cells."""
+    log10 = [math.log10(each) for each in resistivities]
+    return sum((log10[14 * (row + 1) + column] - log10[14 * row + column]) ** 2 for row in range(1, 8) for column in range(4, 10))
+
 
 with Folder() as folder:
     base = open(synthetic(folder, iterations=3, target=1.0, accuracy="iteration")).read()
@@ -37,6 +46,12 @@ with Folder() as folder:
     given = ["--set", "inversion.pixel_lambda=50.0", "--set", "inversion.code_lambda=20.0", "--set", "inversion.lambda_decay=0.5"]
     check(run("invert", right, *given, "-o", folder / "given").returncode in (0, 10), "with given lambdas it ends")
     check(float(history(folder, "given")[1]["lambda"]) == 50.0, "the first lambda of the cells is the one given")
+
+    # Roughness inside subdomains counts in the steps of the codes.
+    check(run("invert", right, "--set", "learned_prior.inside_weight=10.0", "-o", folder / "smooth").returncode in (0, 10), "with inside_weight it ends")
+    jumps = {name: jumps_inside(cells(folder, name)) for name in ("pairs", "smooth")}
+    check(float(history(folder, "smooth")[-1]["rms"]) < 0.35 * float(history(folder, "smooth")[0]["rms"]), "with inside_weight the rms falls")
+    check(jumps["smooth"] < 0.9 * jumps["pairs"], f"inside_weight makes the subdomains smoother: squares of jumps {jumps}")
 
     # Ranks give the same section.
     launcher = ("mpirun", "--oversubscribe", "-n", "2", "--bind-to", "none")

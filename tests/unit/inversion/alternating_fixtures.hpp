@@ -73,7 +73,9 @@ struct SectionProblem {
     return inversion::roughness_operator(physics::mesh::TensorGrid2D(y, z), {});
   }
   [[nodiscard]] Eigen::VectorXd reference() const { return Eigen::VectorXd::Constant(n, 2.0); }
-  [[nodiscard]] inversion::CodedRoughness coded() const { return {map, roughness(), reference(), {.between_weight = 1.0 / 6.0}}; }
+  [[nodiscard]] inversion::CodedRoughness coded(double inside_weight = 0.0) const {
+    return {map, roughness(), reference(), {.between_weight = 1.0 / 6.0, .inside_weight = inside_weight}};
+  }
   [[nodiscard]] inversion::Objective objective(const core::MapPtr& other = nullptr) const {
     return {other ? other : forward, plain_misfit(observed, sigma), std::make_shared<inversion::Regularization>(roughness(), reference())};
   }
