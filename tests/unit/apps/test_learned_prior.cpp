@@ -202,6 +202,9 @@ TEST_CASE("learned prior: the codes that made a model are found again", "[apps]"
   const VectorXd model = space.to_log10(unknowns);
   CHECK((space.to_log10(space.decoded_from(model)) - model).norm() < 1e-5);
   CHECK((space.to_log10(space.from_log10(model)) - model).norm() > 1e-4);  // the nearest with the prior's pull is another one
+  VectorXd polished = model;
+  polished[subdomains->regions()[0].subdomains[0][1]] += 0.05;
+  CHECK((space.to_log10(space.decoded_from(polished)) - polished).norm() > 1e-3);  // no codes make it
 }
 
 TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart", "[apps]") {
