@@ -208,6 +208,10 @@ Ensemble begun(Ensemble done, const VectorXd& start, double lambda, std::uint64_
 
 }  // namespace
 
+EnsembleCost cost_of(const EnsembleOptions& o) {  // one of each at the start, which all share
+  return {{1 + o.n_samples, 1}, {1 + o.n_samples * o.max_iterations, 1 + o.n_samples * (o.max_iterations - 1)}};
+}
+
 Ensemble randomise_then_optimise(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda,
                                  const EnsembleOptions& options, const EnsembleHooks& hooks, Ensemble done) {
   check(objective, start);

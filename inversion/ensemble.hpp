@@ -24,6 +24,16 @@ struct EnsembleOptions {
   SystemSpace space = SystemSpace::automatic;
 };
 
+struct RunCounts {
+  int forward = 0, jacobian = 0;
+};
+
+/// What `n_samples` samples take where no step is halved: those of linear problems, done after their first step, and those that need all of theirs.
+struct EnsembleCost {
+  RunCounts least, most;
+};
+[[nodiscard]] EnsembleCost cost_of(const EnsembleOptions& options);
+
 /// One sample as it is handed to `progress`.
 struct SampleRecord {
   int number = 0;

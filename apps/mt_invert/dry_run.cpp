@@ -51,10 +51,28 @@ double relative_work(const mt::MeshSet2D& meshes, int frequency) {
   return all / one;
 }
 
+/// Of one run each.
 struct TimeEstimate {
-  double trials = usual_trials;
-  double forward_s = 0.0, jacobian_s = 0.0, dense_s = 0.0;
-  [[nodiscard]] double iteration_s() const { return jacobian_s + trials * forward_s + dense_s; }
+  double forward_s = 0.0, jacobian_s = 0.0;
+};
+
+/// Dense algebra of a Gauss–Newton step, in the smaller of data and model space as by default.
+struct DenseEstimate {
+  double system_s, factor_s;  ///< making the system, factorising it for one λ
+  double bytes;               ///< of Jacobian, system and work space
+  double posterior_bytes;     ///< what deviations need beside
+};
+
+DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
+  const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data), rate = core::threads() * dense_rate;
+  return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate), 8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side),
+          8.0 * n_unknowns * side};
+}
+
+/// What an iteration is made of.
+struct IterationEstimate {
+  double jacobian_s, trials, forward_s, dense_s;
+  [[nodiscard]] double seconds() const { return jacobian_s + trials * forward_s + dense_s; }
 };
 
 /// Times the frequency in the middle of the list on this machine and scales to all of them, shared by `n_workers`. Local: every rank times the same
@@ -87,6 +105,13 @@ TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, cons
   return time;
 }
 
+std::string text_of_unknowns(const physics::mesh::TensorGrid2D& grid, const ModelSpace& space) {
+  const auto held = grid.n_cells() - space.n_free(), shifts = space.n_shifts();
+  return fmt::format("unknowns:             {} × {} = {}{}{}\n", grid.n_y(), grid.n_z(), grid.n_cells(),
+                     held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
+                     shifts > 0 ? fmt::format(", and {} static shifts", shifts) : "");
+}
+
 /// Regions and the unknowns that take the place of their cells; "" without a learned prior.
 std::string text_of_regions(const Stage& first) {
   if (!first.codes) return {};
@@ -100,42 +125,60 @@ std::string text_of_regions(const Stage& first) {
                             space.coded()->outside().size(), first.alternates() ? "take turns with" : "instead of", space.n_free());
 }
 
+IterationEstimate iteration_estimate(const InversionConfig& inversion, const TimeEstimate& time, const DenseEstimate& dense) {
+  if (!inversion.needs_jacobian()) return {0.0, descent_runs, time.forward_s, 0.0};
+  const double n_jacobians = inversion.alternates() ? 2.0 : 1.0;
+  return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s, dense.system_s + usual_trials * dense.factor_s};
+}
+
+std::string duration(double seconds) {
+  return seconds < 120.0 ? fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0) : fmt::format("{:.1f} min", seconds / 60.0);
+}
+
+/// How long [uncertainty] takes; "" where it is not asked for.
+std::string text_of_uncertainty(const std::optional<UncertaintyConfig>& wanted, const TimeEstimate& time, const DenseEstimate& dense) {
+  const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;
+  std::string text;
+  if (wanted && wanted->ensemble) {
+    const auto takes = [&](const inversion::RunCounts& runs) { return duration(runs.forward * time.forward_s + runs.jacobian * linear_s); };
+    const auto [least, most] = inversion::cost_of(*wanted->ensemble);
+    text += fmt::format("{:<22}from {} ({} forward runs, {} Jacobian) to {} ({} and {}, where every sample takes {} step(s))\n",
+                        fmt::format("{} samples:", wanted->ensemble->n_samples), takes(least), least.forward, least.jacobian, takes(most),
+                        most.forward, most.jacobian, wanted->ensemble->max_iterations);
+  }
+  if (wanted && wanted->posterior) text += fmt::format("posterior:            about {}\n", duration(linear_s));
+  return text.empty() ? text : text + "                      or up to three times that, as the meshes of the final model are larger\n";
+}
+
 }  // namespace
 
 int print_dry_run(const Stage& first, const Config& config, const Observations& observations) {
   const PhysicsSetup& physics = first.physics;
   const Earth& earth = first.earth;
   const auto simulation = physics.simulation_of_iterations(earth.start_log10);
-  TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
-  const double n = static_cast<double>(physics.space().n_of_cells() + physics.space().n_shifts()),
-               n_data = static_cast<double>(observations.data.n_kept());
+  const TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
+  const int n_ranks = core::size_of(physics.comm());
+  const auto dense_of = [&](const ModelSpace& space) {
+    return dense_estimate(static_cast<double>(space.n_of_cells() + space.n_shifts()), static_cast<double>(observations.data.n_kept()),
+                          n_ranks);
+  };
+  const DenseEstimate dense = dense_of(physics.space()), dense_of_samples = dense_of(first.codes ? *first.codes : physics.space());
+  const IterationEstimate iteration = iteration_estimate(config.inversion, time, dense);
   double bytes = simulation->estimated_bytes();
-  if (config.inversion.needs_jacobian()) {
-    const double side = std::min(n, n_data), other = std::max(n, n_data);  // of the dense system; the space is chosen so by default
-    const double n_threads = core::threads(), n_ranks = core::size_of(physics.comm());
-    time.dense_s = (other * side * side / n_ranks + usual_trials * side * side * side / 3.0) / (n_threads * dense_rate);
-    bytes += 8.0 * (2.0 * n * n_data + 2.0 * side * side);
-    if (first.alternates()) time.jacobian_s *= 2.0;
-  } else {
-    time.jacobian_s = 0.0;
-    time.trials = descent_runs;
-  }
+  if (config.inversion.needs_jacobian() || config.uncertainty) bytes += dense.bytes;
+  if (config.uncertainty && config.uncertainty->posterior) bytes += dense.posterior_bytes;
   on_rank_zero(physics.comm(), [&] {
-    const ModelSpace& space = physics.space();
-    const auto held = earth.grid.n_cells() - space.n_free(), shifts = space.n_shifts();
-    print_out(fmt::format("unknowns:             {} × {} = {}{}{}\n", earth.grid.n_y(), earth.grid.n_z(), earth.grid.n_cells(),
-                          held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
-                          shifts > 0 ? fmt::format(", and {} static shifts", shifts) : ""));
-    print_out(text_of_regions(first));
+    print_out(text_of_unknowns(earth.grid, physics.space()) + text_of_regions(first));
     print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
     print_out(fmt::format(
         "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
         "dense algebra {:.1f} s)\n",
-        time.iteration_s(), core::size_of(physics.comm()), core::threads(), time.jacobian_s, time.trials, time.forward_s, time.dense_s));
+        iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials, iteration.forward_s, iteration.dense_s));
     print_out(fmt::format("{} iterations:        from {:.1f} min to three times that: meshes grow with the contrasts of the model\n",
-                          config.inversion.max_iterations(), config.inversion.max_iterations() * time.iteration_s() / 60.0));
+                          config.inversion.max_iterations(), config.inversion.max_iterations() * iteration.seconds() / 60.0));
+    print_out(text_of_uncertainty(config.uncertainty, time, dense_of_samples));
   });
   return 0;
 }

@@ -5,7 +5,7 @@
 
 namespace lodestone::mt_invert {
 
-/// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration (from one timed frequency). collective.
+/// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration and of [uncertainty] (from one timed frequency). collective.
 /// returns: the exit code.
 [[nodiscard]] int print_dry_run(const Stage& first, const Config& config, const Observations& observations);
 

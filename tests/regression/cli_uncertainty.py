@@ -35,6 +35,20 @@ with Folder() as folder:
     plain = ended(path, "-o", folder / "plain")
     check("uncertainty" not in plain.stdout and not os.path.exists(folder / "plain/ensemble.h5"), "nothing is computed unasked")
 
+    # Asked beforehand: 1 + n forward runs and a Jacobian at least, 1 + 3 n and 1 + 2 n at most with the usual 3 steps; ten thousand samples take ten times a thousand.
+    lengths = {}
+    for n in (1000, 10000):
+        said = run("invert", path, "--dry-run", "--set", f"uncertainty.samples={n}").stdout
+        words_of = re.search(rf"{n} samples: +from (\S+) (\w+) \({n + 1} forward runs, 1 Jacobian\) to (\S+) (\w+) \({3 * n + 1} and {2 * n + 1}, where every sample takes 3 step", said)
+        check(words_of is not None, f"--dry-run says what {n} samples take")
+        if words_of:
+            least, least_unit, most, most_unit = words_of.groups()
+            lengths[n] = [float(value) * {"s": 1.0, "min": 60.0}[unit] for value, unit in ((least, least_unit), (most, most_unit))]
+            check(0.0 < 1.5 * lengths[n][0] < lengths[n][1], f"from {lengths[n][0]} to {lengths[n][1]} s: two Jacobians and two forward runs more for each")
+    check(len(lengths) == 2 and all(2.0 < b / a < 50.0 for a, b in zip(*lengths.values())), f"ten times the samples, about ten times the time: {lengths}")
+    check("posterior" not in said, "and nothing of what is not asked for")
+    expect(0, ["posterior:            about"], "invert", path, "--dry-run", "--set", "uncertainty.posterior=true")
+
     # Cells.
     said = ended(path, *BOTH, "-o", folder / "cells")
     posterior, samples = words(said)

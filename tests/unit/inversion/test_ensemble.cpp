@@ -74,6 +74,23 @@ TEST_CASE("randomise-then-optimise: of a linear problem each sample is the draw 
   }
 }
 
+TEST_CASE("randomise-then-optimise: a linear problem takes the least runs, one that ends no sample early the most") {
+  const tests::CurvedProblem curved;
+  const auto line = core::affine(tests::random_matrix(40, 30, 1), VectorXd::Zero(40));
+  const auto counted = [&](const core::MapPtr& map, const EnsembleOptions& options) {
+    const auto counting = std::make_shared<tests::FakeMap>(map);
+    const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, curved.objective(counting), curved.truth, 1.0, options);
+    CHECK(ensemble.n_failed() == 0);
+    return std::pair{counting->n_value, counting->n_linearize};
+  };
+  const EnsembleOptions usual{.n_samples = 5}, tireless{.n_samples = 5, .max_iterations = 2, .tolerance = 1e-13};
+  CHECK(counted(line, usual) == std::pair{cost_of(usual).least.forward, cost_of(usual).least.jacobian});
+  CHECK(counted(curved.map, tireless) == std::pair{cost_of(tireless).most.forward, cost_of(tireless).most.jacobian});
+  CHECK(cost_of(usual).least.forward == 6);
+  CHECK(cost_of(usual).most.forward == 16);
+  CHECK(cost_of(usual).most.jacobian == 11);
+}
+
 TEST_CASE("randomise-then-optimise: mean and covariance are those of the posterior within sampling error") {
   constexpr int n_samples = 2000;
   const auto map = core::affine(tests::random_matrix(7, 5, 1), VectorXd::Zero(7));
