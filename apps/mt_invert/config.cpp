@@ -42,7 +42,7 @@ std::optional<physics::mesh::Sea> read_sea(ConfigTable table) {
   if (!table.has("level_m") && !table.has("resistivity_ohm_m")) return {};
   if (!table.has("resistivity_ohm_m"))
     table.refuse("resistivity_ohm_m", "expected the resistivity of the sea water, got none; 0.3 is usual");
-  return physics::mesh::Sea{table.real("level_m", 0.0), table.positive("resistivity_ohm_m")};
+  return physics::mesh::Sea{table.real("level_m", 0.0), table.resistivity("resistivity_ohm_m")};
 }
 
 GridConfig read_grid(ConfigTable table) {
@@ -76,7 +76,7 @@ ModelConfig read_model_config(ConfigTable table, const ModelConfig& fallback) {
   if (from != "file" && table.has("model_file")) table.refuse("model_file", fmt::format("excludes from = \"{}\"; keep one of them", from));
   if (from != "half_space" && table.has("resistivity_ohm_m"))
     table.refuse("resistivity_ohm_m", fmt::format("excludes from = \"{}\"; keep one of them", from));
-  if (from == "half_space") model.resistivity_ohm_m = table.positive("resistivity_ohm_m", fallback.resistivity_ohm_m);
+  if (from == "half_space") model.resistivity_ohm_m = table.resistivity("resistivity_ohm_m", fallback.resistivity_ohm_m);
   if (from != "file") return model;
   if (table.has("from") && !table.has("model_file"))
     table.refuse("model_file", "expected the name of a model for from = \"file\", got none; add it or change from");
@@ -99,8 +99,8 @@ SoundingsConfig read_soundings(ConfigTable table) {
 
 std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
-  const double lower = table.positive("resistivity_min_ohm_m");
-  const double upper = table.positive("resistivity_max_ohm_m");
+  const double lower = table.resistivity("resistivity_min_ohm_m");
+  const double upper = table.resistivity("resistivity_max_ohm_m");
   if (!(lower < upper))
     table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
   return BoundsConfig{std::log10(lower), std::log10(upper)};

@@ -59,7 +59,7 @@ FixedRegionConfig read_fixed(ConfigTable table) {
     table.refuse("y_m", "expected either the corners y_m and z_m of a polygon or limits y_min_m, y_max_m, z_min_m, z_max_m of a box");
   const std::vector<Point2D> corners = is_box ? read_box(table) : read_points(table, 3);
   std::optional<double> resistivity;
-  if (table.has("resistivity_ohm_m")) resistivity = table.positive("resistivity_ohm_m");
+  if (table.has("resistivity_ohm_m")) resistivity = table.resistivity("resistivity_ohm_m");
   const std::string place = table.place(is_box ? *limit : "y_m");
   try {
     return {Polygon2D(corners, "fixed region"), resistivity, place};

@@ -2,6 +2,7 @@
 #include "apps/mt_invert/config_table.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/resistivity_range.hpp"
 
 #include <filesystem>
 #include <limits>
@@ -44,6 +45,14 @@ double ConfigTable::not_negative(std::string_view key, std::optional<double> fal
 double ConfigTable::from_zero_to(double most, std::string_view key, std::optional<double> fallback) {
   const double value = not_negative(key, fallback);
   if (value > most) refuse(key, fmt::format("expected 0 to {:g}, got {}", most, value));
+  return value;
+}
+
+double ConfigTable::resistivity(std::string_view key, std::optional<double> fallback) {
+  using namespace physics::mt;
+  const double value = real(key, fallback);
+  if (!is_in_resistivity_range(value))
+    refuse(key, fmt::format("expected {:g} to {:g} ohm m, got {:g}", least_resistivity_ohm_m, largest_resistivity_ohm_m, value));
   return value;
 }
 

@@ -23,6 +23,8 @@ class ConfigTable {
   [[nodiscard]] double positive(std::string_view key, std::optional<double> fallback = {});
   [[nodiscard]] double not_negative(std::string_view key, std::optional<double> fallback = {});
   [[nodiscard]] double from_zero_to(double most, std::string_view key, std::optional<double> fallback = {});
+  /// In ohm m. errors: ConfigError outside `physics::mt::is_in_resistivity_range`.
+  [[nodiscard]] double resistivity(std::string_view key, std::optional<double> fallback = {});
   [[nodiscard]] std::optional<double> optional_real(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {});
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {});

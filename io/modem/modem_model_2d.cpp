@@ -3,6 +3,7 @@
 #include "io/modem/modem_text.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "physics/mt/resistivity_range.hpp"
 
 #include <fmt/format.h>
 
@@ -150,9 +151,10 @@ Section2D read_modem_model_2d(const std::string& path) {
   Eigen::VectorXd resistivity(static_cast<Eigen::Index>(head->n_y) * head->n_z);
   for (double& value : resistivity) {
     value = resistivity_from(file.next_number("a resistivity"), scale);
-    if (!(value > 0.0) || !std::isfinite(value)) {
-      throw core::FormatError(reader, "{}:{}: expected a resistivity above 0, got {} ohm m; is the word LOGE or LOG10 missing in line 1?",
-                              path, file.line(), value);
+    if (!physics::mt::is_in_resistivity_range(value)) {
+      throw core::FormatError(reader,
+                              "{}:{}: expected a resistivity of {:g} to {:g} ohm m, got {}; is the word LOGE or LOG10 missing in line 1?",
+                              path, file.line(), physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, value);
     }
   }
   file.require_end();

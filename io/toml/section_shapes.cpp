@@ -2,6 +2,7 @@
 #include "io/toml/section_shapes.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/resistivity_range.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 namespace lodestone::io {
 namespace {
 
+namespace mt = physics::mt;
 using physics::mesh::DepthReference;
 using physics::mesh::Point2D;
 using physics::mesh::Rectangle2D;
@@ -27,14 +29,13 @@ void require_positive(const std::vector<double>& values, const core::Options& ta
   }
 }
 
-/// Beyond these, systems of equations are singular to the digits of double precision.
 void require_resistivities(const std::vector<double>& values, const core::Options& table) {
   constexpr const char* key = "resistivity_ohm_m";
-  constexpr double least = 1e-6, most = 1e12;
   require_positive(values, table, key);
   for (const double v : values) {
-    if (!(v >= least && v <= most))
-      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}", table.where(key), least, most, key, v);
+    if (!mt::is_in_resistivity_range(v))
+      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}", table.where(key),
+                              mt::least_resistivity_ohm_m, mt::largest_resistivity_ohm_m, key, v);
   }
 }
 

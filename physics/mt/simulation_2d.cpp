@@ -7,6 +7,7 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
+#include "physics/mt/resistivity_range.hpp"
 #include "physics/mt/simulation_2d_impl.hpp"
 #include "physics/mt/units.hpp"
 
@@ -170,8 +171,8 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   }
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
   if (!solved.field.allFinite()) {
-    throw core::SolverError("mt::Simulation2D", "the field at {} Hz is not finite; are the resistivities within 1e-6 … 1e12 ohm m?",
-                            survey.frequencies_hz[job.frequency]);
+    throw core::SolverError("mt::Simulation2D", "the field at {} Hz is not finite; are the resistivities within {:g} … {:g} ohm m?",
+                            survey.frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
   }
   for (const auto& [station, transfer] : job.transfers) {
     solved.transfers.push_back(parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: one paragraph that says where and what to do, the exit code of its class, nothing half-written."""
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -39,6 +40,9 @@ with Folder() as folder:
     dry(2, ["edi_folder", "modem_file"], config(folder, "both.toml", good + '\nmodem_file = "a.dat"'))
     dry(2, ["frequencies_hz", "period_min_s"], config(folder, "periods.toml", good + "\nfrequencies_hz = [1.0]\nperiod_min_s = 1.0"))
     dry(2, ["resistivity_min_ohm_m"], config(folder, "bounds.toml", good, "[bounds]\nresistivity_min_ohm_m = 10\nresistivity_max_ohm_m = 1\n"))
+    dry(2, ["start.toml:4", "start.resistivity_ohm_m", "1e-06 to 1e+12 ohm m, got 1e-30"], config(folder, "start.toml", good, "[start]\nresistivity_ohm_m = 1e-30\n"))
+    folder.write("solid.mod", "2 2 LOG10\n1000 1000\n1000 1000\n0\n2 2\n2 -30\n")
+    dry(4, ["solid.mod:6", "1e-06 to 1e+12 ohm m, got 1e-30"], config(folder, "solid.toml", good, '[start]\nmodel_file = "solid.mod"\n'))
     dry(2, ["from_start_model"], config(folder, "grid.toml", good, "[grid]\nfrom_start_model = true\n"))
     dry(2, ["edi_folder"], config(folder, "nothing.toml", ""))
     dry(2, ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
@@ -104,9 +108,10 @@ with Folder() as folder:
     check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")
     expect(3, ["checkpoint"], "invert", path, "-o", folder / "new", "--resume")
 
-    # A start model without responses leaves nothing to write.
+    # A start model without responses, here at a period of 1e300 s, leaves nothing to write.
+    folder.write("endless.dat", re.sub(r"(?m)^1 ", "1e300 ", open(folder / "data.dat").read()))
     expect(6, ["the start model has no responses", "finite and positive", "no results to write", "--dry-run"], "invert", path, "-o", folder / "blank",
-           "--set", "start.resistivity_ohm_m=1e308")
+           "--set", 'data.modem_file="endless.dat"')
     check(not os.path.exists(folder / "blank/result.h5"), "no result of a run without a model")
 
     # A disk that is full: an error of its class, and no file cut short under its final name.

@@ -114,6 +114,11 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal(minimal + "modes = []\n"), Catch::Contains("at least one mode"));
   CHECK_THAT(refusal(minimal + "[[data.mask]]\nquantities = [\"rho\"]\n"), Catch::Contains("quantities"));
   CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\n"), Catch::Contains("resistivity_max_ohm_m"));
+  for (const char* table : {"start", "reference", "sea"})
+    CHECK_THAT(refusal(minimal + "[" + table + "]\nresistivity_ohm_m = 1e-30\n"),
+               Catch::Contains(std::string(table) + ".resistivity_ohm_m: expected 1e-06 to 1e+12 ohm m, got 1e-30"));
+  CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\nresistivity_max_ohm_m = 1e13\n"),
+             Catch::Contains("bounds.resistivity_max_ohm_m") && Catch::Contains("1e+12 ohm m, got 1e+13"));
   CHECK_THAT(refusal(minimal + "[profile]\nelevation = \"file\"\n"), Catch::Contains("surface_file"));
   CHECK_THAT(refusal(minimal + "[sea]\nlevel_m = 0.0\n"), Catch::Contains("resistivity of the sea water"));
   CHECK_THAT(refusal(minimal + "[data.floors]\nimpedance_relative = 1e300\n"),

@@ -96,6 +96,11 @@ TEST_CASE("model files: HDF5, ModEM and TOML are read whatever their names, othe
              Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
   CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(write_text(folder, "t", "hello world")); }),
              Catch::Contains("a file of unknown format"));
+  physics::mesh::Section2D section = modem;
+  section.resistivity_ohm_m[section.grid.index(2, 3)] = 1e13;
+  write_section_hdf5(folder / "air.h5", section);
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(folder / "air.h5"); }),
+             Catch::Contains("air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
   CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
 }
 

@@ -106,6 +106,8 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), Catch::Contains("m.rho:6: expected the end of the file"));
   CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), Catch::Contains("m.rho:2: expected a column width in m above 0, got -20"));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 -2\n"), Catch::Contains("LOGE or LOG10 missing"));
+  CHECK_THAT(model_message("2 1 LOG10\n10 20\n1\n0\n1 -30\n"),
+             Catch::Contains(":5: expected a resistivity of 1e-06 to 1e+12 ohm m, got 1e-30"));
   CHECK_THAT(model_message("2 1 LOGX\n10 20\n1\n0\n1 2\n"), Catch::Contains("expected LOGE, LOG10 or LINEAR"));
   CHECK_THAT(model_message("2 1\n10 x\n1\n0\n1 2\n"), Catch::Contains("got \"x\""));
   CHECK_THAT(model_message("# comment\n 2 3 4 0 LOGE\n1 1\n"), Catch::Contains("got a 3-D model of 2 x 3 x 4 cells"));
