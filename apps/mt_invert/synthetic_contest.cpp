@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/waiting.hpp"
 #include "io/result/output_folder.hpp"
 #include "io/toml/model_toml.hpp"
 
@@ -141,6 +142,7 @@ std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSe
       failure = fmt::format("section {}: {}", sections[i].name, error.what());
     }
   }
+  core::meet_with_pauses(comm);  // sections take minutes
   core::throw_together(comm, failure);
   core::share_rows(comm, owner, figures);
   std::vector<ContestEntry> result;

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/waiting.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -34,7 +35,9 @@ void on_rank_zero(MPI_Comm comm, const std::function<void()>& action) {
   std::optional<Error> error;
   if (rank_of(comm) == 0) error = error_of(action);
   int code = error ? static_cast<int>(error->exit_code()) : 0;
-  MPI_Bcast(&code, 1, MPI_INT, 0, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&code, 1, MPI_INT, 0, comm, &request);
+  wait_with_pauses(request);
   if (code == 0) return;
   throw Error(static_cast<ExitCode>(code), broadcast_text(comm, error ? error->what() : std::string()));
 }

@@ -2,11 +2,15 @@
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
+#include "engine/core/mpi/waiting.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <thread>
 
 using namespace lodestone::core;
 using lodestone::tests::message_of;
@@ -129,6 +133,42 @@ TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") 
   const int last = size_of(world) - 1;
   const std::string here = rank_of(world) == last ? "[mt::Simulation2D] singular at 0.1 Hz" : "";
   CHECK(message_of<SolverError>([&] { throw_together(world, here); }) == "[mt::Simulation2D] singular at 0.1 Hz");
+}
+
+namespace {
+
+/// Of all threads of this process.
+double processor_s() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void sleep_ms(int n) { std::this_thread::sleep_for(std::chrono::milliseconds(n)); }
+
+}  // namespace
+
+TEST_CASE("on_rank_zero: ranks that wait for a long action leave their cores to others, and its error reaches them all the same", "[mpi]") {
+  MPI_Barrier(world);
+  const double before_s = processor_s();
+  const std::string message = message_of<Error>([] {
+    on_rank_zero(world, [] {
+      sleep_ms(300);
+      throw FileError("io", "the disk is full");
+    });
+  });
+  CHECK(message == "[io] the disk is full");
+  CHECK(processor_s() - before_s < 0.1);
+}
+
+TEST_CASE("meet_with_pauses: nobody goes on before the last has come, nor spins until then", "[mpi]") {
+  MPI_Barrier(world);
+  const double before_s = processor_s();
+  const auto start = std::chrono::steady_clock::now();
+  if (rank_of(world) == size_of(world) - 1) sleep_ms(200);
+  meet_with_pauses(world);
+  CHECK(std::chrono::steady_clock::now() - start > std::chrono::milliseconds(190));
+  CHECK(processor_s() - before_s < 0.07);
 }
 
 TEST_CASE("on_rank_zero: one rank acts, and its error with its exit code is thrown on every rank", "[mpi]") {
