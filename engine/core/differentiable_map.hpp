@@ -36,11 +36,15 @@ class Linearization {
   [[nodiscard]] Eigen::MatrixXd jvp(const ConstMatrixRef& directions) const;
   /// Jᵀ W for k directions at once. shapes: W (n_out, k) → (n_in, k). errors: ShapeError.
   [[nodiscard]] Eigen::MatrixXd vjp(const ConstMatrixRef& directions) const;
+  /// W J for k rows at once: the `vjp` of rows that lie in memory as those of a Jacobian do. shapes: W (k, n_out) → (k, n_in). errors: ShapeError.
+  [[nodiscard]] Eigen::MatrixXd row_product(Eigen::MatrixXd rows) const;
   /// Dense J, shape (n_out, n_in), on every rank.
   [[nodiscard]] Eigen::MatrixXd jacobian() const;
   /// The rows of J that this rank holds. Every row is held by at least one rank; a row that several hold (all of them, in a serial map) has the same
-  /// bits there. errors of all four: SolverError when the result is not finite, here perhaps on one rank only.
+  /// bits there. errors of all six: SolverError when the result is not finite, here and below perhaps on one rank only.
   [[nodiscard]] JacobianRows local_jacobian() const;
+  /// The same rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial, by themselves. errors: ShapeError.
+  [[nodiscard]] JacobianRows local_jacobian_through(const Linearization& inner) const;
   /// Memory held on this rank in bytes, an estimate: what the engine counts for a simulation inside a graph. The default: the value alone. Not collective.
   [[nodiscard]] virtual std::size_t bytes() const { return static_cast<std::size_t>(value_.size()) * sizeof(double); }
 
@@ -52,10 +56,14 @@ class Linearization {
  private:
   virtual Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const = 0;
   virtual Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const = 0;
+  /// The default turns the rows and calls `vjp`; override where columns of the rows can be taken as they are.
+  virtual Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const;
   /// The default calls `vjp` in blocks of unit vectors; override where cheaper.
   virtual Eigen::MatrixXd do_jacobian() const;
   /// The default gives every row on every rank; override where ranks compute rows of their own.
   virtual JacobianRows do_local_jacobian() const;
+  /// The default takes all of its rows at once; override where rows come in blocks, so that each goes through `inner` while it is in cache.
+  virtual JacobianRows do_local_jacobian_through(const Linearization& inner) const;
 
   Eigen::Index size_in_;
   Eigen::VectorXd value_;

@@ -32,6 +32,11 @@ class PointwiseLinearization final : public Linearization {
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
+  /// In place: the rows of a Jacobian may fill a large part of the memory.
+  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override {
+    rows.array().rowwise() *= slope_.transpose().array();
+    return rows;
+  }
   Eigen::MatrixXd do_jacobian() const override { return slope_.asDiagonal().toDenseMatrix(); }
 
   Eigen::VectorXd slope_;
@@ -69,6 +74,7 @@ class AffineLinearization final : public Linearization {
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return *a_ * directions; }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return a_->transpose() * directions; }
+  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override { return rows * *a_; }
   Eigen::MatrixXd do_jacobian() const override { return *a_; }
 
   std::shared_ptr<const Eigen::MatrixXd> a_;
@@ -107,43 +113,27 @@ class ComposedLinearization final : public Linearization {
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
   Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return inner_->vjp(outer_->vjp(directions)); }
-  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales the other one's Jacobian in place, which may fill
-  /// a large part of the memory.
+  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override { return inner_->row_product(outer_->row_product(std::move(rows))); }
+  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales the other one's Jacobian in place.
   Eigen::MatrixXd do_jacobian() const override {
-    Eigen::MatrixXd jacobian;
-    if (const auto* scale = diagonal(*outer_)) {
-      jacobian = inner_->jacobian();
-      jacobian.array().colwise() *= scale->slope().array();
-    } else {
-      jacobian = outer_->jacobian();
-      times_inner(jacobian);
-    }
+    const auto* scale = diagonal(*outer_);
+    if (scale == nullptr) return inner_->row_product(outer_->jacobian());
+    Eigen::MatrixXd jacobian = inner_->jacobian();
+    jacobian.array().colwise() *= scale->slope().array();
     return jacobian;
   }
   /// As above; the rows stay where they are unless that takes products with an inner map whose ranks work together.
   JacobianRows do_local_jacobian() const override {
-    JacobianRows block;
     if (const auto* scale = diagonal(*outer_)) {
-      block = inner_->local_jacobian();
+      JacobianRows block = inner_->local_jacobian();
       block.values.array().colwise() *= scale->slope()(block.rows).array();
-    } else if (diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone) {
-      block = outer_->local_jacobian();
-      times_inner(block.values);
-    } else {
-      block = every_row(do_jacobian());
+      return block;
     }
-    return block;
+    const bool alone = diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone;
+    return alone ? outer_->local_jacobian_through(*inner_) : every_row(do_jacobian());
   }
 
   static const PointwiseLinearization* diagonal(const Linearization& part) { return dynamic_cast<const PointwiseLinearization*>(&part); }
-  /// Rows of ∂(outputs)/∂(outputs of the inner map) → rows of ∂(outputs)/∂(unknowns).
-  void times_inner(Eigen::MatrixXd& rows) const {
-    if (const auto* scale = diagonal(*inner_)) {
-      rows.array().rowwise() *= scale->slope().transpose().array();
-    } else {
-      rows = inner_->vjp(rows.transpose()).transpose().eval();
-    }
-  }
 
   std::unique_ptr<Linearization> outer_, inner_;
   Ranks of_inner_;
@@ -224,15 +214,22 @@ class StackedLinearization final : public Linearization {
     return below_each_other(size_in(), [](const Linearization& part) { return part.jacobian(); });
   }
   JacobianRows do_local_jacobian() const override {
+    return rows_below_each_other(size_in(), [](const Linearization& part) { return part.local_jacobian(); });
+  }
+  JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
+    return rows_below_each_other(inner.size_in(), [&](const Linearization& part) { return part.local_jacobian_through(inner); });
+  }
+  template <class Block>
+  JacobianRows rows_below_each_other(Eigen::Index cols, Block block_of) const {
     std::vector<JacobianRows> blocks;
     JacobianRows all;
     Eigen::Index first = 0;
     for (const auto& part : parts_) {
-      blocks.push_back(part->local_jacobian());
+      blocks.push_back(block_of(*part));
       for (const Eigen::Index row : blocks.back().rows) all.rows.push_back(first + row);
       first += part->size_out();
     }
-    all.values.resize(std::ssize(all.rows), size_in());
+    all.values.resize(std::ssize(all.rows), cols);
     first = 0;
     for (const JacobianRows& block : blocks) {
       all.values.middleRows(first, block.values.rows()) = block.values;

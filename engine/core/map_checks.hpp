@@ -29,8 +29,8 @@ struct MapCheckResult {
 
 /// Taylor test: ‖F(x+hv) − F(x) − h J v‖ falls with order ≥ 1.9 in h, for random v. collective as the map.
 [[nodiscard]] MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorRef& x, const MapCheckOptions& options = {});
-/// Dot-product test: |wᵀ(J v) − vᵀ(Jᵀ w)| relative to the terms' size; also compares `jacobian()` with both, and this rank's rows with it. collective as
-/// the map.
+/// Dot-product test: |wᵀ(J v) − vᵀ(Jᵀ w)| relative to the terms' size; also compares `jacobian()` with both, this rank's rows with it, and
+/// what the chain rule takes of them. collective as the map.
 [[nodiscard]] MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef& x, const MapCheckOptions& options = {});
 
 }  // namespace lodestone::core

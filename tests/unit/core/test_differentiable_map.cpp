@@ -113,6 +113,19 @@ TEST_CASE("Linearization: a rank's rows must be rows of the Jacobian, each once,
   CHECK(GivenRows({{}, Eigen::MatrixXd::Zero(0, 2)}).local_jacobian().rows.empty());
 }
 
+TEST_CASE("Linearization: by default a product with rows is the vjp of their transpose, and a chain takes it of all rows", "[core]") {
+  const Squares map;
+  const auto at_x = map.linearize(x);
+  Eigen::MatrixXd w = Eigen::MatrixXd::Random(3, 130);
+  CHECK(at_x->row_product(w) == at_x->vjp(w.transpose()).transpose());
+  CHECK(map.vjp_columns == std::vector<Eigen::Index>{3, 3});
+  const Squares inner(Fault::none, 2);  // of (x₀² , x₀² + 1), whose slopes are 2 x₀
+  const JacobianRows block = at_x->local_jacobian_through(*inner.linearize(x));
+  CHECK(block.rows.size() == 130);
+  CHECK(block.values.col(0) == Eigen::VectorXd::Constant(130, 36.0));
+  CHECK(block.values.col(1).isZero());
+}
+
 TEST_CASE("DifferentiableMap: wrong or non-finite unknowns are refused before the map sees them", "[core]") {
   const Squares map;
   CHECK(message_of<ShapeError>([&] { (void)map.value(Eigen::Vector3d::Zero()); }) ==
@@ -137,6 +150,13 @@ TEST_CASE("Linearization: directions and results are checked", "[core]") {
         "[core::Linearization] jvp: expected directions of shape (2, k), got (3, 4); was the map made for other unknowns?");
   CHECK(message_of<ShapeError>([&] { (void)at_x->vjp(Eigen::MatrixXd::Zero(2, 1)); }) ==
         "[core::Linearization] vjp: expected directions of shape (130, k), got (2, 1); was the map made for other unknowns?");
+  CHECK(message_of<ShapeError>([&] { (void)at_x->row_product(Eigen::MatrixXd::Zero(3, 2)); }) ==
+        "[core::Linearization] row_product: expected rows of shape (k, 130), got (3, 2); was the map made for other unknowns?");
+  CHECK(message_of<ShapeError>([&] { (void)at_x->local_jacobian_through(*at_x); }) ==
+        "[core::Linearization] local_jacobian_through: expected an inner map of 2 outputs, got one of 130");
+  CHECK(message_of<SolverError>([&] {
+          (void)GivenRows({{0}, Eigen::MatrixXd::Constant(1, 2, HUGE_VAL)}).local_jacobian();
+        }) == "[core::Linearization] local_jacobian: expected finite numbers, the map gave NaN or infinity");
   const Squares bad_shape(Fault::wrong_jvp_shape), bad_number(Fault::nan_vjp);
   CHECK(message_of<ShapeError>([&] { (void)bad_shape.linearize(x)->jvp(x); }) ==
         "[core::Linearization] jvp: expected a result of shape (130, 1), the map gave (1, 1); this is a fault in the map");

@@ -62,8 +62,10 @@ class OneOfThree final : public DifferentiableMap {
 
 using Rows = std::vector<Eigen::Index>;
 
-/// The rows a linearization holds, or {-1} when they are not those of its dense Jacobian.
+/// The rows a linearization holds, or {-1} when they, or products with them, are not those of its dense Jacobian.
 Rows own_rows(const Linearization& at) {
+  const Eigen::MatrixXd w = example_matrix(5, at.size_out());
+  if (!at.row_product(w).isApprox(w * at.jacobian(), 1e-14)) return {-1};
   const JacobianRows block = at.local_jacobian();
   const Eigen::MatrixXd expected = at.jacobian()(block.rows, Eigen::all);
   return block.values.isApprox(expected, 1e-15) ? block.rows : Rows{-1};
@@ -201,6 +203,7 @@ TEST_CASE("local Jacobian: compose, stack and restrict keep a rank's rows, a ser
   CHECK(own_rows(*compose(shared, square)->linearize(x)) == Rows{2, 0});
   CHECK(own_rows(*compose(exponential(4), compose(shared, compose(exponential(3), exponential(3))))->linearize(x)) == Rows{2, 0});
   CHECK(own_rows(*stack({serial, shared, serial})->linearize(x)) == Rows{0, 1, 4, 2, 6, 7});
+  CHECK(own_rows(*compose(stack({serial, shared, serial}), square)->linearize(x)) == Rows{0, 1, 4, 2, 6, 7});
   CHECK(own_rows(*restrict_unknowns(shared, {2, 0}, x)->linearize(Eigen::Vector2d(0.3, 0.1))) == Rows{2, 0});
 }
 

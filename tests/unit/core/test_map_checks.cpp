@@ -20,7 +20,7 @@ MapPtr exponential(double derivative_factor, double offset = 0.0) {
 /// y = A x whose parts can be made wrong one by one.
 class BrokenLinear final : public DifferentiableMap {
  public:
-  enum class Break { none, vjp, jacobian, own_rows, batch };
+  enum class Break { none, vjp, jacobian, own_rows, row_product, through, batch };
   explicit BrokenLinear(Break broken) : broken_(broken) {}
   Eigen::Index size_in() const override { return 3; }
   Eigen::Index size_out() const override { return 2; }
@@ -45,6 +45,10 @@ class BrokenLinear final : public DifferentiableMap {
     }
     Eigen::MatrixXd do_jacobian() const override { return broken_ == Break::jacobian ? 1.001 * a() : a(); }
     JacobianRows do_local_jacobian() const override { return {{1}, (broken_ == Break::own_rows ? 1.001 : 1.0) * a().row(1)}; }
+    Eigen::MatrixXd do_row_product(Eigen::MatrixXd w) const override { return (broken_ == Break::row_product ? 1.001 : 1.0) * (w * a()); }
+    JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
+      return {{1}, inner.row_product((broken_ == Break::through ? 1.001 : 1.0) * a().row(1))};
+    }
     Break broken_;
   };
   std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override { return std::make_unique<At>(broken_, a() * x); }
@@ -100,9 +104,9 @@ TEST_CASE("check_adjoint: a right adjoint passes to rounding", "[core]") {
   CHECK(result.figure < 1e-14);
 }
 
-TEST_CASE("check_adjoint: a wrong vjp, a wrong dense Jacobian and a batch unlike its columns fail", "[core]") {
-  for (const auto broken :
-       {BrokenLinear::Break::vjp, BrokenLinear::Break::jacobian, BrokenLinear::Break::own_rows, BrokenLinear::Break::batch}) {
+TEST_CASE("check_adjoint: a wrong vjp, a wrong dense Jacobian, wrong rows and a batch unlike its columns fail", "[core]") {
+  using enum BrokenLinear::Break;
+  for (const auto broken : {vjp, jacobian, own_rows, row_product, through, batch}) {
     const auto result = check_adjoint(BrokenLinear(broken), x3);
     INFO(result.report);
     CHECK_FALSE(result.passed);
