@@ -54,6 +54,7 @@ class Linearization2D final : public core::Linearization {
   MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override;
   MatrixXd do_jacobian() const override;
   core::JacobianRows do_local_jacobian() const override;
+  core::JacobianRows do_local_jacobian_through(const core::Linearization& inner) const override;
 
   [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
     return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
@@ -66,6 +67,9 @@ class Linearization2D final : public core::Linearization {
   [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
   /// The job's rows of the Jacobian, in the order of its keys. → (n_keys, n_parameters).
   [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved) const;
+  /// The rows of this rank's jobs, each job's after `finish`. shapes: finish (k, n_parameters) → (k, n_columns).
+  template <class Finish>
+  [[nodiscard]] core::JacobianRows rows_of_jobs(Eigen::Index n_columns, Finish finish) const;
   /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const;
 
@@ -131,31 +135,43 @@ MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vect
 MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
   const auto n = static_cast<Eigen::Index>(solved.transfers.size());
   const auto& keys = solved.job->keys;
+  std::vector<Complex> factors;
+  for (const auto& key : keys) factors.push_back(factor_of(solved, key));
   std::vector<MatrixXd> weights;
   for (const MatrixXcd& derivative : property_derivatives(solved, MatrixXcd::Identity(n, n))) {
     MatrixXd& rows = weights.emplace_back(std::ssize(keys), derivative.cols());
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      const Complex factor = factor_of(solved, keys[k]);
-      const auto of_transfer = derivative.row(keys[k].second);
-      rows.row(static_cast<Eigen::Index>(k)) = factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+    for (Eigen::Index cell = 0; cell < rows.cols(); ++cell) {
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        const Complex of_transfer = derivative(keys[k].second, cell), factor = factors[k];
+        rows(static_cast<Eigen::Index>(k), cell) = factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+      }
     }
   }
   return to_parameters(solved, weights);
 }
 
-core::JacobianRows Linearization2D::do_local_jacobian() const {
+template <class Finish>
+core::JacobianRows Linearization2D::rows_of_jobs(Eigen::Index n_columns, Finish finish) const {
   core::JacobianRows block;
   std::vector<Eigen::Index> first;
   for (const SolvedJob& solved : solved_) {
     first.push_back(std::ssize(block.rows));
     for (const auto& key : solved.job->keys) block.rows.push_back(key.first);
   }
-  block.values.resize(std::ssize(block.rows), size_in());
+  block.values.resize(std::ssize(block.rows), n_columns);
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
-    const MatrixXd rows = job_rows(solved_[i]);
+    const MatrixXd rows = finish(job_rows(solved_[i]));
     block.values.middleRows(first[i], rows.rows()) = rows;
   });
   return block;
+}
+
+core::JacobianRows Linearization2D::do_local_jacobian() const {
+  return rows_of_jobs(size_in(), [](MatrixXd rows) { return rows; });
+}
+
+core::JacobianRows Linearization2D::do_local_jacobian_through(const core::Linearization& inner) const {
+  return rows_of_jobs(inner.size_in(), [&](MatrixXd rows) { return inner.row_product(std::move(rows)); });
 }
 
 MatrixXd Linearization2D::do_jacobian() const {

@@ -60,6 +60,25 @@ TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay o
   CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
 }
 
+TEST_CASE("2-D simulation: rows through a map before it stay on their ranks and do not depend on their number", "[physics][mt]") {
+  const auto through = [](MPI_Comm comm) {
+    const auto simulation = tests::small_simulation(comm, true);
+    const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
+    const Eigen::MatrixXd slopes = Eigen::MatrixXd::NullaryExpr(
+        resistivity.size(), 5, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + static_cast<double>(3 * i + j)); });
+    const auto linearization = core::compose(simulation, core::affine(slopes, resistivity))->linearize(Eigen::VectorXd::Zero(5));
+    const auto block = linearization->local_jacobian();
+    CHECK(gap(block.values, linearization->jacobian()(block.rows, Eigen::all)) < 1e-12);
+    return block;
+  };
+  const auto ours = through(MPI_COMM_WORLD), all = through(MPI_COMM_SELF);
+  const Eigen::Index n_data = std::ssize(all.rows);
+  CHECK(n_holders(ours, n_data) == Eigen::VectorXd::Ones(n_data));
+  Eigen::MatrixXd expected(n_data, 5);
+  expected(all.rows, Eigen::all) = all.values;
+  CHECK(gap(ours.values, expected(ours.rows, Eigen::all)) < 1e-9);
+}
+
 TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[physics][mt]") {
   // One frequency, one mode: one job for any number of ranks.
   const auto section = tests::small_section(false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
 #include "physics/mt/analytic.hpp"
 #include "physics/mt/certificate.hpp"
 #include "physics/mt/transfer_functions.hpp"
@@ -177,6 +178,22 @@ TEST_CASE("linearization: k directions cost one factorisation per frequency and 
   CHECK(after_jacobian.solve_calls == 4 * jobs);
   // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance, tipper, TM impedance) × 2 frequencies.
   CHECK(after_jacobian.right_hand_sides - after_products.right_hand_sides == 18);
+}
+
+TEST_CASE("2-D simulation: rows through a map before it are the product with its derivative, for any number of threads", "[physics][mt]") {
+  const auto simulation = tests::small_simulation(MPI_COMM_SELF, true);
+  const auto resistivity = tests::small_section(true).resistivity_ohm_m;
+  const auto linearization = simulation->linearize(resistivity);
+  const Eigen::MatrixXd slopes = Eigen::MatrixXd::Random(simulation->size_in(), 5);
+  const auto inner = core::affine(slopes, resistivity)->linearize(Eigen::VectorXd::Zero(5));
+  const auto through = [&](int n_threads) {
+    const tests::ThreadCount set(n_threads);
+    return linearization->local_jacobian_through(*inner);
+  };
+  const auto block = through(1);
+  const Eigen::MatrixXd expected = linearization->jacobian()(block.rows, Eigen::all) * slopes;
+  CHECK((block.values - expected).norm() < 1e-12 * expected.norm());
+  for (const int n_threads : {2, 3}) CHECK(through(n_threads).values == block.values);
 }
 
 TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics][mt]") {
