@@ -59,6 +59,17 @@ class SubdomainLinearization final : public core::Linearization {
     result.bottomRows(std::ssize(outside_)) = directions(outside_, Eigen::all);
     return result;
   }
+  /// Columns of cells outside move, they are not multiplied by one.
+  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override {
+    const core::ScopedTimer timer("codes/chain rule");
+    Eigen::MatrixXd result(rows.rows(), size_in());
+    for (const Block& block : blocks_) {
+      const Eigen::MatrixXd of_cells = rows(Eigen::all, block.cells);
+      result.middleCols(block.first_code, block.slopes.cols()).noalias() = of_cells * block.slopes;
+    }
+    result.rightCols(std::ssize(outside_)) = rows(Eigen::all, outside_);
+    return result;
+  }
   Eigen::MatrixXd do_jacobian() const override { return derivative_.toDense(); }
 
   SparseMatrix derivative_;

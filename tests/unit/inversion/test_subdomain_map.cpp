@@ -69,6 +69,7 @@ TEST_CASE("products with the transposed derivative are those of the matrix, what
       MatrixXd{{0.3, -1.0}, {2.0, 0.1}, {0.5, 0.6}, {-0.2, 0.4}, {1.0, 0.0}, {0.7, 3.0}, {0.2, -0.3}, {-1.5, 0.8}, {0.9, 1.1}, {0.6, -0.4}};
   const auto linear = map.linearize(u);
   CHECK((linear->vjp(w) - linear->jacobian().transpose() * w).norm() < 1e-14);
+  CHECK((linear->row_product(w.transpose()) - w.transpose() * linear->jacobian()).norm() < 1e-14);
 }
 
 TEST_CASE("regions of different decoders stand side by side") {
