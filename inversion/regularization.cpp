@@ -30,37 +30,44 @@ class Root {
 };
 
 constexpr int tile_width = 16;
-using Tile = Eigen::Matrix<double, Eigen::Dynamic, tile_width, Eigen::RowMajor>;
+using Tile = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  ///< of `tile_width` columns, or of one
 
-/// x ← L⁻¹ x; the diagonal stands first in each column of L.
-LODESTONE_VECTOR_CLONES
-void solve_lower(const SparseMatrix& l, Tile& x) {
+/// The diagonal stands first in each column of L.
+template <int width>
+[[gnu::always_inline]] inline void divide_lower(const SparseMatrix& l, double* x) {
   const int *begin = l.outerIndexPtr(), *row = l.innerIndexPtr();
   const double* value = l.valuePtr();
   for (Eigen::Index j = 0; j < l.cols(); ++j) {
-    double* __restrict known = x.data() + j * tile_width;
-    for (int k = 0; k < tile_width; ++k) known[k] /= value[begin[j]];
+    double* __restrict known = x + j * width;
+    for (int k = 0; k < width; ++k) known[k] /= value[begin[j]];
     for (int p = begin[j] + 1; p < begin[j + 1]; ++p) {
-      double* __restrict other = x.data() + static_cast<Eigen::Index>(row[p]) * tile_width;
-      for (int k = 0; k < tile_width; ++k) other[k] -= value[p] * known[k];
+      double* __restrict other = x + static_cast<Eigen::Index>(row[p]) * width;
+      for (int k = 0; k < width; ++k) other[k] -= value[p] * known[k];
     }
   }
 }
 
-/// x ← L⁻ᵀ x.
-LODESTONE_VECTOR_CLONES
-void solve_upper(const SparseMatrix& l, Tile& x) {
+template <int width>
+[[gnu::always_inline]] inline void divide_upper(const SparseMatrix& l, double* x) {
   const int *begin = l.outerIndexPtr(), *row = l.innerIndexPtr();
   const double* value = l.valuePtr();
   for (Eigen::Index j = l.cols(); j-- > 0;) {
-    double* __restrict wanted = x.data() + j * tile_width;
+    double* __restrict wanted = x + j * width;
     for (int p = begin[j] + 1; p < begin[j + 1]; ++p) {
-      const double* __restrict known = x.data() + static_cast<Eigen::Index>(row[p]) * tile_width;
-      for (int k = 0; k < tile_width; ++k) wanted[k] -= value[p] * known[k];
+      const double* __restrict known = x + static_cast<Eigen::Index>(row[p]) * width;
+      for (int k = 0; k < width; ++k) wanted[k] -= value[p] * known[k];
     }
-    for (int k = 0; k < tile_width; ++k) wanted[k] /= value[begin[j]];
+    for (int k = 0; k < width; ++k) wanted[k] /= value[begin[j]];
   }
 }
+
+/// x ← L⁻¹ x.
+LODESTONE_VECTOR_CLONES
+void solve_lower(const SparseMatrix& l, Tile& x) { x.cols() == 1 ? divide_lower<1>(l, x.data()) : divide_lower<tile_width>(l, x.data()); }
+
+/// x ← L⁻ᵀ x.
+LODESTONE_VECTOR_CLONES
+void solve_upper(const SparseMatrix& l, Tile& x) { x.cols() == 1 ? divide_upper<1>(l, x.data()) : divide_upper<tile_width>(l, x.data()); }
 
 /// RᵀR = Pᵀ L Lᵀ P, S = Pᵀ L⁻ᵀ. The triangular solves run over tiles of columns stored side by side, so that one pass over L serves a whole tile.
 class CholeskyRoot final : public Root {
@@ -100,7 +107,7 @@ class CholeskyRoot final : public Root {
  private:
   template <class Work>
   void for_each_tile(Eigen::Index n_columns, Work&& work) const {
-    Tile tile(l_.cols(), tile_width);
+    Tile tile(l_.cols(), n_columns == 1 ? 1 : tile_width);
     for (Eigen::Index first = 0; first < n_columns; first += tile_width) {
       tile.setZero();
       work(first, std::min<Eigen::Index>(tile_width, n_columns - first), tile);

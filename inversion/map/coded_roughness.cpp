@@ -101,16 +101,14 @@ double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, s
 
 /// [above; weights on the diagonal of the first columns].
 SparseMatrix with_codes(const SparseMatrix& above, const Eigen::VectorXd& weights) {
-  std::vector<Eigen::Triplet<double>> entries;
-  entries.reserve(static_cast<std::size_t>(above.nonZeros() + weights.size()));
-  for (Eigen::Index column = 0; column < above.cols(); ++column) {
-    for (SparseMatrix::InnerIterator entry(above, column); entry; ++entry)
-      entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(column), entry.value());
-    if (column < weights.size())
-      entries.emplace_back(static_cast<int>(above.rows() + column), static_cast<int>(column), std::sqrt(weights[column]));
-  }
   SparseMatrix result(above.rows() + weights.size(), above.cols());
-  result.setFromTriplets(entries.begin(), entries.end());
+  result.reserve(above.nonZeros() + weights.size());
+  for (Eigen::Index column = 0; column < above.cols(); ++column) {
+    result.startVec(column);
+    for (SparseMatrix::InnerIterator entry(above, column); entry; ++entry) result.insertBack(entry.row(), column) = entry.value();
+    if (column < weights.size()) result.insertBack(above.rows() + column, column) = std::sqrt(weights[column]);
+  }
+  result.finalize();
   return result;
 }
 
