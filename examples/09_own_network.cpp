@@ -36,11 +36,10 @@ const physics::mesh::TensorGrid2D column({0.0, 1000.0}, physics::mesh::geometric
 
 /// The prior: a conductor in a host, log10 of ohm m below the cover, from four standard normal numbers.
 VectorXd earth_of(std::span<const double> code) {
-  const double host = 2.5 + 0.25 * code[0], conductor = 0.8 + 0.25 * code[1];
-  const double top_m = 1000.0 * std::pow(10.0, 0.2 * code[2]), bottom_m = top_m * (1.0 + std::exp(0.3 * code[3]));
+  const double host = 2.5 + 0.25 * code[0], conductor = 0.8 + 0.25 * code[1], top_m = 1000.0 * std::pow(10.0, 0.2 * code[2]);
   return VectorXd::NullaryExpr(n_layers - n_cover, [&](Eigen::Index i) {
     const double depth_m = column.z_centre_m(n_cover + static_cast<int>(i));
-    return depth_m > top_m && depth_m < bottom_m ? conductor : host;
+    return depth_m > top_m && depth_m < top_m * (1.0 + std::exp(0.3 * code[3])) ? conductor : host;
   });
 }
 
@@ -67,9 +66,9 @@ int main(int argc, char** argv) {
     const Sequential net{Linear(n_codes, 64, first), swish, Linear(64, 64, first), swish, Linear(64, n_layers - n_cover, first)};
     std::vector<Eigen::Index> deep;
     for (int i = argc > 1 ? std::atoi(argv[1]) : n_cover; i < n_layers; ++i) deep.push_back(i);
-    const inversion::Region region{
-        "below the cover", inversion::network_decoder({"own network", n_codes, n_layers - n_cover}, net), {deep}};
-    const auto earth = std::make_shared<const inversion::SubdomainMap>(n_layers, std::vector{region});
+    const auto decoder = inversion::network_decoder({"own network", n_codes, n_layers - n_cover}, net);
+    const auto earth =
+        std::make_shared<const inversion::SubdomainMap>(n_layers, std::vector{inversion::Region{"below the cover", decoder, {deep}}});
     train(net);
     const auto check = core::check_derivative(*inversion::network_map(net, n_codes, "own network"), VectorXd::Zero(n_codes));
     const VectorXd start = (VectorXd(n_codes + n_cover) << VectorXd::Zero(n_codes), VectorXd::Constant(n_cover, 2.0)).finished();
@@ -94,8 +93,7 @@ int main(int argc, char** argv) {
     gauss_newton.set_reweigh(roughness.reweigh());
     const auto summary = gauss_newton.minimise(
         {core::compose(physics, earth), {data, VectorXd::Constant(data.size(), sigma), all, none}, roughness.at(start)}, start);
-    const double error = (earth->value(summary.model) - truth).cwiseAbs().mean();
-    fmt::print("{}{}\nmean error {:.3f} decades\n", check.report, summary.brief(), error);
+    fmt::print("{}{}\nmean error {:.3f} decades\n", check.report, summary.brief(), (earth->value(summary.model) - truth).cwiseAbs().mean());
     return check.passed && summary.reason == inversion::StopReason::target_reached ? 0 : 1;
   });
 }

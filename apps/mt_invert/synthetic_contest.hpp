@@ -33,7 +33,7 @@ struct ContestSection {
   std::vector<ContestEntry> entries{};
 };
 
-/// The same settings with the weight that a variant names changed. errors: InvalidArgument for a variant there is not.
+/// The same settings with the weight that a variant names changed, or the norm of jumps between subdomains. errors: InvalidArgument for a variant there is not.
 [[nodiscard]] ContestSettings with_variant(ContestSettings settings, const std::string& variant);
 
 /// Runs all entries and returns them with their figures. Sections are dealt out to the ranks, each is worked on by one; what comes out does not depend on their

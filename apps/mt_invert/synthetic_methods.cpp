@@ -60,20 +60,22 @@ class ForwardMaps {
   core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
     const physics::mesh::TensorGrid2D& grid = problem_.domain->grid();
     const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(), physics::mesh::Surface2D()};
-    simulations_.push_back(std::make_shared<const mt::Simulation2D>(MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
-                                                                    mt::design_meshes(section, problem_.data.survey, rules_)));
-    return core::compose(simulations_.back(), core::compose(inversion::exp10_map(grid.n_cells()), sets_model));
+    auto made = std::make_unique<const mt::Simulation2D>(MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
+                                                         mt::design_meshes(section, problem_.data.survey, rules_));
+    const auto count_and_drop = [solves = solves_](const mt::Simulation2D* simulation) {
+      *solves += simulation->counts().right_hand_sides;
+      delete simulation;
+    };
+    return core::compose(std::shared_ptr<const mt::Simulation2D>(made.release(), count_and_drop),
+                         core::compose(inversion::exp10_map(grid.n_cells()), sets_model));
   }
-  [[nodiscard]] long solves() const {
-    long sum = 0;
-    for (const auto& each : simulations_) sum += each->counts().right_hand_sides;
-    return sum;
-  }
+  /// Of all simulations that nobody holds any more.
+  [[nodiscard]] long solves() const { return *solves_; }
 
  private:
   const SyntheticProblem& problem_;
   mt::MeshDesignOptions rules_;
-  std::vector<std::shared_ptr<const mt::Simulation2D>> simulations_;
+  std::shared_ptr<long> solves_ = std::make_shared<long>(0);
 };
 
 /// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does to single soundings would stay in the section.

@@ -20,6 +20,8 @@ enum class SyntheticMethod {
 };
 [[nodiscard]] std::string name_of(SyntheticMethod method);
 
+inline constexpr double usual_between_epsilon = 0.05;
+
 /// How one method weighs. λ is not among them: in every method it is Occam's.
 struct MethodWeights {
   double horizontal = 0.1;                                       ///< w_h of the roughness, beside a vertical weight of 1
@@ -32,7 +34,7 @@ struct MethodWeights {
 
 /// What all methods share. The rule for weights, λ and start: docs/theory/learned_prior.md.
 struct ContestSettings {
-  MethodWeights pixel{}, gaussian{.code = 1.0, .between = 0.2}, feature{.between_epsilon = 0.05};
+  MethodWeights pixel{}, gaussian{.code = 1.0, .between = 0.2}, feature{.between_epsilon = usual_between_epsilon};
   double half_space_log10 = 2.0;  ///< start and reference, log10 of ohm m
   double mesh_coarsen = 0.6;      ///< of the meshes of accuracy `iteration`
   double near_rms = 1.5;          ///< of a model whose meshes are the last

@@ -21,6 +21,9 @@ with Folder() as folder:
     for key, figures in all_runs.items():
         check(abs(figures["chi_rms"] - 1.0) < 0.05, f"{key}: chi rms {figures['chi_rms']:.3f}")
         check(0.0 < figures["error_region"] < 1.0 and figures["ssim_region"] <= 1.0, f"{key}: error and similarity are such")
+    for case in ("A", "B"):  # a network of eight epochs: 0.85 and 0.92 of the cells' error in the domain, 0.93 in the region
+        cells, network = all_runs[case, "pixel", 0.05], all_runs[case, "feature", 0.05]
+        check(network["error_domain"] < 0.95 * cells["error_domain"] and network["error_region"] < cells["error_region"], f"{case}: the prior helps")
     for name in ("A_5pct.png", "A_5pct.vtu", "B.h5", "wedge_00_5pct.png"):
         check(os.path.exists(os.path.join(folder / "all", "sections", name)), f"{name} is written")
 
