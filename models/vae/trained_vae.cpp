@@ -92,6 +92,19 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
   }
 }
 
+/// errors: FormatError for statistics that nothing can be weighed by.
+void check_statistics(const core::ArraySource& source, const VaeStatistics& statistics) {
+  const auto check = [&](const char* name, bool is_sound) {
+    if (!is_sound)
+      throw core::FormatError(
+          component, "{}: expected finite statistics of the draws and positive scores, got others in {}; train the network again",
+          source.location(), name);
+  };
+  for_each_vector(statistics, [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
+  check("statistics/covariance", statistics.covariance.allFinite());
+  for (const double score : {statistics.rms, statistics.reduced_chi_square}) check("statistics/rms", std::isfinite(score) && score > 0.0);
+}
+
 void check_format(const core::ArraySource& source) {
   const bool is_ours = source.has_attribute("", "format") && source.attribute("", "format") == format_name;
   if (!is_ours)
@@ -184,6 +197,7 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
     throw core::FormatError(component, "{}: expected two scores in statistics/rms, got {}", source.location(), scores.size());
   statistics.rms = scores[0];
   statistics.reduced_chi_square = scores[1];
+  check_statistics(source, statistics);
   check_finite(source, state);
   try {
     net.load_state(state);

@@ -41,7 +41,8 @@ class TrainedVae {
 
   /// Writes everything; the same network gives the same bytes.
   void save(core::ArraySink& sink) const;
-  /// errors: FormatError that names the file (another kind of file, arrays missing or unexpected or of the wrong shape, numbers that are not finite); those
+  /// errors: FormatError that names the file (another kind of file, arrays missing or unexpected or of the wrong shape, numbers that are not finite, scores that
+  /// are not positive); those
   /// of the source (a file that is cut off).
   [[nodiscard]] static TrainedVae load(const core::ArraySource& source);
 
