@@ -56,9 +56,12 @@ void save(const TrainFolder& folder, VaeFormat format, const models::TrainedVae&
   core::write_file(folder.card(), vae.card());
 }
 
-void open_folder(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, const CommandLine& line) {
+void open_folder(const TrainFolder& folder, const TrainArguments& arguments, const CommandLine& line) {
   arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
   core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human, .file = folder.log()});
+}
+
+void write_config(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config) {
   core::write_file(
       folder.config(),
       fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. Paths are relative to "
@@ -74,6 +77,8 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
                            .data = config.data,
                            .stop = [&] { return stop().has_value(); },
                            .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
+  models::check_run(config.prior, config.setup, run);  // the folder of a resume that is refused stays as it is
+  write_config(folder, arguments, config);
   const models::VaeTraining training = models::train_vae(config.prior, config.setup, run);
   if (!training.vae) {
     const std::string next =
@@ -103,7 +108,7 @@ int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine&
   StopRequests stop(MPI_COMM_SELF, arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
   core::ExitCode code = core::ExitCode::ok;
   on_rank_zero(comm, [&] {
-    open_folder(folder, arguments, config, line);
+    open_folder(folder, arguments, line);
     code = train(folder, arguments, config, stop);
   });
   return core::any_rank(comm, code == core::ExitCode::interrupted) ? static_cast<int>(core::ExitCode::interrupted) : 0;

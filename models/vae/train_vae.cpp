@@ -60,7 +60,7 @@ BatchLoss loss_of(const Vae& net, const VaeLoss& loss) {
           .figures = {"reconstruction", "dissimilarity", "divergence"}};
 }
 
-void check(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+void check_options(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
   setup.network.check();
   setup.recipe.check();
   const PatchGrid& grid = prior.grid();
@@ -107,18 +107,20 @@ void VaeRecipe::check() const {
     throw core::InvalidArgument(recipe, "expected a positive learning rate, got {}", learning_rate);
 }
 
-VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
-  check(prior, setup, run);
-  const std::string text = setup_text(prior, setup, run.data);
-  if (run.begin == Begin::resume) check_same_setup(run.checkpoint, text);
+void check_run(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+  check_options(prior, setup, run);
+  if (run.begin == Begin::resume) check_same_setup(run.checkpoint, setup_text(prior, setup, run.data));
+}
 
+VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+  check_run(prior, setup, run);
   const VaeDraws draws = make_draws(prior, setup.recipe.n_draws, setup.recipe.validation_share);
   const Vae net = new_net(setup, draws);
   const VaeLoss loss(setup.loss, cell_weights(setup.loss.layer_weights, prior.grid()), draws.range, DType::f32);
   const Loader training = training_loader(draws, setup);
   const Model model(net, loss_of(net, loss), Adam(net, {.learning_rate = schedule_of(setup.recipe, training.n_batches())}));
   const auto keeper = std::make_shared<VaeKeeper>(
-      setup.network, VaeKeeper::Options{.setup = text, .checkpoint = run.checkpoint, .stop = run.stop, .epochs = setup.recipe.epochs});
+      setup.network, VaeKeeper::Options{.setup = setup_text(prior, setup, run.data), .checkpoint = run.checkpoint, .stop = run.stop, .epochs = setup.recipe.epochs});
   core::log::info("VAE: {} parameters, {} draws for training, {} for validation, {} steps per epoch", net.n_parameters(),
                   draws.training.size(), draws.validation.size(), training.n_batches());
 

@@ -53,9 +53,13 @@ struct VaeTraining {
   engine::FitSummary summary;
 };
 
+/// What cannot be trained, or resumed, is refused before anything is drawn or written; `train_vae` asks first. errors: InvalidArgument (options); ConfigError
+/// when a resume is of another network, loss, recipe or prior; FileError, FormatError for the checkpoint.
+void check_run(const Prior& prior, const VaeSetup& setup, const VaeRun& run);
+
 /// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor, whatever the number of threads, resumed or not.
-/// errors: InvalidArgument (options, draws that are not finite); FileError, FormatError for the checkpoint; ConfigError when a resume is of another network,
-/// loss, recipe or prior, before anything is drawn; SolverError for a loss that is not finite. cost: 3 ms a step for the published network and batch.
+/// errors: those of `check_run`; InvalidArgument (draws that are not finite); SolverError for a loss that is not finite. cost: 3 ms a step for the published
+/// network and batch.
 [[nodiscard]] VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run = {});
 
 }  // namespace lodestone::models

@@ -103,6 +103,7 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
   CHECK_THAT(training.refusal<core::Error>({}), Contains("--resume") && Contains("already"));
   CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
              Contains("network.n_codes = 3") && Contains("network.n_codes = 4"));
+  CHECK_THAT(training.text("config.toml"), Contains("codes = 3") && !Contains("codes = 4"));
   CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "prior.seed=5"}), Contains("seed = 5"));
   CHECK(training.run({"--resume", "--set", "training.epochs=3"}) == 0);
   CHECK_THAT(training.text("card.json"), Contains("\"steps\": 24"));
