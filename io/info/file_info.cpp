@@ -208,15 +208,30 @@ void add_array_facts(FileInfo& info, const core::ArraySource& source) {
   info.facts.insert(info.facts.end(), lines.begin(), lines.end());
 }
 
+std::string format_of(const core::ArraySource& source) { return source.has_attribute("", "format") ? source.attribute("", "format") : ""; }
+
+/// Cells, depths and codes of a trained network, as `models/vae` writes them.
+void add_network_facts(FileInfo& info, const core::ArraySource& source) {
+  if (format_of(source) != "lodestone vae") return;
+  const auto sizes = core::read_integers(source, "options/sizes");
+  const auto depth_m = core::read_doubles(source, "grid/depth_m");
+  if (sizes.size() != 4 || depth_m.empty())
+    throw core::FormatError("io::describe_file", "{}: expected four sizes of a network and depths, got {} and {}", info.path, sizes.size(),
+                            depth_m.size());
+  info.facts.push_back(fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes", sizes[0], sizes[1],
+                                   depth_m.front(), depth_m.back(), sizes[2]));
+}
+
 void describe_safetensors(FileInfo& info) {
   const engine::SafetensorsSource source(info.path);
+  add_network_facts(info, source);
   add_array_facts(info, source);
   source.verify();
 }
 
 void describe_hdf5(FileInfo& info) {
   const Hdf5Source source(info.path);
-  const std::string format = source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
+  const std::string format = format_of(source);
   if (format == "lodestone result") {
     info.format = "HDF5 result";
     describe_result(info);
@@ -228,6 +243,10 @@ void describe_hdf5(FileInfo& info) {
     describe_checkpoint(info, source);
   } else if (format == "lodestone state") {
     info.format = "HDF5 state";
+    add_array_facts(info, source);
+  } else if (format == "lodestone vae") {
+    info.format = "HDF5 network";
+    add_network_facts(info, source);
     add_array_facts(info, source);
   } else {
     add_section_facts(info, read_section_hdf5(info.path));

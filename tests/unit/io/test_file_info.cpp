@@ -7,6 +7,7 @@
 #include "io/result/result.hpp"
 #include "tests/support/text_fixture.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace lodestone;
@@ -102,6 +103,24 @@ TEST_CASE("model files: HDF5, ModEM and TOML are read whatever their names, othe
   CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(folder / "air.h5"); }),
              Catch::Contains("air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
   CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
+}
+
+TEST_CASE("info: a trained network shows its cells, depths and codes before its arrays", "[info]") {
+  const auto info = describe_file(source_path("data/kim_eto_prior/vae.h5"));
+  CHECK(info.format == "HDF5 network");
+  CHECK(info.status == "ok");
+  CHECK(info.facts.at(0) == "network of subdomains: 32 x 1 cells, depths 1059 to 84030 m, 16 codes");
+  CHECK(info.facts.at(2) == "format: lodestone vae");
+  CHECK(std::ranges::count(info.facts, "statistics/covariance: f64 [32, 32]") == 1);
+
+  const TemporaryFolder folder;
+  Hdf5Sink sink(folder / "half.h5");
+  sink.attribute("", "format", "lodestone vae");
+  core::write_vector(sink, "options/sizes", std::vector<std::int64_t>{32, 1});
+  core::write_vector(sink, "grid/depth_m", std::vector<double>{1.0, 2.0});
+  sink.commit();
+  CHECK_THAT(describe_file(folder / "half.h5").status, Catch::Contains("half.h5: expected four sizes"));
+  CHECK(describe_file(folder / "half.h5").code == core::ExitCode::format);
 }
 
 TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5; damage is told", "[info]") {
