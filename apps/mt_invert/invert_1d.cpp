@@ -21,8 +21,9 @@ namespace mt = physics::mt;
 /// Keys that only mean something in two dimensions.
 void warn_of_unused(const Config& config) {
   const auto& smoothness = config.regularization;
-  if (config.static_shift || !smoothness.tears.empty() || !smoothness.fixed.empty() || config.bounds || config.uncertainty)
-    core::log::warning("[static_shift], [bounds], [uncertainty], tears and fixed regions do not apply to --dim 1 and are left out");
+  if (config.static_shift || !smoothness.tears.empty() || !smoothness.fixed.empty() || config.bounds || config.uncertainty ||
+      config.learned_prior)
+    core::log::warning("[static_shift], [bounds], [uncertainty], [learned_prior], tears and fixed regions do not apply to --dim 1 and are left out");
 }
 
 /// Only where a layered earth stands are there responses to compare with.

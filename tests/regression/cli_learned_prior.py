@@ -30,6 +30,9 @@ with Folder() as folder:
     right = folder.write("right_run.toml", base + REGION.format(network="right/vae.h5", polish="never"))
     wrong = folder.write("wrong_run.toml", base + REGION.format(network="wrong/vae.h5", polish="when_needed"))
 
+    said = run("invert", right, "--dim", "1", "-o", folder / "soundings").stdout
+    check("[learned_prior]" in said and "do not apply to --dim 1" in said, "soundings have no learned prior, and it is told")
+
     # What will be inverted for.
     expect(0, ["block", "columns 4 to 9, rows 1 to 8", "6 subdomains by 4 codes", "24 codes and 92 cells outside instead of 140"],
            "invert", right, "-o", folder / "dry", "--dry-run")
