@@ -91,6 +91,9 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
   if (config.report) write_train_report(folder, config, *training.vae);
   core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use", training.summary.why_stopped,
                   training.vae->statistics().rms, training.vae->statistics().n_active(), training.vae->options().n_codes);
+  if (training.vae->statistics().n_active() == 0)
+    core::log::warning(
+        "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or lower loss.divergence");
   return core::ExitCode::ok;
 }
 

@@ -118,6 +118,14 @@ TEST_CASE("train: two runs write the same bytes; safetensors and reports are a m
   CHECK_FALSE(a.has("vae.h5"));
 }
 
+TEST_CASE("train: a network that learned nothing is told from one that did", "[apps]") {
+  const Training training, longer;
+  REQUIRE(training.run({"--set", "loss.divergence=1e4"}) == 0);
+  CHECK_THAT(training.text("log.jsonl"), Contains("0 of 3 codes in use") && Contains("no code says anything") && Contains("loss.divergence"));
+  REQUIRE(longer.run({"--set", "training.epochs=12"}) == 0);
+  CHECK_THAT(longer.text("log.jsonl"), Contains("codes in use") && !Contains("no code says anything"));
+}
+
 TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "[apps]") {
   const Training training;
   CHECK(training.run({"--time-limit", "1e-9"}) == 11);
