@@ -31,7 +31,7 @@ void smooth(Eigen::MatrixXd& section, const SmoothingOptions& options);
 class Bumped final : public Generator {
  public:
   Bumped(GeneratorPtr inner, BumpsOptions options);
-  [[nodiscard]] std::string kind() const override { return "bumps"; }
+  [[nodiscard]] std::string kind() const override { return inner_->kind(); }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
   void check_grid(const PatchGrid& grid) const override;
 
@@ -44,7 +44,7 @@ class Bumped final : public Generator {
 class Smoothed final : public Generator {
  public:
   Smoothed(GeneratorPtr inner, SmoothingOptions options);
-  [[nodiscard]] std::string kind() const override { return "smooth"; }
+  [[nodiscard]] std::string kind() const override { return inner_->kind(); }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
   void check_grid(const PatchGrid& grid) const override;
 
@@ -57,7 +57,7 @@ class Smoothed final : public Generator {
 class Clipped final : public Generator {
  public:
   Clipped(GeneratorPtr inner, Range log10_resistivity);
-  [[nodiscard]] std::string kind() const override { return "clip"; }
+  [[nodiscard]] std::string kind() const override { return inner_->kind(); }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
   void check_grid(const PatchGrid& grid) const override { inner_->check_grid(grid); }
 

@@ -138,7 +138,7 @@ TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "
 }
 
 TEST_CASE("train: a preview draws the prior and each of its generators, and trains nothing", "[apps]") {
-  const Training training(std::string(small) + "\n[[prior.generator]]\nkind = \"field_case\"\n");
+  const Training training(std::string(small) + "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
   REQUIRE(training.run({"--preview"}) == 0);
   CHECK(training.has("preview/prior.png"));
   CHECK(training.has("preview/generator_1_layers.png"));

@@ -86,10 +86,10 @@ TEST_CASE("prior options: all families and modifiers mix, with backgrounds and m
            "[[prior.generator]]\nkind = \"field_case\"\nweight = 0\n");
   REQUIRE(prior.parts().size() == 9);
   CHECK(prior.parts()[0].weight == 2.0);
-  CHECK(prior.parts()[0].generator->kind() == "clip");
+  CHECK(prior.parts()[0].generator->kind() == "blocks");  // with modifiers
   CHECK(prior.parts()[8].weight == 0.0);
-  std::vector<std::string> kinds{"blocks"};
-  for (std::size_t i = 1; i < 9; ++i) kinds.push_back(prior.parts()[i].generator->kind());
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < 9; ++i) kinds.push_back(prior.parts()[i].generator->kind());
   for (const std::string& kind : generator_kinds()) CHECK(std::ranges::find(kinds, kind) != kinds.end());
   CHECK(modifier_kinds() == std::vector<std::string>{"bumps", "smooth", "clip"});
   const Eigen::MatrixXd draws = prior.draws(0, 200);
