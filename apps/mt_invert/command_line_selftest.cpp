@@ -35,9 +35,14 @@ void add_synthetic(CLI::App& command, SyntheticOptions& to) {
       ->group(synthetic_group);
 }
 
-/// errors: ConfigError for options of vae-synthetic where it is not named.
+/// errors: ConfigError for options of vae-synthetic where it is not named, and for those it has not where it is.
 void check_synthetic(const CLI::App& command, const SelftestArguments& arguments) {
-  if (std::ranges::count(arguments.names, "vae-synthetic") > 0) return;
+  if (std::ranges::count(arguments.names, "vae-synthetic") > 0) {
+    if (arguments.accuracy == physics::mt::Accuracy::fine)
+      throw core::ConfigError(
+          component, "--accuracy fine is no option of the selftest vae-synthetic, which sets that of its meshes itself; leave it out, or run the others alone");
+    return;
+  }
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group() == synthetic_group && option->count() > 0)
       throw core::ConfigError(component, "{} is an option of the selftest vae-synthetic; name it: mt_invert selftest vae-synthetic {}",
@@ -58,9 +63,9 @@ TakeArguments add_selftest(CLI::App& app) {
   command->add_option("--json", arguments->json_path, "write every comparison to this file");
   add_synthetic(*command, arguments->synthetic);
   return [command, arguments, accuracy] {
-    check_synthetic(*command, *arguments);
     using enum physics::mt::Accuracy;
     arguments->accuracy = *accuracy == "fine" ? fine : standard;
+    check_synthetic(*command, *arguments);
     return *arguments;
   };
 }

@@ -69,6 +69,15 @@ void write_config(const TrainFolder& folder, const TrainArguments& arguments, co
                   std::filesystem::path(arguments.config_path).filename().string(), config.toml));
 }
 
+/// errors: those of the training, of one that explodes with what to change.
+models::VaeTraining trained(const TrainConfig& config, const models::VaeRun& run) {
+  try {
+    return models::train_vae(config.prior, config.setup, run);
+  } catch (const core::SolverError& error) {
+    throw core::SolverError(core::Worded{fmt::format("{}; lower training.learning_rate", error.what())});
+  }
+}
+
 /// On one rank. → the exit code.
 core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, StopRequests& stop) {
   const models::VaeRun run{.checkpoint = config.checkpoint ? folder.checkpoint() : "",
@@ -79,7 +88,7 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
                            .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
   models::check_run(config.prior, config.setup, run);  // the folder of a resume that is refused stays as it is
   write_config(folder, arguments, config);
-  const models::VaeTraining training = models::train_vae(config.prior, config.setup, run);
+  const models::VaeTraining training = trained(config, run);
   if (!training.vae) {
     const std::string next =
         config.checkpoint ? fmt::format("go on with: mt_invert train {} -o {} --resume", arguments.config_path, folder.path().string())

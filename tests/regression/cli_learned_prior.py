@@ -126,7 +126,7 @@ with Folder() as folder:
     folder.write("wrong/vae.h5", whole[:len(whole) // 2])
     expect(4, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
     os.remove(folder / "wrong/vae.h5")
-    expect(3, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
+    expect(3, ["wrong/vae.h5", "make it with `mt_invert train`"], "invert", wrong, "-o", folder / "cut", "--dry-run")
     for line, word in (("y_m = [-900.0, 90000.0]", "inside the grid"), ("y_m = [-900.0, 900.0]\ncodes = 5", "expected 4 codes per subdomain")):
         bad = folder.write("bad.toml", base + REGION.format(network="right/vae.h5", polish="never").replace("y_m = [-900.0, 900.0]", line))
         expect(2, [word], "invert", bad, "-o", folder / "bad", "--dry-run")

@@ -126,6 +126,12 @@ TEST_CASE("train: a network that learned nothing is told from one that did", "[a
   CHECK_THAT(longer.text("log.jsonl"), Contains("codes in use") && !Contains("no code says anything"));
 }
 
+TEST_CASE("train: a training that explodes says what to change", "[apps]") {
+  const Training training;
+  CHECK_THAT(training.refusal<core::SolverError>({"--set", "training.learning_rate=1e6"}),
+             Contains("not finite") && Contains("lower training.learning_rate"));
+}
+
 TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "[apps]") {
   const Training training;
   CHECK(training.run({"--time-limit", "1e-9"}) == 11);
