@@ -111,6 +111,17 @@ with Folder() as folder:
         code, n = run("invert", *kept, "-o", folder / "kept_pieces", "--time-limit", "1e-6", *(["--resume"] if n else [])).returncode, n + 1
     check(history(folder, "kept_pieces") == rows and section(folder, "kept_pieces") == section(folder, "kept"), "kept in pieces: the same")
 
+    # Patches of two columns of the grid that share one: 5 over the 6 columns, blended.
+    train(folder, "patches", 0.3, 2.7, columns="n_columns = 2\nwidth_m = 600.0")
+    patches = folder.write("patches_run.toml", base + REGION.format(network="patches/vae.h5", polish="never") + "overlap = 1\n")
+    made = run("invert", patches, "-o", folder / "patches_run", "--set", "inversion.max_iterations=1")
+    check(made.returncode in (0, 10), f"patches: ends (code {made.returncode})\n{made.stdout[-500:]}")
+    rows = history(folder, "patches_run")
+    check(float(rows[-1]["rms"]) < float(rows[0]["rms"]), f"patches: the rms falls from {rows[0]['rms']} to {rows[-1]['rms']}")
+    expect(0, ["report.html"], "report", folder / "patches_run")
+    said = open(folder / "patches_run/report.html").read()
+    check("<td>5</td><td>20</td>" in said, "patches: the result holds 20 codes")
+
     # Static shifts stand behind codes and cells.
     on = ["--set", "static_shift.enabled=true"]
     shifted = run("invert", wrong, *on, "-o", folder / "shifted")

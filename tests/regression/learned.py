@@ -10,6 +10,7 @@ layer_factor = 1.3
 n_layers = 10
 first_cell = 1
 last_cell = 8
+{columns}
 [prior]
 seed = {seed}
 [[prior.generator]]
@@ -40,8 +41,8 @@ y_m = [-900.0, 900.0]
 """
 
 
-def train(folder, name, low, high, codes=4, seed=1):
-    folder.write(f"{name}.toml", PRIOR.format(low=low, high=high, codes=codes, seed=seed))
+def train(folder, name, low, high, codes=4, seed=1, columns=""):
+    folder.write(f"{name}.toml", PRIOR.format(low=low, high=high, codes=codes, seed=seed, columns=columns))
     expect(0, ["reconstruction error"], "train", folder / f"{name}.toml", "-o", folder / name)
 
 
