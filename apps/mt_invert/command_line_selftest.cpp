@@ -39,8 +39,9 @@ void add_synthetic(CLI::App& command, SyntheticOptions& to) {
 void check_synthetic(const CLI::App& command, const SelftestArguments& arguments) {
   if (std::ranges::count(arguments.names, "vae-synthetic") > 0) {
     if (arguments.accuracy == physics::mt::Accuracy::fine)
-      throw core::ConfigError(
-          component, "--accuracy fine is no option of the selftest vae-synthetic, which sets that of its meshes itself; leave it out, or run the others alone");
+      throw core::ConfigError(component,
+                              "--accuracy fine is no option of the selftest vae-synthetic, which sets that of its meshes itself; leave it "
+                              "out, or run the others alone");
     return;
   }
   for (const CLI::Option* option : command.get_options()) {

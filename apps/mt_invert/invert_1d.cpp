@@ -23,7 +23,8 @@ void warn_of_unused(const Config& config) {
   const auto& smoothness = config.regularization;
   if (config.static_shift || !smoothness.tears.empty() || !smoothness.fixed.empty() || config.bounds || config.uncertainty ||
       config.learned_prior)
-    core::log::warning("[static_shift], [bounds], [uncertainty], [learned_prior], tears and fixed regions do not apply to --dim 1 and are left out");
+    core::log::warning(
+        "[static_shift], [bounds], [uncertainty], [learned_prior], tears and fixed regions do not apply to --dim 1 and are left out");
 }
 
 /// Only where a layered earth stands are there responses to compare with.

@@ -153,7 +153,8 @@ void check_overlaps(const std::vector<LearnedRegion>& regions) {
 }  // namespace
 
 models::TrainedVae read_network(const std::string& path) {
-  if (!std::filesystem::exists(path))
+  std::error_code other;  // told when it is opened
+  if (std::filesystem::status(path, other).type() == std::filesystem::file_type::not_found)
     throw core::FileError("mt_invert", "{}: expected the file of a trained network, got none; make it with `mt_invert train`", path);
   if (path.ends_with(".safetensors")) return models::TrainedVae::load(engine::SafetensorsSource(path));
   return models::TrainedVae::load(io::Hdf5Source(path));

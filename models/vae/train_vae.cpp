@@ -120,7 +120,9 @@ VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& r
   const Loader training = training_loader(draws, setup);
   const Model model(net, loss_of(net, loss), Adam(net, {.learning_rate = schedule_of(setup.recipe, training.n_batches())}));
   const auto keeper = std::make_shared<VaeKeeper>(
-      setup.network, VaeKeeper::Options{.setup = setup_text(prior, setup, run.data), .checkpoint = run.checkpoint, .stop = run.stop, .epochs = setup.recipe.epochs});
+      setup.network,
+      VaeKeeper::Options{
+          .setup = setup_text(prior, setup, run.data), .checkpoint = run.checkpoint, .stop = run.stop, .epochs = setup.recipe.epochs});
   core::log::info("VAE: {} parameters, {} draws for training, {} for validation, {} steps per epoch", net.n_parameters(),
                   draws.training.size(), draws.validation.size(), training.n_batches());
 

@@ -96,9 +96,9 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
 void check_statistics(const core::ArraySource& source, const VaeStatistics& statistics) {
   const auto check = [&](const char* name, bool is_sound) {
     if (!is_sound)
-      throw core::FormatError(
-          component, "{}: expected finite statistics of the draws and positive scores, got others in {}; train the network again",
-          source.location(), name);
+      throw core::FormatError(component,
+                              "{}: expected finite statistics of the draws and positive scores, got others in {}; train the network again",
+                              source.location(), name);
   };
   for_each_vector(statistics, [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
   check("statistics/covariance", statistics.covariance.allFinite());

@@ -30,7 +30,8 @@ with Folder() as folder:
     right = folder.write("right_run.toml", base + REGION.format(network="right/vae.h5", polish="never"))
     wrong = folder.write("wrong_run.toml", base + REGION.format(network="wrong/vae.h5", polish="when_needed"))
 
-    said = run("invert", right, "--dim", "1", "-o", folder / "soundings").stdout
+    soundings = run("invert", right, "--dim", "1", "-o", folder / "soundings")
+    said = soundings.stdout + soundings.stderr
     check("[learned_prior]" in said and "do not apply to --dim 1" in said, "soundings have no learned prior, and it is told")
 
     # What will be inverted for.

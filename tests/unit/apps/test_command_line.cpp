@@ -68,7 +68,8 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
   CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}), Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
-  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}), Catch::Contains("--accuracy fine") && Catch::Contains("leave it out"));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}),
+             Catch::Contains("--accuracy fine") && Catch::Contains("leave it out"));
   CHECK(std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command).names.size() == 1);
 }
 

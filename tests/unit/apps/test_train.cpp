@@ -121,14 +121,15 @@ TEST_CASE("train: two runs write the same bytes; safetensors and reports are a m
 TEST_CASE("train: a network that learned nothing is told from one that did", "[apps]") {
   const Training training, longer;
   REQUIRE(training.run({"--set", "loss.divergence=1e4"}) == 0);
-  CHECK_THAT(training.text("log.jsonl"), Contains("0 of 3 codes in use") && Contains("no code says anything") && Contains("loss.divergence"));
+  CHECK_THAT(training.text("log.jsonl"),
+             Contains("0 of 3 codes in use") && Contains("no code says anything") && Contains("loss.divergence"));
   REQUIRE(longer.run({"--set", "training.epochs=12"}) == 0);
   CHECK_THAT(longer.text("log.jsonl"), Contains("codes in use") && !Contains("no code says anything"));
 }
 
 TEST_CASE("train: a training that explodes says what to change", "[apps]") {
   const Training training;
-  CHECK_THAT(training.refusal<core::SolverError>({"--set", "training.learning_rate=1e6"}),
+  CHECK_THAT(training.refusal<core::Error>({"--set", "training.learning_rate=1e6"}),
              Contains("not finite") && Contains("lower training.learning_rate"));
 }
 
@@ -144,7 +145,8 @@ TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "
 }
 
 TEST_CASE("train: a preview draws the prior and each of its generators, and trains nothing", "[apps]") {
-  const Training training(std::string(small) + "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
+  const Training training(std::string(small) +
+                          "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
   REQUIRE(training.run({"--preview"}) == 0);
   CHECK(training.has("preview/prior.png"));
   CHECK(training.has("preview/generator_1_layers.png"));

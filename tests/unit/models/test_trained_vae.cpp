@@ -90,14 +90,16 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
   CHECK_THAT(refusal({.leave_out = "statistics/mean"}), Contains("statistics/mean"));
   CHECK_THAT(refusal({.replace_by_nan = "net/decoder.dense.weight"}), Contains("finite") && Contains("decoder.dense.weight"));
   for (const std::string name : {"statistics/mean", "statistics/covariance", "statistics/code_deviation", "statistics/rms"})
-    CHECK_THAT(refusal({.replace_by_nan = name}), Contains("bad.safetensors: expected finite statistics of the draws and positive scores") &&
-                                                      Contains("in " + name + "; train the network again"));
+    CHECK_THAT(refusal({.replace_by_nan = name}),
+               Contains("bad.safetensors: expected finite statistics of the draws and positive scores") &&
+                   Contains("in " + name + "; train the network again"));
   for (const auto score : {&VaeStatistics::rms, &VaeStatistics::reduced_chi_square}) {
     const TrainedVae vae = small_vae();
     VaeStatistics statistics = vae.statistics();
     statistics.*score = 0.0;
     save_safetensors(TrainedVae(vae.net(), vae.grid(), statistics, vae.card()), bad);
-    CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(bad); }), Contains("positive scores, got others in statistics/rms"));
+    CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(bad); }),
+               Contains("positive scores, got others in statistics/rms"));
   }
 
   std::ofstream(folder / "cut.safetensors", std::ios::binary) << text_of_file(good).substr(0, 5000);
