@@ -109,7 +109,7 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
   const auto info = describe_file(source_path("data/kim_eto_prior/vae.h5"));
   CHECK(info.format == "HDF5 network");
   CHECK(info.status == "ok");
-  CHECK(info.facts.at(0) == "network of subdomains: 32 x 1 cells, depths 1059 to 84030 m, 16 codes");
+  CHECK(info.facts.at(0) == "network of subdomains: 32 x 1 cells, depths 1059.26 to 84027.6 m, 16 codes");
   CHECK(info.facts.at(2) == "format: lodestone vae");
   CHECK(std::ranges::count(info.facts, "statistics/covariance: f64 [32, 32]") == 1);
 
