@@ -53,6 +53,15 @@ Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) cons
   return residual;
 }
 
+DataMisfit DataMisfit::with_errors_times(double factor) const {
+  if (!(factor > 0.0 && std::isfinite(factor)))
+    throw core::InvalidArgument("inversion::DataMisfit", "expected a positive factor of the errors, got {}", factor);
+  DataMisfit scaled = *this;
+  scaled.weights_ /= factor;
+  scaled.huber_threshold_ /= factor;
+  return scaled;
+}
+
 double DataMisfit::rms(const core::ConstVectorRef& predicted) const {
   const Eigen::VectorXd r = residual(predicted);
   const double c = huber_threshold_;

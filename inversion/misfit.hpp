@@ -26,6 +26,8 @@ class DataMisfit {
   /// 1/σ, 0 where masked. shape (n_data).
   [[nodiscard]] const Eigen::VectorXd& weights() const { return weights_; }
   [[nodiscard]] double huber_threshold() const { return huber_threshold_; }
+  /// The same with all errors so many times larger: the norm is divided by factor². errors: InvalidArgument unless the factor is positive.
+  [[nodiscard]] DataMisfit with_errors_times(double factor) const;
   /// √(Σ norm(residual) / n_kept), the figure a run brings down; norm(r) = r², or Huber's.
   [[nodiscard]] double rms(const core::ConstVectorRef& predicted) const;
   /// √w of each datum, w = min(1, c/|residual|): the least-squares problem with these weights has the gradient of Huber's norm. 1 without a threshold.

@@ -26,6 +26,11 @@ std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
   for (const char* key : {"seen_share", "largest_prior_decades"}) {
     if (!config.posterior && table.has(key)) table.refuse(key, "needs posterior = true; set it or remove this key");
   }
+  if (config.posterior || n_samples > 0) {
+    config.scale_errors = table.flag("scale_errors", config.scale_errors);
+  } else if (table.has("scale_errors")) {
+    table.refuse("scale_errors", "applies to the posterior and to samples; ask for one of them or remove this key");
+  }
   if (n_samples > 0) config.ensemble = read_ensemble(table, n_samples);
   if (!config.posterior) return config.ensemble ? std::optional(config) : std::nullopt;
   config.investigation.share = table.positive("seen_share", config.investigation.share);

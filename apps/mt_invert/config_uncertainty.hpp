@@ -14,6 +14,7 @@ struct UncertaintyConfig {
   bool posterior = false;                              ///< linearised, at the final model
   std::optional<inversion::EnsembleOptions> ensemble;  ///< absent: no samples
   inversion::InvestigationOptions investigation;
+  bool scale_errors = true;  ///< where the rms ends above 1, errors are taken to be so many times larger
 };
 
 /// Nothing where neither is asked for. errors: ConfigError.

@@ -28,7 +28,8 @@ constexpr const char* format_name = "lodestone ensemble";
 struct End {
   PhysicsSetup physics;  ///< of the unknowns that the prior is about
   VectorXd unknowns;
-  double lambda = 0.0;
+  double error_scale = 1.0;  ///< errors as stated are multiplied by it, λ is divided by its square: the minimum stays
+  double lambda = 0.0;       ///< scaled
   Smoothness smoothness;
   inversion::Objective objective;
 
@@ -53,10 +54,12 @@ std::optional<End> end_of(const EndedRun& run) {
   }
   PhysicsSetup physics(stage.physics.comm(), stage.earth, stage.physics.survey(), space, run.config.forward);
   Smoothness smoothness(run.config.regularization, stage.earth, space);
+  const double scale = run.config.uncertainty->scale_errors ? std::max(1.0, ended.rms) : 1.0;
+  const inversion::DataMisfit misfit = misfit_of(run.data, run.config.huber_threshold, shift_prior_of(run.config, space));
   inversion::Objective objective{.forward = physics.forward_for(log10_resistivity),
-                                 .misfit = misfit_of(run.data, run.config.huber_threshold, shift_prior_of(run.config, space)),
+                                 .misfit = misfit.with_errors_times(scale),
                                  .regularization = smoothness.at(unknowns)};
-  return End{std::move(physics), std::move(unknowns), lambda, std::move(smoothness), std::move(objective)};
+  return End{std::move(physics), std::move(unknowns), scale, lambda / (scale * scale), std::move(smoothness), std::move(objective)};
 }
 
 /// Numbers of the free cells in all cells; `of_held` in those that are held.
@@ -110,6 +113,7 @@ io::PosteriorSpread posterior_at(const End& end, const Earth& earth, const inver
           .degrees_of_freedom = posterior.degrees_of_freedom(),
           .n_unknowns = static_cast<double>(end.unknowns.size()),
           .n_data = static_cast<double>(end.objective.misfit.n_kept() - end.space().n_shifts()),  // the shifts' prior stands among them
+          .error_scale = end.error_scale,
           .unknowns = end.kind()};
 }
 
@@ -144,9 +148,9 @@ Ensemble sample(const End& end, const inversion::EnsembleOptions& options, const
   const auto on_sample = [&](const Ensemble& ensemble) {
     const inversion::SampleRecord& last = ensemble.records.back();
     core::log::info("sample {} of {}: {}", ensemble.records.size(), options.n_samples,
-                    last.failure.empty()
-                        ? fmt::format("rms {:.4f} after {} step(s){}", last.rms, last.n_iterations, last.converged ? "" : ", not converged")
-                        : "failed: " + last.failure);
+                    last.failure.empty() ? fmt::format("rms {:.4f} after {} step(s){}", end.error_scale * last.rms, last.n_iterations,
+                                                       last.converged ? "" : ", not converged")
+                                         : "failed: " + last.failure);
     on_rank_zero(end.physics.comm(), [&] { save(path, ensemble, options.max_iterations); });
   };
   bool is_first = true;  // a process makes at least one, so that short ones come to an end, as with iterations
@@ -174,6 +178,7 @@ std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End&
                             .deviation_decades = of_cells.deviation,
                             .lambda = ensemble.lambda,
                             .smallest_rms = std::numeric_limits<double>::infinity(),
+                            .error_scale = end.error_scale,
                             .n_samples = static_cast<int>(cells.cols()),
                             .n_failed = ensemble.n_failed(),
                             .n_unconverged = ensemble.n_unconverged(),
@@ -181,8 +186,8 @@ std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End&
                             .unknowns = end.kind()};
   for (const inversion::SampleRecord& record : ensemble.records) {
     if (!record.failure.empty()) continue;
-    spread.smallest_rms = std::min(spread.smallest_rms, record.rms);
-    spread.largest_rms = std::max(spread.largest_rms, record.rms);
+    spread.smallest_rms = std::min(spread.smallest_rms, end.error_scale * record.rms);
+    spread.largest_rms = std::max(spread.largest_rms, end.error_scale * record.rms);
   }
   return spread;
 }

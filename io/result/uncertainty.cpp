@@ -38,6 +38,12 @@ double usual_depth_m(const physics::mesh::TensorGrid2D& grid, const Eigen::Vecto
   return median(std::move(depth_m));
 }
 
+/// Of errors that were taken to be larger than stated.
+std::string on_scale(double error_scale) {
+  if (error_scale == 1.0) return "";
+  return fmt::format(" Errors count {:.2f} times what was stated, as the rms asks for; spreads are so much wider.", error_scale);
+}
+
 std::string on_posterior(const InversionResult& result, const PosteriorSpread& posterior) {
   std::vector<double> seen;
   for (Eigen::Index i = 0; i < posterior.investigated.size(); ++i) {
@@ -45,12 +51,14 @@ std::string on_posterior(const InversionResult& result, const PosteriorSpread& p
   }
   const std::string text = fmt::format("{:.0f} data determine {:.1f} of {:.0f} unknowns ({}) around the final model.", posterior.n_data,
                                        posterior.degrees_of_freedom, posterior.n_unknowns, posterior.unknowns);
-  if (seen.empty()) return text + " They see no cell: the section is that of its prior.";
+  if (seen.empty()) return text + " They see no cell: the section is that of its prior." + on_scale(posterior.error_scale);
   const double share = 100.0 * static_cast<double>(seen.size()) / static_cast<double>(posterior.investigated.size());
-  return text + fmt::format(
-                    " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 resistivity is known to {:.2f} "
-                    "decades (one standard deviation, the median).",
-                    share, 1e-3 * usual_depth_m(result.grid, posterior.investigated), median(std::move(seen)));
+  return text +
+         fmt::format(
+             " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 resistivity is known to {:.2f} "
+             "decades (one standard deviation, the median).",
+             share, 1e-3 * usual_depth_m(result.grid, posterior.investigated), median(std::move(seen))) +
+         on_scale(posterior.error_scale);
 }
 
 std::string on_ensemble(const EnsembleSpread& ensemble) {
@@ -59,6 +67,7 @@ std::string on_ensemble(const EnsembleSpread& ensemble) {
       "standard deviation, the median cell).",
       ensemble.n_samples, ensemble.seed, ensemble.smallest_rms, ensemble.largest_rms,
       median({ensemble.deviation_decades.begin(), ensemble.deviation_decades.end()}));
+  text += on_scale(ensemble.error_scale);
   if (ensemble.n_failed > 0) text += fmt::format(" {} more failed and are left out: the true spread is larger.", ensemble.n_failed);
   if (ensemble.n_unconverged > 0)
     text += fmt::format(" {} ran out of steps; more of them (max_iterations) may change the spread.", ensemble.n_unconverged);

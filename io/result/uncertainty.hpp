@@ -21,7 +21,8 @@ struct PosteriorSpread {
   Eigen::VectorXd investigated;             ///< 1 where the data see the cell, 0 beyond the depth of investigation
   double seen_share = 0.0, largest_prior_decades = 0.0;  ///< of the rule: after ≤ share · min(before, largest prior)
   double lambda = 0.0, degrees_of_freedom = 0.0, n_unknowns = 0.0, n_data = 0.0;
-  std::string unknowns;  ///< "cells" or "codes"
+  double error_scale = 1.0;  ///< errors, and 1/√λ, count so many times what they were in the inversion
+  std::string unknowns;      ///< "cells" or "codes"
 };
 
 /// Models that data and prior allow, by randomise-then-optimise; arrays of n_cells.
@@ -29,6 +30,7 @@ struct EnsembleSpread {
   static constexpr int fewest = 19;  ///< samples, below which p5 and p95 are the extremes
   Eigen::VectorXd p5_log10_resistivity, p50_log10_resistivity, p95_log10_resistivity, deviation_decades;
   double lambda = 0.0, smallest_rms = 0.0, largest_rms = 0.0;
+  double error_scale = 1.0;                            ///< as of the posterior; both rms go with the errors as stated
   int n_samples = 0, n_failed = 0, n_unconverged = 0;  ///< those with a model; those without; of the first those whose steps ran out
   std::uint64_t seed = 0;
   std::string unknowns;

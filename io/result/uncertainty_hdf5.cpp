@@ -27,10 +27,11 @@ std::array<Cells, 5> cells_of(PosteriorSpread& p) {
            {"investigated", "1", &p.investigated}}};
 }
 
-std::array<Scalar, 6> scalars_of(PosteriorSpread& p) {
+std::array<Scalar, 7> scalars_of(PosteriorSpread& p) {
   return {{{"seen_share", &p.seen_share},
            {"largest_prior_decades", &p.largest_prior_decades},
            {"lambda", &p.lambda},
+           {"error_scale", &p.error_scale},
            {"degrees_of_freedom", &p.degrees_of_freedom},
            {"n_unknowns", &p.n_unknowns},
            {"n_data", &p.n_data}}};
@@ -43,8 +44,8 @@ std::array<Cells, 4> cells_of(EnsembleSpread& e) {
            {"deviation_decades", decades, &e.deviation_decades}}};
 }
 
-std::array<Scalar, 3> scalars_of(EnsembleSpread& e) {
-  return {{{"lambda", &e.lambda}, {"smallest_rms", &e.smallest_rms}, {"largest_rms", &e.largest_rms}}};
+std::array<Scalar, 4> scalars_of(EnsembleSpread& e) {
+  return {{{"lambda", &e.lambda}, {"error_scale", &e.error_scale}, {"smallest_rms", &e.smallest_rms}, {"largest_rms", &e.largest_rms}}};
 }
 
 template <class Spread>

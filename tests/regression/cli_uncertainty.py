@@ -99,6 +99,14 @@ with Folder() as folder:
     check(words(ended(path, *BOTH, *bounded, "-o", folder / "bounded"))[0][2:] == ("154", "cells"), "cells and shifts")
     check(words(ended(path, *BOTH, "--set", "regularization.norm=\"l1\"", "-o", folder / "l1"))[0] is not None, "total variation")
 
+    # Far above rms 1 the errors are taken to be as large as the misfit, unless they are to count as stated.
+    far = ("--set", "inversion.target_rms=3.0", "--set", "uncertainty.posterior=true")
+    scaled, stated = ended(path, *far, "-o", folder / "scaled"), ended(path, *far, "--set", "uncertainty.scale_errors=false", "-o", folder / "stated")
+    factor = re.search(r"Errors count ([\d.]+) times", scaled.stdout)
+    known = [float(re.search(r"is known to ([\d.]+) decades", said.stdout).group(1)) for said in (scaled, stated)]
+    check(factor and float(factor.group(1)) > 1.5 and known[0] > 1.3 * known[1], f"larger errors, wider deviations: {known}")
+    check("Errors count" not in stated.stdout, "as stated without")
+
     # Codes, by joint steps and by pairs, and the cells of a polish.
     train(folder, "right", 0.3, 2.7)
     train(folder, "wrong", 2.9, 3.1)
@@ -111,7 +119,7 @@ with Folder() as folder:
         check(words(said)[0][2:] == kind and len(words(said)[1]) == 4, f"{name}: {words(said)[0]}")
 
     # Mistakes, and what has no answer.
-    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "samples only"), ("seen_share=0.5", "posterior = true"),
+    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "samples only"), ("seen_share=0.5", "posterior = true"), ("scale_errors=true", "posterior and to samples"),
                           ("posteriori=true", "posterior")):
         expect(2, [says, setting.split("=")[0]], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
     expect(2, ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")

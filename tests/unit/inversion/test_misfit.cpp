@@ -9,6 +9,7 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
+using Eigen::VectorXd;
 using inversion::DataMisfit;
 
 namespace {
@@ -51,4 +52,14 @@ TEST_CASE("misfit: unusable data are refused") {
   CHECK_THROWS_AS(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::VectorXd::Ones(3), {1, 1}, {0, 0}), core::ShapeError);
   const DataMisfit misfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {1, 1}, {0, 0});
   CHECK_THROWS_WITH(misfit.residual(Eigen::Vector3d::Zero()), Contains("expected 2 predicted data, got 3"));
+}
+
+TEST_CASE("misfit: with larger errors the norm falls by their square, Huber's too") {
+  const VectorXd observed{{1.0, 2.0, 9.0}}, predicted{{1.1, 1.7, 2.0}};
+  for (const double threshold : {0.0, 1.5}) {
+    const DataMisfit stated(observed, VectorXd::Constant(3, 0.2), {1, 1, 1}, {0, 0, 0}, threshold), larger = stated.with_errors_times(3.0);
+    CHECK(larger.rms(predicted) == Approx(stated.rms(predicted) / 3.0));
+    CHECK(larger.root_weights(predicted).isApprox(stated.root_weights(predicted)));
+  }
+  CHECK_THROWS_AS(DataMisfit(observed, VectorXd::Ones(3), {1, 1, 1}, {0, 0, 0}).with_errors_times(0.0), core::InvalidArgument);
 }
