@@ -164,6 +164,12 @@ Ensemble sample(const End& end, const inversion::EnsembleOptions& options, const
   return inversion::randomise_then_optimise(end.physics.comm(), end.objective, end.unknowns, end.lambda, options, hooks, std::move(done));
 }
 
+/// The rms of its samples by the errors as stated.
+Ensemble with_stated_rms(Ensemble ensemble, double error_scale) {
+  for (inversion::SampleRecord& record : ensemble.records) record.rms *= error_scale;
+  return ensemble;
+}
+
 std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End& end) {
   if (ensemble.models.cols() < 2) {
     core::log::warning("{}: too few for percentiles, which are left out", ensemble.brief());
@@ -186,8 +192,8 @@ std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End&
                             .unknowns = end.kind()};
   for (const inversion::SampleRecord& record : ensemble.records) {
     if (!record.failure.empty()) continue;
-    spread.smallest_rms = std::min(spread.smallest_rms, end.error_scale * record.rms);
-    spread.largest_rms = std::max(spread.largest_rms, end.error_scale * record.rms);
+    spread.smallest_rms = std::min(spread.smallest_rms, record.rms);
+    spread.largest_rms = std::max(spread.largest_rms, record.rms);
   }
   return spread;
 }
@@ -208,7 +214,8 @@ Findings find_uncertainty(const EndedRun& run, Samples in_folder, const std::fun
     io::Uncertainty uncertainty;
     if (wanted.ensemble) {
       Ensemble done = in_folder == Samples::kept ? saved_samples(run.folder.ensemble(), *end, *wanted.ensemble) : Ensemble{};
-      const Ensemble ensemble = sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop);
+      const Ensemble ensemble =
+          with_stated_rms(sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop), end->error_scale);
       if (ensemble.stopped) return {{}, ensemble.stopped};
       core::log::info("{}", ensemble.brief());
       uncertainty.ensemble = spread_of(ensemble, *end);
