@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/command_line_parts.hpp"
 
+#include "apps/mt_invert/synthetic_models.hpp"
 #include "engine/core/error.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -27,6 +29,12 @@ void add_synthetic(CLI::App& command, SyntheticOptions& to) {
   command.add_option("--models", to.n_models, "random models of each family (default: 20; 0: the two cases alone)")
       ->check(CLI::Range(0, 1000))
       ->group(synthetic_group);
+  std::vector<std::string> parts{"cases"};
+  for (const SyntheticFamily& family : synthetic_families()) parts.push_back(family.name);
+  command.add_option("--only", to.only, "only the cases A and B, or these families, with commas between")
+      ->delimiter(',')
+      ->check(CLI::IsMember(parts))
+      ->group(synthetic_group);
   command.add_flag("--sweep", to.sweep, "the weights of every method x10 and /10 as well")->group(synthetic_group);
   command.add_flag("--tm", to.tm, "TM data beside TE")->group(synthetic_group);
   command.add_option("--network", to.network_path, "a network of the region of interest (default: trained on vae_synthetic_prior.toml)")
@@ -42,6 +50,10 @@ void check_synthetic(const CLI::App& command, const SelftestArguments& arguments
       throw core::ConfigError(component,
                               "--accuracy fine is no option of the selftest vae-synthetic, which sets that of its meshes itself; leave it "
                               "out, or run the others alone");
+    const SyntheticOptions& synthetic = arguments.synthetic;
+    if (synthetic.n_models == 0 && !synthetic.only.empty() && std::ranges::count(synthetic.only, "cases") == 0)
+      throw core::ConfigError(component, "--models 0 leaves nothing of --only {} to run; leave out one of them",
+                              fmt::join(synthetic.only, ","));
     return;
   }
   for (const CLI::Option* option : command.get_options()) {

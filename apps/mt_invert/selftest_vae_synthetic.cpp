@@ -10,6 +10,8 @@
 #include "engine/core/log.hpp"
 #include "io/text/text_file.hpp"
 
+#include <algorithm>
+
 namespace lodestone::mt_invert {
 namespace {
 
@@ -69,7 +71,12 @@ ContestSection random_section(const std::string& family, int number, const Synth
   return section;
 }
 
+bool wanted(const std::string& part, const SyntheticOptions& options) {
+  return options.only.empty() || std::ranges::count(options.only, part) > 0;
+}
+
 std::vector<ContestSection> cases(const SyntheticOptions& options) {
+  if (!wanted("cases", options)) return {};
   return {case_section("A", "benchmarks/vae_synthetic_a.toml", 1, options),
           case_section("B", "benchmarks/vae_synthetic_b.toml", 2, options)};
 }
@@ -78,6 +85,7 @@ std::vector<ContestSection> random_sections(const SyntheticOptions& options) {
   std::vector<ContestSection> sections;
   const int n_models = options.quick ? std::min(options.n_models, 1) : options.n_models;
   for (const SyntheticFamily& family : synthetic_families()) {
+    if (!wanted(family.name, options)) continue;
     for (int number = 0; number < n_models; ++number) sections.push_back(random_section(family.name, number, options));
   }
   return sections;

@@ -66,6 +66,10 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   const auto synthetic =
       std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command).synthetic;
   CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
+  const auto part = std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command).synthetic;
+  CHECK(part.only == std::vector<std::string>{"cases", "wedge"});
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}), Catch::Contains("dunes") && Catch::Contains("basin_dike"));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "wedge", "--models", "0"}), Catch::Contains("nothing"));
   CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}), Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}),
