@@ -51,14 +51,12 @@ std::string on_posterior(const InversionResult& result, const PosteriorSpread& p
   }
   const std::string text = fmt::format("{:.0f} data determine {:.1f} of {:.0f} unknowns ({}) around the final model.", posterior.n_data,
                                        posterior.degrees_of_freedom, posterior.n_unknowns, posterior.unknowns);
-  if (seen.empty()) return text + " They see no cell: the section is that of its prior." + on_scale(posterior.error_scale);
+  if (seen.empty()) return text + " They see no cell: the section is that of its prior.";
   const double share = 100.0 * static_cast<double>(seen.size()) / static_cast<double>(posterior.investigated.size());
-  return text +
-         fmt::format(
-             " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 resistivity is known to {:.2f} "
-             "decades (one standard deviation, the median).",
-             share, 1e-3 * usual_depth_m(result.grid, posterior.investigated), median(std::move(seen))) +
-         on_scale(posterior.error_scale);
+  return text + fmt::format(
+                    " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 resistivity is known to {:.2f} "
+                    "decades (one standard deviation, the median).",
+                    share, 1e-3 * usual_depth_m(result.grid, posterior.investigated), median(std::move(seen)));
 }
 
 std::string on_ensemble(const EnsembleSpread& ensemble) {
@@ -67,7 +65,6 @@ std::string on_ensemble(const EnsembleSpread& ensemble) {
       "standard deviation, the median cell).",
       ensemble.n_samples, ensemble.seed, ensemble.smallest_rms, ensemble.largest_rms,
       median({ensemble.deviation_decades.begin(), ensemble.deviation_decades.end()}));
-  text += on_scale(ensemble.error_scale);
   if (ensemble.n_failed > 0) text += fmt::format(" {} more failed and are left out: the true spread is larger.", ensemble.n_failed);
   if (ensemble.n_unconverged > 0)
     text += fmt::format(" {} ran out of steps; more of them (max_iterations) may change the spread.", ensemble.n_unconverged);
@@ -97,10 +94,12 @@ void check(const Uncertainty& uncertainty, Eigen::Index n_cells) {
 
 std::string words_on_uncertainty(const InversionResult& result) {
   if (!result.uncertainty) return {};
+  const auto& [posterior, ensemble] = *result.uncertainty;
   std::string text;
-  if (result.uncertainty->posterior) text = on_posterior(result, *result.uncertainty->posterior);
-  if (result.uncertainty->ensemble) text += (text.empty() ? "" : " ") + on_ensemble(*result.uncertainty->ensemble);
-  return text;
+  if (posterior) text = on_posterior(result, *posterior);
+  if (posterior && ensemble) text += ' ';
+  if (ensemble) text += on_ensemble(*ensemble);
+  return text + on_scale(posterior ? posterior->error_scale : ensemble ? ensemble->error_scale : 1.0);  // the same in both
 }
 
 }  // namespace lodestone::io

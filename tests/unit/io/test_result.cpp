@@ -275,8 +275,12 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.uncertainty->posterior->unknowns == "codes");
   CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                                                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
+  CHECK_THAT(io::words_on_uncertainty(read), !Contains("Errors count"));
   posterior.investigated.setZero();
-  CHECK_THAT(io::words_on_uncertainty(written), Contains("They see no cell"));
+  posterior.error_scale = uncertainty.ensemble->error_scale = 2.5;
+  const std::string words = io::words_on_uncertainty(written);
+  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times"));
+  CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
 }
