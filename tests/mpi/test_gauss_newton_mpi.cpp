@@ -116,7 +116,7 @@ TEST_CASE("normal equations: in either space the model of a lambda has the same 
   }
 }
 
-TEST_CASE("normal equations: rows that stay on their ranks give the model of a whole Jacobian; masked rows do not enter") {
+TEST_CASE("normal equations: rows that stay on their ranks give the model of a whole Jacobian, masked rows do not enter") {
   constexpr Eigen::Index n = 60, n_data = 900;
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
   const Eigen::VectorXd m = Eigen::VectorXd::Constant(n, 0.5), observed = tests::random_matrix(n_data, 1, 2).col(0);

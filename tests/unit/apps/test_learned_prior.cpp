@@ -146,7 +146,7 @@ TEST_CASE("learned prior: files that are missing, cut off or something else are 
   }
 }
 
-TEST_CASE("learned prior: codes come first, then cells outside, then shifts; what is decoded comes back", "[apps]") {
+TEST_CASE("learned prior: codes come first, then cells outside, then shifts, what is decoded comes back", "[apps]") {
   Earth earth = small_earth();
   fix_regions({{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}}, earth);
   const auto subdomains = std::make_shared<const Subdomains>(LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);

@@ -74,7 +74,7 @@ TEST_CASE("fixed regions and tears: those that miss the grid, and regions that l
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
 }
 
-TEST_CASE("tears: a part outside the grid is named in a warning; above the top of a grid on the datum the ground counts as inside",
+TEST_CASE("tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground counts as inside",
           "[apps]") {
   const Earth earth = small_earth();
   const auto warned = [](const TearConfig& tear, const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {

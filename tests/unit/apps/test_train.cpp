@@ -109,7 +109,7 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
   CHECK_THAT(training.text("card.json"), Contains("\"steps\": 24"));
 }
 
-TEST_CASE("train: two runs write the same bytes; safetensors and reports are a matter of choice", "[apps]") {
+TEST_CASE("train: two runs write the same bytes, safetensors and reports are a matter of choice", "[apps]") {
   const Training a, b;
   for (const Training* each : {&a, &b}) REQUIRE(each->run({"--set", "output.format=\"safetensors\"", "--set", "output.report=false"}) == 0);
   CHECK(a.text("vae.safetensors") == b.text("vae.safetensors"));

@@ -33,7 +33,7 @@ TEST_CASE("verdict: a target reached may be missed by 1 % at the final accuracy,
   CHECK_THAT(missed.text, Contains("the target 2 was reached on the iterations' meshes") && Contains("the rms 2.0201 is above it"));
 }
 
-TEST_CASE("verdict: above the target it says why the run ended, whatever the final accuracy gives; a failure is the solver's", "[apps]") {
+TEST_CASE("verdict: above the target it says why the run ended, whatever the final accuracy gives, a failure is the solver's", "[apps]") {
   for (const auto reason : {StopReason::stagnated, StopReason::max_iterations}) {
     const auto ended = verdict(reason, 1.9);
     CHECK(ended.code == ExitCode::not_converged);

@@ -94,7 +94,7 @@ TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the 
   CHECK(n_files(folder) == 1);
 }
 
-TEST_CASE("AtomicFile: what a killed process left of the same file is removed; what is another's stays", "[core]") {
+TEST_CASE("AtomicFile: what a killed process left of the same file is removed, what is another's stays", "[core]") {
   const TemporaryFolder folder;
   const pid_t child = fork();
   if (child == 0) {

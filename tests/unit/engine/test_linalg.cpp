@@ -33,7 +33,7 @@ double largest(const Tensor& x) { return cast(max(abs(x)), DType::f64).item<doub
 
 }  // namespace
 
-TEST_CASE("cholesky: of a matrix worked out by hand; the upper triangle is not read", "[engine]") {
+TEST_CASE("cholesky: of a matrix worked out by hand, the upper triangle is not read", "[engine]") {
   const Values expected{2, 0, 0, 6, 1, 0, -8, 5, 3};
   CHECK(cholesky(matrix({4, 99, 99, 12, 37, 99, -16, -43, 98})).to_vector<double>() == expected);
 }
@@ -60,7 +60,7 @@ TEST_CASE("triangular_solve: each triangle and form, vectors, and batches that b
   CHECK(triangular_solve(many, reshape(row({2, 9}), {1, 2})).to_vector<double>() == Values{1, 2, 2, 9});
 }
 
-TEST_CASE("solve_spd: residual vanishes; the gradient of ln det is the inverse", "[engine]") {
+TEST_CASE("solve_spd: residual vanishes, the gradient of ln det is the inverse", "[engine]") {
   const Tensor a = definite(90, DType::f64), b = random_normal(random_key(4), {90, 3}, DType::f64);
   CHECK(largest(matmul(a, solve_spd(a, b)) - b) < 1e-12);
   const Tensor slope = grad([](const Tensor& x) { return log_determinant_spd(x); })(a);

@@ -35,7 +35,7 @@ TEST_CASE("take: rows, columns, and one element of each line", "[engine]") {
   CHECK(take_along_axis(x, reshape(at({2, 0}), {1, 2}), 0).to_vector<double>() == Values{4, 1});
 }
 
-TEST_CASE("scatter_add: equal indices add up; the gradient of a table of vectors counts their uses", "[engine]") {
+TEST_CASE("scatter_add: equal indices add up, the gradient of a table of vectors counts their uses", "[engine]") {
   CHECK(scatter_add(zeros({3}, DType::f64), at({2, 0, 2}), row({1, 2, 4})).to_vector<double>() == Values{2, 0, 5});
   const auto total = [](const Tensor& vectors) { return sum(take(vectors, at({1, 1, 0}))); };
   CHECK(grad(total)(table_of(3, 2)).to_vector<double>() == Values{1, 1, 2, 2, 0, 0});

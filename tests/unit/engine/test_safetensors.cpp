@@ -232,7 +232,7 @@ TEST_CASE("safetensors: no bit of a file can flip, and no byte be cut off, witho
   CHECK(n_same < 100);  // a flip in the key of the header's checksum takes away that checksum and nothing else
 }
 
-TEST_CASE("safetensors: a damaged array is named; ranges of the others still come") {
+TEST_CASE("safetensors: a damaged array is named, ranges of the others still come") {
   const TemporaryFolder folder;
   const std::string path = folder / "x.safetensors";
   SafetensorsSink sink(path);

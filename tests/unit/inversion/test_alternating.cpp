@@ -179,7 +179,7 @@ TEST_CASE("alternating: a start at lambdas ten times off, either way, ends at th
 // 0.6 is far below the errors, and pairs get there. How far they get at all is another matter: the cells outside are those of a section of cells that fits,
 // for small λ the smoothest one, and beside these the codes of this problem reach no less than 0.294. Joint steps know no such place.
 TEST_CASE(
-    "alternating: without noise the misfit falls far below the errors, to what codes reach beside cells that fitted without them; joint "
+    "alternating: without noise the misfit falls far below the errors, to what codes reach beside cells that fitted without them, joint "
     "steps go on") {
   SectionProblem problem;
   problem.observed = problem.forward->value(problem.truth);

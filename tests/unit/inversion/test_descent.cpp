@@ -119,7 +119,7 @@ TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, re
   }
 }
 
-TEST_CASE("descent: rejected trials shorten the step; a gradient that fails ends the run and keeps the model") {
+TEST_CASE("descent: rejected trials shorten the step, a gradient that fails ends the run and keeps the model") {
   const tests::CurvedProblem problem;
   for (const auto method : methods) {
     const auto fake = std::make_shared<tests::FakeMap>(problem.map);

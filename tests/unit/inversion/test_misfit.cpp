@@ -28,7 +28,7 @@ TEST_CASE("misfit: residuals are divided by sigma and rms counts kept data only"
   CHECK(misfit.rms(predicted) == Approx(std::sqrt(2.5)));
 }
 
-TEST_CASE("misfit: phase residuals are wrapped to (-pi, pi], others are not") {
+TEST_CASE("misfit: phase residuals are wrapped to above -pi and up to pi, others are not") {
   constexpr double pi = std::numbers::pi;
   const DataMisfit misfit(Eigen::Vector4d(3.0, -3.0, pi, 3.0), Eigen::Vector4d::Ones(), {1, 1, 1, 1}, {1, 1, 1, 0});
   const Eigen::VectorXd residual = misfit.residual(Eigen::Vector4d(-3.0, 3.0, 0.0, -3.0));

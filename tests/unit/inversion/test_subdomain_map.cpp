@@ -119,7 +119,7 @@ CodedRoughness two_columns(std::shared_ptr<const SubdomainMap>& map, CodedRoughn
 
 }  // namespace
 
-TEST_CASE("roughness counts outside and, weighted, between subdomains; inside one the codes' prior takes its place") {
+TEST_CASE("roughness counts outside and, weighted, between subdomains, inside one the codes' prior takes its place") {
   std::shared_ptr<const SubdomainMap> map;
   const CodedRoughness roughness = two_columns(map, {.code_weight = 0.5, .between_weight = 0.25});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};

@@ -118,7 +118,7 @@ TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]"
   CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
 }
 
-TEST_CASE("table CSV: a heading, numbers that read back the same, an empty field for NaN; one name per column", "[csv]") {
+TEST_CASE("table CSV: a heading, numbers that read back the same, an empty field for NaN, one name per column", "[csv]") {
   const TemporaryFolder folder;
   Eigen::MatrixXd values(2, 2);
   values << 1.5, 0.1, -2e-7, std::nan("");

@@ -157,7 +157,7 @@ TEST_CASE("EDI: EMPTY in any spelling is missing, never 0", "[edi]") {
   CHECK(zeros.rows[1].impedance[1].is_missing());
 }
 
-TEST_CASE("EDI: missing or senseless variances leave the error open; missing blocks leave their elements missing", "[edi]") {
+TEST_CASE("EDI: missing or senseless variances leave the error open, missing blocks leave their elements missing", "[edi]") {
   const auto negative = parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
   CHECK(std::isnan(negative.rows[0].impedance[1].sigma));
   CHECK(std::isnan(negative.rows[1].impedance[1].sigma));

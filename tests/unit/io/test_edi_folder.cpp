@@ -105,7 +105,7 @@ TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, nev
   CHECK(core::log::count(core::log::Level::warning) == warnings + 1);
 }
 
-TEST_CASE("EDI folder: stations of one name get a suffix; an unknown name in the order is an error", "[edi]") {
+TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the order is an error", "[edi]") {
   const TemporaryFolder folder;
   for (const char* file : {"1.edi", "2.edi", "3.edi"}) write_text(folder, file, station_text("same"));
   const auto set = read_edi_folder(folder.path().string());

@@ -146,7 +146,7 @@ TEST_CASE("EMData: data with a negative error are masked with one warning that c
   CHECK_THAT(polar.warnings.at(0), Catch::Contains("2 data have a negative standard error"));
 }
 
-TEST_CASE("EMData: older versions have fewer columns; equal names get a suffix", "[mare2dem]") {
+TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix", "[mare2dem]") {
   const std::string old =
       "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";
   const auto file = parse(old);

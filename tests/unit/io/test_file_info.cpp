@@ -123,7 +123,7 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
   CHECK(describe_file(folder / "half.h5").code == core::ExitCode::format);
 }
 
-TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5; damage is told", "[info]") {
+TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5, damage is told", "[info]") {
   const TemporaryFolder folder;
   const engine::NamedTensors state{{"net.0.weight", engine::Tensor::from(std::vector<double>(6), {2, 3})},
                                    {"optimizer.n_steps", engine::Tensor::from(std::vector<std::int64_t>{7}, {})}};

@@ -119,7 +119,7 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THROWS_AS(write_modem_model_2d(folder / "h.rho", hill), core::InvalidArgument);
 }
 
-TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t); its placeholder errors are masked", "[modem]") {
+TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t), its placeholder errors are masked", "[modem]") {
   const auto data = read_modem_data_2d(block2_data);
   CHECK(data.survey.stations.size() == 40);
   CHECK(data.survey.frequencies_hz.size() == 12);

@@ -177,7 +177,7 @@ TEST_CASE("section picture: colours of cells, station names and scales are in th
                                        std::lround(255 * expected.blue))));
 }
 
-TEST_CASE("section picture: several panels share the scales; a veil covers what is deep") {
+TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
   const io::InversionResult result = test::synthetic_result(small);
   const SectionPanel panel{"first", result.section(), {}, {}};
   SectionPanel second = panel;

@@ -206,7 +206,7 @@ TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that
   CHECK(at(model(beside), 500, 500) == Approx(1.0 / (0.5 * 0.1 + 0.25 * 1.0 + 0.25 * 0.01)).epsilon(0.1));
 }
 
-TEST_CASE("TOML model: a sea needs a resistivity; surfaces and polygons that cross themselves are refused with their place", "[toml]") {
+TEST_CASE("TOML model: a sea needs a resistivity, surfaces and polygons that cross themselves are refused with their place", "[toml]") {
   const std::string base = "[background]\nresistivity_ohm_m = [1.0]\n";
   const auto sea = model(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
   CHECK(sea.sea.value().level_m == 0.0);

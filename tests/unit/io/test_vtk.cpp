@@ -122,7 +122,7 @@ TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coa
   CHECK(grid->GetCell(7)->GetNumberOfPoints() == 3);
 }
 
-TEST_CASE("vtk: without a sea no array speaks of one; a series and a result draw theirs") {
+TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw theirs") {
   const OutputFolder folder;
   const mesh::Section2D section = draped_section();
   io::write_section_vtu(folder / "dry.vtu", section);

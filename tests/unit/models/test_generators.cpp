@@ -67,7 +67,7 @@ TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges")
   CHECK(log_sum / n_first == Approx(0.5 * (std::log(100) + std::log(300))).margin(0.05));  // uniform in the logarithm
 }
 
-TEST_CASE("layers: stated ones keep their order; dips and reliefs move interfaces as they say") {
+TEST_CASE("layers: stated ones keep their order, dips and reliefs move interfaces as they say") {
   LayeredOptions options{.layers = {{{300, 300}, {1, 1}}, {{}, {3, 3}}}};
   const Eigen::MatrixXd level = prior_of<Layered>(options, patch()).draw(0);
   CHECK(level(0, 0) == 1.0);

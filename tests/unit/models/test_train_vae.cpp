@@ -108,7 +108,7 @@ TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with th
   }
 }
 
-TEST_CASE("train: the network kept is that of the epoch with the best validation loss; patience ends the training", "[models]") {
+TEST_CASE("train: the network kept is that of the epoch with the best validation loss, patience ends the training", "[models]") {
   VaeSetup setup = small_setup(60);
   setup.recipe.learning_rate = 0.05;  // restless
   setup.recipe.patience = 2;

@@ -159,7 +159,7 @@ TEST_CASE("observed data: missing, listed and bad-error data are masked and coun
   CHECK(data.kept().n_kept() == 12 - 2 - 1 - 2);
 }
 
-TEST_CASE("observed data: shared frequencies are used unless listed; another list is missing or interpolated on request and flagged",
+TEST_CASE("observed data: shared frequencies are used unless listed, another list is missing or interpolated on request and flagged",
           "[profile]") {
   auto other = station("b");
   for (auto& row : other.rows) row.frequency_hz *= 1.3;
@@ -178,7 +178,7 @@ TEST_CASE("observed data: shared frequencies are used unless listed; another lis
   CHECK_THROWS_AS(make_observed_data({station("a"), other}, line_of(2), selection), core::InvalidArgument);
 }
 
-TEST_CASE("observed data: nothing usable is an error that shows the table; so is a rule for an unknown station", "[profile]") {
+TEST_CASE("observed data: nothing usable is an error that shows the table, so is a rule for an unknown station", "[profile]") {
   DataSelection selection = select({Quantity::zxy_re});
   selection.masks = {{"", {}, 0.0, 1e300}};
   CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_observed_data({station("a")}, line_of(1), selection); }),
