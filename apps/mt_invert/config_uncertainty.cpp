@@ -28,8 +28,11 @@ std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
   }
   if (config.posterior || n_samples > 0) {
     config.scale_errors = table.flag("scale_errors", config.scale_errors);
-  } else if (table.has("scale_errors")) {
-    table.refuse("scale_errors", "applies to the posterior and to samples; ask for one of them or remove this key");
+    config.widen_prior = table.flag("widen_prior", config.widen_prior);
+  }
+  for (const char* key : {"scale_errors", "widen_prior"}) {
+    if (!config.posterior && n_samples == 0 && table.has(key))
+      table.refuse(key, "applies to the posterior and to samples; ask for one of them or remove this key");
   }
   if (n_samples > 0) config.ensemble = read_ensemble(table, n_samples);
   if (!config.posterior) return config.ensemble ? std::optional(config) : std::nullopt;

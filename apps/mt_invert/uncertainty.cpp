@@ -28,14 +28,24 @@ constexpr const char* format_name = "lodestone ensemble";
 struct End {
   PhysicsSetup physics;  ///< of the unknowns that the prior is about
   VectorXd unknowns;
-  double error_scale = 1.0;  ///< errors as stated are multiplied by it, λ is divided by its square: the minimum stays
-  double lambda = 0.0;       ///< scaled
+  io::Counting counting;
+  double lambda = 0.0;  ///< by that
   Smoothness smoothness;
   inversion::Objective objective;
 
   [[nodiscard]] const ModelSpace& space() const { return physics.space(); }
   [[nodiscard]] std::string kind() const { return space().coded() ? "codes" : "cells"; }
 };
+
+/// λ by which no region's codes are narrower before the data than they were trained; `counting` notes what it was and is.
+double widened(double lambda, const Smoothness& smoothness, bool widen, io::Counting& counting) {
+  if (!smoothness.coded()) return lambda;
+  const double trained = 1.0 / std::ranges::max(smoothness.coded()->code_weights());
+  const double here = widen ? std::min(lambda, trained) : lambda;
+  counting.codes_in_run = std::sqrt(trained / lambda);
+  counting.codes = std::sqrt(trained / here);
+  return here;
+}
 
 /// Nothing where no step was taken, which leaves no λ.
 std::optional<End> end_of(const EndedRun& run) {
@@ -54,12 +64,15 @@ std::optional<End> end_of(const EndedRun& run) {
   }
   PhysicsSetup physics(stage.physics.comm(), stage.earth, stage.physics.survey(), space, run.config.forward);
   Smoothness smoothness(run.config.regularization, stage.earth, space);
-  const double scale = run.config.uncertainty->scale_errors ? std::max(1.0, ended.rms) : 1.0;
+  const UncertaintyConfig& wanted = *run.config.uncertainty;
+  const double scale = wanted.scale_errors ? std::max(1.0, ended.rms) : 1.0;
+  io::Counting counting{.error_scale = scale};
+  const double here = widened(lambda / (scale * scale), smoothness, wanted.widen_prior, counting);
   const inversion::DataMisfit misfit = misfit_of(run.data, run.config.huber_threshold, shift_prior_of(run.config, space));
   inversion::Objective objective{.forward = physics.forward_for(log10_resistivity),
                                  .misfit = misfit.with_errors_times(scale),
                                  .regularization = smoothness.at(unknowns)};
-  return End{std::move(physics), std::move(unknowns), scale, lambda / (scale * scale), std::move(smoothness), std::move(objective)};
+  return End{std::move(physics), std::move(unknowns), counting, here, std::move(smoothness), std::move(objective)};
 }
 
 /// Numbers of the free cells in all cells; `of_held` in those that are held.
@@ -113,7 +126,7 @@ io::PosteriorSpread posterior_at(const End& end, const Earth& earth, const inver
           .degrees_of_freedom = posterior.degrees_of_freedom(),
           .n_unknowns = static_cast<double>(end.unknowns.size()),
           .n_data = static_cast<double>(end.objective.misfit.n_kept() - end.space().n_shifts()),  // the shifts' prior stands among them
-          .error_scale = end.error_scale,
+          .counting = end.counting,
           .unknowns = end.kind()};
 }
 
@@ -148,8 +161,8 @@ Ensemble sample(const End& end, const inversion::EnsembleOptions& options, const
   const auto on_sample = [&](const Ensemble& ensemble) {
     const inversion::SampleRecord& last = ensemble.records.back();
     core::log::info("sample {} of {}: {}", ensemble.records.size(), options.n_samples,
-                    last.failure.empty() ? fmt::format("rms {:.4f} after {} step(s){}", end.error_scale * last.rms, last.n_iterations,
-                                                       last.converged ? "" : ", not converged")
+                    last.failure.empty() ? fmt::format("rms {:.4f} after {} step(s){}", end.counting.error_scale * last.rms,
+                                                       last.n_iterations, last.converged ? "" : ", not converged")
                                          : "failed: " + last.failure);
     on_rank_zero(end.physics.comm(), [&] { save(path, ensemble, options.max_iterations); });
   };
@@ -184,7 +197,7 @@ std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End&
                             .deviation_decades = of_cells.deviation,
                             .lambda = ensemble.lambda,
                             .smallest_rms = std::numeric_limits<double>::infinity(),
-                            .error_scale = end.error_scale,
+                            .counting = end.counting,
                             .n_samples = static_cast<int>(cells.cols()),
                             .n_failed = ensemble.n_failed(),
                             .n_unconverged = ensemble.n_unconverged(),
@@ -215,7 +228,7 @@ Findings find_uncertainty(const EndedRun& run, Samples in_folder, const std::fun
     if (wanted.ensemble) {
       Ensemble done = in_folder == Samples::kept ? saved_samples(run.folder.ensemble(), *end, *wanted.ensemble) : Ensemble{};
       const Ensemble ensemble =
-          with_stated_rms(sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop), end->error_scale);
+          with_stated_rms(sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop), end->counting.error_scale);
       if (ensemble.stopped) return {{}, ensemble.stopped};
       core::log::info("{}", ensemble.brief());
       uncertainty.ensemble = spread_of(ensemble, *end);

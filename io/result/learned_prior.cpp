@@ -27,6 +27,13 @@ std::string about_codes(const LearnedPrior& prior) {
   return text;
 }
 
+/// Whether the final model has a subdomain that is no draw.
+bool leaves_prior(const LearnedPrior& prior) {
+  return std::ranges::any_of(prior.regions, [](const LearnedRegion& region) {
+    return std::ranges::any_of(region.coverage, [](const SubdomainRow& row) { return row.verdict == SubdomainRow::outside; });
+  });
+}
+
 }  // namespace
 
 LearnedPrior::Deviation LearnedPrior::deviation(int region) const {
@@ -76,8 +83,10 @@ std::string verdict_on_prior(const InversionResult& result) {
   const bool fits = prior.features_rms <= rounding * result.target_rms;
   const std::string reached = fmt::format("with the regions kept to what their prior allows the rms comes to {:.3f}, the target is {:.3g}",
                                           prior.features_rms, result.target_rms);
-  std::string text = fits ? fmt::format("The prior fits the data: {}.", reached)
-                          : fmt::format("The prior does not fit the data to the target: {}.", reached);
+  const bool strained = fits && !prior.polished && leaves_prior(prior);
+  std::string text = strained ? fmt::format("The prior fits the data only with models that it hardly knows: {}.", reached)
+                     : fits   ? fmt::format("The prior fits the data: {}.", reached)
+                              : fmt::format("The prior does not fit the data to the target: {}.", reached);
   const std::string of_subdomains = prior.coverage_in_words.empty() ? about_codes(prior) : " " + prior.coverage_in_words;
   if (!prior.polished) return text + of_subdomains;
   const LearnedPrior::Deviation deviation = prior.deviation();

@@ -19,7 +19,8 @@ struct SubdomainRow {
   double chi_square = 0.0;                                       ///< mean square of the nearest code, relative to that of draws
   double tail = 1.0;                                             ///< probability that a draw's code is longer
   double data_share = std::numeric_limits<double>::quiet_NaN();  ///< of the prior's variance, that the data took away; NaN: not computed
-  int verdict = 0;                                               ///< 0 inside the prior, 1 at its edge, 2 outside
+  static constexpr int outside = 2;
+  int verdict = 0;  ///< 0 inside the prior, 1 at its edge, 2 outside
 };
 
 /// A part of the section that is set by codes of subdomains.

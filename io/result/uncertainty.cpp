@@ -38,10 +38,17 @@ double usual_depth_m(const physics::mesh::TensorGrid2D& grid, const Eigen::Vecto
   return median(std::move(depth_m));
 }
 
-/// Of errors that were taken to be larger than stated.
-std::string on_scale(double error_scale) {
-  if (error_scale == 1.0) return "";
-  return fmt::format(" Errors count {:.2f} times what was stated, as the rms asks for; spreads are so much wider.", error_scale);
+constexpr double clearly_narrower = 0.9;  // than trained
+
+/// Of errors that were taken to be larger than stated, and of a prior that was taken to be narrower than trained.
+std::string on_counting(const Counting& counting) {
+  std::string text;
+  if (counting.error_scale != 1.0)
+    text = fmt::format(" Errors count {:.2f} times what was stated, as the rms asks for; spreads are so much wider.", counting.error_scale);
+  if (counting.codes_in_run >= clearly_narrower) return text;
+  text +=
+      fmt::format(" The λ of the run made the prior of the codes {:.1f} times narrower than it was trained;", 1.0 / counting.codes_in_run);
+  return text + (counting.codes < clearly_narrower ? " so it is here, and spreads are too small." : " here it counts as trained.");
 }
 
 std::string on_posterior(const InversionResult& result, const PosteriorSpread& posterior) {
@@ -99,7 +106,7 @@ std::string words_on_uncertainty(const InversionResult& result) {
   if (posterior) text = on_posterior(result, *posterior);
   if (posterior && ensemble) text += ' ';
   if (ensemble) text += on_ensemble(*ensemble);
-  return text + on_scale(posterior ? posterior->error_scale : ensemble ? ensemble->error_scale : 1.0);  // the same in both
+  return text + on_counting(posterior ? posterior->counting : ensemble ? ensemble->counting : Counting{});  // the same in both
 }
 
 }  // namespace lodestone::io

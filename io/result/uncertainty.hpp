@@ -11,6 +11,13 @@ namespace lodestone::io {
 
 struct InversionResult;
 
+/// How errors and prior count, beside what was stated and trained.
+struct Counting {
+  double error_scale = 1.0;  ///< of the errors as stated, and of 1/√λ of the run
+  double codes_in_run = 1.0,
+         codes = 1.0;  ///< deviation of codes before the data, of that they were trained with: in the run with scaled errors, and here
+};
+
 /// The normal distribution around the final model where the problem is taken to be linear. Deviations are of log10 resistivity, in decades; arrays of n_cells.
 struct PosteriorSpread {
   static constexpr double largest = 10.0;   ///< wider deviations count as this
@@ -21,8 +28,8 @@ struct PosteriorSpread {
   Eigen::VectorXd investigated;             ///< 1 where the data see the cell, 0 beyond the depth of investigation
   double seen_share = 0.0, largest_prior_decades = 0.0;  ///< of the rule: after ≤ share · min(before, largest prior)
   double lambda = 0.0, degrees_of_freedom = 0.0, n_unknowns = 0.0, n_data = 0.0;
-  double error_scale = 1.0;  ///< errors, and 1/√λ, count so many times what they were in the inversion
-  std::string unknowns;      ///< "cells" or "codes"
+  Counting counting{};
+  std::string unknowns;  ///< "cells" or "codes"
 };
 
 /// Models that data and prior allow, by randomise-then-optimise; arrays of n_cells.
@@ -30,7 +37,7 @@ struct EnsembleSpread {
   static constexpr int fewest = 19;  ///< samples, below which p5 and p95 are the extremes
   Eigen::VectorXd p5_log10_resistivity, p50_log10_resistivity, p95_log10_resistivity, deviation_decades;
   double lambda = 0.0, smallest_rms = 0.0, largest_rms = 0.0;
-  double error_scale = 1.0;                            ///< as of the posterior; both rms go with the errors as stated
+  Counting counting{};                                 ///< as of the posterior; both rms go with the errors as stated
   int n_samples = 0, n_failed = 0, n_unconverged = 0;  ///< those with a model; those without; of the first those whose steps ran out
   std::uint64_t seed = 0;
   std::string unknowns;

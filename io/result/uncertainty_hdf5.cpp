@@ -27,11 +27,13 @@ std::array<Cells, 5> cells_of(PosteriorSpread& p) {
            {"investigated", "1", &p.investigated}}};
 }
 
-std::array<Scalar, 7> scalars_of(PosteriorSpread& p) {
+std::array<Scalar, 9> scalars_of(PosteriorSpread& p) {
   return {{{"seen_share", &p.seen_share},
            {"largest_prior_decades", &p.largest_prior_decades},
            {"lambda", &p.lambda},
-           {"error_scale", &p.error_scale},
+           {"error_scale", &p.counting.error_scale},
+           {"codes_scale_in_run", &p.counting.codes_in_run},
+           {"codes_scale", &p.counting.codes},
            {"degrees_of_freedom", &p.degrees_of_freedom},
            {"n_unknowns", &p.n_unknowns},
            {"n_data", &p.n_data}}};
@@ -44,8 +46,13 @@ std::array<Cells, 4> cells_of(EnsembleSpread& e) {
            {"deviation_decades", decades, &e.deviation_decades}}};
 }
 
-std::array<Scalar, 4> scalars_of(EnsembleSpread& e) {
-  return {{{"lambda", &e.lambda}, {"error_scale", &e.error_scale}, {"smallest_rms", &e.smallest_rms}, {"largest_rms", &e.largest_rms}}};
+std::array<Scalar, 6> scalars_of(EnsembleSpread& e) {
+  return {{{"lambda", &e.lambda},
+           {"error_scale", &e.counting.error_scale},
+           {"codes_scale_in_run", &e.counting.codes_in_run},
+           {"codes_scale", &e.counting.codes},
+           {"smallest_rms", &e.smallest_rms},
+           {"largest_rms", &e.largest_rms}}};
 }
 
 template <class Spread>

@@ -118,9 +118,16 @@ with Folder() as folder:
         said = ended(config, *BOTH, "-o", folder / name)
         check(words(said)[0][2:] == kind and len(words(said)[1]) == 4, f"{name}: {words(said)[0]}")
 
+    # A prior that λ made narrow, for a target that asked for little, counts as trained unless the λ of the run is to count.
+    narrow = ("--set", "inversion.target_rms=3.0", "--set", "uncertainty.posterior=true", "--set", "learned_prior.code_weight=30.0")
+    wide, kept = ended(right, *narrow, "-o", folder / "wide"), ended(right, *narrow, "--set", "uncertainty.widen_prior=false", "-o", folder / "kept")
+    known = [float(re.search(r"is known to ([\d.]+) decades|They see no cell", said.stdout).group(1) or 0.0) for said in (wide, kept)]
+    check("here it counts as trained" in wide.stdout and "spreads are too small" in kept.stdout, "how the prior counts is said")
+    check(known[0] > 1.2 * known[1], f"a prior as trained, wider deviations: {known}")
+
     # Mistakes, and what has no answer.
     for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "samples only"), ("seen_share=0.5", "posterior = true"), ("scale_errors=true", "posterior and to samples"),
-                          ("posteriori=true", "posterior")):
+                          ("widen_prior=false", "posterior and to samples"), ("posteriori=true", "posterior")):
         expect(2, [says, setting.split("=")[0]], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
     expect(2, ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
     easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "-o", folder / "easy")

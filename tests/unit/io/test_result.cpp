@@ -254,6 +254,7 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   posterior.n_unknowns = 40;
   posterior.n_data = 60;
   posterior.unknowns = "codes";
+  posterior.counting.codes = 0.95;
   uncertainty.ensemble = io::EnsembleSpread{.p5_log10_resistivity = ramp,
                                             .p50_log10_resistivity = 2.0 * ramp,
                                             .p95_log10_resistivity = 3.0 * ramp,
@@ -273,14 +274,18 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(same(read.uncertainty->ensemble->p95_log10_resistivity, 3.0 * ramp));
   CHECK(read.uncertainty->ensemble->seed == 5);
   CHECK(read.uncertainty->posterior->unknowns == "codes");
+  CHECK(read.uncertainty->posterior->counting.codes == 0.95);
   CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                                                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
   CHECK_THAT(io::words_on_uncertainty(read), !Contains("Errors count"));
   posterior.investigated.setZero();
-  posterior.error_scale = uncertainty.ensemble->error_scale = 2.5;
+  posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
   const std::string words = io::words_on_uncertainty(written);
-  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times"));
+  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") && Contains("10.0 times narrower") &&
+                        Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
+  posterior.counting.codes = 0.1;
+  CHECK_THAT(io::words_on_uncertainty(written), Contains("too small"));
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
 }
@@ -334,7 +339,9 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   CHECK_THAT(io::verdict_on_prior(written), Contains("not the prior's fault"));
   prior.features_rms = 1.0;
   prior.polished = false;
-  CHECK_THAT(io::verdict_on_prior(written), Contains("The prior fits the data") && !Contains("polish"));
+  CHECK_THAT(io::verdict_on_prior(written), Contains("The prior fits the data:") && !Contains("polish"));
+  prior.regions[0].coverage = {{}, {.verdict = io::SubdomainRow::outside}};
+  CHECK_THAT(io::verdict_on_prior(written), Contains("only with models that it hardly knows"));
   prior.subdomain.conservativeResize(3);
   CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
 }
