@@ -3,6 +3,7 @@
 #include "apps/mt_invert/dry_run.hpp"
 #include "apps/mt_invert/invert_1d.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/resume_command.hpp"
 #include "apps/mt_invert/run_directives.hpp"
 #include "apps/mt_invert/run_results.hpp"
 #include "apps/mt_invert/site_kinks.hpp"
@@ -100,7 +101,8 @@ bool was_stopped(const inversion::InversionSummary& summary) {
 }
 
 int say_how_to_go_on(const std::string& what, const InvertArguments& arguments, const RunFolder& folder) {
-  core::log::warning("{}; go on with: mt_invert invert {} -o {} --resume", what, arguments.config_path, folder.path().string());
+  core::log::warning("{}; go on with: {}", what,
+                     resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
   return static_cast<int>(core::ExitCode::interrupted);
 }
 

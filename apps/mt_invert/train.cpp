@@ -2,6 +2,7 @@
 #include "apps/mt_invert/commands.hpp"
 #include "apps/mt_invert/config_train.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
+#include "apps/mt_invert/resume_command.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
 #include "apps/mt_invert/train_folder.hpp"
 #include "apps/mt_invert/train_report.hpp"
@@ -91,7 +92,7 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
   const models::VaeTraining training = trained(config, run);
   if (!training.vae) {
     const std::string next =
-        config.checkpoint ? fmt::format("go on with: mt_invert train {} -o {} --resume", arguments.config_path, folder.path().string())
+        config.checkpoint ? "go on with: " + resume_command("train", arguments.config_path, arguments.assignments, folder.path().string())
                           : "nothing was kept (output.checkpoint = false)";
     core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
     return core::ExitCode::interrupted;

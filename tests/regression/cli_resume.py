@@ -2,6 +2,7 @@
 """invert: results, stopping and going on to the identical result."""
 import csv
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -52,13 +53,14 @@ with Folder() as folder:
     # Stopped in mid-run by a batch system (SIGTERM) and by a person at the keyboard (SIGINT).
     for name in ("SIGTERM", "SIGINT"):
         run_folder = f"stopped_{name}"
-        process = start("invert", path, "-o", folder / run_folder)
+        process = start("invert", path, "-o", folder / run_folder, "--set", "run.title=it's mine", "--set", "data.period_min_s=1e-9")
         check(wait_for(folder / f"{run_folder}/checkpoint.h5"), f"{name}: a checkpoint appears")
         process.send_signal(getattr(signal, name))
         said, _ = process.communicate(timeout=100)
         check(process.returncode == 11 and "--resume" in said, f"{name}: code 11, and how to go on")
         check(not os.path.exists(folder / f"{run_folder}/result.h5"), f"{name}: no result yet")
-        expect(10, [], "invert", path, "-o", folder / run_folder, "--resume")
+        typed = shlex.split(next(line for line in said.splitlines() if "go on with: mt_invert " in line).split("go on with: mt_invert ")[1])
+        expect(10, ["it's mine"], *typed)
         check(section(folder, run_folder) == section(folder, "whole"), f"{name} and resume: the same section")
 
     # Changed input is refused, more iterations are not.

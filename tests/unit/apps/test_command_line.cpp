@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/command_line.hpp"
+#include "apps/mt_invert/resume_command.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -124,4 +125,13 @@ TEST_CASE("command line: the help of each command ends with examples", "[apps]")
     CHECK_THAT(std::get<ShowText>(line.command).text, Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
   }
   CHECK_THAT(std::get<ShowText>(parse({"--version"}).command).text, Catch::Contains("compiler"));
+}
+
+TEST_CASE("command line: what is printed to be typed again is quoted for a shell", "[apps]") {
+  CHECK(shell_quoted("inversion.target_rms=1.5") == "inversion.target_rms=1.5");
+  CHECK(shell_quoted("data.modes=[\"te\"]") == "'data.modes=[\"te\"]'");
+  CHECK(shell_quoted("it's") == "'it'\\''s'");
+  CHECK(shell_quoted("") == "''");
+  CHECK(resume_command("invert", "my run.toml", {"a.b=1", "run.title=x y"}, "out/x") ==
+        "mt_invert invert 'my run.toml' --set a.b=1 --set 'run.title=x y' -o out/x --resume");
 }

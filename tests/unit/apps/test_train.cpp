@@ -144,6 +144,16 @@ TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "
   CHECK(training.text("vae.h5") == whole.text("vae.h5"));
 }
 
+TEST_CASE("train: a stopped training prints how to go on with it, its assignments among it", "[apps]") {
+  const Training training;
+  CHECK(training.run({"--time-limit", "1e-9", "--set", "network.channels=[4, 5]", "--set", "run.title=it's mine"}) == 11);
+  const std::string quoted = R"('run.title=it'\\''s mine')";  // as JSON has it
+  CHECK_THAT(training.text("log.jsonl"),
+             Contains(fmt::format("go on with: mt_invert train {} --set 'network.channels=[4, 5]' --set {} -o {} --resume",
+                                  training.config(), quoted, training.out().string())));
+  CHECK(training.run({"--set", "network.channels=[4, 5]", "--resume"}) == 0);
+}
+
 TEST_CASE("train: a preview draws the prior and each of its generators, and trains nothing", "[apps]") {
   const Training training(std::string(small) +
                           "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
