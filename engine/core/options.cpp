@@ -55,6 +55,7 @@ struct TomlText {
     for (const double value : values) text += (text.empty() ? "" : ", ") + toml_number(value);
     return "[" + text + "]";
   }
+  std::string operator()(const std::vector<std::int64_t>& values) const { return fmt::format("[{}]", fmt::join(values, ", ")); }
   std::string operator()(const std::vector<std::string>& values) const { return "[" + quoted_list(values) + "]"; }
 };
 
@@ -68,8 +69,14 @@ struct Description {
     const std::string text = fmt::format("a list of {} numbers", values.size());
     return bad == values.end() ? text : fmt::format("{}, of which number {} is {}", text, bad - values.begin() + 1, *bad);
   }
+  std::string operator()(const std::vector<std::int64_t>& values) const { return fmt::format("a list of {} integers", values.size()); }
   std::string operator()(const std::vector<std::string>& values) const { return fmt::format("a list of {} texts", values.size()); }
 };
+
+bool is_empty_list(const Options::Value& value) {
+  const auto* numbers = std::get_if<std::vector<double>>(&value);
+  return numbers != nullptr && numbers->empty();  // it has no type
+}
 
 std::string toml_key(const std::string& key) {
   const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
@@ -94,6 +101,8 @@ struct Options::Node {
   };
 
   std::string path, where;
+  NodePtr parent;  ///< of a table that is not there but was asked for, under this key
+  std::string key_in_parent;
   std::vector<Entry> entries;
   std::set<std::string, std::less<>> known;
 
@@ -109,6 +118,25 @@ struct Options::Node {
   Entry* find(std::string_view key) {
     const auto found = std::ranges::find(entries, key, &Entry::key);
     return found == entries.end() ? nullptr : &*found;
+  }
+
+  /// The entry of a dotted key, which stays unknown; nullptr when absent.
+  Entry* peek(std::string_view dotted_key) {
+    const auto [head, rest] = split_first(dotted_key);
+    Entry* entry = find(head);
+    if (entry == nullptr || rest.empty()) return entry;
+    const auto* below = std::get_if<NodePtr>(&entry->content);
+    return below == nullptr ? nullptr : (*below)->peek(rest);
+  }
+  /// What to do about a required key that is missing: of what nobody has read so far, one may be the key misspelt.
+  [[nodiscard]] std::string way_out(std::string_view key) const {
+    std::vector<std::string> unread;
+    for (const Entry& entry : entries) {
+      if (!known.contains(entry.key)) unread.push_back(entry.key);
+    }
+    if (const auto nearest = nearest_word(key, unread)) return fmt::format("is {} meant? Correct it", json_quoted(*nearest));
+    if (parent) return parent->way_out(key_in_parent);
+    return "please add it" + (unread.empty() ? "" : fmt::format(" (given here: {})", quoted_list(unread)));
   }
 
   /// The entry of a dotted key, which becomes known; nullptr when absent.
@@ -130,7 +158,7 @@ struct Options::Node {
     const Entry* entry = read(key);
     if (entry == nullptr) {
       if (fallback) return *fallback;
-      throw ConfigError(component, "{}expected {} for \"{}\", found no such key; please add it", place(where), expected, path_of(key));
+      throw ConfigError(component, "{}expected {} for \"{}\", found no such key; {}", place(where), expected, path_of(key), way_out(key));
     }
     if (const auto* value = std::get_if<Value>(&entry->content)) {
       if (std::optional<T> converted = convert(*value)) return *std::move(converted);
@@ -206,7 +234,8 @@ void Options::set(std::string_view dotted_key, Value value, std::string where) {
     node.entries.push_back({std::string(key), std::move(value), std::move(where)});
     return;
   }
-  if (!std::holds_alternative<Value>(entry->content)) {
+  const bool empties = std::holds_alternative<Node::Tables>(entry->content) && is_empty_list(value);
+  if (!empties && !std::holds_alternative<Value>(entry->content)) {
     throw ConfigError(component, "{}expected a value at \"{}\", but {} was set there; set one of its keys instead", place(where),
                       node.path_of(key), entry->describe());
   }
@@ -235,6 +264,26 @@ Options Options::append_table(std::string_view dotted_key, std::string where) {
   }
   list->push_back(Node::make(fmt::format("{}[{}]", node.path_of(key), list->size()), std::move(where)));
   return Options(list->back());
+}
+
+void Options::clear_tables(std::string_view dotted_key) {
+  Node::Entry* entry = node_->peek(dotted_key);
+  if (entry == nullptr) return;
+  const auto* value = std::get_if<Value>(&entry->content);
+  if (std::holds_alternative<Node::Tables>(entry->content) || (value != nullptr && is_empty_list(*value))) entry->content = Node::Tables();
+}
+
+Options Options::element(std::string_view dotted_key, std::size_t index, const std::string& where) const {
+  const Node::Entry* entry = node_->peek(dotted_key);
+  const std::string path = node_->path_of(dotted_key);
+  const auto* tables = entry == nullptr ? nullptr : std::get_if<Node::Tables>(&entry->content);
+  if (tables == nullptr)
+    throw ConfigError(component, "{}expected an array of tables [[{}]] for {}[{}], got {}; add it to the file, or set it as a whole",
+                      place(where), path, path, index, entry == nullptr ? "none" : entry->describe());
+  if (index >= tables->size())
+    throw ConfigError(component, "{}expected {}[0] to [{}], the tables there are, got [{}]; they count from 0", place(where), path,
+                      tables->size() - 1, index);
+  return Options((*tables)[index]);
 }
 
 bool Options::has(std::string_view key) const { return node_->read(key) != nullptr; }
@@ -283,25 +332,31 @@ std::string Options::choice(std::string_view key, const std::vector<std::string>
 }
 
 std::vector<double> Options::reals(std::string_view key, std::optional<std::vector<double>> fallback) const {
-  return node_->value_of<std::vector<double>>(key, fallback, "a list of finite numbers", [](const Value& value) {
-    const auto* exact = std::get_if<std::vector<double>>(&value);
-    const bool good = exact != nullptr && std::ranges::all_of(*exact, [](double each) { return std::isfinite(each); });
-    return good ? std::optional(*exact) : std::nullopt;
-  });
+  return node_->value_of<std::vector<double>>(
+      key, fallback, "a list of finite numbers", [](const Value& value) -> std::optional<std::vector<double>> {
+        const auto* exact = std::get_if<std::vector<double>>(&value);
+        if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&value)) return std::vector<double>(whole->begin(), whole->end());
+        const bool good = exact != nullptr && std::ranges::all_of(*exact, [](double each) { return std::isfinite(each); });
+        return good ? std::optional(*exact) : std::nullopt;
+      });
 }
 
 std::vector<std::string> Options::texts(std::string_view key, std::optional<std::vector<std::string>> fallback) const {
   using Texts = std::vector<std::string>;
   return node_->value_of<Texts>(key, fallback, "a list of texts", [](const Value& value) -> std::optional<Texts> {
     if (const auto* exact = std::get_if<Texts>(&value)) return *exact;
-    const auto* numbers = std::get_if<std::vector<double>>(&value);
-    return numbers != nullptr && numbers->empty() ? std::optional(Texts()) : std::nullopt;  // an empty list has no type
+    return is_empty_list(value) ? std::optional(Texts()) : std::nullopt;
   });
 }
 
 Options Options::child(std::string_view key) const {
   Node::Entry* entry = node_->read(key);
-  if (entry == nullptr) return Options(Node::make(node_->path_of(key), node_->where));
+  if (entry == nullptr) {
+    auto absent = Node::make(node_->path_of(key), node_->where);
+    absent->parent = node_;
+    absent->key_in_parent = key;
+    return Options(std::move(absent));
+  }
   const auto* table = std::get_if<Node::NodePtr>(&entry->content);
   if (table == nullptr) node_->throw_mismatch(*entry, "a table");
   return Options(*table);
@@ -311,9 +366,16 @@ std::vector<Options> Options::children(std::string_view key) const {
   Node::Entry* entry = node_->read(key);
   std::vector<Options> result;
   if (entry == nullptr) return result;
+  if (const auto* value = std::get_if<Value>(&entry->content); value != nullptr && is_empty_list(*value)) return result;
   const auto* tables = std::get_if<Node::Tables>(&entry->content);
   if (tables == nullptr) node_->throw_mismatch(*entry, "an array of tables ([[…]])");
   for (const auto& table : *tables) result.push_back(Options(table));
+  return result;
+}
+
+std::vector<std::string> Options::keys() const {
+  std::vector<std::string> result;
+  for (const Node::Entry& entry : node_->entries) result.push_back(entry.key);
   return result;
 }
 
@@ -330,9 +392,9 @@ void Options::require_all_used() const {
   if (!messages.empty()) throw ConfigError(component, "{}", fmt::join(messages, " "));
 }
 
-std::string Options::to_toml() const {
-  std::string text;
-  node_->append_toml(text, {});
+std::string Options::to_toml(const std::string& name) const {
+  std::string text = name.empty() ? "" : fmt::format("\n[{}]\n", name);
+  node_->append_toml(text, name);
   return text;
 }
 

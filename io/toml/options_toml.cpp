@@ -66,8 +66,10 @@ void insert_node(core::Options options, const std::string& key, const toml::node
   if (const auto* table = node.as_table()) {
     insert_table(options.table(key, where_of(node, path)), *table, path);
   } else if (is_table_list(node)) {
+    options.clear_tables(key);  // of the file, by --set
     for (const auto& item : *node.as_array()) insert_table(options.append_table(key, where_of(item, path)), *item.as_table(), path);
   } else if (is_list_of_lists(node)) {
+    options.clear_tables(key);
     for (const auto& item : *node.as_array())
       options.append_table(key, where_of(node, path)).set("row", value_of(item, path, key), where_of(item, path));
   } else {
@@ -91,10 +93,25 @@ void insert_table(core::Options options, const toml::table& table, const std::st
   for (const auto& [key, node] : entries) insert_node(options, key, *node, path);
 }
 
+/// The table in which the last part of a key like `a.b[0].c` is set, and that part. errors: ConfigError.
+std::pair<core::Options, std::string> resolved(core::Options options, std::string key, const std::string& assignment) {
+  for (auto open = key.find('['); open != std::string::npos; open = key.find('[')) {
+    const auto close = key.find(']', open);
+    const auto index = close == std::string::npos ? std::nullopt : integer(std::string_view(key).substr(open + 1, close - open - 1));
+    if (!index || *index < 0 || open == 0 || key.substr(close + 1, 1) != "." || close + 2 >= key.size())
+      throw core::ConfigError(component, "--set: expected name[number].key=value for a table of an array, got \"{}\"; numbers count from 0",
+                              printable(assignment));
+    options = options.element(key.substr(0, open), static_cast<std::size_t>(*index), "--set");
+    key.erase(0, close + 2);
+  }
+  return {std::move(options), std::move(key)};
+}
+
 }  // namespace
 
 core::Options parse_options_toml(const std::string& text, const std::string& path) {
   core::Options options;
+  static_cast<void>(options.table("", path));  // where a table that is missing would stand
   try {
     insert_table(options, toml::parse(std::string_view(text), path), path);
   } catch (const toml::parse_error& error) {
@@ -106,12 +123,14 @@ core::Options parse_options_toml(const std::string& text, const std::string& pat
 
 core::Options read_options_toml(const std::string& path) { return parse_options_toml(read_bytes(path), path); }
 
-void set_option(core::Options& options, const std::string& assignment) {
+void set_option(core::Options& root, const std::string& assignment) {
   const auto equals = assignment.find('=');
-  const std::string key(trimmed(std::string_view(assignment).substr(0, equals)));
-  if (equals == std::string::npos || key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string::npos) {
+  const std::string dotted(trimmed(std::string_view(assignment).substr(0, equals)));
+  if (equals == std::string::npos || dotted.empty() || dotted.front() == '.' || dotted.back() == '.' ||
+      dotted.find("..") != std::string::npos) {
     throw core::ConfigError(component, "--set: expected key=value with a dotted key, got \"{}\"", printable(assignment));
   }
+  auto [options, key] = resolved(root, dotted, assignment);
   const std::string text(trimmed(std::string_view(assignment).substr(equals + 1)));
   if (text.find('\n') == std::string::npos) {
     try {

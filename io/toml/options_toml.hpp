@@ -12,7 +12,8 @@ namespace lodestone::io {
 [[nodiscard]] core::Options read_options_toml(const std::string& path);
 [[nodiscard]] core::Options parse_options_toml(const std::string& text, const std::string& path);
 
-/// Sets one `dotted.key=value` of the command line; the value is TOML, or plain text where it is no TOML value. errors: ConfigError.
+/// Sets one `dotted.key=value` of the command line; the value is TOML, or plain text where it is no TOML value. `name[0].key` is a key of a table in an array
+/// of tables that is there; an array of tables as value takes the place of the one there is. errors: ConfigError.
 void set_option(core::Options& options, const std::string& assignment);
 
 }  // namespace lodestone::io

@@ -88,9 +88,23 @@ TEST_CASE("Options: a wrong type says where, what was expected and what came", "
 TEST_CASE("Options: a missing required key names the table it belongs to", "[core]") {
   const Options root = example();
   CHECK(message_of<ConfigError>([&] { (void)root.child("inversion").real("lambda"); }) ==
-        "[configuration] run.toml:3: expected a finite number for \"inversion.lambda\", found no such key; please add it");
+        "[configuration] run.toml:3: expected a finite number for \"inversion.lambda\", found no such key; please add it (given here: "
+        "\"max_iterations\", \"target_rms\", \"bounded\", \"modes\", \"floors\")");
+  for (const char* key : {"title", "inversion", "layer"}) CHECK(root.has(key));
   CHECK(message_of<ConfigError>([&] { (void)root.text("data"); }) ==
         "[configuration] run.toml: expected a text for \"data\", found no such key; please add it");
+}
+
+TEST_CASE("Options: a missing required key names the one it may have been misspelt as, of its table or of the tables beside", "[core]") {
+  const Options root = example();
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.children("layer")[1].real("resistivty_ohm_m"); }),
+             Catch::Contains("run.toml:13: expected a finite number for \"layer[1].resistivty_ohm_m\"") &&
+                 Catch::Contains("is \"resistivity_ohm_m\" meant?"));
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.child("invresion").real("target_rms"); }),
+             Catch::Contains("run.toml: ") && Catch::Contains("is \"inversion\" meant?"));
+  (void)root.child("inversion").real("target_rms");
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.child("inversion").real("target_rm"); }),
+             !Catch::Contains("meant"));  // that one is read
 }
 
 TEST_CASE("Options: a choice lists the allowed words and guesses the one meant", "[core]") {
@@ -141,6 +155,26 @@ TEST_CASE("Options: copies share the tree and its record of keys read", "[core]"
   CHECK_NOTHROW(root.require_all_used());
 }
 
+TEST_CASE("Options: tables of an array are reached by number, taken out together, and replaced by an empty list", "[core]") {
+  Options root = example();
+  root.element("layer", 1, "--set").set("resistivity_ohm_m", 7.0, "--set");
+  CHECK(root.children("layer")[1].real("resistivity_ohm_m") == 7.0);
+  CHECK(message_of<ConfigError>([&] { (void)root.element("layer", 2, "--set"); }) ==
+        "[configuration] --set: expected layer[0] to [1], the tables there are, got [2]; they count from 0");
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.element("inversion", 0, "--set"); }),
+             Catch::Contains("[[inversion]]") && Catch::Contains("got a table"));
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.element("box", 0, "--set"); }), Catch::Contains("got none"));
+  CHECK(root.keys() == std::vector<std::string>{"title", "inversion", "layer"});
+  Options other = example();
+  other.clear_tables("layer");
+  other.clear_tables("box");
+  CHECK(other.children("layer").empty());
+  CHECK(other.append_table("layer").path() == "layer[0]");
+  root.set("layer", std::vector<double>{}, "--set");
+  CHECK(root.children("layer").empty());
+  CHECK_THROWS_AS(other.set("layer", std::vector<double>{1.0}, "--set"), ConfigError);
+}
+
 TEST_CASE("Options: a value and a table cannot share a key", "[core]") {
   Options root = example();
   CHECK(message_of<ConfigError>([&] { root.set("title.size", true, "--set"); }) ==
@@ -156,11 +190,14 @@ TEST_CASE("Options: the echo is TOML with every value", "[core]") {
   Options root = example();
   root.set("path", std::string("C:\\data \"x\""));
   root.set("whole", 3.0);
+  root.set("channels", std::vector<std::int64_t>{8, 16});
+  CHECK(root.reals("channels") == std::vector<double>{8.0, 16.0});
   root.set("small", 1e-30);
   root.set("key with space", std::vector<double>{});
   CHECK(root.to_toml() == R"(title = "KIM-ETO"
 path = "C:\\data \"x\""
 whole = 3.0
+channels = [8, 16]
 small = 1e-30
 "key with space" = []
 

@@ -81,6 +81,30 @@ TEST_CASE("assignments by --set: the value is TOML where it can be, else text", 
   for (const char* bad : {"a", "=1", ".a=1", "a..b=1", "a.=1"}) CHECK_THROWS_AS(set_option(options, bad), core::ConfigError);
 }
 
+TEST_CASE("assignments by --set: tables of an array by number, or all of them", "[toml]") {
+  const auto with = [](const std::vector<std::string>& assignments) {
+    auto options = parse_options_toml("[p]\n[[p.r]]\nx = 1\n[[p.r.m]]\nk = 5\n[[p.r]]\nx = 2\n", "run.toml");
+    for (const std::string& each : assignments) set_option(options, each);
+    return options;
+  };
+  const auto refusal = [&](const std::string& assignment) { return message_of<core::ConfigError>([&] { (void)with({assignment}); }); };
+  CHECK(with({"p.r[1].x=7"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 1\n\n[[p.r.m]]\nk = 5\n\n[[p.r]]\nx = 7\n");
+  CHECK(with({"p.r[0].m[0].k=6"}).children("p.r")[0].children("m")[0].integer("k") == 6);
+  CHECK(with({"p.r[1].new.y=1"}).to_toml().ends_with("[p.r.new]\ny = 1\n"));
+  CHECK(with({"p.r=[{x = 9}]"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 9\n");
+  CHECK(with({"p.r=[]"}).children("p.r").empty());
+  CHECK(with({"p.r=[]", "p.r=[{x = 3}, {x = 4}]", "p.r[1].x=5"}).children("p.r")[1].integer("x") == 5);
+  CHECK_THAT(refusal("p.r[2].x=1"), Catch::Contains("--set: expected p.r[0] to [1]") && Catch::Contains("got [2]"));
+  CHECK_THAT(refusal("p.s[0].x=1"), Catch::Contains("[[p.s]]") && Catch::Contains("got none"));
+  for (const char* bad : {"p.r[0]=1", "p.r[a].x=1", "p.r[-1].x=1", "p.r[0]x=1", "p.r[0.x=1", "[0].x=1", "p.r[0].=1"})
+    CHECK_THAT(refusal(bad), Catch::Contains("--set: expected") && Catch::Contains(bad));
+}
+
+TEST_CASE("TOML options: a key missing from a table without lines is told with the file", "[toml]") {
+  const auto options = parse_options_toml("a = 1\n", "run.toml");
+  CHECK_THAT(message_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }), Catch::Contains("run.toml: expected"));
+}
+
 TEST_CASE("TOML model: layers and boxes stand exactly where the file says, later boxes win, the rest is background", "[toml]") {
   const auto s = model(
       "[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
