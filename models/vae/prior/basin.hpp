@@ -23,6 +23,7 @@ class Basin final : public Bodies {
 
  private:
   [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override { return options_.top_m.lower; }
   BasinOptions options_;
 };
 

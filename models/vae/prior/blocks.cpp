@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/vae/prior/blocks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -28,6 +29,12 @@ std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {
     block.log10_resistivity = draws.uniform(options_.log10_resistivity);
   }
   return blocks;
+}
+
+/// Tilted, one end of the top rises.
+double Blocks::least_depth_m() const {
+  const double most_deg = std::min(90.0, std::max(std::abs(options_.tilt_deg.lower), std::abs(options_.tilt_deg.upper)));
+  return options_.top_m.lower - 0.5 * options_.width_m.upper * std::sin(most_deg * std::numbers::pi / 180.0);
 }
 
 }  // namespace lodestone::models

@@ -27,13 +27,16 @@ struct BodiesOptions {
 class Bodies : public Generator {
  public:
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const final;
-  void check_grid(const PatchGrid& grid) const final { options_.background->check_grid(grid); }
+  /// errors: InvalidArgument where no body can reach up into the grid, besides those of the background.
+  void check_grid(const PatchGrid& grid) const final;
 
  protected:
   /// errors: InvalidArgument (no background, a width that is negative or not finite).
   explicit Bodies(BodiesOptions options);
   /// The bodies of one draw, in a section from y = 0 to its width.
   [[nodiscard]] virtual std::vector<Body> bodies(Draws& draws, double section_width_m) const = 0;
+  /// No point of any body lies above this depth; negative: above the surface.
+  [[nodiscard]] virtual double least_depth_m() const = 0;
 
  private:
   BodiesOptions options_;

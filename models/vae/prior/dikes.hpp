@@ -24,6 +24,7 @@ class Dikes final : public Bodies {
 
  private:
   [[nodiscard]] std::vector<Body> bodies(Draws& draws, double section_width_m) const override;
+  [[nodiscard]] double least_depth_m() const override { return options_.top_m.lower; }
   DikesOptions options_;
 };
 

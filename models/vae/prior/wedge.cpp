@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -33,6 +34,12 @@ std::vector<Body> Wedge::bodies(Draws& draws, double section_width_m) const {
             {middle + half_length, top + fall + right},
             {middle - half_length, top - fall + left}},
            draws.uniform(options_.log10_resistivity)}};
+}
+
+/// One end of the top rises.
+double Wedge::least_depth_m() const {
+  const double most_deg = std::max(std::abs(options_.dip_deg.lower), std::abs(options_.dip_deg.upper));
+  return options_.top_m.lower - 0.5 * options_.length_m.upper * std::tan(most_deg * std::numbers::pi / 180.0);
 }
 
 }  // namespace lodestone::models

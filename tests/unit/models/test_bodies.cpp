@@ -8,6 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
+#include <fmt/format.h>
+
 using namespace lodestone;
 using namespace lodestone::models;
 using Catch::Matchers::Contains;
@@ -267,4 +269,35 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
   CHECK_THROWS_WITH(dike([](auto& o) { o.dip_deg = {0, 90}; }), Contains("10 or more for dip_deg"));
   CHECK_THROWS_WITH(dike([](auto& o) { o.dip_deg = {80, 175}; }), Contains("dip_deg"));
   CHECK_THROWS_WITH(dike([](auto& o) { o.log10_resistivity = {1, 0}; }), Contains("log10_resistivity"));
+}
+
+TEST_CASE("bodies: those that all lie below the grid are refused with its depth, those that reach up into it are not") {
+  const PatchGrid grid = patch();
+  const double end_m = grid.depth_m.back();
+  const auto refused = [&](const Generator& family) {
+    try {
+      family.check_grid(grid);
+    } catch (const core::InvalidArgument& error) {
+      CHECK_THAT(error.what(), Contains(fmt::format("ends at a depth of {:g} m", end_m)) && Contains("correct top_m"));
+      return true;
+    }
+    return false;
+  };
+  const Range below{end_m, 2.0 * end_m}, across{0.99 * end_m, 2.0 * end_m};
+  BlocksOptions blocks = one_block();
+  WedgeOptions wedge = one_wedge();
+  BasinOptions basin = one_basin();
+  DikesOptions dikes = one_dike();
+  blocks.top_m = wedge.top_m = basin.top_m = dikes.top_m = below;
+  CHECK(refused(Blocks(blocks)));
+  CHECK(refused(Wedge(wedge)));
+  CHECK(refused(Basin(basin)));
+  CHECK(refused(Dikes(dikes)));
+  blocks.tilt_deg = {-30, 0};
+  wedge.dip_deg = {0, 20};
+  basin.top_m = dikes.top_m = across;
+  CHECK_FALSE(refused(Blocks(blocks)));
+  CHECK_FALSE(refused(Wedge(wedge)));
+  CHECK_FALSE(refused(Basin(basin)));
+  CHECK_FALSE(refused(Dikes(dikes)));
 }

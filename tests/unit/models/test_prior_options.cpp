@@ -161,6 +161,12 @@ TEST_CASE("prior options: impossible ranges and unknown words are refused with t
   CHECK_THAT(refusal(with("kind = \"field_case\"\nweight = 0\n")), Contains("positive weight"));
 }
 
+TEST_CASE("prior options: bodies below the grid are refused at their generator") {
+  const std::string deep = "kind = \"blocks\"\ntop_m = [2e6, 3e6]\nwidth_m = [300, 900]\nheight_m = [100, 400]\n" + in_rock;
+  CHECK_THAT(refusal(with(deep)), Contains("train.toml:5: \"prior.generator[0]\"") && Contains("ends at a depth of 1000 m"));
+  CHECK_THAT(refusal(with(deep + "[[prior.generator.modifier]]\nkind = \"smooth\"\n")), Contains("ends at a depth of 1000 m"));
+}
+
 TEST_CASE("prior options: sections that are missing, absent or too narrow are refused") {
   CHECK_THAT(refusal(with("kind = \"sections\"\nfiles = []\n")),
              Contains("train.toml:7: \"prior.generator[0].files\": expected at least one file"));
