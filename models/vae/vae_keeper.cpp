@@ -5,6 +5,7 @@
 #include "engine/state/safetensors.hpp"
 #include "engine/state/state_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -30,13 +31,22 @@ std::vector<std::string> lines_of(const std::string& text) {
   return result;
 }
 
-/// Lines of one text that the other one lacks.
+/// A line in the words of a configuration: checkpoints have one key under the name it has in the program.
+std::string in_words(const std::string& line) {
+  constexpr std::string_view codes = "network.n_codes = ";
+  return line.starts_with(codes) ? "network.codes = " + line.substr(codes.size()) : line;
+}
+
+/// Lines of one text that the other one lacks; without those that repeat the end of another, as the seed does that the data's text holds as well.
 std::string lines_missing(const std::string& from, const std::string& in) {
   const auto lines = lines_of(in);
   const std::set<std::string> known(lines.begin(), lines.end());
+  std::vector<std::string> missing = lines_of(from);
+  std::erase_if(missing, [&](const std::string& each) { return known.contains(each); });
   std::string result;
-  for (const std::string& each : lines_of(from)) {
-    if (!known.contains(each)) result += (result.empty() ? "" : "; ") + each;
+  for (const std::string& each : missing) {
+    const bool is_repeated = std::ranges::any_of(missing, [&](const std::string& other) { return other.ends_with("." + each); });
+    if (!is_repeated) result += (result.empty() ? "" : "; ") + in_words(each);
   }
   return result.empty() ? "nothing in their place" : result;
 }

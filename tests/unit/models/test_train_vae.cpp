@@ -133,7 +133,7 @@ TEST_CASE("train: a resume with another network, loss, recipe or prior is refuse
   VaeSetup other = setup;
   other.network.n_codes = 4;
   CHECK_THAT(refusal(other, run, smooth_prior()),
-             Contains("network.n_codes = 3") && Contains("network.n_codes = 4") && Contains("checkpoint.safetensors"));
+             Contains("network.codes = 3") && Contains("network.codes = 4") && Contains("checkpoint.safetensors"));
   other = setup;
   other.loss.similarity = 0.5;
   CHECK_THAT(refusal(other, run, smooth_prior()), Contains("loss.similarity = 0.5"));
