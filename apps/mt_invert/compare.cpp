@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace lodestone::mt_invert {
 namespace {
@@ -20,6 +22,8 @@ using physics::mesh::Section2D;
 
 /// A section with what is said about it.
 struct Compared {
+  std::string path, name;  ///< as given; its title
+  std::string about;       ///< behind the name on the picture
   SectionPanel panel;
   std::vector<std::string> run;  ///< cells of the table that only a run has: rms, target, iterations, Jacobians, forward runs, seconds
 };
@@ -36,7 +40,10 @@ Compared compared_run(const std::string& folder, const std::string& file) {
   };
   const std::string name = result.title.empty() ? folder : result.title;
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
-  return {io::report::panel_of(result, fmt::format("{}: rms {:.2f}", name, result.rms), result.log10_resistivity, io::report::Sites::shown),
+  return {folder,
+          name,
+          fmt::format(": rms {:.2f}", result.rms),
+          io::report::panel_of(result, name, result.log10_resistivity, io::report::Sites::shown),
           {fmt::format("{:.3f}", result.rms), fmt::format("{:g}", result.target_rms), fmt::format("{}", iterations),
            fmt::format("{}", sum(&io::IterationRow::n_jacobian)), fmt::format("{}", sum(&io::IterationRow::n_forward)),
            fmt::format("{:.1f}", sum(&io::IterationRow::seconds))}};
@@ -51,13 +58,27 @@ std::vector<Compared> compared(const std::string& path) {
                             folder.result());
     return {compared_run(path, folder.result())};
   }
-  if (!path.ends_with(".csv")) return {{{path, io::read_model(path), {}, {}}, {}}};
+  if (!path.ends_with(".csv")) return {{path, path, "", {path, io::read_model(path), {}, {}}, {}}};
   std::vector<Compared> sections;
   for (io::NamedSection& each : io::read_sections_csv(path)) {
-    std::string title = fmt::format("{} ({})", each.name, std::filesystem::path(path).filename().string());
-    sections.push_back({{std::move(title), std::move(each.section), {}, {}}, {}});
+    const std::string title = fmt::format("{} ({})", each.name, std::filesystem::path(path).filename().string());
+    sections.push_back({path, title, "", {title, std::move(each.section), {}, {}}, {}});
   }
   return sections;
+}
+
+/// Sections of equal titles get the name they were given by, so that they can be told apart.
+void tell_apart(std::vector<Compared>& sections, std::vector<Compared>& references) {
+  std::map<std::string, std::set<std::string>> paths;
+  for (const auto* list : {&sections, &references}) {
+    for (const Compared& each : *list) paths[each.name].insert(each.path);
+  }
+  for (auto* list : {&sections, &references}) {
+    for (Compared& each : *list) {
+      if (paths.at(each.name).size() > 1) each.name += fmt::format(" ({})", each.path);
+      each.panel.title = each.name + each.about;
+    }
+  }
 }
 
 std::vector<Compared> compared(const std::vector<std::string>& paths) {
@@ -110,7 +131,7 @@ std::string table(const CompareArguments& arguments, const std::vector<Compared>
   for (std::size_t k = 0; k < arguments.blocks.size(); ++k) header.push_back(fmt::format("m{}", k + 1));
   std::vector<Row> rows{header};
   const auto add = [&](const Compared& each) {
-    Row row{each.panel.title.substr(0, each.panel.title.rfind(": rms "))};
+    Row row{each.name};
     row.resize(1 + run_columns.size(), "-");
     std::ranges::copy(each.run, row.begin() + 1);
     for (const Compared& reference : references)
@@ -138,7 +159,8 @@ void draw(const CompareArguments& arguments, const std::vector<Compared>& sectio
 
 int run_compare(MPI_Comm comm, const CompareArguments& arguments) {
   on_rank_zero(comm, [&] {
-    const std::vector<Compared> sections = compared(arguments.sections), references = compared(arguments.references);
+    std::vector<Compared> sections = compared(arguments.sections), references = compared(arguments.references);
+    tell_apart(sections, references);
     if (!arguments.output_path.empty()) draw(arguments, sections, references);
     print_out(table(arguments, sections, references));
   });

@@ -176,8 +176,9 @@ int print_dry_run(const Stage& first, const Config& config, const Observations& 
         "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
         "dense algebra {:.1f} s)\n",
         iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials, iteration.forward_s, iteration.dense_s));
-    print_out(fmt::format("{} iterations:        from {:.1f} min to three times that: meshes grow with the contrasts of the model\n",
-                          config.inversion.max_iterations(), config.inversion.max_iterations() * iteration.seconds() / 60.0));
+    print_out(fmt::format("{:<22}from {} to three times that: meshes grow with the contrasts of the model\n",
+                          fmt::format("{} iterations:", config.inversion.max_iterations()),
+                          duration(config.inversion.max_iterations() * iteration.seconds())));
     print_out(text_of_uncertainty(config.uncertainty, time, dense_of_samples));
   });
   return 0;
