@@ -4,6 +4,7 @@
 #include "apps/mt_invert/command_line_parts.hpp"
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -60,6 +61,15 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
   throw core::ConfigError(component, "expected a command: invert, train, forward, report, compare, info or selftest; see mt_invert --help");
 }
 
+/// The command that the first word may have been meant for; "" where it is one, or like none.
+std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || !app.get_subcommands().empty()) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
+  const auto nearest = core::nearest_word(argv[1], names);
+  return nearest ? fmt::format("; did you mean mt_invert {}?", *nearest) : std::string();
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -77,7 +87,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     parsed.line.command = ShowText{chosen.empty() ? app.help() : chosen.front()->help("mt_invert")};
     return parsed.line;
   } catch (const CLI::ParseError& error) {
-    throw core::ConfigError(component, "{}; see mt_invert --help", error.what());
+    throw core::ConfigError(component, "{}{}; see mt_invert --help", error.what(), meant_of(app, argc, argv));
   }
   check_not_empty(app);
   for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);

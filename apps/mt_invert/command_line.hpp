@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/site_depths.hpp"
 #include "apps/mt_invert/synthetic_options.hpp"
+#include "engine/core/log.hpp"
 #include "io/report/comparison.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
@@ -81,6 +82,7 @@ struct CommandLine {
   bool log_as_json = false;
   std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
   std::string trace_path;        ///< Chrome trace of this run; empty: none
+  [[nodiscard]] core::log::Format log_format() const { return log_as_json ? core::log::Format::json_lines : core::log::Format::human; }
 };
 
 /// errors: ConfigError on wrong usage.

@@ -64,7 +64,7 @@ int run(MPI_Comm comm, const CommandLine& line) {
   // A file beyond the size limit must come back as an error of `write`, not end the process.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human});
+  core::log::configure({.format = line.log_format()});
   if (line.n_threads) core::set_threads(*line.n_threads);
   return line.trace_path.empty() ? std::visit(Dispatch{comm, line}, line.command) : run_traced(comm, line);
 }

@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/config_data.hpp"
 #include "apps/mt_invert/config_regularization.hpp"
+#include "apps/mt_invert/config_kind.hpp"
 #include "apps/mt_invert/config_table.hpp"
 #include "io/toml/options_toml.hpp"
 
@@ -194,6 +195,7 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
 
 Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
   core::Options given = io::read_options_toml(path);
+  check_kind(given, ConfigKind::inversion, path);
   for (const std::string& assignment : assignments) io::set_option(given, assignment);
   const ConfigTable table(given, std::filesystem::path(path).parent_path().string());
 

@@ -13,7 +13,7 @@ namespace lodestone::mt_invert {
 namespace {
 
 Extent read_extent(ConfigTable& table, const char* key) {
-  const std::vector<double> ends = table.reals(key);
+  const std::vector<double> ends = table.required_reals(key);
   if (ends.size() != 2 || !(ends[0] < ends[1]))
     table.refuse(key, fmt::format("expected two numbers [from, to] that increase, got [{}]", fmt::join(ends, ", ")));
   return {ends[0], ends[1]};

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/resistivity_range.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -71,6 +72,19 @@ std::string ConfigTable::choice(std::string_view key, const std::vector<std::str
 
 std::vector<double> ConfigTable::reals(std::string_view key) {
   return given_.has(key) ? keep(key, given_.reals(key)) : std::vector<double>();
+}
+
+std::vector<double> ConfigTable::required_reals(std::string_view key) { return keep(key, given_.reals(key)); }
+
+std::vector<std::int64_t> ConfigTable::integers(std::string_view key, std::vector<std::int64_t> fallback, std::int64_t least,
+                                                std::int64_t most) {
+  std::vector<std::int64_t> result;
+  for (const double each : given_.reals(key, std::vector<double>(fallback.begin(), fallback.end()))) {
+    if (!(each >= static_cast<double>(least) && each <= static_cast<double>(most) && each == std::floor(each)))
+      refuse(key, fmt::format("expected whole numbers from {} to {}, got {:g}", least, most, each));
+    result.push_back(static_cast<std::int64_t>(each));
+  }
+  return keep(key, std::move(result));
 }
 
 std::vector<std::string> ConfigTable::texts(std::string_view key) {

@@ -28,7 +28,11 @@ class ConfigTable {
   [[nodiscard]] std::optional<double> optional_real(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {});
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {});
-  [[nodiscard]] std::vector<double> reals(std::string_view key);       ///< empty where absent
+  [[nodiscard]] std::vector<double> reals(std::string_view key);           ///< empty where absent
+  [[nodiscard]] std::vector<double> required_reals(std::string_view key);  ///< errors: ConfigError where absent
+  /// errors: ConfigError for a number that is none of the whole ones from `least` to `most`.
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view key, std::vector<std::int64_t> fallback, std::int64_t least,
+                                                   std::int64_t most);
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);  ///< empty where absent
   /// A path as the program opens it; empty where absent.
   [[nodiscard]] std::string path(std::string_view key);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config_train.hpp"
 
+#include "apps/mt_invert/config_kind.hpp"
 #include "apps/mt_invert/config_table.hpp"
 #include "apps/mt_invert/digest.hpp"
 #include "apps/mt_invert/prior_sections.hpp"
+#include "engine/core/log.hpp"
 #include "io/toml/options_toml.hpp"
 #include "models/vae/prior/prior_options.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <bit>
 #include <filesystem>
 
 namespace lodestone::mt_invert {
@@ -15,17 +18,18 @@ namespace {
 
 using models::VaeKind;
 
-/// Whole numbers of at least 1. errors: ConfigError.
-std::vector<engine::Dim> read_channels(ConfigTable& table, std::vector<engine::Dim> fallback) {
-  if (!table.has("channels")) return fallback;
-  std::vector<engine::Dim> result;
-  for (const double each : table.reals("channels")) {
-    if (!(each >= 1.0 && each <= 4096.0 && each == std::floor(each)))
-      table.refuse("channels", fmt::format("expected whole numbers from 1 to 4096, a level each, got {:g}", each));
-    result.push_back(static_cast<engine::Dim>(each));
-  }
+/// What the last level still halves must be more than one cell: further levels hold parameters that say nothing. errors: ConfigError.
+std::vector<engine::Dim> read_channels(ConfigTable& table, const models::VaeOptions& options) {
+  const auto result = table.integers("channels", options.channels, 1, 4096);
   if (result.empty() || result.size() > 8)
     table.refuse("channels", fmt::format("expected the channels of 1 to 8 levels, got {}", result.size()));
+  const engine::Dim n = std::max(options.cells_z, options.cells_y);
+  const auto most = static_cast<std::size_t>(std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))));
+  if (result.size() > most)
+    table.refuse(
+        "channels",
+        fmt::format("expected at most {} levels for the {} × {} cells of [grid], as each level halves them, got {}; give fewer channels",
+                    most, options.cells_z, options.cells_y, result.size()));
   return result;
 }
 
@@ -36,7 +40,10 @@ models::VaeOptions read_network(ConfigTable table, const models::PatchGrid& grid
   if (options.kind == VaeKind::column && grid.n_y() > 1)
     table.refuse("kind", fmt::format("expected \"patch\" for the {} columns of [grid], got \"column\"", grid.n_y()));
   options.n_codes = table.integer("codes", static_cast<int>(options.n_codes), 1);
-  options.channels = read_channels(table, options.channels);
+  options.channels = read_channels(table, options);
+  if (options.n_codes > options.n_cells())
+    core::log::warning("{} = {}: more codes than the {} cells of a subdomain, which they are to sum up; give fewer", table.place("codes"),
+                       options.n_codes, options.n_cells());
   options.centre = table.flag("centre", options.centre);
   return options;
 }
@@ -72,9 +79,9 @@ models::VaeRecipe read_recipe(ConfigTable table) {
   return recipe;
 }
 
-/// The tables that models read themselves, as given.
+/// The tables that models read themselves, as given, without their headers: so cards and checkpoints have had it from the first version on, and a resume compares
+/// it.
 std::string data_text(const core::Options& root) {
-  core::Options data;
   std::string text;
   for (const char* name : {"grid", "prior"}) text += root.child(name).to_toml();
   return text;
@@ -84,6 +91,7 @@ std::string data_text(const core::Options& root) {
 
 TrainConfig read_train_config(const std::string& path, const std::vector<std::string>& assignments) {
   core::Options given = io::read_options_toml(path);
+  check_kind(given, ConfigKind::training, path);
   for (const std::string& assignment : assignments) io::set_option(given, assignment);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const ConfigTable table(given, folder.string());
@@ -105,7 +113,7 @@ TrainConfig read_train_config(const std::string& path, const std::vector<std::st
   config.report = output.flag("report", true);
   config.checkpoint = output.flag("checkpoint", true);
   given.require_all_used();
-  config.toml = table.effective_toml() + config.data;
+  config.toml = table.effective_toml() + given.child("grid").to_toml("grid") + given.child("prior").to_toml("prior") + "\n" + contents;
   return config;
 }
 

@@ -17,8 +17,8 @@ struct TrainConfig {
   models::VaeSetup setup;
   VaeFormat format = VaeFormat::hdf5;
   bool report = true, checkpoint = true;
-  std::string data;  ///< tables [grid] and [prior] as given: what the draws come from
-  std::string toml;  ///< these, and every other key with the value in force
+  std::string data;  ///< what the draws come from: keys of [grid] and [prior] as given, and a comment for each section's content
+  std::string toml;  ///< a configuration of the same training: these tables, and every other key with the value in force
 };
 
 /// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax, unknown or contradictory keys, wrong types, ranges

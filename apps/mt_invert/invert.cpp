@@ -2,6 +2,7 @@
 #include "apps/mt_invert/commands.hpp"
 #include "apps/mt_invert/dry_run.hpp"
 #include "apps/mt_invert/invert_1d.hpp"
+#include "apps/mt_invert/new_folder.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
 #include "apps/mt_invert/resume_command.hpp"
 #include "apps/mt_invert/run_directives.hpp"
@@ -32,11 +33,13 @@ void open_folder(MPI_Comm comm, const RunFolder& folder, const InvertArguments& 
   } else {
     folder.prepare_new(comm);
   }
-  const auto format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human;
-  on_rank_zero(comm, [&] { core::log::configure({.format = format, .file = folder.log()}); });
+  on_rank_zero(comm, [&] { core::log::configure({.format = line.log_format(), .file = folder.log()}); });
 }
 
-void echo_configuration(MPI_Comm comm, const RunFolder& folder, const InvertArguments& arguments, const Config& config) {
+/// From here on there is something in the folder.
+void echo_configuration(MPI_Comm comm, const RunFolder& folder, const InvertArguments& arguments, const Config& config,
+                        std::optional<NewFolder>& made) {
+  if (made) made->keep();
   on_rank_zero(comm, [&] {
     core::write_file(folder.config(), fmt::format("# Every key with the value in force. Paths are relative to the folder of {}.\n{}",
                                                   std::filesystem::path(arguments.config_path).filename().string(), config.toml));
@@ -111,10 +114,12 @@ int say_how_to_go_on(const std::string& what, const InvertArguments& arguments, 
 int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLine& line) {
   const Config config = read_config(arguments.config_path, arguments.assignments);
   const RunFolder folder = folder_of(arguments);
+  std::optional<NewFolder> made;
+  if (core::rank_of(comm) == 0) made.emplace(folder.path(), line.log_format());
   if (!arguments.dry_run) open_folder(comm, folder, arguments, line);
   core::log::info("{}", config.title);
   if (arguments.dim == 1) {
-    echo_configuration(comm, folder, arguments, config);
+    echo_configuration(comm, folder, arguments, config, made);
     return run_invert_1d(comm, config, folder, line);
   }
 
@@ -131,7 +136,7 @@ int run_invert(MPI_Comm comm, const InvertArguments& arguments, const CommandLin
   const io::Provenance provenance = io::make_provenance(line.as_typed, core::size_of(comm));
   std::optional<RunState> saved;
   if (arguments.resume) saved = read_checkpoint(folder.checkpoint(), inputs);
-  echo_configuration(comm, folder, arguments, config);
+  echo_configuration(comm, folder, arguments, config, made);
 
   // 3. The model that fits the data and is smooth, or like the draws of its prior
   StopRequests stop(comm, arguments.time_limit_min);

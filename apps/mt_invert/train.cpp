@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands.hpp"
 #include "apps/mt_invert/config_train.hpp"
+#include "apps/mt_invert/new_folder.hpp"
 #include "apps/mt_invert/rank_zero.hpp"
 #include "apps/mt_invert/resume_command.hpp"
 #include "apps/mt_invert/stop_requests.hpp"
@@ -8,6 +9,7 @@
 #include "apps/mt_invert/train_report.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/json_text.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/state/safetensors.hpp"
@@ -59,7 +61,7 @@ void save(const TrainFolder& folder, VaeFormat format, const models::TrainedVae&
 
 void open_folder(const TrainFolder& folder, const TrainArguments& arguments, const CommandLine& line) {
   arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
-  core::log::configure({.format = line.log_as_json ? core::log::Format::json_lines : core::log::Format::human, .file = folder.log()});
+  core::log::configure({.format = line.log_format(), .file = folder.log()});
 }
 
 void write_config(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config) {
@@ -79,8 +81,18 @@ models::VaeTraining trained(const TrainConfig& config, const models::VaeRun& run
   }
 }
 
+/// Where things are, and what makes an inversion use them. Paths in a configuration start at its own folder: the whole path holds for all.
+void say_what_was_made(const TrainFolder& folder, const TrainConfig& config) {
+  const std::string network = config.format == VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
+  if (config.report) core::log::info("report:     {}", folder.report());
+  core::log::info("network:    {}", network);
+  core::log::info("to use it:  [[learned_prior.region]] with network = {} and y_m = [from, to], in the file of `mt_invert invert`",
+                  core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
+}
+
 /// On one rank. → the exit code.
-core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, StopRequests& stop) {
+core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, StopRequests& stop,
+                     NewFolder& made) {
   const models::VaeRun run{.checkpoint = config.checkpoint ? folder.checkpoint() : "",
                            .history = folder.history(),
                            .begin = arguments.resume ? models::Begin::resume : models::Begin::anew,
@@ -88,6 +100,7 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
                            .stop = [&] { return stop().has_value(); },
                            .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
   models::check_run(config.prior, config.setup, run);  // the folder of a resume that is refused stays as it is
+  made.keep();
   write_config(folder, arguments, config);
   const models::VaeTraining training = trained(config, run);
   if (!training.vae) {
@@ -104,6 +117,7 @@ core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments,
   if (training.vae->statistics().n_active() == 0)
     core::log::warning(
         "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or lower loss.divergence");
+  say_what_was_made(folder, config);
   return core::ExitCode::ok;
 }
 
@@ -121,8 +135,9 @@ int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine&
   StopRequests stop(MPI_COMM_SELF, arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
   core::ExitCode code = core::ExitCode::ok;
   on_rank_zero(comm, [&] {
+    NewFolder made(folder.path(), line.log_format());
     open_folder(folder, arguments, line);
-    code = train(folder, arguments, config, stop);
+    code = train(folder, arguments, config, stop, made);
   });
   return core::any_rank(comm, code == core::ExitCode::interrupted) ? static_cast<int>(core::ExitCode::interrupted) : 0;
 }

@@ -19,6 +19,7 @@ class TrainFolder {
   [[nodiscard]] std::string hdf5() const { return (path_ / "vae.h5").string(); }
   [[nodiscard]] std::string safetensors() const { return (path_ / "vae.safetensors").string(); }
   [[nodiscard]] std::string card() const { return (path_ / "card.json").string(); }
+  [[nodiscard]] std::string report() const { return (path_ / "report.html").string(); }
   [[nodiscard]] std::filesystem::path preview() const { return path_ / "preview"; }
 
   /// Makes the folder for a new training. errors: FileError; ConfigError when something but a preview is in it already.

@@ -52,6 +52,9 @@ with Folder() as folder:
     fitted(gaussian, "gaussian")
     check(cells(folder, "features") != cells(folder, "gaussian"), "network and normal distribution are two priors")
     expect(0, ["report.html"], "report", folder / "features")
+    rows = expect(0, [], "compare", folder / "features", folder / "gaussian").stdout.splitlines()
+    check(rows[1].startswith(f"synthetic block ({folder / 'features'})") and rows[2].startswith(f"synthetic block ({folder / 'gaussian'})"),
+          f"runs of one title are told apart by their folders: {rows}")
     text = open(folder / "features/report.html").read()
     check("Table of subdomains" in text and "such as the prior knows" in text, "and the coverage of every subdomain")
     check("Learned prior" in text and "right/vae.h5" in text and "mean square of the codes" in text, "the report has the section")
@@ -142,6 +145,8 @@ with Folder() as folder:
     for line, word in (("y_m = [-900.0, 90000.0]", "inside the grid"), ("y_m = [-900.0, 900.0]\ncodes = 5", "expected 4 codes per subdomain")):
         bad = folder.write("bad.toml", base + REGION.format(network="right/vae.h5", polish="never").replace("y_m = [-900.0, 900.0]", line))
         expect(2, [word], "invert", bad, "-o", folder / "bad", "--dry-run")
+        expect(2, [word], "invert", bad, "-o", folder / "bad/deep")
+        check(not os.path.exists(folder / "bad"), "a run that is refused leaves no folder")
     for change, words in ((["grid.layer_factor=1.31"], ["right/vae.h5", "as the network was trained on"]), (["regularization.order=2"], ["order"]),
                           (["bounds.resistivity_min_ohm_m=1", "bounds.resistivity_max_ohm_m=1e4"], ["bounds", "excludes"]),
                           (["regularization.norm=\"l1\""], ["norm"])):

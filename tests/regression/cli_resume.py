@@ -2,6 +2,7 @@
 """invert: results, stopping and going on to the identical result."""
 import csv
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -32,7 +33,8 @@ def wait_for(path, seconds=60):
 with Folder() as folder:
     path = synthetic(folder, iterations=4, target=0.01, accuracy="iteration")  # a target out of reach: every run ends with "not converged"
 
-    expect(0, ["unknowns", "data", "memory per rank", "time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run")
+    dry = expect(0, ["unknowns", "data", "memory per rank", "time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run").stdout
+    check(re.search(r"\d iterations: +from \d+(\.\d)? s to three times that", dry), "a run of seconds is told in seconds")
     check(not os.path.exists(folder / "dry"), "a dry run writes nothing")
 
     expect(10, ["not converged"], "invert", path, "-o", folder / "whole")

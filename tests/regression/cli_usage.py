@@ -14,7 +14,9 @@ for flag in ("--set", "--output", "--resume", "--dry-run", "--time-limit"):
     check(flag in run("invert", "--help").stdout, f"invert knows {flag}")
 
 expect(2, ["expected a command"])
-expect(2, ["--help"], "invrt")
+expect(2, ["did you mean mt_invert invert?", "--help"], "invrt")
+expect(2, ["did you mean mt_invert train?"], "trian", "prior.toml", "-o", "x")
+check("did you mean" not in expect(2, ["--help"], "something").stderr, "a word like no command is none")
 expect(2, ["CONFIG"], "invert")
 expect(2, ["--sites"], "forward", "--model", "m.toml")
 expect(2, ["accuracy"], "forward", "--model", "m", "--sites", "s", "--accuracy", "best")

@@ -200,3 +200,25 @@ TEST_CASE("configuration: every key of the demo is known", "[apps]") {
     CHECK(config.profile.options.azimuth_deg == 329.5);
   }
 }
+
+TEST_CASE(
+    "configuration: regions of a learned prior are set one by one or all together, and keys that are missing name those that are there",
+    "[apps]") {
+  const std::string text = minimal + "[[learned_prior.region]]\nnetwork = \"a.h5\"\ny_m = [0, 1]\n";
+  const auto config = read(text, {"learned_prior.region[0].codes=9"});
+  CHECK(config.learned_prior->regions.at(0).n_codes == 9);
+  const auto other = read(text, {"learned_prior.region=[{network = \"b.h5\", y_m = [2, 3]}]"});
+  REQUIRE(other.learned_prior->regions.size() == 1);
+  CHECK(other.learned_prior->regions[0].network_as_written == "b.h5");
+  CHECK_FALSE(read(text, {"learned_prior.region=[]"}).learned_prior);
+  CHECK_THAT(refusal(text, {"learned_prior.region[1].codes=9"}), Catch::Contains("learned_prior.region[0] to [0]"));
+  CHECK_THAT(refusal(minimal + "[[learned_prior.region]]\nnetwork = \"a.h5\"\ny = [0, 1]\n"),
+             Catch::Contains("c.toml:3: ") && Catch::Contains("learned_prior.region[0].y_m") && Catch::Contains("\"y\""));
+}
+
+TEST_CASE("configuration: that of a training is told as such", "[apps]") {
+  CHECK_THAT(refusal("[grid]\nn_layers = 8\n[[prior.generator]]\nkind = \"layers\"\n"),
+             Catch::Contains("c.toml: ") && Catch::Contains("[data]") && Catch::Contains("one of a training ([prior])") &&
+                 Catch::Contains("mt_invert train"));
+  CHECK_THAT(refusal("[inversion]\ntarget_rms = 2\n[prior]\nseed = 1\n"), !Catch::Contains("mt_invert train"));
+}

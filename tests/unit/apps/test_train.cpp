@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands.hpp"
 #include "apps/mt_invert/config_train.hpp"
+#include "apps/mt_invert/new_folder.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -99,14 +100,34 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
   CHECK_THAT(vae.card(), Contains("kind = \\\"layers\\\""));
   CHECK_THAT(training.text("config.toml"), Contains("validation_share = 0.2") && Contains("kind = \"layers\""));
   CHECK_THAT(training.text("report.html"), Contains("Reconstruction error") && Contains("<svg"));
+  CHECK_THAT(training.text("log.jsonl"),
+             Contains("report:     " + (training.out() / "report.html").string()) &&
+                 Contains("network:    " + (training.out() / "vae.h5").string()) &&
+                 Contains("[[learned_prior.region]] with network = \\\"" + (training.out() / "vae.h5").string()));
 
   CHECK_THAT(training.refusal<core::Error>({}), Contains("--resume") && Contains("already"));
   CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
-             Contains("network.n_codes = 3") && Contains("network.n_codes = 4"));
+             Contains("network.codes = 3; got network.codes = 4;"));
   CHECK_THAT(training.text("config.toml"), Contains("codes = 3") && !Contains("codes = 4"));
-  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "prior.seed=5"}), Contains("seed = 5"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "prior.seed=5"}),
+             Contains("with prior.seed = 4; got prior.seed = 5; take"));
   CHECK(training.run({"--resume", "--set", "training.epochs=3"}) == 0);
   CHECK_THAT(training.text("card.json"), Contains("\"steps\": 24"));
+}
+
+TEST_CASE("train: config.toml of a training is a configuration of the same training", "[apps]") {
+  const Training training(std::string(small) +
+                          "\n[[prior.generator]]\nkind = \"blocks\"\nweight = 2\ntop_m = [100, 300]\nwidth_m = [100.0, 500.0]\n"
+                          "height_m = [100, 500.5]\nbackground = {kind = \"field_case\", smooth = {window_cells = 6}}\n"
+                          "[[prior.generator.modifier]]\nkind = \"smooth\"\n");
+  REQUIRE(training.run({"--set", "output.report=false", "--set", "prior.generator[0].number=[3, 4]"}) == 0);
+  const std::string echo = training.text("config.toml");
+  CHECK_THAT(echo, Contains("\n[grid]\n") && Contains("\n[[prior.generator]]\n") && Contains("channels = [4, 6]") &&
+                       Contains("number = [3.0, 4.0]"));
+  const Training again(echo);
+  REQUIRE(again.run() == 0);
+  CHECK(again.text("vae.h5") == training.text("vae.h5"));
+  CHECK(again.text("config.toml") == echo);
 }
 
 TEST_CASE("train: two runs write the same bytes, safetensors and reports are a matter of choice", "[apps]") {
@@ -125,6 +146,44 @@ TEST_CASE("train: a network that learned nothing is told from one that did", "[a
              Contains("0 of 3 codes in use") && Contains("no code says anything") && Contains("loss.divergence"));
   REQUIRE(longer.run({"--set", "training.epochs=12"}) == 0);
   CHECK_THAT(longer.text("log.jsonl"), Contains("codes in use") && !Contains("no code says anything"));
+}
+
+TEST_CASE("train: more codes than cells are warned of", "[apps]") {
+  const Training training;
+  const int before = core::log::count(core::log::Level::warning);
+  static_cast<void>(read_train_config(training.config(), {"network.codes=12"}));
+  CHECK(core::log::count(core::log::Level::warning) == before);
+  static_cast<void>(read_train_config(training.config(), {"network.codes=13"}));
+  CHECK(core::log::count(core::log::Level::warning) == before + 1);
+}
+
+TEST_CASE("train: the configuration of an inversion is told as such", "[apps]") {
+  const Training training("[data]\nedi_folder = \"edi\"\n[grid]\nn_columns = 4\n");
+  CHECK_THAT(training.refusal<core::ConfigError>({}),
+             Contains("small.toml: ") && Contains("[prior]") && Contains("one of an inversion ([data])") && Contains("mt_invert invert"));
+}
+
+TEST_CASE("train: a folder made for a training that is refused is gone again, one that was there stays", "[apps]") {
+  const Training training;
+  std::filesystem::create_directories(training.out());
+  std::ofstream(training.out() / "checkpoint.safetensors") << "none";
+  CHECK_FALSE(training.refusal<core::Error>({"--resume"}).empty());
+  CHECK(training.has("checkpoint.safetensors"));
+  const std::filesystem::path there = training.out().parent_path() / "there", fresh = training.out().parent_path() / "a/b/c";
+  const auto leave = [](const std::filesystem::path& folder, bool with_file) {
+    NewFolder made(folder, core::log::Format::human);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "log.jsonl") << "{}";
+    if (with_file) std::ofstream(folder / "notes.txt") << "mine";
+  };
+  std::filesystem::create_directories(there);
+  leave(there, false);
+  CHECK(std::filesystem::exists(there / "log.jsonl"));
+  leave(fresh, false);
+  CHECK_FALSE(std::filesystem::exists(fresh.parent_path().parent_path()));
+  CHECK(std::filesystem::exists(training.out().parent_path()));
+  leave(fresh, true);
+  CHECK(std::filesystem::exists(fresh / "notes.txt"));
 }
 
 TEST_CASE("train: a training that explodes says what to change", "[apps]") {
@@ -170,6 +229,10 @@ TEST_CASE("train: configurations that cannot be are refused at their line before
   const auto refusal = [&](const std::string& assignment) { return training.refusal<core::Error>({"--set", assignment}); };
   CHECK_THAT(refusal("network.code=3"), Contains("network.code") && Contains("codes"));
   CHECK_THAT(refusal("network.channels=[4, 2.5]"), Contains("network.channels") && Contains("2.5"));
+  CHECK_THAT(refusal("network.channels=[4, 4, 4, 4, 4]"), Contains("at most 4 levels") && Contains("12 × 1 cells") && Contains("got 5"));
+  CHECK_THAT(refusal("prior.generator[1].number=[2, 3]"), Contains("prior.generator[0] to [0]"));
+  CHECK_THAT(refusal("prior.generator=[{kind = \"layers\", thicknes_m = [1, 2]}]"),
+             Contains("prior.generator[0].thickness_m") && Contains("is \"thicknes_m\" meant?"));
   CHECK_THAT(refusal("network.kind=\"cube\""), Contains("column") && Contains("patch"));
   CHECK_THAT(refusal("loss.similarity=-1.0"), Contains("loss.similarity"));
   CHECK_THAT(refusal("training.batch_size=161"), Contains("training.batch_size") && Contains("160"));
@@ -199,8 +262,7 @@ TEST_CASE("train: a resume with another network or other contents of its section
   const Training training(sections);
   std::ofstream(training.beside("line.rho")) << model(4.0);
   REQUIRE(training.run({"--set", "output.report=false"}) == 0);
-  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
-             Contains("network.n_codes = 3; got network.n_codes = 4"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}), Contains("network.codes = 3; got network.codes = 4"));
   std::ofstream(training.beside("line.rho")) << model(3.5);
   CHECK_THAT(training.refusal<core::Error>({"--resume"}), Contains("content of line.rho"));
   std::ofstream(training.beside("line.rho")) << model(4.0);
