@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "io/edi/edi_errors.hpp"
 #include "io/edi/edi_sections.hpp"
 #include "io/text/scan.hpp"
 #include "physics/mt/units.hpp"
@@ -30,6 +31,7 @@ class Columns {
   [[nodiscard]] std::size_t size() const { return frequencies_.size(); }
   [[nodiscard]] const std::vector<double>& frequencies() const { return frequencies_; }
   [[nodiscard]] EdiFile& file() { return file_; }
+  [[nodiscard]] OpenErrors& open_errors() { return open_errors_; }
   /// σ of each part of a complex number; a variance that is missing, zero or negative tells nothing.
   [[nodiscard]] double deviation(double variance) const { return variance > 0.0 ? part_of_root_ * std::sqrt(variance) : not_given; }
 
@@ -77,39 +79,65 @@ class Columns {
   const EdiEmpty& empty_;
   double part_of_root_;
   std::vector<double> frequencies_;
+  OpenErrors open_errors_;
 };
 
 double at(const std::vector<double>& column, std::size_t i) { return column.empty() ? not_given : column[i]; }
 
 bool is_zero(const Estimate& e) { return e.value == Complex(0.0, 0.0); }
 
-/// σ of each part of a complex number out of a .VAR block, or else a .ERR block (a standard error).
-std::vector<double> deviations(Columns& columns, const std::vector<std::string>& variance_names,
-                               const std::vector<std::string>& error_names) {
-  std::vector<double> out = columns.values(variance_names);
-  for (double& v : out) v = columns.deviation(v);
-  if (!out.empty()) return out;
-  out = columns.values(error_names);
-  for (double& v : out) v = v > 0.0 ? v : not_given;
+/// Errors of one complex element: as the file states them, and σ of each part.
+struct ErrorColumn {
+  std::vector<double> stated, sigma;
+  int line = 0;
+};
+
+/// Out of a .VAR block, or else a .ERR block (a standard error).
+ErrorColumn errors_of(Columns& columns, const std::vector<std::string>& variance_names, const std::vector<std::string>& error_names) {
+  const bool variances = columns.file().find_any(variance_names) != nullptr;
+  const EdiBlock* block = columns.file().find_any(variances ? variance_names : error_names);
+  if (!block) return {};
+  ErrorColumn out{columns.values(variances ? variance_names : error_names), {}, block->line};
+  for (const double v : out.stated) out.sigma.push_back(variances ? columns.deviation(v) : v > 0.0 ? v : not_given);
   return out;
 }
 
-/// Real, imaginary and error blocks of one complex element; all missing when one part has no block.
-std::vector<Estimate> complex_column(Columns& columns, const std::vector<std::string>& real, const std::vector<std::string>& imaginary,
-                                     const std::vector<std::string>& variance, const std::vector<std::string>& error) {
-  const auto re = columns.values(real), im = columns.values(imaginary), sigma = deviations(columns, variance, error);
+/// Names of the blocks of one complex element.
+struct ElementBlocks {
+  std::vector<std::string> real, imaginary, variance, error;
+};
+
+/// All missing when one part has no block.
+std::vector<Estimate> complex_column(Columns& columns, const std::string& element, const ElementBlocks& names) {
+  const auto re = columns.values(names.real), im = columns.values(names.imaginary);
+  const ErrorColumn errors = errors_of(columns, names.variance, names.error);
   if (re.empty() != im.empty())
-    columns.file().warn(1, fmt::format("only one of the blocks >{} and >{} is there; neither is used", real[0], imaginary[0]));
+    columns.file().warn(1, fmt::format("only one of the blocks >{} and >{} is there; neither is used", names.real[0], names.imaginary[0]));
   std::vector<Estimate> out(columns.size());
   if (re.empty() || im.empty()) return out;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = {{re[i], im[i]}, at(sigma, i)};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = {{re[i], im[i]}, at(errors.sigma, i)};
+    columns.open_errors().look_at(element, out[i], at(errors.stated, i), errors.line);
+  }
   return out;
+}
+
+/// Zxy and Zyx whose blocks are there and hold nothing.
+void warn_about_empty_elements(Columns& columns, const std::string& station, const std::vector<EdiRow>& rows) {
+  for (const std::size_t k : {1U, 2U}) {
+    const EdiBlock* block = columns.file().find(fmt::format("Z{}R", tensor_names[k]));
+    const auto missing = [k](const EdiRow& r) { return r.row.impedance[k].is_missing(); };
+    if (block && std::all_of(rows.begin(), rows.end(), missing))
+      columns.file().warn(block->line,
+                          fmt::format("station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none", station,
+                                      rows.size(), edi_tensor[k]));
+  }
 }
 
 void read_impedances(Columns& columns, std::vector<EdiRow>& rows) {
   for (std::size_t k = 0; k < tensor_names.size(); ++k) {
     const std::string z = std::string("Z") + tensor_names[k];
-    const auto column = complex_column(columns, {z + "R"}, {z + "I"}, {z + ".VAR"}, {z + ".ERR"});
+    const auto column = complex_column(columns, edi_tensor[k], {{z + "R"}, {z + "I"}, {z + ".VAR"}, {z + ".ERR"}});
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.impedance[k] = column[i];
   }
   for (auto& r : rows) {  // an off-diagonal element that is exactly zero is a filler; diagonal ones are zero over 1-D and 2-D models
@@ -124,8 +152,9 @@ void read_tippers(Columns& columns, std::vector<EdiRow>& rows) {
   const std::array<const char*, 2> names{"TX", "TY"};
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string t = names[k];
-    const auto column = complex_column(columns, {t + "R.EXP", t + "R"}, {t + "I.EXP", t + "I"}, {t + "VAR.EXP", t + "VAR", t + ".VAR"},
-                                       {t + "ERR.EXP", t + "ERR", t + ".ERR"});
+    const auto column = complex_column(
+        columns, edi_tipper[k],
+        {{t + "R.EXP", t + "R"}, {t + "I.EXP", t + "I"}, {t + "VAR.EXP", t + "VAR", t + ".VAR"}, {t + "ERR.EXP", t + "ERR", t + ".ERR"}});
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.tipper[k] = column[i];
   }
   for (auto& r : rows) {
@@ -163,8 +192,9 @@ void read_rho_phase(Columns& columns, std::vector<EdiRow>& rows) {
     if (folded)
       columns.file().warn(columns.file().find(phase_name)->line, "phases of Zyx stand in the first quadrant; 180 degrees were subtracted");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i].row.impedance[k] =
-          impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i), columns.frequencies()[i]);
+      Estimate& z = rows[i].row.impedance[k];
+      z = impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i), columns.frequencies()[i]);
+      columns.open_errors().look_at(edi_tensor[k], z, std::fmin(at(rho_error, i), at(phase_error, i)));
     }
   }
   columns.file().warn(1, "no impedance blocks; made from apparent resistivity and phase");
@@ -226,8 +256,8 @@ void warn_about_unstated_frame(EdiFile& file) {
 
 }  // namespace
 
-std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, double part_of_root) {
-  Columns columns(file, empty, part_of_root);
+std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head, double part_of_root) {
+  Columns columns(file, head.empty, part_of_root);
   std::vector<EdiRow> rows(columns.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.frequency_hz = columns.frequencies()[i];
   const bool has_impedance = file.find_any({"ZXYR", "ZYXR", "ZXXR", "ZYYR"}) != nullptr;
@@ -235,6 +265,8 @@ std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, do
   if (has_impedance) read_impedances(columns, rows);
   if (has_rho) read_rho_phase(columns, rows);
   read_tippers(columns, rows);
+  warn_about_empty_elements(columns, head.name, rows);
+  if (const std::string text = columns.open_errors().sentence(head.name); !text.empty()) file.warn(columns.open_errors().line(), text);
   const EdiBlock* tensor = has_rho ? file.find_any({"RHOXY", "RHOYX"}) : file.find_any({"ZXYR", "ZYXR", "ZXXR", "ZYYR"});
   const auto tensor_frames =
       frames(columns, tensor, has_rho ? std::vector<std::string>{"RHOROT", "ZROT"} : std::vector<std::string>{"ZROT"});

@@ -216,7 +216,7 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   check_ending(file);
   const EdiHead head = read_edi_head(file);
   const double part_of_root = options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
-  const auto rows = file.find("SPECTRA") ? read_edi_spectra(file, head.empty) : read_edi_impedances(file, head.empty, part_of_root);
+  const auto rows = file.find("SPECTRA") ? read_edi_spectra(file, head) : read_edi_impedances(file, head, part_of_root);
   TransferFunctions station;
   station.name = head.name;
   station.path = path;

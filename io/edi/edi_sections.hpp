@@ -4,12 +4,17 @@
 #include "io/edi/edi_file.hpp"
 #include "physics/mt/transfer_functions.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 /// Interpretation of the sections of an EDI file; values stay in the file's own units, sign and frame. Internal to io/edi.
 namespace lodestone::io {
+
+/// Names of the elements in messages, in the order of TransferFunctionRow.
+inline constexpr std::array<const char*, 4> edi_tensor{"zxx", "zxy", "zyx", "zyy"};
+inline constexpr std::array<const char*, 2> edi_tipper{"tx", "ty"};
 
 /// A number of the file, NaN when it is the file's EMPTY (or its like).
 class EdiEmpty {
@@ -36,10 +41,11 @@ struct EdiHead {
 /// Name and place out of HEAD, with DEFINEMEAS, the section and the file name as fall-backs.
 [[nodiscard]] EdiHead read_edi_head(EdiFile& file);
 
-/// Rows of an impedance (or ρₐ/phase) section in the order of the file; σ of each part is `part_of_root`·√VAR. errors: FormatError with file:line.
-[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiEmpty& empty, double part_of_root);
+/// Rows of an impedance (or ρₐ/phase) section in the order of the file; σ of each part is `part_of_root`·√VAR. Values without a usable error, and Zxy or
+/// Zyx without any value, are warnings. errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head, double part_of_root);
 
-/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. errors: FormatError with file:line.
-[[nodiscard]] std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiEmpty& empty);
+/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. Values without a usable error are a warning. errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiHead& head);
 
 }  // namespace lodestone::io

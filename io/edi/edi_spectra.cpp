@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: S_ij = <c_i c_j*>; E, H electric and magnetic pairs; R reference pair; Z = <E R*> <H R*>^-1; N = residual covariance; G = inverse signal power.
 #include "engine/core/error.hpp"
+#include "io/edi/edi_errors.hpp"
 #include "io/edi/edi_sections.hpp"
 #include "io/text/scan.hpp"
 
@@ -173,17 +174,27 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
   return out;
 }
 
+void warn_about_errors(EdiFile& file, const std::string& station, const std::vector<EdiRow>& rows) {
+  OpenErrors open;
+  for (const auto& [row, impedance_frame, tipper_frame] : rows) {
+    for (std::size_t k = 0; k < edi_tensor.size(); ++k) open.look_at(edi_tensor[k], row.impedance[k], physics::mt::not_given);
+    for (std::size_t k = 0; k < edi_tipper.size(); ++k) open.look_at(edi_tipper[k], row.tipper[k], physics::mt::not_given);
+  }
+  if (const std::string text = open.sentence(station); !text.empty()) file.warn(open.line(), text);
+}
+
 }  // namespace
 
-std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiEmpty& empty) {
+std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiHead& head) {
   const EdiBlock* section = file.find("SPECTRASECT");
   if (!section)
     throw core::FormatError(component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
   const Channels channels = channels_of(file, *section);
   std::vector<EdiRow> rows;
   for (const auto& block : file.blocks) {
-    if (block.name == "SPECTRA") rows.push_back(row_of(file, block, channels, empty));
+    if (block.name == "SPECTRA") rows.push_back(row_of(file, block, channels, head.empty));
   }
+  warn_about_errors(file, head.name, rows);
   return rows;
 }
 
