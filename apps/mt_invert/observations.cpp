@@ -118,17 +118,12 @@ void log_profile(const mt::Profile& profile) {
                   least / 1e3, most / 1e3, farthest / 1e3);
 }
 
-/// More masked data than this is a fault of data or configuration rather than of single points.
-constexpr double suspicious_share = 0.12;
-
 void log_data(const mt::ObservedData& data) {
   const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
   core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
                   data.survey.frequencies_hz.size(), data.value.size(), data.n_kept(),
                   interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "", mt::mask_table(data));
-  const double masked = 1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.value.size());
-  if (masked > suspicious_share)
-    core::log::warning("{:.1f} % of the data are masked; check rotation, sign and the mask rules", 100.0 * masked);
+  for (const auto& warning : mt::mask_warnings(data)) core::log::warning("{}", warning);
 }
 
 Observations from_stations(const DataConfig& config, const ProfileConfig& profile_config) {

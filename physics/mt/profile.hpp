@@ -63,11 +63,16 @@ struct DataSelection {
 ///
 /// One standard deviation of a complex datum stands on each part; of log10 ρₐ it is 2σ/(|Z| ln 10), of the phase σ/|Z|. Where reasons meet, the first of
 /// missing, listed, out_of_quadrant, bad_error counts.
-/// errors: InvalidArgument when no usable datum is left, or a rule or interpolation names an unknown station.
+/// errors: InvalidArgument when no usable datum is left (with what to look at), or a rule or interpolation names an unknown station.
 [[nodiscard]] ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile,
                                               const DataSelection& selection);
 
 /// Counts by quantity and reason, as a table.
 [[nodiscard]] std::string mask_table(const ObservedData& data);
+
+/// What is odd about masked data, in sentences that say what to look at: stations without a usable datum, by name and reason (those that mask rules take whole
+/// are left out); more than 12 % masked at the
+/// others. Empty where all is well.
+[[nodiscard]] std::vector<std::string> mask_warnings(const ObservedData& data);
 
 }  // namespace lodestone::physics::mt

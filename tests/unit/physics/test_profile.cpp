@@ -178,11 +178,36 @@ TEST_CASE("observed data: shared frequencies are used unless listed, another lis
   CHECK_THROWS_AS(make_observed_data({station("a"), other}, line_of(2), selection), core::InvalidArgument);
 }
 
-TEST_CASE("observed data: nothing usable is an error that shows the table, so is a rule for an unknown station", "[profile]") {
+TEST_CASE("observed data: stations without a usable datum are named with their reasons, and do not hide what is masked elsewhere",
+          "[profile]") {
+  auto dead = station("dead");
+  for (auto& row : dead.rows) row.impedance[1].value = Complex(missing, missing);
+  DataSelection selection = select({Quantity::zxy_re, Quantity::zxy_im});
+  CHECK(mask_warnings(make_observed_data({station("a"), station("b")}, line_of(2), selection)).empty());
+  const auto one = mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
+  REQUIRE(one.size() == 1);
+  CHECK_THAT(one[0], Catch::Contains("1 of 3 stations have no usable datum: dead (6 missing)") && Catch::Contains("no finite value") &&
+                         !Catch::Contains("rotation"));
+  auto turned = station("turned");
+  for (auto& row : turned.rows) row.impedance[1].value = -row.impedance[1].value;
+  const auto two = mask_warnings(make_observed_data({station("a"), dead, turned}, line_of(3), selection));
+  REQUIRE(two.size() == 1);
+  CHECK_THAT(two[0], Catch::Contains("dead (6 missing), turned (6 out_of_quadrant)") && Catch::Contains("rotation and time factor"));
+  selection.masks = {{"b", {Quantity::zxy_im}, 0.0, 1e300}};
+  const auto elsewhere = mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
+  selection.masks.push_back({"a", {}, 0.0, 1e300});
+  CHECK_THAT(mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection)).at(0),
+             Catch::Contains("1 of 3 stations have no usable datum: dead (6 missing)"));  // "a" is left out on purpose
+  REQUIRE(elsewhere.size() == 2);
+  CHECK_THAT(elsewhere[1], Catch::Contains("25.0 % of the data of the other stations are masked; listed: the mask rules"));
+}
+
+TEST_CASE("observed data: nothing usable is an error that shows the table and says what to look at, so is a rule for an unknown station",
+          "[profile]") {
   DataSelection selection = select({Quantity::zxy_re});
   selection.masks = {{"", {}, 0.0, 1e300}};
   CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_observed_data({station("a")}, line_of(1), selection); }),
-             Catch::Contains("no usable datum") && Catch::Contains("listed"));
+             Catch::Contains("no usable datum is left; listed: the mask rules take them:") && Catch::Contains("out_of_quadrant"));
   selection.masks = {{"z", {}, 0.0, 1e300}};
   CHECK_THROWS_AS(make_observed_data({station("a")}, line_of(1), selection), core::InvalidArgument);
 }
