@@ -48,3 +48,6 @@ TEXT
 if [ $# -eq 0 ]; then
   echo "sections  out/demo/te_sections.png: TE without and with a learned prior above the published pair (reports in out/demo_te, out/demo_te_learned)"
 fi
+if [ -z "${MT_INVERT:-}" ]; then
+  echo "program   $PWD/$program; to call it as mt_invert: export PATH=\"$PWD/build/release/bin:\$PATH\" (next: docs/getting-started.md)"
+fi
