@@ -130,7 +130,12 @@ void Frame::draw(Canvas& canvas) const {
               {.size = 12.0, .horizontal = Align::middle, .rotation_deg = 90.0});
 }
 
-void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis) {
+Clipped Clipped::of(double least, double most, double low, double high) {
+  const double rounding = 1e-6 * std::abs(high - low);
+  return {least<low - rounding, most> high + rounding};
+}
+
+void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis, const Clipped& clipped) {
   constexpr int n_steps = 96;
   for (int k = 0; k < n_steps; ++k) {
     const double top = box.y + box.height * k / n_steps, bottom = box.y + box.height * (k + 1) / n_steps;
@@ -141,6 +146,13 @@ void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const
   }
   const Stroke stroke{ink, 1.0, {}};
   canvas.rectangle(box, {{}, stroke});
+  const bool upwards = axis.first > axis.last;  // the largest value at the top
+  const auto end = [&](double y, double tip) {
+    const Color color = map.at((tip < y) == upwards ? 1.0 : 0.0);
+    canvas.polygon({{box.x, y}, {box.x + 0.5 * box.width, tip}, {box.x + box.width, y}}, {color, stroke});
+  };
+  if (upwards ? clipped.above : clipped.below) end(box.y, box.y - triangle_height);
+  if (upwards ? clipped.below : clipped.above) end(box.y + box.height, box.y + box.height + triangle_height);
   const Frame scale(box, {}, axis);
   double widest = 0.0;
   const double right = box.x + box.width;

@@ -54,8 +54,14 @@ class Frame {
   Axis x_, y_;
 };
 
-/// A vertical colour bar with its scale to the right. The axis' `first` is at the top.
-void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis);
+/// Whether values drawn lie beyond an end of a colour scale.
+struct Clipped {
+  bool below = false, above = false;
+  /// Of values from `least` to `most` on a scale from `low` to `high`; NaN clips nothing.
+  [[nodiscard]] static Clipped of(double least, double most, double low, double high);
+};
+/// A vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an end: values beyond it have the colour of the end.
+void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis, const Clipped& clipped = {});
 
 /// A legend entry: a line with a marker and its text; returns the width used.
 enum class Marker { circle, square };

@@ -132,6 +132,19 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const 
   }
 }
 
+/// Of what a panel draws.
+Clipped clipped_in(const ShownData& data, Shown shown, const Panel& panel) {
+  double least = mt::not_given, most = mt::not_given;
+  for (int f = 0; f < data.n_frequencies(); ++f) {
+    for (int s = 0; s < data.n_stations(); ++s) {
+      const double value = panel.value(data.at(shown, f, s));
+      least = std::fmin(least, value);
+      most = std::fmax(most, value);
+    }
+  }
+  return Clipped::of(least, most, panel.low, panel.high);
+}
+
 StationLabels labels_of(const ShownData& data, const Layout& layout, const Frame& frame) {
   StationLabels labels;
   for (const int station : layout.stations) {
@@ -180,7 +193,7 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
     } else {
       canvas.text({left_margin, top - 7.0}, panel.title, {.size = 12.0, .color = grey});
     }
-    draw_colour_bar(canvas, {width - right_margin + 16.0, top, 14.0, panel_height}, *panel.map, panel.bar);
+    draw_colour_bar(canvas, {width - right_margin + 16.0, top, 14.0, panel_height}, *panel.map, panel.bar, clipped_in(data, shown, panel));
     top += panel_height + panel_gap;
   }
   return canvas;

@@ -101,7 +101,7 @@ void add_fit(Page& page, const ShownData& data) {
 
 void add_soundings(Page& page, const ShownData& data) {
   page.heading("soundings", "Sounding curves");
-  page.html(sounding_legend().svg() + "<div class=\"soundings\">\n");
+  page.html(sounding_legend(data).svg() + "<div class=\"soundings\">\n");
   const std::vector<int> stations = data.stations_along();
   for (const int station : stations) {
     page.html(sounding_picture(data, station).svg());

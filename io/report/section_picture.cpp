@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lodestone::io::report {
 
@@ -21,9 +22,11 @@ constexpr double headroom = 0.06;  // above the highest point of a topography, f
 
 /// What all panels share.
 struct Scales {
-  double y_min = 0.0, y_max = 1.0;     // along the profile, m
-  double z_top = 0.0, z_bottom = 1.0;  // m, down
-  double log_min = 0.0, log_max = 4.0;
+  double y_min = 0.0, y_max = 1.0;                                                                           // along the profile, m
+  double z_top = 0.0, z_bottom = 1.0;                                                                        // m, down
+  double log_min = 0.0, log_max = 4.0;                                                                       // of the colours
+  double least = std::numeric_limits<double>::quiet_NaN(), most = std::numeric_limits<double>::quiet_NaN();  // log10 of what is seen
+  bool gaps = false;  // cells without a value are seen
   LengthUnit unit, depth_unit;
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
@@ -62,9 +65,11 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
     for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom; ++iz) {
       for (int iy = 0; iy < grid.n_y(); ++iy) {
         const double value = std::log10(panel.section.resistivity_ohm_m[grid.index(iz, iy)]);
-        if (std::isfinite(value) && grid.y_centre_m(iy) > scales.y_min && grid.y_centre_m(iy) < scales.y_max) {
+        if (!(grid.y_centre_m(iy) > scales.y_min && grid.y_centre_m(iy) < scales.y_max)) continue;
+        if (std::isfinite(value))
           seen.push_back(value);
-        }
+        else
+          scales.gaps = true;
       }
     }
   }
@@ -72,6 +77,8 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
     return;
   }
   std::sort(seen.begin(), seen.end());
+  scales.least = seen.front();
+  scales.most = seen.back();
   const auto percentile = [&](double part) { return seen[static_cast<std::size_t>(part * static_cast<double>(seen.size() - 1))]; };
   scales.log_min = std::floor(2.0 * percentile(0.02)) / 2.0;
   scales.log_max = std::ceil(2.0 * percentile(0.98)) / 2.0;
@@ -282,9 +289,9 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   const double all_frames = top - panel_gap - first_frame_top;
   const double bar_height = std::min(all_frames, 420.0);
   draw_colour_bar(canvas, {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height), 16.0, bar_height},
-                  scales.colours(), scales.axis());
+                  scales.colours(), scales.axis(), Clipped::of(scales.least, scales.most, scales.log_min, scales.log_max));
   canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0},
-              fmt::format("vertical exaggeration {:.2g} : 1", scales.exaggeration()),
+              fmt::format("{}vertical exaggeration {:.2g} : 1", scales.gaps ? "white: no value;  " : "", scales.exaggeration()),
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }
@@ -306,7 +313,12 @@ SectionPanel panel_of(const InversionResult& result, std::string title, const Ei
 }
 
 Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options) {
-  const std::string title = fmt::format("Resistivity section, rms {:.2f}", result.rms);
+  std::string part;
+  if (options.max_depth_m > 0.0 && options.max_depth_m < result.grid.z_edges_m().back()) {
+    const LengthUnit unit = length_unit(options.max_depth_m - result.grid.z_edges_m().front());
+    part = fmt::format(", upper {:.3g} {}", (options.max_depth_m - result.grid.z_edges_m().front()) / unit.metres, unit.name);
+  }
+  const std::string title = fmt::format("Resistivity section{}, rms {:.2f}", part, result.rms);
   return sections_picture({panel_of(result, title, result.log10_resistivity, Sites::shown)}, options);
 }
 

@@ -46,9 +46,9 @@ enum class Sites { shown, hidden };
 /// Values of the cells in the grid of a result, with its sites, the regions of its learned prior and its depth of investigation.
 [[nodiscard]] SectionPanel panel_of(const InversionResult& result, std::string title, const Eigen::VectorXd& log10_values, Sites sites);
 
-/// Sections one above the other with the same scales.
+/// Sections one above the other with the same scales. Triangles at the colour bar: there are values beyond it. A note says that white cells have no value.
 [[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options = {});
-/// The final section of a result with its sites and the regions of a learned prior.
+/// The final section of a result (the title says when only its upper part is shown) with its sites and the regions of a learned prior.
 [[nodiscard]] Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options = {});
 /// The same above the nearest section of its learned prior.
 [[nodiscard]] Canvas prior_picture_of(const InversionResult& result);

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 namespace lodestone::io::report {
 
@@ -170,6 +172,47 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   }
 }
 
+constexpr double legend_height = 24.0;
+
+struct LegendEntry {
+  std::string text;
+  Color color;
+  std::optional<Marker> marker;  // none: a line
+  bool hollow = false;
+};
+
+std::vector<LegendEntry> legend_of(const ShownData& data) {
+  const bool te = data.has(Shown::rho_te) || data.has(Shown::phase_te), tm = data.has(Shown::rho_tm) || data.has(Shown::phase_tm);
+  const bool both_parts = has_tipper(data);
+  std::vector<LegendEntry> entries;
+  if (te) entries.push_back({"TE observed", te_colour, Marker::circle});
+  if (tm) entries.push_back({"TM observed (phase +180°)", tm_colour, Marker::square});
+  if (both_parts) entries.insert(entries.end(), {{"tipper, real", te_colour, Marker::circle}, {"imaginary", tm_colour, Marker::square}});
+  entries.push_back({"not used", grey, Marker::circle, true});
+  if (te || both_parts) entries.push_back({te ? "TE predicted" : "predicted", te_colour, {}});
+  if (tm || both_parts) entries.push_back({tm ? "TM predicted" : "predicted", tm_colour, {}});
+  return entries;
+}
+
+double width_of(const LegendEntry& entry) { return (entry.marker ? 9.0 : 20.0) + text_width(entry.text, {}) + 22.0; }
+
+double width_of(const std::vector<LegendEntry>& entries) {
+  return std::accumulate(entries.begin(), entries.end(), 20.0, [](double sum, const LegendEntry& each) { return sum + width_of(each); });
+}
+
+void draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries) {
+  constexpr double y = 0.5 * legend_height;
+  double x = 10.0;
+  for (const LegendEntry& entry : entries) {
+    if (entry.marker)
+      draw_marker(canvas, {x, y}, {*entry.marker, entry.color, entry.hollow, 3.0});
+    else
+      canvas.line({x - 4.0, y}, {x + 14.0, y}, {entry.color, 1.6, {}});
+    canvas.text({x + (entry.marker ? 9.0 : 20.0), y}, entry.text, {.vertical = Align::middle});
+    x += width_of(entry);
+  }
+}
+
 }  // namespace
 
 Canvas sounding_picture(const ShownData& data, int station) {
@@ -181,29 +224,20 @@ Canvas sounding_picture(const ShownData& data, int station) {
 Canvas sounding_sheet(const ShownData& data, const std::vector<int>& stations, int n_columns) {
   const int n = static_cast<int>(stations.size());
   const int n_rows = (n + n_columns - 1) / n_columns;
-  Canvas canvas(std::min(n, n_columns) * site_width, n_rows * site_height(data));
+  const auto legend = legend_of(data);
+  Canvas canvas(std::max(std::min(n, n_columns) * site_width, width_of(legend)), legend_height + n_rows * site_height(data));
+  draw_legend(canvas, legend);
   for (int k = 0; k < n; ++k) {
-    draw_site(canvas, {(k % n_columns) * site_width, (k / n_columns) * site_height(data)}, data, stations[static_cast<std::size_t>(k)]);
+    draw_site(canvas, {(k % n_columns) * site_width, legend_height + (k / n_columns) * site_height(data)}, data,
+              stations[static_cast<std::size_t>(k)]);
   }
   return canvas;
 }
 
-Canvas sounding_legend() {
-  Canvas canvas(760.0, 24.0);
-  double x = 10.0;
-  const auto entry = [&](const MarkerStyle& style, const std::string& text) {
-    draw_marker(canvas, {x, 12.0}, style);
-    canvas.text({x + 9.0, 12.0}, text, {.vertical = Align::middle});
-    x += 9.0 + text_width(text, {}) + 22.0;
-  };
-  entry({Marker::circle, te_colour, false, 3.0}, "TE observed");
-  entry({Marker::square, tm_colour, false, 3.0}, "TM observed (phase +180°)");
-  entry({Marker::circle, grey, true, 3.0}, "not used");
-  for (const auto& [color, text] : {std::pair{te_colour, "TE predicted"}, std::pair{tm_colour, "TM predicted"}}) {
-    canvas.line({x - 4.0, 12.0}, {x + 14.0, 12.0}, {color, 1.6, {}});
-    canvas.text({x + 20.0, 12.0}, text, {.vertical = Align::middle});
-    x += 20.0 + text_width(text, {}) + 22.0;
-  }
+Canvas sounding_legend(const ShownData& data) {
+  const auto legend = legend_of(data);
+  Canvas canvas(width_of(legend), legend_height);
+  draw_legend(canvas, legend);
   return canvas;
 }
 

@@ -12,10 +12,10 @@ namespace lodestone::io::report {
 /// lines are the predictions.
 [[nodiscard]] Canvas sounding_picture(const ShownData& data, int station);
 
-/// Several stations on one sheet, `n_columns` side by side.
+/// Several stations on one sheet, `n_columns` side by side, below the legend.
 [[nodiscard]] Canvas sounding_sheet(const ShownData& data, const std::vector<int>& stations, int n_columns = 4);
 
-/// What the symbols mean, once for all curves.
-[[nodiscard]] Canvas sounding_legend();
+/// What the symbols mean, once for all curves; only of the modes that the data have.
+[[nodiscard]] Canvas sounding_legend(const ShownData& data);
 
 }  // namespace lodestone::io::report

@@ -48,12 +48,12 @@ def correlation(cells):
     """Pearson correlation of log10 resistivity with the digitised published conventional section, at its points."""
     pairs = []
     for r in read(os.path.join(DATA, "reference_fig4_digitised.csv")):
-        if not r["log10_rho_conventional"]:
+        if not r["log10_rho_published_conventional"]:
             continue
         x, depth = float(r["x_km"]), float(r["depth_km"])
         column = [c for c in cells if c[1] <= depth < c[2]]
         if column:
-            pairs.append((float(r["log10_rho_conventional"]), min(column, key=lambda c: abs(c[0] - x))[3]))
+            pairs.append((float(r["log10_rho_published_conventional"]), min(column, key=lambda c: abs(c[0] - x))[3]))
     n = len(pairs)
     mx, my = (sum(p[i] for p in pairs) / n for i in (0, 1))
     sxy = sum((a - mx) * (b - my) for a, b in pairs)

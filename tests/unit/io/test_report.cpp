@@ -177,6 +177,52 @@ TEST_CASE("section picture: colours of cells, station names and scales are in th
                                        std::lround(255 * expected.blue))));
 }
 
+TEST_CASE("section picture: the upper part says so, values beyond the colours and cells without a value are marked") {
+  io::InversionResult result = test::synthetic_result(small);
+  const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
+  CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
+  SectionPictureOptions shallow = wide;
+  shallow.max_depth_m = result.grid.z_edges_m().front() + 25.0;
+  CHECK_THAT(section_picture(result, shallow).svg(), Contains("Resistivity section, upper 25 m, rms"));
+  const auto filled = [&](const SectionPictureOptions& options) {
+    return occurrences(section_picture(result, options).svg(), "z\" fill=\"#");
+  };
+  SectionPictureOptions low = wide, both = wide;
+  low.min_log10 = both.min_log10 = 2.0;
+  both.max_log10 = 2.1;
+  CHECK(filled(low) == filled(wide) + 1);
+  CHECK(filled(both) == filled(wide) + 2);
+  result.log10_resistivity[3] = std::nan("");
+  CHECK_THAT(section_picture(result, wide).svg(), Contains("white: no value"));
+}
+
+TEST_CASE("colour bars: an end beyond which there are values has a triangle") {
+  const auto shapes = [](double least, double most) {
+    Canvas canvas(100.0, 200.0);
+    draw_colour_bar(canvas, {20.0, 20.0, 10.0, 100.0}, residual_colours(), {4.0, -4.0}, Clipped::of(least, most, -4.0, 4.0));
+    return occurrences(canvas.svg(), "<path d=");
+  };
+  CHECK(shapes(-4.0, 4.0) == shapes(std::nan(""), std::nan("")));
+  CHECK(shapes(-9.0, 4.0) == shapes(-4.0, 4.0) + 1);
+  CHECK(shapes(-9.0, 4.5) == shapes(-4.0, 4.0) + 2);
+}
+
+TEST_CASE("soundings: the legend stands on every sheet and names only what the data have") {
+  const io::InversionResult both = test::synthetic_result(small);
+  CHECK_THAT(sounding_sheet(ShownData(both), {0, 1}).svg(), Contains("TE observed") && Contains("TM predicted") && !Contains("tipper"));
+  test::SyntheticOptions options = small;
+  options.with_impedance = true;
+  const io::InversionResult tipper = test::synthetic_result(options);
+  CHECK_THAT(sounding_legend(ShownData(tipper)).svg(), Contains("tipper, real"));
+  io::InversionResult te = both;
+  std::erase_if(te.data.survey.keys, [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
+  const auto n = static_cast<Eigen::Index>(te.data.survey.keys.size());  // the quantities of TE come first
+  for (Eigen::VectorXd* each : {&te.data.value, &te.data.sigma, &te.predicted}) each->conservativeResize(n);
+  te.data.mask.resize(te.data.survey.keys.size());
+  te.data.interpolated.resize(te.data.survey.keys.size());
+  CHECK_THAT(sounding_legend(ShownData(te)).svg(), Contains("TE observed") && !Contains("TM"));
+}
+
 TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
   const io::InversionResult result = test::synthetic_result(small);
   const SectionPanel panel{"first", result.section(), {}, {}};
