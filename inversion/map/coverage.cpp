@@ -82,8 +82,8 @@ std::string of_data(const std::vector<SubdomainCoverage>& rows) {
     (*row.data_share >= 0.5 ? n_data : n_prior) += 1;
   }
   return fmt::format(
-      " The data take away {:.0f} % of the prior's variance on average, more than half in {} subdomains; in {} the prior speaks.",
-      100.0 * sum / static_cast<double>(rows.size()), n_data, n_prior);
+      " The data take away {:.0f} % of the prior's variance on average, more than half in {} of {} subdomains; in {} the prior speaks.",
+      100.0 * sum / static_cast<double>(rows.size()), n_data, rows.size(), n_prior);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ std::string verdict_on_prior(const InversionResult& result) {
   const std::string reached = fmt::format("with the regions kept to what their prior allows the rms comes to {:.3f}, the target is {:.3g}",
                                           prior.features_rms, result.target_rms);
   const bool strained = fits && !prior.polished && leaves_prior(prior);
-  std::string text = strained ? fmt::format("The prior fits the data only with models that it hardly knows: {}.", reached)
+  std::string text = strained ? fmt::format("The prior fits the data, but partly with earths that it hardly knows: {}.", reached)
                      : fits   ? fmt::format("The prior fits the data: {}.", reached)
                               : fmt::format("The prior does not fit the data to the target: {}.", reached);
   const std::string of_subdomains = prior.coverage_in_words.empty() ? about_codes(prior) : " " + prior.coverage_in_words;

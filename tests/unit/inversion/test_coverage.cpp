@@ -78,7 +78,8 @@ TEST_CASE("coverage: the share of the data is that of the cells, and words say w
   reduction.segment(8, 4).setConstant(0.1);
   const auto rows = coverage(three, model_of(none, none, none), {{.rms = 0.1}}, reduction);
   CHECK(*rows[1].data_share == Approx(0.9));
-  CHECK_THAT(in_words(rows), Contains("63 % of the prior's variance on average, more than half in 2 subdomains; in 1 the prior speaks"));
+  CHECK_THAT(in_words(rows),
+             Contains("63 % of the prior's variance on average, more than half in 2 of 3 subdomains; in 1 the prior speaks"));
 }
 
 TEST_CASE("coverage: what does not belong to the map is refused") {

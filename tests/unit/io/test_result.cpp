@@ -341,7 +341,7 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   prior.polished = false;
   CHECK_THAT(io::verdict_on_prior(written), Contains("The prior fits the data:") && !Contains("polish"));
   prior.regions[0].coverage = {{}, {.verdict = io::SubdomainRow::outside}};
-  CHECK_THAT(io::verdict_on_prior(written), Contains("only with models that it hardly knows"));
+  CHECK_THAT(io::verdict_on_prior(written), Contains("partly with earths that it hardly knows"));
   prior.subdomain.conservativeResize(3);
   CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
 }
