@@ -16,9 +16,12 @@
 #include "io/toml/model_toml.hpp"
 #include "io/toml/options_toml.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 namespace lodestone::io {
@@ -192,6 +195,30 @@ void describe_checkpoint(FileInfo& info, const Hdf5Source& source) {
   info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
 }
 
+/// Samples of models that `[uncertainty]` leaves beside a result.
+void describe_samples(FileInfo& info, const Hdf5Source& source) {
+  const auto seed = core::read_integers(source, "ensemble/seed");
+  const auto lambda = core::read_doubles(source, "ensemble/lambda");
+  const Eigen::MatrixXd records = core::read_matrix(source, "ensemble/records");
+  constexpr Eigen::Index rms = 1, failed = 5;
+  if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
+    throw core::FormatError("io::describe_file", "{}: the samples lack their seed, lambda or records; was it written by another version?",
+                            info.path);
+  const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
+  info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}", records.rows() - n_failed,
+                                   n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(), seed.front(),
+                                   lambda.front()));
+  double least = not_stated, most = not_stated;
+  for (Eigen::Index i = 0; i < records.rows(); ++i) {
+    if (records(i, failed) != 0.0) continue;
+    least = std::fmin(least, records(i, rms));
+    most = std::fmax(most, records(i, rms));
+  }
+  if (std::isfinite(least))
+    info.facts.push_back(fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
+  info.facts.emplace_back("their percentiles and deviations stand in result.h5; more of them: a larger uncertainty.samples and --resume");
+}
+
 /// What an array looks like, one line each, after a line about all of them.
 void add_array_facts(FileInfo& info, const core::ArraySource& source) {
   std::vector<std::string> lines;
@@ -238,6 +265,9 @@ void describe_hdf5(FileInfo& info) {
   } else if (format == "lodestone responses") {
     info.format = "HDF5 responses";
     describe_responses(info, source);
+  } else if (format == "lodestone ensemble") {
+    info.format = "HDF5 samples";
+    describe_samples(info, source);
   } else if (format == "lodestone checkpoint") {
     info.format = "HDF5 checkpoint";
     describe_checkpoint(info, source);
@@ -254,10 +284,41 @@ void describe_hdf5(FileInfo& info) {
   }
 }
 
+/// A model, or the configuration of one of the commands.
 void describe_toml(FileInfo& info) {
-  if (!read_options_toml(info.path).has("background")) return;
-  info.format = "TOML model";
-  add_section_facts(info, read_model_toml(info.path));
+  const core::Options options = read_options_toml(info.path);
+  const std::string title = options.child("run").text("title", "");
+  const std::string named = title.empty() ? "" : fmt::format(" of \"{}\"", title);
+  if (options.has("background")) {
+    info.format = "TOML model";
+    add_section_facts(info, read_model_toml(info.path));
+  } else if (options.has("prior")) {
+    info.format = "TOML prior";
+    info.facts.push_back(fmt::format("configuration{} of a learned prior: mt_invert train {} --preview", named, info.path));
+  } else if (options.has("data")) {
+    info.format = "TOML inversion";
+    info.facts.push_back(fmt::format("configuration{} of an inversion: mt_invert invert {} --dry-run", named, info.path));
+  } else {
+    info.facts.emplace_back("no [background] of a model, no [data] of an inversion, no [prior] of a training: no command takes it");
+  }
+}
+
+/// The JSON beside a network of `train`.
+void describe_card(FileInfo& info) {
+  const auto card = nlohmann::json::parse(read_bytes(info.path), nullptr, false);
+  const auto at = [&](const char* pointer) {
+    const nlohmann::json::json_pointer place(pointer);
+    if (card.is_discarded() || !card.contains(place))
+      throw core::FormatError("io::describe_file", "{}:1: expected a card of mt_invert train with {}, got none; is the file cut off?",
+                              info.path, pointer);
+    if (card[place].is_string()) return card[place].get<std::string>();
+    return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>()) : card[place].dump();
+  };
+  info.facts.push_back(fmt::format("network of a {} of {} x {} cells, depths {} to {} m, {} codes, {} of them in use", at("/network/kind"),
+                                   at("/network/cells_z"), at("/network/cells_y"), at("/grid/from_m"), at("/grid/to_m"),
+                                   at("/network/n_codes"), at("/scores/codes_used")));
+  info.facts.push_back(fmt::format("trained on {} draws, seed {}, {} epochs; reconstruction error {} decades rms", at("/training/draws"),
+                                   at("/training/seed"), at("/scores/epochs"), at("/scores/reconstruction_rms_decades")));
 }
 
 void describe_sites(FileInfo& info) {
@@ -288,7 +349,21 @@ void describe_table(FileInfo& info) {
                                               : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }
 
+/// A folder is no file; its user should know whether the EDI files are where they were looked for.
+void refuse_folder(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return;
+  const auto is_edi = [](const auto& entry) { return lower(entry.path().extension().string()) == ".edi"; };
+  const std::filesystem::directory_iterator files(path, error);
+  const bool any = !error && std::any_of(begin(files), end(files), is_edi);
+  throw core::FileError(
+      "io::describe_file", "{}: {}", path,
+      any ? "expected a file, got a folder; name the files in it"
+          : "this folder holds no EDI files (*.edi), for which a folder stands; check the path, or name files of other kinds one by one");
+}
+
 void describe(FileInfo& info) {
+  refuse_folder(info.path);
   const FileKind kind = kind_of_file(info.path);
   info.format = std::string(name_of(kind));
   switch (kind) {
@@ -312,6 +387,8 @@ void describe(FileInfo& info) {
       return describe_safetensors(info);
     case FileKind::toml:
       return describe_toml(info);
+    case FileKind::vae_card:
+      return describe_card(info);
     case FileKind::csv_sites:
       return describe_sites(info);
     case FileKind::csv_responses:

@@ -28,7 +28,7 @@ struct SiteInfo {
 struct FileInfo {
   std::string path;
   std::string
-      format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML model", "TOML", "HDF5", "safetensors", "CSV sites", "CSV responses", "CSV section", "CSV table", "unknown"
+      format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML model", "TOML inversion", "TOML prior", "TOML", "card of a network", "HDF5 result", "HDF5 samples" …, "safetensors", "CSV sites", "CSV responses", "CSV section", "CSV table", "unknown"
   std::string status;                        ///< "ok", or the error text
   core::ExitCode code = core::ExitCode::ok;  ///< exit-code class of the status
   std::vector<std::string> warnings;
@@ -36,7 +36,7 @@ struct FileInfo {
   std::vector<SiteInfo> sites;
 };
 
-/// Classifies a file by content and reads it; never throws because of what the file holds.
+/// Classifies a file by content and reads it; never throws because of what the file holds. A folder is an error that says whether EDI files lie in it.
 [[nodiscard]] FileInfo describe_file(const std::string& path);
 
 }  // namespace lodestone::io

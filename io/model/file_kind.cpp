@@ -44,6 +44,11 @@ bool is_toml(const std::vector<std::string_view>& lines) {
   return false;
 }
 
+/// A JSON object whose first key is the format.
+bool is_vae_card(std::string_view bytes) {
+  return trimmed(bytes).substr(0, 1) == "{" && bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
+}
+
 FileKind csv_kind(const std::vector<std::string_view>& lines) {
   for (const auto line : lines) {
     const auto text = trimmed(line);
@@ -79,9 +84,11 @@ bool is_csv_table(const std::vector<std::string_view>& lines) {
 }  // namespace
 
 std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 15> names{
-      "EDI",  "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model", "ModEM 3-D model", "MARE2DEM data", "MT2DData", "TOML",
-      "HDF5", "safetensors",    "CSV sites",      "CSV responses",   "CSV section",     "CSV table",     "unknown"};
+  constexpr std::array<std::string_view, 16> names{
+      "EDI",           "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model",   "ModEM 3-D model",
+      "MARE2DEM data", "MT2DData",       "TOML",           "card of a network", "HDF5",
+      "safetensors",   "CSV sites",      "CSV responses",  "CSV section",       "CSV table",
+      "unknown"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -90,6 +97,7 @@ FileKind kind_of_file(const std::string& path) {
   if (std::string_view(bytes).substr(0, hdf5_signature.size()) == hdf5_signature) return FileKind::hdf5;
   if (is_safetensors(bytes)) return FileKind::safetensors;
   if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
+  if (is_vae_card(bytes)) return FileKind::vae_card;
   const auto lines = split_lines(bytes);
   if (is_edi(lines)) return FileKind::edi;
   if (emdata_version(bytes)) return FileKind::emdata;

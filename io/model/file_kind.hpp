@@ -16,6 +16,7 @@ enum class FileKind {
   emdata,
   mt2d_data,
   toml,
+  vae_card,  ///< JSON beside a network of `train`
   hdf5,
   safetensors,
   csv_sites,

@@ -49,7 +49,7 @@ THIRD_PARTY = [
     ("toml++", r"toml(\+\+|\.hpp)", ["io/toml/"]),
     ("CLI11", r"CLI/", ["apps/"]),
     ("spdlog", r"spdlog/", ["engine/core/"]),
-    ("nlohmann-json", r"nlohmann/", ["engine/core/", "engine/state/", "io/report/", "io/csv/", "apps/"]),
+    ("nlohmann-json", r"nlohmann/", ["engine/core/", "engine/state/", "io/info/", "io/report/", "io/csv/", "apps/"]),
     ("pugixml", r"pugixml", ["io/"]),
     ("MPI", r"mpi\.h", ["engine/core/mpi/", "physics/", "inversion/", "models/", "apps/", "examples/", "benchmarks/"]),
     ("hypre", r"(HYPRE|_hypre)", ["physics/"]),

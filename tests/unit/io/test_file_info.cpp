@@ -60,7 +60,11 @@ TEST_CASE("info: what cannot be read has its error text and the exit code of its
   CHECK(other.format == "unknown");
   CHECK_THAT(other.status, Catch::Contains("convert it"));
   CHECK(other.code == core::ExitCode::format);
-  CHECK(describe_file(folder.path().string()).code == core::ExitCode::file);
+  const TemporaryFolder empty;
+  const auto no_edi = describe_file(empty.path().string());
+  CHECK(no_edi.code == core::ExitCode::file);
+  CHECK_THAT(no_edi.status, Catch::Contains("holds no EDI files (*.edi)"));
+  CHECK_THAT(describe_file(source_path("data/samtex/edi_kim_eto")).status, Catch::Contains("name the files in it"));
   const auto three_d =
       describe_file(write_text(folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
   CHECK(three_d.format == "ModEM 3-D data");
@@ -70,7 +74,13 @@ TEST_CASE("info: what cannot be read has its error text and the exit code of its
 TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognised by content", "[info]") {
   const TemporaryFolder folder;
   CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format == "TOML model");
-  CHECK(describe_file(write_text(folder, "y", "# run\ntitle = \"t\"\n[data]\n")).format == "TOML");
+  const auto inversion = describe_file(write_text(folder, "y", "[run]\ntitle = \"t\"\n[data]\n"));
+  CHECK(inversion.format == "TOML inversion");
+  CHECK_THAT(inversion.facts.at(0), Catch::Contains("configuration of \"t\" of an inversion: mt_invert invert"));
+  const auto prior = describe_file(source_path("examples/kim_eto/prior.toml"));
+  CHECK(prior.format == "TOML prior");
+  CHECK_THAT(prior.facts.at(0), Catch::Contains("mt_invert train"));
+  CHECK_THAT(describe_file(write_text(folder, "w", "[run]\n")).facts.at(0), Catch::Contains("no command takes it"));
   const auto sites = describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
   CHECK(sites.sites.at(0).name == "a");
   CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("y = -2.5 to 1 m"));
@@ -121,6 +131,31 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
   sink.commit();
   CHECK_THAT(describe_file(folder / "half.h5").status, Catch::Contains("half.h5: expected four sizes"));
   CHECK(describe_file(folder / "half.h5").code == core::ExitCode::format);
+}
+
+TEST_CASE("info: the card of a network and the samples of a run say in short what they hold", "[info]") {
+  const TemporaryFolder folder;
+  const std::string card = R"({"format": "lodestone vae card", "network": {"kind": "column", "cells_z": 20, "cells_y": 1, "n_codes": 8},
+    "training": {"draws": 100, "seed": 3}, "grid": {"from_m": 10.500000000000002, "to_m": 90}, "scores": {"epochs": 2, "reconstruction_rms_decades": 0.02)";
+  const auto info = describe_file(write_text(folder, "card.json", card + R"(, "codes_used": 7}})"));
+  CHECK(info.format == "card of a network");
+  CHECK(info.facts == std::vector<std::string>{"network of a column of 20 x 1 cells, depths 10.5 to 90 m, 8 codes, 7 of them in use",
+                                               "trained on 100 draws, seed 3, 2 epochs; reconstruction error 0.02 decades rms"});
+  CHECK_THAT(describe_file(write_text(folder, "half.json", card + "}}")).status, Catch::Contains("/scores/codes_used"));
+  CHECK(describe_file(write_text(folder, "cut.json", card)).code == core::ExitCode::format);
+
+  Hdf5Sink sink(folder / "ensemble.h5");
+  sink.attribute("", "format", "lodestone ensemble");
+  core::write_vector(sink, "ensemble/seed", std::vector<std::int64_t>{5, 3});
+  core::write_vector(sink, "ensemble/lambda", std::vector<double>{2.5});
+  Eigen::MatrixXd records(3, 6);
+  records << 0, 1.5, 0, 3, 1, 0, 1, 9.0, 0, 3, 0, 1, 2, 1.25, 0, 3, 1, 0;
+  core::write_matrix(sink, "ensemble/records", records);
+  sink.commit();
+  const auto samples = describe_file(folder / "ensemble.h5");
+  CHECK(samples.format == "HDF5 samples");
+  CHECK(samples.facts.at(0) == "2 samples of the final model (1 more failed), seed 5, lambda 2.5");
+  CHECK(samples.facts.at(1) == "rms of the samples 1.250 to 1.500, by the errors they were drawn with");
 }
 
 TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5, damage is told", "[info]") {
