@@ -87,8 +87,11 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
   for (const auto& [name, tensor] : state) {
     const auto numbers = tensor.dtype() == DType::f32 ? tensor.to_vector<float>() : std::vector<float>{};
     if (!std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); }))
-      throw core::FormatError(component, "{}: expected finite weights, got a number that is not in {}{}", source.location(), net_prefix,
-                              name);
+      throw core::FormatError(component,
+                              "{}: expected finite weights, got a number that is not in {}{}; train the network again (a lower "
+                              "learning_rate where its loss was not finite), or "
+                              "restore the file",
+                              source.location(), net_prefix, name);
   }
 }
 
@@ -121,9 +124,11 @@ void check_format(const core::ArraySource& source) {
 void check_edges(const char* what, const std::vector<double>& expected, const std::vector<double>& given, const std::string& where) {
   if (expected.size() != given.size())
     throw core::InvalidArgument(component,
-                                "{}: expected {} {} as the network was trained on, from {:g} to {:g} m, got {}, from {:g} to {:g} m", where,
-                                expected.size(), what, expected.front(), expected.back(), given.size(), given.empty() ? 0.0 : given.front(),
-                                given.empty() ? 0.0 : given.back());
+                                "{}: expected {} {} as the network was trained on, from {:g} to {:g} m, got {}, from {:g} to {:g} m; let "
+                                "the rows (or columns) of the region "
+                                "be those of the network's card, or train a network on this grid",
+                                where, expected.size(), what, expected.front(), expected.back(), given.size(),
+                                given.empty() ? 0.0 : given.front(), given.empty() ? 0.0 : given.back());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double cell = i > 0 ? expected[i] - expected[i - 1] : expected[1] - expected[0];
     if (!(std::abs(expected[i] - given[i]) <= 1e-6 * cell))
@@ -218,8 +223,10 @@ void TrainedVae::check_grid(const PatchGrid& grid, const std::string& where) con
 
 void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {
   if (n_codes != options().n_codes)
-    throw core::InvalidArgument(component, "{}: expected {} codes per subdomain as the network has, got {}", where, options().n_codes,
-                                n_codes);
+    throw core::InvalidArgument(component,
+                                "{}: expected {} codes per subdomain as the network has, got {}; correct codes, or name the file of the "
+                                "training that has so many",
+                                where, options().n_codes, n_codes);
 }
 
 }  // namespace lodestone::models

@@ -120,12 +120,12 @@ TEST_CASE("trained VAE: another depth grid is refused with the first difference,
   const std::string text = message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
   CHECK_THAT(text, Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
   CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).depth_m, "here"); }),
-             Contains("13 interfaces") && Contains("12"));
+             Contains("13 interfaces") && Contains("12") && Contains("or train a network on this grid"));
   other = layers(12);
   other.y_m = {0.0, 77.0};
   vae.check_grid(other, "columns may be of any width");
   vae.check_codes(3, "here");
-  CHECK_THROWS_WITH(vae.check_codes(16, "here"), Contains("3 codes") && Contains("16"));
+  CHECK_THROWS_WITH(vae.check_codes(16, "here"), Contains("3 codes") && Contains("16; correct codes"));
 }
 
 TEST_CASE("trained VAE: parts that do not fit each other are refused", "[models]") {
