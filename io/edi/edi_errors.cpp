@@ -9,6 +9,8 @@
 namespace lodestone::io {
 
 void OpenErrors::look_at(const std::string& element, const physics::mt::Estimate& estimate, double stated, int line) {
+  const bool is_stated = stated <= 0.0 || !std::isnan(estimate.sigma);
+  if (!is_stated && (element == "zxx" || element == "zyy")) return;  // often left out, and no datum along a profile
   if (estimate.is_missing() || estimate.value == physics::mt::Complex(0.0, 0.0)) return;
   auto count = std::find_if(counts_.begin(), counts_.end(), [&](const Count& c) { return c.element == element; });
   if (count == counts_.end()) count = counts_.insert(counts_.end(), Count{element});
@@ -23,8 +25,9 @@ std::string OpenErrors::sentence(const std::string& station) const {
   for (const Count& c : counts_) {
     if (c.open() == 0) continue;
     std::string kinds;
-    const auto add = [&kinds](int n, const char* what) {
-      if (n > 0) kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", n, what);
+    const auto add = [&](int n, const char* what) {
+      if (n == 0) return;
+      kinds += n == c.open() ? std::string(what) : fmt::format("{}{} {}", kinds.empty() ? "" : ", ", n, what);
     };
     add(c.negative, "negative");
     add(c.zero, "zero");
