@@ -76,7 +76,7 @@ Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
 /// First columns of the patches within the region, the last flush with its end.
 std::vector<int> patch_starts(const LearnedRegion& region, int width) {
   const int overlap = region.config.overlap, stride = width - overlap;
-  if (stride < 1) refuse(region.config, "expected an overlap below the {} columns of the network's patches, got {}", width, overlap);
+  if (stride < 1) refuse(region.config, "expected an overlap below the {} columns of the network's patches, got {}; lower it", width, overlap);
   if (region.n_columns < width || (region.n_columns - width) % stride != 0)
     refuse(region.config,
            "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its ends or change overlap", width,
@@ -116,7 +116,7 @@ void cut(LearnedRegion& region, const Earth& earth) {
   region.first_column = columns.first, region.n_columns = columns.count;
   const int width = static_cast<int>(trained.n_y());
   if (width == 1 && region.config.overlap > 0)
-    refuse(region.config, "expected overlap = 0 for a network of single columns, got {}", region.config.overlap);
+    refuse(region.config, "expected overlap = 0 for a network of single columns, got {}; remove it", region.config.overlap);
   for (const int start : patch_starts(region, width)) {
     check_patch(region, edges_of(all_depths_m, rows), edges_of(grid.y_edges_m(), {start, width}));
     std::vector<Index>& cells = region.subdomains.emplace_back();
