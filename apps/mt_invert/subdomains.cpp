@@ -76,7 +76,8 @@ Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
 /// First columns of the patches within the region, the last flush with its end.
 std::vector<int> patch_starts(const LearnedRegion& region, int width) {
   const int overlap = region.config.overlap, stride = width - overlap;
-  if (stride < 1) refuse(region.config, "expected an overlap below the {} columns of the network's patches, got {}; lower it", width, overlap);
+  if (stride < 1)
+    refuse(region.config, "expected an overlap below the {} columns of the network's patches, got {}; lower it", width, overlap);
   if (region.n_columns < width || (region.n_columns - width) % stride != 0)
     refuse(region.config,
            "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its ends or change overlap", width,
