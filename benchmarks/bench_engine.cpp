@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the Jacobian of its decoder.
-// Sample run: OMP_NUM_THREADS=2 bench_engine [training]
+// The engine: what a small op costs, products and convolutions, a training step of the MT-VAE and the
+// Jacobian of its decoder. Sample run: OMP_NUM_THREADS=2 bench_engine [training]
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/error.hpp"
@@ -23,8 +23,9 @@ using engine::DType;
 using engine::Tensor;
 
 template <class T>
-using Gemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k, const T* alpha, const T* a,
-                  const int* lda, const T* b, const int* ldb, const T* beta, T* c, const int* ldc);
+using Gemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                  const T* alpha, const T* a, const int* lda, const T* b, const int* ldb, const T* beta, T* c,
+                  const int* ldc);
 extern "C" {
 Gemm<float> sgemm_;
 Gemm<double> dgemm_;
@@ -42,23 +43,27 @@ double median_seconds(const std::function<void()>& work) {
   for (int i = 0; i <= n_repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    if (i > 0) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (i > 0)
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::nth_element(seconds.begin(), seconds.begin() + n_repeats / 2, seconds.end());
   return seconds[n_repeats / 2];
 }
 
-/// The kernels that a computation runs, "add f32: cpu.loop, …". errors: InvalidArgument where one of them is a plain loop.
+/// The kernels that a computation runs, "add f32: cpu.loop, …". errors: InvalidArgument where one of them is
+/// a plain loop.
 std::string kernels_of(const std::function<void()>& work) {
   std::set<std::string> names;
   const engine::ExecutionObserver observer([&](const engine::Node& node) {
-    const bool is_view = node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
+    const bool is_view =
+        node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
     if (is_view || node.op->run) return;
     const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
     const engine::Kernel& kernel = node.op->kernel(dtype);
     const std::string name = fmt::format("{} {}: {}", node.op->name, core::name_of(dtype), kernel.name);
     if (kernel.name.starts_with("reference"))
-      throw core::InvalidArgument("bench_engine", "expected tuned kernels only, got {} for {}", name, node.aval.text());
+      throw core::InvalidArgument("bench_engine", "expected tuned kernels only, got {} for {}", name,
+                                  node.aval.text());
     names.insert(name);
   });
   work();
@@ -86,8 +91,13 @@ void measure_dispatch(bench::Results& results) {
                4e-7,
                {},
                {}});
-  results.add(
-      {name, "the same, evaluated one by one", "s", per_op(median_seconds([&] { chain(start, other, Evaluate::each); })), {}, {}, {}});
+  results.add({name,
+               "the same, evaluated one by one",
+               "s",
+               per_op(median_seconds([&] { chain(start, other, Evaluate::each); })),
+               {},
+               {},
+               {}});
   const auto slope = engine::grad([&](const Tensor& x) {
     Tensor y = x;
     for (int i = 0; i < chain_length; ++i) y = y * other;
@@ -132,8 +142,8 @@ void measure_product(bench::Results& results, int n) {
     for (int i = 0; i < times; ++i) blas_product(n, x.data(), y.data(), c.data());
   });
   const double each = library / times, limit = n <= 8 ? each + 3e-7 : each / 0.95;
-  results.add({fmt::format("product of {} x {}, {}", n, n, core::name_of(dtype)), "product", "s", ours / times, limit,
-               "BLAS, called directly", each, kernels_of([&] { matmul(a, b).eval(); })});
+  results.add({fmt::format("product of {} x {}, {}", n, n, core::name_of(dtype)), "product", "s",
+               ours / times, limit, "BLAS, called directly", each, kernels_of([&] { matmul(a, b).eval(); })});
 }
 
 /// Seconds of dgemm for n × k times k × m.
@@ -142,8 +152,10 @@ double as_product(std::int64_t n, std::int64_t m, std::int64_t k) {
   std::vector<double> c(static_cast<std::size_t>(n * m));
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
   const double one = 1.0, zero = 0.0;
-  return median_seconds(
-      [&] { dgemm_("N", "N", &rows, &columns, &inner, &one, b.data(), &rows, a.data(), &inner, &zero, c.data(), &rows); });
+  return median_seconds([&] {
+    dgemm_("N", "N", &rows, &columns, &inner, &one, b.data(), &rows, a.data(), &inner, &zero, c.data(),
+           &rows);
+  });
 }
 
 struct Convolution {
@@ -156,18 +168,22 @@ void measure_convolution(bench::Results& results, const Convolution& problem, DT
   const int n = problem.x.rank() - 2;
   const auto all = [&](engine::Dim value) { return engine::IntList::filled(n, value); };
   const engine::ConvOptions options{.stride = all(problem.stride), .low = all(1), .high = all(1)};
-  const Tensor x = bench::normals(problem.x, 0, dtype), w = bench::normals(problem.w, 1, dtype), y = conv(x, w, options).eval();
-  const engine::Linearized linearized =
-      engine::linearize([&](const engine::Tensors& in) -> engine::Tensors { return {conv(in[0], in[1], options)}; }, {x, w});
+  const Tensor x = bench::normals(problem.x, 0, dtype), w = bench::normals(problem.w, 1, dtype),
+               y = conv(x, w, options).eval();
+  const engine::Linearized linearized = engine::linearize(
+      [&](const engine::Tensors& in) -> engine::Tensors { return {conv(in[0], in[1], options)}; }, {x, w});
   const Tensor slope = bench::normals(y.shape(), 2, dtype);
   const double flops = 2.0 * static_cast<double>(y.count() * w.count() / w.dim(-1));
-  // The same sums as one product of matrices: f64 is to reach 60 % of its rate. f32 is judged beside torch, which calls oneDNN.
-  const double product = dtype == DType::f64 ? as_product(y.count() / y.dim(-1), w.dim(-1), w.count() / w.dim(-1)) : 0.0;
+  // The same sums as one product of matrices: f64 is to reach 60 % of its rate. f32 is judged beside torch,
+  // which calls oneDNN.
+  const double product =
+      dtype == DType::f64 ? as_product(y.count() / y.dim(-1), w.dim(-1), w.count() / w.dim(-1)) : 0.0;
   const std::string name = fmt::format("convolution {}, {}", problem.name, core::name_of(dtype));
   const auto add = [&](const std::string& metric, const std::function<void()>& work) {
     const double seconds = median_seconds(work);
     if (product > 0.0) {
-      results.add({name, metric, "s", seconds, product / 0.6, "dgemm of the same sums", product, kernels_of(work)});
+      results.add(
+          {name, metric, "s", seconds, product / 0.6, "dgemm of the same sums", product, kernels_of(work)});
     } else {
       results.add({name, metric, "s", seconds, {}, {}, {}, kernels_of(work)});
     }
@@ -179,18 +195,19 @@ void measure_convolution(bench::Results& results, const Convolution& problem, DT
 }
 
 void measure_convolutions(bench::Results& results) {
-  const Convolution problems[] = {{"3 x 3, 16 x 56 x 56 x 64 to 64", {16, 56, 56, 64}, {3, 3, 64, 64}, 1},
-                                  {"4 x 4 by 2, 64 x 32 x 32 x 32 to 64", {64, 32, 32, 32}, {4, 4, 32, 64}, 2},
-                                  {"3, 64 x 32 x 16 to 16", {64, 32, 16}, {3, 16, 16}, 1},
-                                  {"3, 64 x 8 x 64 to 64", {64, 8, 64}, {3, 64, 64}, 1}};
+  const Convolution problems[] = {
+      {"3 x 3, 16 x 56 x 56 x 64 to 64", {16, 56, 56, 64}, {3, 3, 64, 64}, 1},
+      {"4 x 4 by 2, 64 x 32 x 32 x 32 to 64", {64, 32, 32, 32}, {4, 4, 32, 64}, 2},
+      {"3, 64 x 32 x 16 to 16", {64, 32, 16}, {3, 16, 16}, 1},
+      {"3, 64 x 8 x 64 to 64", {64, 8, 64}, {3, 64, 64}, 1}};
   for (const DType dtype : {DType::f32, DType::f64}) {
     for (const Convolution& problem : problems) measure_convolution(results, problem, dtype);
   }
 }
 
 void measure_training(bench::Results& results) {
-  for (const auto& [name, dtype, target] :
-       {std::tuple{"MT-VAE training step, f32", DType::f32, 3e-3}, {"MT-VAE training step, f64", DType::f64, 6e-3}}) {
+  for (const auto& [name, dtype, target] : {std::tuple{"MT-VAE training step, f32", DType::f32, 3e-3},
+                                            {"MT-VAE training step, f64", DType::f64, 6e-3}}) {
     const bench::MtVaeStep step(dtype);
     results.add({name, "parameters", "", static_cast<double>(step.n_parameters()), {}, {}, {}});
     step.run();
@@ -200,7 +217,14 @@ void measure_training(bench::Results& results) {
     results.add({name, "work", "GFLOP", 1e-9 * work.flops, {}, {}, {}});
     results.add({name, "operands", "MB", 1e-6 * work.bytes, {}, {}, {}});
     results.add({name, "ops", "", static_cast<double>(work.calls), {}, {}, {}});
-    results.add({name, "loss, gradients, Adam", "s", median_seconds([&] { step.run(); }), target, {}, {}, kernels_of([&] { step.run(); })});
+    results.add({name,
+                 "loss, gradients, Adam",
+                 "s",
+                 median_seconds([&] { step.run(); }),
+                 target,
+                 {},
+                 {},
+                 kernels_of([&] { step.run(); })});
   }
 }
 
@@ -211,9 +235,11 @@ void measure_decoder(bench::Results& results) {
     decoder.set_mode(engine::Mode::evaluation);
     const Tensor codes = bench::normals({40, 16}, 3, dtype);
     const auto of_one = [&](const Tensor& one) { return squeeze(decoder(expand_dims(one, 0)), 0); };
-    const auto columns = engine::vmap([&](const Tensor& code) { return engine::jacobian(of_one, code, engine::JacobianMode::forward); });
+    const auto columns = engine::vmap(
+        [&](const Tensor& code) { return engine::jacobian(of_one, code, engine::JacobianMode::forward); });
     const std::string name = fmt::format("MT decoder, 40 columns, {}", core::name_of(dtype));
-    const auto add = [&](const char* metric, std::optional<double> target, const std::function<void()>& work) {
+    const auto add = [&](const char* metric, std::optional<double> target,
+                         const std::function<void()>& work) {
       results.add({name, metric, "s", median_seconds(work), target, {}, {}, kernels_of(work)});
     };
     add("values", {}, [&] { decoder(codes).eval(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense algebra of one Gauss–Newton step in data space: 6400 cells, 2600 data, a Jacobian of random numbers.
-// Sample run: bench_inversion
+// The dense algebra of one Gauss–Newton step in data space: 6400 cells, 2600 data, a Jacobian of random
+// numbers. Sample run: bench_inversion
 #include "benchmarks/results.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
@@ -24,10 +24,13 @@ int main(int argc, char** argv) {
     const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const auto roughness = inversion::roughness_operator(grid, {});
     std::unique_ptr<inversion::Regularization> regularization;
-    results.add_timed(name, "root of the covariance, once per run",
-                      [&] { regularization = std::make_unique<inversion::Regularization>(roughness, start); });
-    const auto forward = core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
-    const inversion::DataMisfit misfit(Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data), std::vector<std::uint8_t>(n_data, 1),
+    results.add_timed(name, "root of the covariance, once per run", [&] {
+      regularization = std::make_unique<inversion::Regularization>(roughness, start);
+    });
+    const auto forward =
+        core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
+    const inversion::DataMisfit misfit(Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data),
+                                       std::vector<std::uint8_t>(n_data, 1),
                                        std::vector<std::uint8_t>(n_data, 0));
     const inversion::Team team(mpi.world());
     const auto linearization = forward->linearize(start);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Gauss–Newton step in the codes of a decoder, through a 2-D simulation: 40 columns × 32 cells of the long profile (mesh of the KIM–ETO line) are
-// set by 40 × 16 codes. Without a dense matrix (conjugate gradients on products with J and Jᵀ) and with one.
-// Sample run: bench_latent
+// One Gauss–Newton step in the codes of a decoder, through a 2-D simulation: 40 columns × 32 cells of the
+// long profile (mesh of the KIM–ETO line) are set by 40 × 16 codes. Without a dense matrix (conjugate
+// gradients on products with J and Jᵀ) and with one. Sample run: bench_latent
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/mt_vae.hpp"
 #include "benchmarks/results.hpp"
@@ -33,34 +33,47 @@ Tensor dot(const Tensor& a, const Tensor& b) { return sum(a * b); }
 class Problem {
  public:
   Problem(core::MapPtr simulation, const physics::mesh::Section2D& section, InitialValues initial)
-      : simulation_(std::move(simulation)), decoder_({}, initial), n_z_(section.grid.n_z()), n_y_(section.grid.n_y()) {
+      : simulation_(std::move(simulation)),
+        decoder_({}, initial),
+        n_z_(section.grid.n_z()),
+        n_y_(section.grid.n_y()) {
     decoder_.set_mode(Mode::evaluation);
     std::vector<double> background(static_cast<std::size_t>(section.resistivity_ohm_m.size()));
-    for (std::size_t i = 0; i < background.size(); ++i) background[i] = std::log(section.resistivity_ohm_m[static_cast<Eigen::Index>(i)]);
+    for (std::size_t i = 0; i < background.size(); ++i)
+      background[i] = std::log(section.resistivity_ohm_m[static_cast<Eigen::Index>(i)]);
     background_ = Tensor::from(background, {n_z_, n_y_});
     const Tensor output = decoder_(bench::normals({columns, codes}, 6, DType::f64));
     gain_ = 1.0 / std::sqrt(mean(square(output - mean(output))).item<double>());
   }
 
-  /// Deviations of ln ρ: the untrained decoder's output, scaled so that codes of unit size make deviations of unit size. shapes: [40, 16] → [40, 32].
+  /// Deviations of ln ρ: the untrained decoder's output, scaled so that codes of unit size make deviations of
+  /// unit size. shapes: [40, 16] → [40, 32].
   [[nodiscard]] Tensor decode(const Tensor& of) const { return gain_ * decoder_(of); }
-  /// Resistivities, with deviations of ln ρ in the deepest cells of the columns. shapes: [40, 16] → [n_z n_y].
+  /// Resistivities, with deviations of ln ρ in the deepest cells of the columns. shapes: [40, 16] → [n_z
+  /// n_y].
   [[nodiscard]] Tensor model(const Tensor& of) const {
-    const Tensor deviation = pad(transpose(decode(of)), {n_z_ - cells, first_column}, {0, n_y_ - first_column - columns});
+    const Tensor deviation =
+        pad(transpose(decode(of)), {n_z_ - cells, first_column}, {0, n_y_ - first_column - columns});
     return reshape(exp(background_ + deviation), {n_z_ * n_y_});
   }
   [[nodiscard]] Tensor predict(const Tensor& of) const { return external(simulation_, model(of)); }
 
-  /// Derivative of the data with respect to the codes as a matrix: physics' Jacobian, columns of the region, times those of the decoders.
+  /// Derivative of the data with respect to the codes as a matrix: physics' Jacobian, columns of the region,
+  /// times those of the decoders.
   [[nodiscard]] Tensor dense_jacobian(const Tensor& of, const Eigen::MatrixXd& of_physics) const {
-    const Eigen::MatrixXd by_rows = of_physics.transpose();  // column-major (cells, data) is row-major [data, cells]
+    const Eigen::MatrixXd by_rows =
+        of_physics.transpose();  // column-major (cells, data) is row-major [data, cells]
     const Tensor all =
-        Tensor::from(std::span<const double>(by_rows.data(), static_cast<std::size_t>(by_rows.size())), {by_rows.cols(), n_z_, n_y_});
+        Tensor::from(std::span<const double>(by_rows.data(), static_cast<std::size_t>(by_rows.size())),
+                     {by_rows.cols(), n_z_, n_y_});
     const Tensor scaled = all * reshape(model(of), {1, n_z_, n_y_});  // per ln ρ
-    const Tensor region = slice(slice(scaled, 1, n_z_ - cells, n_z_), 2, first_column, first_column + columns);
+    const Tensor region =
+        slice(slice(scaled, 1, n_z_ - cells, n_z_), 2, first_column, first_column + columns);
     const auto of_one = [&](const Tensor& code) { return squeeze(decode(expand_dims(code, 0)), 0); };
-    const Tensor decoders = vmap([&](const Tensor& code) { return jacobian(of_one, code, JacobianMode::forward); })(of);  // [40, 32, 16]
-    const Tensor product = dot_general(region, decoders, {{1}, {1}, {2}, {0}});                                           // [40, data, 16]
+    const Tensor decoders = vmap([&](const Tensor& code) {
+      return jacobian(of_one, code, JacobianMode::forward);
+    })(of);                                                                      // [40, 32, 16]
+    const Tensor product = dot_general(region, decoders, {{1}, {1}, {2}, {0}});  // [40, data, 16]
     return reshape(transpose(product, Axes{1, 0, 2}), {by_rows.cols(), columns * codes});
   }
 
@@ -115,12 +128,15 @@ void measure(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
   const auto simulation = std::make_shared<mt::Simulation2D>(
-      comm, section.grid, section.surface, survey, mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
+      comm, section.grid, section.surface, survey,
+      mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
   const Problem problem(simulation, section, InitialValues(7, DType::f64));
   const Tensor truth = bench::normals({columns, codes}, 5, DType::f64), v = zeros_like(truth).eval();
   const Tensor observed = problem.predict(truth).eval();
   const std::string name = "Gauss-Newton step in 40 x 16 codes";
-  const auto add = [&](const std::string& metric, double seconds) { results.add({name, metric, "s", seconds, {}, {}, {}}); };
+  const auto add = [&](const std::string& metric, double seconds) {
+    results.add({name, metric, "s", seconds, {}, {}, {}});
+  };
 
   std::optional<Linearized> at;
   add("linearise decoder and simulation", seconds_of([&] {
@@ -135,17 +151,27 @@ void measure(bench::Results& results, MPI_Comm comm) {
   std::unique_ptr<core::Linearization> linearization;
   const Tensor resistivity = problem.model(v).eval();
   const std::vector<double> x = resistivity.to_vector<double>();
-  linearization = simulation->linearize(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
+  linearization =
+      simulation->linearize(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
   add("with matrix: Jacobian of the simulation", seconds_of([&] { of_physics = linearization->jacobian(); }));
   Tensor jacobian;
-  add("with matrix: Jacobian of the decoders and product", seconds_of([&] { jacobian = problem.dense_jacobian(v, of_physics).eval(); }));
-  add("with matrix: normal equations", seconds_of([&] { with_matrix = dense(jacobian, observed - at->value()[0], v); }));
-  const double difference = std::sqrt(dot(free.codes - with_matrix.codes, free.codes - with_matrix.codes).item<double>() /
-                                      dot(with_matrix.codes, with_matrix.codes).item<double>());
+  add("with matrix: Jacobian of the decoders and product",
+      seconds_of([&] { jacobian = problem.dense_jacobian(v, of_physics).eval(); }));
+  add("with matrix: normal equations",
+      seconds_of([&] { with_matrix = dense(jacobian, observed - at->value()[0], v); }));
+  const double difference =
+      std::sqrt(dot(free.codes - with_matrix.codes, free.codes - with_matrix.codes).item<double>() /
+                dot(with_matrix.codes, with_matrix.codes).item<double>());
   results.add({name, "relative difference of the two steps", "", difference, 1e-10, {}, {}});
   const double misfit_before = dot(observed - at->value()[0], observed - at->value()[0]).item<double>();
   const Tensor after = observed - problem.predict(v + free.codes);
-  results.add({name, "misfit after the step, of that before", "", dot(after, after).item<double>() / misfit_before, {}, {}, {}});
+  results.add({name,
+               "misfit after the step, of that before",
+               "",
+               dot(after, after).item<double>() / misfit_before,
+               {},
+               {},
+               {}});
 }
 
 /// What one more right-hand side and the derivatives of a solve cost.
@@ -153,11 +179,14 @@ void measure_derivatives(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
   const auto simulation = std::make_shared<mt::Simulation2D>(
-      comm, section.grid, section.surface, survey, mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
+      comm, section.grid, section.surface, survey,
+      mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
   const auto& x = section.resistivity_ohm_m;
   const auto linearization = simulation->linearize(x);
-  const Tensor at = Tensor::from(std::span<const double>(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
-  const Linearized engine_side = linearize([&](const Tensors& in) -> Tensors { return {external(simulation, in[0])}; }, {at});
+  const Tensor at =
+      Tensor::from(std::span<const double>(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
+  const Linearized engine_side =
+      linearize([&](const Tensors& in) -> Tensors { return {external(simulation, in[0])}; }, {at});
   engine_side.value()[0].eval();
   const Eigen::Index n_data = simulation->size_out();
   const auto median = [](const std::function<void()>& work) {
@@ -166,17 +195,22 @@ void measure_derivatives(bench::Results& results, MPI_Comm comm) {
     std::nth_element(seconds.begin(), seconds.begin() + 3, seconds.end());
     return seconds[3];
   };
-  const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(n_data, 1), direction = Eigen::MatrixXd::Ones(x.size(), 1);
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(n_data, 1),
+                        direction = Eigen::MatrixXd::Ones(x.size(), 1);
   const std::string name = "products with the Jacobian of the simulation";
-  const double vjp = median([&] { (void)linearization->vjp(one); }), jvp = median([&] { (void)linearization->jvp(direction); });
+  const double vjp = median([&] { (void)linearization->vjp(one); }),
+               jvp = median([&] { (void)linearization->jvp(direction); });
   const Tensor w = ones({n_data}, DType::f64), many = ones({32, x.size()}, DType::f64);
-  results.add({name, "vjp through the engine", "s", median([&] { engine_side.vjp({w})[0].eval(); }), 1.2 * vjp,
-               "the map's own vjp, one adjoint solve", vjp});
-  const double tangents = median([&] { vmap([&](const Tensors& v) { return engine_side.jvp(v); })({many})[0].eval(); });
+  results.add({name, "vjp through the engine", "s", median([&] { engine_side.vjp({w})[0].eval(); }),
+               1.2 * vjp, "the map's own vjp, one adjoint solve", vjp});
+  const double tangents =
+      median([&] { vmap([&](const Tensors& v) { return engine_side.jvp(v); })({many})[0].eval(); });
   const Eigen::MatrixXd directions = Eigen::MatrixXd::Ones(x.size(), 32);
   const double own = median([&] { (void)linearization->jvp(directions); });
-  results.add({name, "32 tangents through the engine", "s", tangents, 5.0 * jvp, "the map's own jvp of one direction", jvp});
-  results.add({name, "32 tangents through the engine", "s", tangents, {}, "the map's own jvp of 32 directions", own});
+  results.add({name, "32 tangents through the engine", "s", tangents, 5.0 * jvp,
+               "the map's own jvp of one direction", jvp});
+  results.add(
+      {name, "32 tangents through the engine", "s", tangents, {}, "the map's own jvp of 32 directions", own});
 }
 
 }  // namespace

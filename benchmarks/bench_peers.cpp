@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our side of the comparison with other programs (peers.py): impedances and Jacobian of COMMEMI 2D-1, each mode and period by itself, with cells of
-// several sizes. Prints one row per number; the case is "TE 0.1 s, cells × 1.4".
-// Sample run: bench_peers
+// Our side of the comparison with other programs (peers.py): impedances and Jacobian of COMMEMI 2D-1, each
+// mode and period by itself, with cells of several sizes. Prints one row per number; the case is "TE 0.1 s,
+// cells × 1.4". Sample run: bench_peers
 #include "apps/mt_invert/benchmark_data.hpp"
 #include "apps/mt_invert/benchmark_models.hpp"
 #include "benchmarks/results.hpp"
@@ -26,7 +26,7 @@ namespace {
 constexpr const char* benchmark = "commemi2d1";
 constexpr int repeats = 3;
 
-using ByPlace = std::map<double, double>;                             // y in m → apparent resistivity in ohm m
+using ByPlace = std::map<double, double>;  // y in m → apparent resistivity in ohm m
 using Reference = std::map<std::pair<std::string, double>, ByPlace>;  // of mode and period in s
 
 /// The apparent resistivities of the reference where it is judged.
@@ -35,7 +35,8 @@ Reference read_reference(const mt_invert::BenchmarkModel& model) {
   Reference reference;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     const double y_m = table.number(i, "y_m");
-    if (!model.is_at_contact(y_m)) reference[{table.text(i, "mode"), table.number(i, "period_s")}][y_m] = table.number(i, "rho_a_ohm_m");
+    if (!model.is_at_contact(y_m))
+      reference[{table.text(i, "mode"), table.number(i, "period_s")}][y_m] = table.number(i, "rho_a_ohm_m");
   }
   return reference;
 }
@@ -46,13 +47,17 @@ struct Task {
   double period_s;
   const ByPlace& reference;
   double coarsen;
-  [[nodiscard]] std::string name() const { return fmt::format("{} {:g} s, cells × {:g}", mode, period_s, coarsen); }
+  [[nodiscard]] std::string name() const {
+    return fmt::format("{} {:g} s, cells × {:g}", mode, period_s, coarsen);
+  }
 };
 
 mt::Survey2D survey_of(const Task& task) {
   std::vector<mt::Station> stations;
-  for (const auto& [y_m, ignored] : task.reference) stations.push_back({.name = fmt::format("y{:g}", y_m), .y_m = y_m});
-  const std::vector<mt::Quantity> te{mt::Quantity::zxy_re, mt::Quantity::zxy_im}, tm{mt::Quantity::zyx_re, mt::Quantity::zyx_im};
+  for (const auto& [y_m, ignored] : task.reference)
+    stations.push_back({.name = fmt::format("y{:g}", y_m), .y_m = y_m});
+  const std::vector<mt::Quantity> te{mt::Quantity::zxy_re, mt::Quantity::zxy_im},
+      tm{mt::Quantity::zyx_re, mt::Quantity::zyx_im};
   return mt::full_survey(std::move(stations), {1.0 / task.period_s}, task.mode == "TE" ? te : tm);
 }
 
@@ -79,14 +84,22 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D&
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey, meshes_of(section, survey, task));
+    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
+                                      meshes_of(section, survey, task));
     impedances = simulation.value(section.resistivity_ohm_m);
   });
-  results.add({task.name(), "largest deviation of apparent resistivity", "%", 100.0 * deviation(task, impedances), {}, {}, {}});
+  results.add({task.name(),
+               "largest deviation of apparent resistivity",
+               "%",
+               100.0 * deviation(task, impedances),
+               {},
+               {},
+               {}});
   results.add({task.name(), "model to impedances", "s CPU", seconds, {}, {}, {}});
 }
 
-/// The same earth on the parameter grid of the Jacobian, which peer_simpeg.py knows as well: 30 columns of 200 m, 20 rows of 125 m, the body on its lines.
+/// The same earth on the parameter grid of the Jacobian, which peer_simpeg.py knows as well: 30 columns of
+/// 200 m, 20 rows of 125 m, the body on its lines.
 mesh::Section2D in_cells() {
   std::vector<double> y, z;
   for (int i = 0; i <= 30; ++i) y.push_back(-3100.0 + 200.0 * i);
@@ -96,7 +109,8 @@ mesh::Section2D in_cells() {
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
       const double z_m = grid.z_centre_m(iz);
-      if (std::abs(grid.y_centre_m(iy)) < 500.0 && z_m > 250.0 && z_m < 2250.0) resistivity[grid.index(iz, iy)] = 0.5;
+      if (std::abs(grid.y_centre_m(iy)) < 500.0 && z_m > 250.0 && z_m < 2250.0)
+        resistivity[grid.index(iz, iy)] = 0.5;
     }
   }
   return {std::move(grid), std::move(resistivity), mesh::Surface2D()};
@@ -107,11 +121,18 @@ void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey, meshes_of(section, survey, task));
+    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
+                                      meshes_of(section, survey, task));
     jacobian = simulation.linearize(section.resistivity_ohm_m)->jacobian();
   });
   results.add({task.name(), "model to Jacobian", "s CPU", seconds, {}, {}, {}});
-  results.add({task.name(), "norm of dZ/d ln rho", "ohm", (jacobian * section.resistivity_ohm_m.asDiagonal()).norm(), {}, {}, {}});
+  results.add({task.name(),
+               "norm of dZ/d ln rho",
+               "ohm",
+               (jacobian * section.resistivity_ohm_m.asDiagonal()).norm(),
+               {},
+               {},
+               {}});
 }
 
 }  // namespace

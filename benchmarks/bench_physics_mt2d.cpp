@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 2-D magnetotelluric simulation at the size of a long profile: 36 stations, 20 frequencies, TE and TM, 100 × 64 parameter cells.
-// Sample run: bench_physics_mt2d        (half a minute; `mpirun -n 2 bench_physics_mt2d` shares the frequencies)
+// The 2-D magnetotelluric simulation at the size of a long profile: 36 stations, 20 frequencies, TE and TM,
+// 100 × 64 parameter cells. Sample run: bench_physics_mt2d        (half a minute; `mpirun -n 2
+// bench_physics_mt2d` shares the frequencies)
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
@@ -39,23 +40,29 @@ Sizes unknowns(const mt::MeshSet2D& meshes) {
 void forward_case(bench::Results& results, MPI_Comm comm, mt::Accuracy accuracy, const std::string& name) {
   const auto section = bench::long_section();
   mt::MeshSet2D meshes;
-  results.add_timed(name, "mesh design", [&] { meshes = mt::design_meshes(section, bench::long_survey(), mt::design_options(accuracy)); });
+  results.add_timed(name, "mesh design", [&] {
+    meshes = mt::design_meshes(section, bench::long_survey(), mt::design_options(accuracy));
+  });
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
-  const mt::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(), std::move(meshes));
+  const mt::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(),
+                                    std::move(meshes));
   results.add_timed(name, "forward", [&] { (void)simulation.value(section.resistivity_ohm_m); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
   const std::string name = "linearise and Jacobian, iteration accuracy";
   const auto section = bench::long_section();
-  const mt::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(),
-                                    mt::design_meshes(section, bench::long_survey(), mt::design_options(mt::Accuracy::iteration)));
+  const mt::Simulation2D simulation(
+      comm, section.grid, section.surface, bench::long_survey(),
+      mt::design_meshes(section, bench::long_survey(), mt::design_options(mt::Accuracy::iteration)));
   std::unique_ptr<core::Linearization> linearization;
-  results.add_timed(name, "linearise", [&] { linearization = simulation.linearize(section.resistivity_ohm_m); });
+  results.add_timed(name, "linearise",
+                    [&] { linearization = simulation.linearize(section.resistivity_ohm_m); });
   results.add_timed(name, "Jacobian (2880 × 6400)", [&] { (void)linearization->local_jacobian(); });
-  const auto totals = bench::best_totals(5, [&] { (void)simulation.linearize(section.resistivity_ohm_m)->local_jacobian(); });
+  const auto totals =
+      bench::best_totals(5, [&] { (void)simulation.linearize(section.resistivity_ohm_m)->local_jacobian(); });
   results.add_profile(name, totals, rates.zgemm_flops_per_s, rates.copy_bytes_per_s);
 }
 
@@ -75,18 +82,20 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   for (int i = 0; i < task.refinements; ++i) band.mesh = band.mesh.refined();
   const mt::ModeOperator problem(task.mode, band);
   const mt::CellAverages averages(section.grid, section.surface, band.mesh);
-  const Eigen::MatrixXd properties = task.mode == mt::Mode::te ? averages.strike_conductivity(section.resistivity_ohm_m)
-                                                               : averages.section_resistivity(section.resistivity_ohm_m);
+  const Eigen::MatrixXd properties = task.mode == mt::Mode::te
+                                         ? averages.strike_conductivity(section.resistivity_ohm_m)
+                                         : averages.section_resistivity(section.resistivity_ohm_m);
   const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), bench::n_stations);
 
-  const auto lines =
-      (band.order == 1 ? linalg::make_line_solver : linalg::make_condensed_line_solver)(problem.pattern(), problem.line_size());
+  const auto lines = (band.order == 1 ? linalg::make_line_solver : linalg::make_condensed_line_solver)(
+      problem.pattern(), problem.line_size());
   const auto petsc = linalg::make_petsc_solver(problem.pattern());
   std::unique_ptr<linalg::Factorisation> line_factors, petsc_factors;
   Eigen::MatrixXcd line_solution, petsc_solution;
   const double line_factorise = bench::best_cpu_seconds(3, [&] { line_factors = lines->factorise(values); });
-  const double petsc_factorise = bench::best_cpu_seconds(3, [&] { petsc_factors = petsc->factorise(values); });
+  const double petsc_factorise =
+      bench::best_cpu_seconds(3, [&] { petsc_factors = petsc->factorise(values); });
   const double line_solve = bench::best_cpu_seconds(3, [&] { line_solution = line_factors->solve(rhs); });
   const double petsc_solve = bench::best_cpu_seconds(3, [&] { petsc_solution = petsc_factors->solve(rhs); });
   const std::string peer = "PETSc sequential LU, nested dissection, same matrix";
@@ -94,7 +103,8 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   results.add({task.name, "unknowns per line", "", static_cast<double>(problem.line_size()), {}, {}, {}});
   results.add({task.name, "factorise", "s CPU", line_factorise, {}, peer, petsc_factorise});
   results.add({task.name, "solve 36 right-hand sides", "s CPU", line_solve, {}, peer, petsc_solve});
-  results.add({task.name, "numbers in the factors", "", line_factors->entries(), {}, peer, petsc_factors->entries()});
+  results.add(
+      {task.name, "numbers in the factors", "", line_factors->entries(), {}, peer, petsc_factors->entries()});
   results.add({task.name,
                "relative difference of the solutions",
                "",
@@ -119,10 +129,14 @@ int main(int argc, char** argv) {
     forward_case(results, mpi.world(), mt::Accuracy::standard, "forward, standard accuracy");
     jacobian_case(results, mpi.world(), rates);
     for (const auto& [mode, word] : {std::pair{mt::Mode::te, "TE"}, std::pair{mt::Mode::tm, "TM"}}) {
-      solver_case(results, {fmt::format("line solver, {}, iteration accuracy", word), mt::Accuracy::iteration, mode});
-      solver_case(results, {fmt::format("line solver, {}, standard accuracy", word), mt::Accuracy::standard, mode});
-      solver_case(results, {fmt::format("line solver, {}, cells halved", word), mt::Accuracy::standard, mode, 1});
-      solver_case(results, {fmt::format("line solver, {}, cells quartered", word), mt::Accuracy::standard, mode, 2});
+      solver_case(results,
+                  {fmt::format("line solver, {}, iteration accuracy", word), mt::Accuracy::iteration, mode});
+      solver_case(results,
+                  {fmt::format("line solver, {}, standard accuracy", word), mt::Accuracy::standard, mode});
+      solver_case(results,
+                  {fmt::format("line solver, {}, cells halved", word), mt::Accuracy::standard, mode, 1});
+      solver_case(results,
+                  {fmt::format("line solver, {}, cells quartered", word), mt::Accuracy::standard, mode, 2});
     }
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=physics");
     return 0;

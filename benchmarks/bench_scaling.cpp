@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on one rank, on several, and on
-// several threads (benchmarks/run.py sets them side by side).
-// Sample run: mpirun -n 2 bench_scaling        (half a minute; threads: OMP_NUM_THREADS=2 bench_scaling)
+// Forward runs and Jacobians (each rank its rows, as inversions use them) of the long profile, to be run on
+// one rank, on several, and on several threads (benchmarks/run.py sets them side by side). Sample run: mpirun
+// -n 2 bench_scaling        (half a minute; threads: OMP_NUM_THREADS=2 bench_scaling)
 #include "benchmarks/long_profile.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
@@ -9,10 +9,9 @@
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/simulation_2d.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
+#include <sys/resource.h>
 #include <vector>
 
 using namespace lodestone;
@@ -58,7 +57,13 @@ void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
                                     mt::design_meshes(section, survey, mt::design_options(task.accuracy)));
   const auto& x = section.resistivity_ohm_m;
-  results.add({task.name, "forward", "s", seconds_together(comm, [&] { (void)simulation.value(x); }), task.forward_target, {}, {}});
+  results.add({task.name,
+               "forward",
+               "s",
+               seconds_together(comm, [&] { (void)simulation.value(x); }),
+               task.forward_target,
+               {},
+               {}});
   results.add({task.name,
                "forward and Jacobian (2880 × 6400)",
                "s",

@@ -23,7 +23,8 @@ mesh::Section2D long_section() {
   Eigen::VectorXd resistivity(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
-      const double wave = std::sin(grid.y_centre_m(iy) / 40e3) * std::sin(std::log(1.0 + grid.z_centre_m(iz) / 300.0));
+      const double wave =
+          std::sin(grid.y_centre_m(iy) / 40e3) * std::sin(std::log(1.0 + grid.z_centre_m(iz) / 300.0));
       resistivity[grid.index(iz, iy)] = std::pow(10.0, 2.5 + wave);
     }
   }
@@ -33,13 +34,16 @@ mesh::Section2D long_section() {
 mt::Survey2D long_survey() {
   std::vector<mt::Station> stations;
   for (int i = 0; i < n_stations; ++i) {
-    const double spread = i == 0 || i == n_stations - 1 ? 0.0 : 0.3 * std::sin(2.7 * i);  // stations are never evenly spaced
+    const double spread =
+        i == 0 || i == n_stations - 1 ? 0.0 : 0.3 * std::sin(2.7 * i);  // stations are never evenly spaced
     stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * (i + spread) / (n_stations - 1)});
   }
   std::vector<double> frequencies;
-  for (int i = 0; i < n_frequencies; ++i) frequencies.push_back(320.0 * std::pow(0.0046 / 320.0, i / (n_frequencies - 1.0)));
+  for (int i = 0; i < n_frequencies; ++i)
+    frequencies.push_back(320.0 * std::pow(0.0046 / 320.0, i / (n_frequencies - 1.0)));
   return mt::full_survey(std::move(stations), std::move(frequencies),
-                         {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy, mt::Quantity::log10_rho_yx, mt::Quantity::phase_yx});
+                         {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy, mt::Quantity::log10_rho_yx,
+                          mt::Quantity::phase_yx});
 }
 
 }  // namespace lodestone::bench

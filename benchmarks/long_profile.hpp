@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The synthetic profile that benchmarks share: 36 stations over 719 km, 20 frequencies, TE and TM, 100 × 64 parameter cells.
+// The synthetic profile that benchmarks share: 36 stations over 719 km, 20 frequencies, TE and TM, 100 × 64
+// parameter cells.
 #pragma once
 
 #include "physics/mesh/tensor_grid.hpp"

@@ -33,7 +33,8 @@ MtVaeStep::MtVaeStep(InitialValues initial)
 double MtVaeStep::run() const {
   Tensors results;
   {
-    const ValueAndGradients at = value_and_grad([&] { return loss_(net_, profiles_, noise_).loss; }, net_.parameters());
+    const ValueAndGradients at =
+        value_and_grad([&] { return loss_(net_, profiles_, noise_).loss; }, net_.parameters());
     adam_.step(at.gradients);
     results = {cast(at.value, DType::f64)};
   }

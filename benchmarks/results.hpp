@@ -14,7 +14,8 @@ namespace lodestone::bench {
 
 using Totals = std::map<std::string, core::TimerTotal, std::less<>>;
 
-/// One measured number. `peer` is what it is compared with in the same run; ratio = peer_value / value where smaller is better.
+/// One measured number. `peer` is what it is compared with in the same run; ratio = peer_value / value where
+/// smaller is better.
 struct Result {
   std::string name, metric, unit;
   double value = 0.0;
@@ -29,7 +30,8 @@ class Results {
   void add(Result result);
   /// Does the work once and adds its wall time ("s") and this rank's CPU time ("s CPU").
   void add_timed(const std::string& name, const std::string& metric, const std::function<void()>& work);
-  /// Seconds of timed regions; where they count their work, its rate and, as peer, the least time it can take at the given rates.
+  /// Seconds of timed regions; where they count their work, its rate and, as peer, the least time it can take
+  /// at the given rates.
   void add_profile(const std::string& name, const Totals& totals, double flops_per_s, double bytes_per_s);
   /// {"header": …, "results": […]} on standard output. `command` is what repeats the run.
   void print(int ranks, const std::string& command) const;
@@ -38,7 +40,8 @@ class Results {
   std::vector<Result> results_;
 };
 
-/// Smallest CPU time of `repeats` calls in seconds: equals wall time for one thread on an idle machine, and is not stretched by other programs.
+/// Smallest CPU time of `repeats` calls in seconds: equals wall time for one thread on an idle machine, and
+/// is not stretched by other programs.
 [[nodiscard]] double best_cpu_seconds(int repeats, const std::function<void()>& work);
 
 /// The regions that the work times (core::Trace), each with its shortest wall time of `repeats` calls.

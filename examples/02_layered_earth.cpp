@@ -19,7 +19,8 @@ int main() {
     const double period_s = std::pow(10.0, decade);
     const std::complex<double> impedance = mt::layered_impedance(earth, 1.0 / period_s);
     const double apparent_resistivity = std::norm(impedance) / (mt::omega(1.0 / period_s) * mt::mu0);
-    fmt::print("{:>10g} {:>12.2f} {:>12.2f}\n", period_s, apparent_resistivity, std::arg(impedance) * mt::deg_per_rad);
+    fmt::print("{:>10g} {:>12.2f} {:>12.2f}\n", period_s, apparent_resistivity,
+               std::arg(impedance) * mt::deg_per_rad);
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a magnetotelluric sounding with noise is inverted for a smooth layered earth; maps compose, Gauss–Newton does the rest.
-// Equation:        min ½‖(d − F(m))/σ‖² + ½λ‖R (m − m_ref)‖², m = log10 resistivity; λ is the largest that fits the data to rms 1 (Occam)
-// Sample run:      05_invert_sounding
+// What this shows: a magnetotelluric sounding with noise is inverted for a smooth layered earth; maps
+// compose, Gauss–Newton does the rest. Equation:        min ½‖(d − F(m))/σ‖² + ½λ‖R (m − m_ref)‖², m = log10
+// resistivity; λ is the largest that fits the data to rms 1 (Occam) Sample run:      05_invert_sounding
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
@@ -30,7 +30,8 @@ Eigen::VectorXd measured(const std::vector<mt::Quantity>& quantities) {
   const mt::Simulation1D earth({500.0, 2000.0}, frequencies_hz(), quantities);
   Eigen::VectorXd data = earth.value(Eigen::Vector3d(2.0, 1.0, 2.0));
   const core::Philox noise(7);
-  for (Eigen::Index i = 0; i < data.size(); ++i) data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
+  for (Eigen::Index i = 0; i < data.size(); ++i)
+    data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
   return data;
 }
 
@@ -51,19 +52,22 @@ int main(int argc, char** argv) {
   const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
   const mesh::TensorGrid2D column({0.0, 1000.0}, mesh::geometric_edges_m(20.0, 1.18, n_layers));
   std::vector<double> thickness_m;
-  for (int i = 0; i + 1 < n_layers; ++i) thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
+  for (int i = 0; i + 1 < n_layers; ++i)
+    thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
 
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(n_layers, 2.0);
   const inversion::RoughnessOptions roughness{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0};
   const inversion::Objective objective{
       .forward = std::make_shared<mt::Simulation1D>(thickness_m, frequencies_hz(), quantities),
       .misfit = misfit_of(measured(quantities)),
-      .regularization = std::make_shared<inversion::Regularization>(inversion::roughness_operator(column, roughness), start)};
+      .regularization = std::make_shared<inversion::Regularization>(
+          inversion::roughness_operator(column, roughness), start)};
   inversion::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 20});
   gauss_newton.add(std::make_shared<inversion::IterationTable>());
   const inversion::InversionSummary summary = gauss_newton.minimise(objective, start);
 
   core::log::info("{}\n\n{:>10} {:>12}", summary.brief(), "depth_m", "rho_ohm_m");
-  for (int i = 0; i < n_layers; i += 3) core::log::info("{:>10.0f} {:>12.1f}", column.z_centre_m(i), std::pow(10.0, summary.model[i]));
+  for (int i = 0; i < n_layers; i += 3)
+    core::log::info("{:>10.0f} {:>12.1f}", column.z_centre_m(i), std::pow(10.0, summary.model[i]));
   return summary.reason == inversion::StopReason::target_reached ? 0 : 1;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a sparse PETSc solve as part of a function of tensors. F(u, m) = 0 is written with ops, PETSc solves it, and gradient, Jacobian and
+// What this shows: a sparse PETSc solve as part of a function of tensors. F(u, m) = 0 is written with ops,
+// PETSc solves it, and gradient, Jacobian and
 //                  curvature use the factorisation of the forward solve; no solver is differentiated.
-// Equation:        (K + i diag eᵐ) u = s, diffusion on a grid; data |u|² at the surface; F_uᴴ λ = ū, m̄ = −F_mᴴ λ
-// Sample run:      08_differentiate_a_solve
-// Builds on:       04_derivative_check
+// Equation:        (K + i diag eᵐ) u = s, diffusion on a grid; data |u|² at the surface; F_uᴴ λ = ū, m̄ =
+// −F_mᴴ λ Sample run:      08_differentiate_a_solve Builds on:       04_derivative_check
 #include "engine/core/map_checks.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/ops/ops.hpp"
@@ -50,10 +50,16 @@ Tensor tensor_of(const Eigen::MatrixXcd& x, const Shape& shape) {
 /// PETSc's factors of A = Aᵀ; Aᴴ x = b is A x̄ = b̄.
 class Factors final : public ImplicitFactors {
  public:
-  explicit Factors(std::unique_ptr<physics::linalg::Factorisation> factors) : factors_(std::move(factors)) { ++n_factorisations; }
+  explicit Factors(std::unique_ptr<physics::linalg::Factorisation> factors) : factors_(std::move(factors)) {
+    ++n_factorisations;
+  }
   Tensor solve(const Tensor& b) const override { return tensor_of(solved(columns_of(b)), b.shape()); }
-  Tensor solve_adjoint(const Tensor& b) const override { return tensor_of(solved(columns_of(b).conjugate()).conjugate(), b.shape()); }
-  std::size_t bytes() const override { return static_cast<std::size_t>(factors_->entries()) * sizeof(Complex); }
+  Tensor solve_adjoint(const Tensor& b) const override {
+    return tensor_of(solved(columns_of(b).conjugate()).conjugate(), b.shape());
+  }
+  std::size_t bytes() const override {
+    return static_cast<std::size_t>(factors_->entries()) * sizeof(Complex);
+  }
 
  private:
   [[nodiscard]] Eigen::MatrixXcd solved(const Eigen::MatrixXcd& b) const {
@@ -70,14 +76,17 @@ Tensor source() { return pad(ones({1}, DType::c128), {n / 2}, {n_cells - n / 2 -
 /// (K + i diag eᵐ) u − s.
 Tensor residual(const Tensor& u, const Tensors& m) {
   const Tensor field = reshape(u, {n, n}), around = pad(field, {1, 1}, {1, 1});
-  const auto beside = [&](Dim row, Dim column) { return slice(slice(around, 0, row, row + n), 1, column, column + n); };
+  const auto beside = [&](Dim row, Dim column) {
+    return slice(slice(around, 0, row, row + n), 1, column, column + n);
+  };
   const Tensor stiffness = 4.0 * field - beside(0, 1) - beside(2, 1) - beside(1, 0) - beside(1, 2);
   return reshape(stiffness, {n_cells}) + complex(0.0 * m[0], exp(m[0])) * u - source();
 }
 
 /// The same with PETSc.
 Function field_of() {
-  const std::shared_ptr<const physics::linalg::SymmetricSolver> solver = physics::linalg::make_petsc_solver(five_points());
+  const std::shared_ptr<const physics::linalg::SymmetricSolver> solver =
+      physics::linalg::make_petsc_solver(five_points());
   const auto solve = [solver](const Tensors& m) -> Solution {
     const auto& [row_start, column] = solver->pattern();
     std::vector<Complex> values(column.size(), -1.0);
@@ -91,11 +100,16 @@ Function field_of() {
     const Tensor s = source();
     return {reshape(factors->solve(reshape(s, {1, n_cells})), {n_cells}), std::move(factors)};
   };
-  return implicit({.name = "diffusion", .unknown = {n_cells}, .dtype = DType::c128, .residual = residual, .solve = solve});
+  return implicit({.name = "diffusion",
+                   .unknown = {n_cells},
+                   .dtype = DType::c128,
+                   .residual = residual,
+                   .solve = solve});
 }
 
 void print_counts(const char* what) {
-  fmt::print("{}: {} factorisation(s), {} call(s) for {} right-hand side(s)\n", what, n_factorisations, n_solves, n_right_hand_sides);
+  fmt::print("{}: {} factorisation(s), {} call(s) for {} right-hand side(s)\n", what, n_factorisations,
+             n_solves, n_right_hand_sides);
   n_factorisations = n_solves = n_right_hand_sides = 0;
 }
 
@@ -127,7 +141,8 @@ int main(int argc, char** argv) {
 
     const core::MapPtr map = function_map(data, {.name = "diffusion", .n_in = n_cells});
     const Eigen::VectorXd at = Eigen::VectorXd::Constant(n_cells, -3.0);
-    const core::MapCheckResult derivative = core::check_derivative(*map, at), adjoint = core::check_adjoint(*map, at);
+    const core::MapCheckResult derivative = core::check_derivative(*map, at),
+                               adjoint = core::check_adjoint(*map, at);
     fmt::print("{}\n{}", derivative.report, adjoint.report);
     return derivative.passed && adjoint.passed ? 0 : 1;
   });

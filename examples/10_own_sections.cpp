@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a prior trained on columns of sections of your own (results of mt_invert, ModEM models), and a 2-D inversion with it.
-// Equation:        as 09_own_network, F in 2-D with TE and TM; each column of the section between the stations is set by four codes of one network
-// Sample runs:     10_own_sections data/modem_block2_2d/m0.rho
+// What this shows: a prior trained on columns of sections of your own (results of mt_invert, ModEM models),
+// and a 2-D inversion with it. Equation:        as 09_own_network, F in 2-D with TE and TM; each column of
+// the section between the stations is set by four codes of one network Sample runs:     10_own_sections
+// data/modem_block2_2d/m0.rho
 //                  10_own_sections nothing.rho    a file that is not there
 //                  10_own_sections                no file
 // Builds on:       09_own_network
@@ -38,17 +39,19 @@ constexpr double target_rms = 1.05;
 models::Prior prior_of(const std::vector<mesh::Section2D>& models_given) {
   models::SectionsOptions options{.sections = {}, .mirrored = true};
   for (const auto& each : models_given)
-    options.sections.push_back(
-        models::columns_within(models::section_of(each, fmt::format("section {}", options.sections.size() + 1)), line_m));
+    options.sections.push_back(models::columns_within(
+        models::section_of(each, fmt::format("section {}", options.sections.size() + 1)), line_m));
   const models::PatchGrid column{options.sections.front().depth_m, {0.0, 3000.0}};
   return {column, {{1.0, std::make_shared<models::Sections>(options)}}, 1};
 }
 
 /// A small network of them, in a few seconds.
 models::TrainedVae trained(const models::Prior& prior) {
-  const models::VaeSetup setup{.network = {.cells_z = prior.grid().n_z(), .n_codes = 4, .channels = {8, 16}, .centre = true},
-                               .loss = {},
-                               .recipe = {.n_draws = 4000, .epochs = 10, .learning_rate = 4e-3, .schedule = models::RateSchedule::cosine}};
+  const models::VaeSetup setup{
+      .network = {.cells_z = prior.grid().n_z(), .n_codes = 4, .channels = {8, 16}, .centre = true},
+      .loss = {},
+      .recipe = {
+          .n_draws = 4000, .epochs = 10, .learning_rate = 4e-3, .schedule = models::RateSchedule::cosine}};
   models::TrainedVae vae = models::train_vae(prior, setup).vae.value();
   fmt::print("network: {:.3f} decades rms from the draws it has not seen\n", vae.statistics().rms);
   return vae;
@@ -65,15 +68,21 @@ inversion::Region columns_of(const mesh::TensorGrid2D& grid, inversion::DecoderP
   return region;
 }
 
-/// log10 of ohm m of the cells of a grid → responses at stations along the line, on meshes that are made for this model.
-core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid2D& grid, const VectorXd& model, mt::Accuracy accuracy) {
+/// log10 of ohm m of the cells of a grid → responses at stations along the line, on meshes that are made for
+/// this model.
+core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid2D& grid, const VectorXd& model,
+                       mt::Accuracy accuracy) {
   const mesh::Section2D section{grid, Eigen::pow(10.0, model.array()), mesh::Surface2D(0.0)};
   std::vector<mt::Station> stations;
-  for (int i = 0; i < 8; ++i) stations.push_back({fmt::format("s{}", i), line_m.lower + (0.5 + i) * (line_m.upper - line_m.lower) / 8.0});
+  for (int i = 0; i < 8; ++i)
+    stations.push_back(
+        {fmt::format("s{}", i), line_m.lower + (0.5 + i) * (line_m.upper - line_m.lower) / 8.0});
   using enum mt::Quantity;
-  const mt::Survey2D survey = mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
-  auto simulation = std::make_shared<const mt::Simulation2D>(comm, section.grid, section.surface, survey,
-                                                             mt::design_meshes(section, survey, mt::design_options(accuracy)));
+  const mt::Survey2D survey =
+      mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
+  auto simulation = std::make_shared<const mt::Simulation2D>(
+      comm, section.grid, section.surface, survey,
+      mt::design_meshes(section, survey, mt::design_options(accuracy)));
   return core::compose(simulation, inversion::exp10_map(section.grid.n_cells()));
 }
 
@@ -84,7 +93,9 @@ int main(int argc, char** argv) {
   const auto& mpi = session.start<core::MpiScope>(argc, argv);
   session.start<PetscScope>();
   return session.run([&] {
-    if (argc < 2) throw core::InvalidArgument("10_own_sections", "expected files of sections to learn from, got none; give model files");
+    if (argc < 2)
+      throw core::InvalidArgument("10_own_sections",
+                                  "expected files of sections to learn from, got none; give model files");
     std::vector<mesh::Section2D> sections;
     for (int i = 1; i < argc; ++i) sections.push_back(io::read_model(argv[i]));
     const models::TrainedVae vae = trained(prior_of(sections));
@@ -94,25 +105,30 @@ int main(int argc, char** argv) {
     const VectorXd true_model = truth.resistivity_ohm_m.array().log10();
     VectorXd data = responses(mpi.world(), truth.grid, true_model, mt::Accuracy::standard)->value(true_model);
     const core::Philox noise(7);
-    for (Eigen::Index i = 0; i < data.size(); ++i) data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
+    for (Eigen::Index i = 0; i < data.size(); ++i)
+      data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
 
     // Codes of the columns of the line, and cells beside it
     const Eigen::Index n_cells = truth.grid.n_cells();
     const auto earth = std::make_shared<const inversion::SubdomainMap>(
         n_cells, std::vector<inversion::Region>{columns_of(truth.grid, models::vae_decoder(vae))});
     const VectorXd half_space = VectorXd::Constant(n_cells, 2.0), start = earth->encode(half_space);
-    const inversion::CodedRoughness roughness(earth, inversion::roughness_operator(truth.grid, {.depth_weight_exponent = 1.0}), half_space);
+    const inversion::CodedRoughness roughness(
+        earth, inversion::roughness_operator(truth.grid, {.depth_weight_exponent = 1.0}), half_space);
     const auto forward = [&](const VectorXd& unknowns) {
-      return core::compose(responses(mpi.world(), truth.grid, earth->value(unknowns), mt::Accuracy::iteration), earth);
+      return core::compose(
+          responses(mpi.world(), truth.grid, earth->value(unknowns), mt::Accuracy::iteration), earth);
     };
 
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 10, .target_rms = target_rms, .smooth_at_target = false});
+    inversion::GaussNewton gauss_newton(
+        mpi.world(), {.max_iterations = 10, .target_rms = target_rms, .smooth_at_target = false});
     gauss_newton.add(std::make_shared<inversion::IterationTable>());
     gauss_newton.set_reweigh(roughness.reweigh());
     gauss_newton.set_redesign(inversion::redesign_until_near(1.5 * target_rms, forward));
-    const auto summary =
-        gauss_newton.minimise({forward(start), {data, VectorXd::Constant(data.size(), sigma), all, none}, roughness.at(start)}, start);
+    const auto summary = gauss_newton.minimise(
+        {forward(start), {data, VectorXd::Constant(data.size(), sigma), all, none}, roughness.at(start)},
+        start);
 
     double sum = 0.0, count = 0.0;
     const VectorXd error = earth->value(summary.model) - true_model;
@@ -120,8 +136,8 @@ int main(int argc, char** argv) {
       sum += error(column).squaredNorm();
       count += static_cast<double>(column.size());
     }
-    fmt::print("{}\n{:.3f} decades rms from the section that made the data, between {:g} and {:g} km\n", summary.brief(),
-               std::sqrt(sum / count), 1e-3 * line_m.lower, 1e-3 * line_m.upper);
+    fmt::print("{}\n{:.3f} decades rms from the section that made the data, between {:g} and {:g} km\n",
+               summary.brief(), std::sqrt(sum / count), 1e-3 * line_m.lower, 1e-3 * line_m.upper);
     return summary.reason == inversion::StopReason::target_reached ? 0 : 1;
   });
 }

@@ -16,25 +16,32 @@ namespace lodestone::inversion {
 namespace {
 
 constexpr const char* component = "inversion::Alternating";
-constexpr double slow = 0.8, after_slow = 0.1;       // a pair that falls by less than a fifth: λ/rms falls to a tenth
+constexpr double slow = 0.8,
+                 after_slow = 0.1;  // a pair that falls by less than a fifth: λ/rms falls to a tenth
 constexpr Eigen::Index of_pixels = 0, of_codes = 1;  // places in the memory
 
-StopRules rules_of(const AlternatingOptions& o) { return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience}; }
+StopRules rules_of(const AlternatingOptions& o) {
+  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
+}
 
 void check(const AlternatingOptions& o) {
   check(rules_of(o), component);
   const auto is_lambda = [](double value) { return std::isfinite(value) && value >= 0.0; };
   if (!is_lambda(o.pixel_lambda) || !is_lambda(o.code_lambda))
-    throw core::InvalidArgument(component, "expected pixel_lambda ≥ 0 and code_lambda ≥ 0, got {} and {}", o.pixel_lambda, o.code_lambda);
+    throw core::InvalidArgument(component, "expected pixel_lambda ≥ 0 and code_lambda ≥ 0, got {} and {}",
+                                o.pixel_lambda, o.code_lambda);
   if (!(o.decay > 0.0 && o.decay <= 1.0) || o.max_halvings < 0)
-    throw core::InvalidArgument(component, "expected a decay above 0 and at most 1 and max_halvings ≥ 0, got {} and {}", o.decay,
-                                o.max_halvings);
+    throw core::InvalidArgument(component,
+                                "expected a decay above 0 and at most 1 and max_halvings ≥ 0, got {} and {}",
+                                o.decay, o.max_halvings);
   if (!(o.encode.sigma_decades > 0.0) || o.encode.max_iterations < 0)
-    throw core::InvalidArgument(component, "expected encode.sigma_decades > 0 and encode.max_iterations ≥ 0, got {} and {}",
-                                o.encode.sigma_decades, o.encode.max_iterations);
+    throw core::InvalidArgument(
+        component, "expected encode.sigma_decades > 0 and encode.max_iterations ≥ 0, got {} and {}",
+        o.encode.sigma_decades, o.encode.max_iterations);
 }
 
-/// A linearised half of a pair: unknowns x (cells or codes), the model they set, and what is frozen meanwhile.
+/// A linearised half of a pair: unknowns x (cells or codes), the model they set, and what is frozen
+/// meanwhile.
 struct Half {
   const char* name;
   const GaussNewtonSystem& system;
@@ -45,23 +52,29 @@ struct Half {
 
 class AlternatingRun final : public Run {
  public:
-  AlternatingRun(const RunSettings& settings, const AlternatingOptions& options, const CodedRoughness& coded, Objective objective)
-      : Run(settings, rules_of(options), options.pixel_lambda, std::move(objective)), options_(options), coded_(coded) {}
+  AlternatingRun(const RunSettings& settings, const AlternatingOptions& options, const CodedRoughness& coded,
+                 Objective objective)
+      : Run(settings, rules_of(options), options.pixel_lambda, std::move(objective)),
+        options_(options),
+        coded_(coded) {}
 
  private:
   using System = std::unique_ptr<GaussNewtonSystem>;
 
-  /// The pair at its λ or at smaller ones, or else the step of the codes alone, whose model fits better; its two halves follow their own objectives.
+  /// The pair at its λ or at smaller ones, or else the step of the codes alone, whose model fits better; its
+  /// two halves follow their own objectives.
   std::optional<Stop> iterate() override {
     System system;
     progress("jacobian of the cells");
     if (auto stop = linearise()) return stop;
-    if (auto stop = make_linear_system(system, std::move(linearization_), objective_, state_.model)) return stop;
+    if (auto stop = make_linear_system(system, std::move(linearization_), objective_, state_.model))
+      return stop;
     const double lambda = lambda_of(of_pixels, *system, rms_at_start_);
     failure_.clear();
     any_good_ = false;
     for (const auto& [share, moves_cells] : {std::pair{1.0, true}, {0.1, true}, {0.01, true}, {1.0, false}}) {
-      const Half pixels{"cells", *system, *objective_.regularization, share * lambda, [](const Eigen::VectorXd& m) { return m; }};
+      const Half pixels{"cells", *system, *objective_.regularization, share * lambda,
+                        [](const Eigen::VectorXd& m) { return m; }};
       Candidate between{.model = state_.model, .rms = rms_at_start_};
       if (moves_cells) between = step(pixels, state_.model, std::move(between));
       Candidate pair{.kind = StepKind::pair, .lambda = pixels.lambda};
@@ -75,11 +88,13 @@ class AlternatingRun final : public Run {
     }
     if (!any_good_) return Stop{StopReason::failed, "every trial failed; one of them: " + failure_};
     return Stop{StopReason::stagnated,
-                "no pair of steps lowers the rms, at these lambdas or at smaller ones, nor does a step of the codes alone"};
+                "no pair of steps lowers the rms, at these lambdas or at smaller ones, nor does a step of "
+                "the codes alone"};
   }
 
   /// From the codes of `model` to better ones: sets the pair's model, and λ/rms of the next one.
-  std::optional<Stop> step_of_codes(const Eigen::VectorXd& model, double share, Candidate& pair, double& next) {
+  std::optional<Stop> step_of_codes(const Eigen::VectorXd& model, double share, Candidate& pair,
+                                    double& next) {
     const SubdomainMap& map = coded_.map();
     const Eigen::Index n_codes = map.n_codes();
     Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(map.size_in());
@@ -101,7 +116,9 @@ class AlternatingRun final : public Run {
     if (!pair.failure.empty()) return std::nullopt;
     const Eigen::VectorXd codes = unknowns.head(n_codes);
     System system;
-    if (auto stop = make_linear_system(system, by_codes(std::move(linearization), std::move(derivative)), of_these, codes)) return stop;
+    if (auto stop = make_linear_system(system, by_codes(std::move(linearization), std::move(derivative)),
+                                       of_these, codes))
+      return stop;
     const double lambda = share * lambda_of(of_codes, *system, pair.rms);
     next = lambda / pair.rms;
     const Half half{"codes", *system, *of_these.regularization, lambda, [&](const Eigen::VectorXd& v) {
@@ -131,13 +148,15 @@ class AlternatingRun final : public Run {
         evaluate(trial);
       }
       note(trial);
-      progress(fmt::format("{} lambda {:.2e} step {:.3f} rms {:.3f}", half.name, half.lambda, share, trial.rms));
+      progress(
+          fmt::format("{} lambda {:.2e} step {:.3f} rms {:.3f}", half.name, half.lambda, share, trial.rms));
       if (trial.failure.empty() && objective_of(half, trial.rms, shorter) < present) return trial;
     }
     return begin;
   }
 
-  /// λ/rms of the pair before, times the present rms, if it promises enough. A state of another method has none, and begins afresh.
+  /// λ/rms of the pair before, times the present rms, if it promises enough. A state of another method has
+  /// none, and begins afresh.
   double lambda_of(Eigen::Index half, const GaussNewtonSystem& system, double rms) const {
     const bool first = state_.memory.rows() != 2 || state_.memory.cols() != 1;
     const double given = half == of_pixels ? options_.pixel_lambda : options_.code_lambda;
@@ -147,8 +166,8 @@ class AlternatingRun final : public Run {
   }
 
   /// The linearisation is freed before the forward runs of the search.
-  std::optional<Stop> make_linear_system(System& system, std::unique_ptr<core::Linearization> linearization, const Objective& objective,
-                                         const Eigen::VectorXd& x) {
+  std::optional<Stop> make_linear_system(System& system, std::unique_ptr<core::Linearization> linearization,
+                                         const Objective& objective, const Eigen::VectorXd& x) {
     ++n_jacobian_;
     std::string failure;
     try {
@@ -168,7 +187,8 @@ class AlternatingRun final : public Run {
     } catch (const core::SolverError& error) {
       candidate.failure = error.what();
     }
-    if (team_.any(!candidate.failure.empty()) && candidate.failure.empty()) candidate.failure = "the decoder failed on another rank";
+    if (team_.any(!candidate.failure.empty()) && candidate.failure.empty())
+      candidate.failure = "the decoder failed on another rank";
     if (!candidate.failure.empty()) note(candidate);
   }
 
@@ -179,7 +199,8 @@ class AlternatingRun final : public Run {
 
   /// ‖residual‖² + λ roughness.
   double objective_of(const Half& half, double rms, const Eigen::VectorXd& x) const {
-    return static_cast<double>(objective_.misfit.n_kept()) * rms * rms + half.lambda * half.regularization.cost(x);
+    return static_cast<double>(objective_.misfit.n_kept()) * rms * rms +
+           half.lambda * half.regularization.cost(x);
   }
 
   const AlternatingOptions& options_;
@@ -194,12 +215,14 @@ Alternating::Alternating(MPI_Comm comm, AlternatingOptions options, CodedRoughne
     : Optimiser(comm), options_(options), coded_(std::move(coded)) {
   check(options_);
   if (coded_.map().n_codes() == 0)
-    throw core::InvalidArgument(component, "expected at least one subdomain, got none; name a region or invert without codes");
+    throw core::InvalidArgument(
+        component, "expected at least one subdomain, got none; name a region or invert without codes");
 }
 
 std::unique_ptr<Run> Alternating::make_run(Objective objective) const {
   if (objective.regularization->size() != coded_.map().size_out())
-    throw core::ShapeError(component, "expected an objective of the {} cells that the subdomains cut, got {} unknowns",
+    throw core::ShapeError(component,
+                           "expected an objective of the {} cells that the subdomains cut, got {} unknowns",
                            coded_.map().size_out(), objective.regularization->size());
   return std::make_unique<AlternatingRun>(settings(), options_, coded_, std::move(objective));
 }

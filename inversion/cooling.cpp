@@ -7,9 +7,13 @@
 
 namespace lodestone::inversion {
 
-CoolingStep::CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Objective& objective, Present present,
-                         StepServices services)
-    : options_(options), system_(system), objective_(objective), present_(present), services_(std::move(services)) {}
+CoolingStep::CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
+                         const Objective& objective, Present present, StepServices services)
+    : options_(options),
+      system_(system),
+      objective_(objective),
+      present_(present),
+      services_(std::move(services)) {}
 
 std::variant<Candidate, Stop> CoolingStep::run() {
   constexpr int n_lambdas = 4;  // an objective that falls at none of them is at its minimum
@@ -24,9 +28,12 @@ std::variant<Candidate, Stop> CoolingStep::run() {
 /// λ of the last iteration until `cooling_rate` iterations had it, then smaller by `cooling_factor`.
 double CoolingStep::next_lambda() const {
   const auto& history = present_.history;
-  if (history.size() <= 1) return present_.lambda > 0.0 ? present_.lambda : automatic_lambda(system_, options_.target_rms, present_.rms);
+  if (history.size() <= 1)
+    return present_.lambda > 0.0 ? present_.lambda
+                                 : automatic_lambda(system_, options_.target_rms, present_.rms);
   int n_same = 0;
-  for (auto row = history.rbegin(); row != history.rend() && row->kind != StepKind::start && row->lambda == present_.lambda; ++row)
+  for (auto row = history.rbegin();
+       row != history.rend() && row->kind != StepKind::start && row->lambda == present_.lambda; ++row)
     ++n_same;
   return n_same >= options_.cooling_rate ? present_.lambda / options_.cooling_factor : present_.lambda;
 }
@@ -41,12 +48,14 @@ std::optional<Candidate> CoolingStep::shorten(double lambda) {
   const double present = objective_of(present_.rms, present_.model, lambda);
   double share = 1.0;
   for (int i = 0; i <= options_.max_halvings; ++i, share *= 0.5) {
-    Candidate candidate{.model = present_.model + share * (*full - present_.model), .lambda = lambda, .step = share};
+    Candidate candidate{
+        .model = present_.model + share * (*full - present_.model), .lambda = lambda, .step = share};
     services_.evaluate(candidate);
     services_.progress(fmt::format("lambda {:.2e} step {:.3f} rms {:.3f}", lambda, share, candidate.rms));
     if (!candidate.failure.empty()) failure_ = candidate.failure;
     any_good_ = any_good_ || candidate.failure.empty();
-    if (candidate.failure.empty() && objective_of(candidate.rms, candidate.model, lambda) < present) return candidate;
+    if (candidate.failure.empty() && objective_of(candidate.rms, candidate.model, lambda) < present)
+      return candidate;
   }
   return std::nullopt;
 }
@@ -57,7 +66,8 @@ bool CoolingStep::is_lambda_too_large(double lambda) const {
 }
 
 double CoolingStep::objective_of(double rms, const Eigen::VectorXd& model, double lambda) const {
-  return static_cast<double>(objective_.misfit.n_kept()) * rms * rms + lambda * objective_.regularization->cost(model);
+  return static_cast<double>(objective_.misfit.n_kept()) * rms * rms +
+         lambda * objective_.regularization->cost(model);
 }
 
 }  // namespace lodestone::inversion

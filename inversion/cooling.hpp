@@ -10,7 +10,8 @@
 
 namespace lodestone::inversion {
 
-/// The next model under a λ that cools from iteration to iteration: one jump, shortened until the objective of that λ falls. Internal to this layer.
+/// The next model under a λ that cools from iteration to iteration: one jump, shortened until the objective
+/// of that λ falls. Internal to this layer.
 ///
 /// collective: every member.
 class CoolingStep {
@@ -22,11 +23,12 @@ class CoolingStep {
     const std::vector<IterationRecord>& history;
   };
 
-  CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Objective& objective, Present present,
-              StepServices services);
+  CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Objective& objective,
+              Present present, StepServices services);
   /// A model whose objective is lower at its λ, or why there is none.
   [[nodiscard]] std::variant<Candidate, Stop> run();
-  /// Whether the linearised rms at this λ hardly falls, but would at a much smaller one: such an iteration says nothing about stagnation.
+  /// Whether the linearised rms at this λ hardly falls, but would at a much smaller one: such an iteration
+  /// says nothing about stagnation.
   [[nodiscard]] bool is_lambda_too_large(double lambda) const;
 
  private:

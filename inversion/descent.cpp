@@ -19,15 +19,19 @@ constexpr const char* component = "inversion::Descent";
 constexpr double sufficient_share = 1e-4;  // of the decrease that the slope promises (Armijo)
 constexpr double start_share = 0.01;       // of the λ of balance, for the automatic λ
 
-StopRules rules_of(const DescentOptions& o) { return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience}; }
+StopRules rules_of(const DescentOptions& o) {
+  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
+}
 
 void check(const DescentOptions& o) {
   check(rules_of(o), component);
   if (o.memory < 1 || o.max_halvings < 0)
-    throw core::InvalidArgument(component, "expected memory ≥ 1 and max_halvings ≥ 0, got {} and {}", o.memory, o.max_halvings);
-  if (!std::isfinite(o.lambda_start) || !(o.lambda_start >= 0.0) || !std::isfinite(o.lambda_factor) || !(o.lambda_factor > 1.0))
-    throw core::InvalidArgument(component, "expected lambda_start ≥ 0 and lambda_factor > 1, got {} and {}", o.lambda_start,
-                                o.lambda_factor);
+    throw core::InvalidArgument(component, "expected memory ≥ 1 and max_halvings ≥ 0, got {} and {}",
+                                o.memory, o.max_halvings);
+  if (!std::isfinite(o.lambda_start) || !(o.lambda_start >= 0.0) || !std::isfinite(o.lambda_factor) ||
+      !(o.lambda_factor > 1.0))
+    throw core::InvalidArgument(component, "expected lambda_start ≥ 0 and lambda_factor > 1, got {} and {}",
+                                o.lambda_start, o.lambda_factor);
 }
 
 class DescentRun final : public Run {
@@ -66,13 +70,15 @@ class DescentRun final : public Run {
       state_.lambda /= options_.lambda_factor;
       found = search_afresh();
     }
-    if (!found && failure_.empty()) return Stop{StopReason::stagnated, "no step along the gradient lowers the objective"};
+    if (!found && failure_.empty())
+      return Stop{StopReason::stagnated, "no step along the gradient lowers the objective"};
     if (!found) return Stop{StopReason::failed, "every trial failed; one of them: " + failure_};
     move_to(*found);
     return std::nullopt;
   }
 
-  /// From the first linearisation of the run; a resumed one finds the damping in the first column of the memory.
+  /// From the first linearisation of the run; a resumed one finds the damping in the first column of the
+  /// memory.
   void make_metric() {
     if (state_.memory.cols() == 0) {
       const Eigen::VectorXd diagonal = probe_diagonal(team_, *linearization_, objective_.misfit);
@@ -96,7 +102,8 @@ class DescentRun final : public Run {
     return search();
   }
 
-  /// Along the method's direction: the minimum of the quadratic model, shortened by parabolas until the objective falls enough.
+  /// Along the method's direction: the minimum of the quadratic model, shortened by parabolas until the
+  /// objective falls enough.
   std::optional<Found> search() {
     const double lambda = state_.lambda;
     const Eigen::VectorXd gradient = gradient_.of(lambda);
@@ -109,7 +116,10 @@ class DescentRun final : public Run {
     const double present = objective_of(rms_at_start_, state_.model, lambda);
     double length = full;
     for (int i = 0; i <= options_.max_halvings; ++i) {
-      Candidate candidate{.model = state_.model + length * move, .kind = StepKind::descent, .lambda = lambda, .step = length / full};
+      Candidate candidate{.model = state_.model + length * move,
+                          .kind = StepKind::descent,
+                          .lambda = lambda,
+                          .step = length / full};
       std::unique_ptr<core::Linearization> linearization;
       evaluate(candidate, linearization);
       progress(fmt::format("lambda {:.2e} step {:.3f} rms {:.3f}", lambda, candidate.step, candidate.rms));
@@ -122,7 +132,8 @@ class DescentRun final : public Run {
     return std::nullopt;
   }
 
-  /// Where the parabola through the present value, its slope and the trial has its minimum, as a share of the step.
+  /// Where the parabola through the present value, its slope and the trial has its minimum, as a share of the
+  /// step.
   static double shortening(double rise, double slope_times_length) {
     if (!std::isfinite(rise)) return 0.1;
     return std::clamp(-0.5 * slope_times_length / (rise - slope_times_length), 0.1, 0.5);
@@ -137,9 +148,11 @@ class DescentRun final : public Run {
     Candidate& candidate = found.candidate;
     DescentGradient gradient = gradient_at(*found.linearization, candidate.model);
     const Eigen::VectorXd change = found.length * found.direction;
-    set_steps(remember(options_.method, steps(), {change, found.direction, gradient_, gradient, candidate.lambda}, options_.memory));
+    set_steps(remember(options_.method, steps(),
+                       {change, found.direction, gradient_, gradient, candidate.lambda}, options_.memory));
     const bool hardly = hardly_fell(candidate.rms);
-    const bool is_first = state_.history.back().lambda != candidate.lambda;  // of its λ: the next one may still fall
+    const bool is_first =
+        state_.history.back().lambda != candidate.lambda;  // of its λ: the next one may still fall
     if (hardly && !is_first) lower_lambda();
     accept(candidate, !hardly ? 0 : state_.n_stagnated + (is_first ? 0 : 1));
     linearization_ = std::move(found.linearization);
@@ -156,7 +169,8 @@ class DescentRun final : public Run {
   }
 
   /// Sᵀ Jᵀ W (−w residual) and the roughness's.
-  [[nodiscard]] DescentGradient gradient_at(const core::Linearization& linearization, const Eigen::VectorXd& model) const {
+  [[nodiscard]] DescentGradient gradient_at(const core::Linearization& linearization,
+                                            const Eigen::VectorXd& model) const {
     const core::ScopedTimer timer("inversion/gradient");
     const DataMisfit& misfit = objective_.misfit;
     const Eigen::VectorXd weights = root_weights(linearization).cwiseAbs2().cwiseProduct(misfit.weights());
@@ -175,7 +189,8 @@ class DescentRun final : public Run {
 
   /// ½(‖residual‖² + λ roughness).
   [[nodiscard]] double objective_of(double rms, const Eigen::VectorXd& model, double lambda) const {
-    return 0.5 * (static_cast<double>(objective_.misfit.n_kept()) * rms * rms + lambda * objective_.regularization->cost(model));
+    return 0.5 * (static_cast<double>(objective_.misfit.n_kept()) * rms * rms +
+                  lambda * objective_.regularization->cost(model));
   }
 
   const DescentOptions& options_;
@@ -187,7 +202,9 @@ class DescentRun final : public Run {
 
 }  // namespace
 
-Descent::Descent(MPI_Comm comm, DescentOptions options) : Optimiser(comm), options_(options) { check(options_); }
+Descent::Descent(MPI_Comm comm, DescentOptions options) : Optimiser(comm), options_(options) {
+  check(options_);
+}
 
 std::unique_ptr<Run> Descent::make_run(Objective objective) const {
   return std::make_unique<DescentRun>(settings(), options_, std::move(objective));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols as in Nocedal & Wright 2006, algorithm 7.4: s = change of x, y = change of the gradient, ρ = 1/(sᵀy).
+// Symbols as in Nocedal & Wright 2006, algorithm 7.4: s = change of x, y = change of the gradient, ρ =
+// 1/(sᵀy).
 #include "inversion/descent_direction.hpp"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 constexpr Eigen::Index n_per_pair = 3;
 
 /// −H⁻¹ gradient by the two loops of L-BFGS.
-Eigen::VectorXd lbfgs_direction(const Eigen::MatrixXd& memory, const Eigen::VectorXd& gradient, double lambda) {
+Eigen::VectorXd lbfgs_direction(const Eigen::MatrixXd& memory, const Eigen::VectorXd& gradient,
+                                double lambda) {
   const Eigen::Index n_pairs = memory.cols() / n_per_pair;
   Eigen::VectorXd q = -gradient;
   if (n_pairs == 0) return q;
@@ -48,7 +50,8 @@ Eigen::MatrixXd remember_direction(const DescentStep& step) {
 Eigen::MatrixXd remember_pair(const Eigen::MatrixXd& memory, const DescentStep& step, int n_pairs) {
   const Eigen::VectorXd y = step.after.data - step.before.data;
   if (!(step.change.dot(y) > 1e-10 * step.change.norm() * y.norm())) return memory;
-  const Eigen::Index n_kept = std::min<Eigen::Index>(memory.cols(), n_per_pair * (static_cast<Eigen::Index>(n_pairs) - 1));
+  const Eigen::Index n_kept =
+      std::min<Eigen::Index>(memory.cols(), n_per_pair * (static_cast<Eigen::Index>(n_pairs) - 1));
   Eigen::MatrixXd next(step.change.size(), n_kept + n_per_pair);
   next.leftCols(n_kept) = memory.rightCols(n_kept);
   next.col(n_kept) = step.change;
@@ -59,13 +62,15 @@ Eigen::MatrixXd remember_pair(const Eigen::MatrixXd& memory, const DescentStep& 
 
 }  // namespace
 
-Eigen::VectorXd descent_direction(DescentMethod method, const Eigen::MatrixXd& memory, const Eigen::VectorXd& gradient, double lambda) {
+Eigen::VectorXd descent_direction(DescentMethod method, const Eigen::MatrixXd& memory,
+                                  const Eigen::VectorXd& gradient, double lambda) {
   if (method == DescentMethod::lbfgs) return lbfgs_direction(memory, gradient, lambda);
   if (memory.cols() == 0) return -gradient;
   return memory.col(0) - gradient;
 }
 
-Eigen::MatrixXd remember(DescentMethod method, const Eigen::MatrixXd& memory, const DescentStep& step, int n_pairs) {
+Eigen::MatrixXd remember(DescentMethod method, const Eigen::MatrixXd& memory, const DescentStep& step,
+                         int n_pairs) {
   return method == DescentMethod::lbfgs ? remember_pair(memory, step, n_pairs) : remember_direction(step);
 }
 

@@ -10,9 +10,10 @@
 
 namespace lodestone::inversion {
 
-/// The diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one `vjp`. The same bits on every rank.
-/// Internal to this layer. collective. errors: SolverError. shape (n_model).
-[[nodiscard]] Eigen::VectorXd probe_diagonal(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit);
+/// The diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one `vjp`.
+/// The same bits on every rank. Internal to this layer. collective. errors: SolverError. shape (n_model).
+[[nodiscard]] Eigen::VectorXd probe_diagonal(const Team& team, const core::Linearization& linearization,
+                                             const DataMisfit& misfit);
 
 /// The vector of rank 0 everywhere, or SolverError everywhere when `product` throws it on any rank.
 template <class Product>
@@ -25,13 +26,14 @@ template <class Product>
     failure = error.what();
   }
   if (team.any(!failure.empty()))
-    throw core::SolverError("inversion::Descent", "{}", failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
+    throw core::SolverError("inversion::Descent", "{}",
+                            failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
   team.broadcast(result);
   return result;
 }
 
-/// The variables x of a descent, m = m_ref + S x with S Sᵀ = (RᵀR + diag(damping))⁻¹: the covariance of the roughness, shortened where the data see
-/// the cells well. Internal to this layer.
+/// The variables x of a descent, m = m_ref + S x with S Sᵀ = (RᵀR + diag(damping))⁻¹: the covariance of the
+/// roughness, shortened where the data see the cells well. Internal to this layer.
 class DescentMetric {
  public:
   DescentMetric(const Regularization& regularization, const Eigen::VectorXd& damping);
@@ -44,14 +46,17 @@ class DescentMetric {
   /// Of ½‖R (m − m_ref)‖², with respect to x.
   [[nodiscard]] Eigen::VectorXd roughness_gradient(const Eigen::VectorXd& model) const;
   /// ‖R move‖².
-  [[nodiscard]] double roughness_curvature(const Eigen::VectorXd& move) const { return (regularization_.roughness() * move).squaredNorm(); }
+  [[nodiscard]] double roughness_curvature(const Eigen::VectorXd& move) const {
+    return (regularization_.roughness() * move).squaredNorm();
+  }
 
  private:
   const Regularization& regularization_;
   Regularization root_;
 };
 
-/// λ at which a structure of a hundred cells costs as much roughness as misfit where the data see the cells as they do on average.
+/// λ at which a structure of a hundred cells costs as much roughness as misfit where the data see the cells
+/// as they do on average.
 [[nodiscard]] double lambda_of_balance(const Eigen::VectorXd& diagonal, const Regularization& regularization);
 
 }  // namespace lodestone::inversion

@@ -20,7 +20,8 @@ class IterationTable final : public Directive {
   bool has_heading_ = false;
 };
 
-/// A bar that shows what the running iteration is doing; silent unless stdout is a terminal (`core::log::is_interactive`). Add it on rank 0, before the table.
+/// A bar that shows what the running iteration is doing; silent unless stdout is a terminal
+/// (`core::log::is_interactive`). Add it on rank 0, before the table.
 class ProgressBar final : public Directive {
  public:
   explicit ProgressBar(int max_iterations);
@@ -32,7 +33,8 @@ class ProgressBar final : public Directive {
 };
 
 /// The table as a CSV file, written whole after every iteration:
-/// `iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds`, and `,stage` where the run has stages. collective over `comm`; rank 0 writes. errors: FileError.
+/// `iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds`, and `,stage` where
+/// the run has stages. collective over `comm`; rank 0 writes. errors: FileError.
 class IterationsCsv final : public Directive {
  public:
   /// `comm` is not used by a process that never started MPI.
@@ -45,7 +47,8 @@ class IterationsCsv final : public Directive {
   std::optional<StagedHistory> stages_;
 };
 
-/// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback decides which one writes.
+/// Hands the state to a callback that stores it after every iteration. Called on every rank; the callback
+/// decides which one writes.
 class CheckpointDirective final : public Directive {
  public:
   explicit CheckpointDirective(std::function<void(const InversionState&)> store);

@@ -23,17 +23,21 @@ constexpr const char* component = "inversion::Ensemble";
 void check(const EnsembleOptions& o, const Objective& objective, const EnsembleHooks& hooks, double lambda) {
   if (o.n_samples < 1 || o.max_iterations < 1 || o.max_halvings < 0 || !(o.tolerance > 0.0))
     throw core::InvalidArgument(component,
-                                "expected n_samples ≥ 1, max_iterations ≥ 1, max_halvings ≥ 0 and tolerance > 0, got {}, {}, {} and {}",
+                                "expected n_samples ≥ 1, max_iterations ≥ 1, max_halvings ≥ 0 and tolerance "
+                                "> 0, got {}, {}, {} and {}",
                                 o.n_samples, o.max_iterations, o.max_halvings, o.tolerance);
-  if (!(lambda > 0.0) || !std::isfinite(lambda)) throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
+  if (!(lambda > 0.0) || !std::isfinite(lambda))
+    throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
   if (objective.misfit.huber_threshold() > 0.0)
     throw core::InvalidArgument(component,
-                                "expected a least-squares misfit, got a Huber threshold of {}: it stands for no distribution of errors "
+                                "expected a least-squares misfit, got a Huber threshold of {}: it stands for "
+                                "no distribution of errors "
                                 "to draw from; use a misfit without one",
                                 objective.misfit.huber_threshold());
   if (!objective.regularization->is_quadratic() && !hooks.reweigh)
     throw core::InvalidArgument(component,
-                                "the roughness is not quadratic; give the hook that makes its quadratic part at each model (reweigh)");
+                                "the roughness is not quadratic; give the hook that makes its quadratic part "
+                                "at each model (reweigh)");
 }
 
 /// A model on the way to the minimum of its sample.
@@ -46,8 +50,8 @@ struct Point {
 
 class Sampler {
  public:
-  Sampler(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda, const EnsembleOptions& options,
-          const EnsembleHooks& hooks);
+  Sampler(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda,
+          const EnsembleOptions& options, const EnsembleHooks& hooks);
   /// The sample's record, and its model unless it failed.
   SampleRecord draw(int number, VectorXd& model) const;
   [[nodiscard]] const Team& team() const { return team_; }
@@ -74,7 +78,8 @@ class Sampler {
   }
   /// A step from `at` by its linear problem; true when the sample is done.
   bool step(const Linear& linear, const SampleNoise& noise, Point& at) const;
-  [[nodiscard]] bool shortened(const Linear& linear, const SampleNoise& noise, const VectorXd& move, Point& at, double& share) const;
+  [[nodiscard]] bool shortened(const Linear& linear, const SampleNoise& noise, const VectorXd& move,
+                               Point& at, double& share) const;
 
   Team team_;
   const Objective& objective_;
@@ -95,14 +100,15 @@ void together(const Team& team, Work&& work) {
     work();
   } catch (const core::SolverError& error) {
     failure = error.what();
-  } catch (const core::InvalidArgument& error) {  // a trial may ask for what no forward map can give, as 10^400 ohm m
+  } catch (const core::InvalidArgument&
+               error) {  // a trial may ask for what no forward map can give, as 10^400 ohm m
     failure = error.what();
   }
   team.throw_together(failure);
 }
 
-Sampler::Sampler(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda, const EnsembleOptions& options,
-                 const EnsembleHooks& hooks)
+Sampler::Sampler(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda,
+                 const EnsembleOptions& options, const EnsembleHooks& hooks)
     : team_(comm),
       objective_(objective),
       start_(start),
@@ -129,12 +135,14 @@ Sampler::Linear Sampler::linear_at(const VectorXd& model) const {
   linear.regularization = regularization_at(model);
   std::unique_ptr<core::Linearization> linearization;
   together(team_, [&] { linearization = objective_.forward->linearize(model); });
-  linear.system = make_system(options_.space, team_, *linearization, {objective_.forward, objective_.misfit, linear.regularization}, model);
+  linear.system = make_system(options_.space, team_, *linearization,
+                              {objective_.forward, objective_.misfit, linear.regularization}, model);
   linear.factor = linear.system->factor(lambda_);
   return linear;
 }
 
-bool Sampler::shortened(const Linear& linear, const SampleNoise& noise, const VectorXd& move, Point& at, double& share) const {
+bool Sampler::shortened(const Linear& linear, const SampleNoise& noise, const VectorXd& move, Point& at,
+                        double& share) const {
   for (int halving = 0; halving <= options_.max_halvings; ++halving, share *= 0.5) {
     Point trial{.model = at.model + share * move};
     try {
@@ -142,7 +150,8 @@ bool Sampler::shortened(const Linear& linear, const SampleNoise& noise, const Ve
     } catch (const core::SolverError&) {
       continue;  // as a trial that is worse
     }
-    trial.objective = data_part(trial.predicted, noise) + prior_part(linear.regularization->residual(trial.model), noise);
+    trial.objective =
+        data_part(trial.predicted, noise) + prior_part(linear.regularization->residual(trial.model), noise);
     if (!(trial.objective < at.objective)) continue;
     at = std::move(trial);
     return true;
@@ -154,13 +163,17 @@ bool Sampler::step(const Linear& linear, const SampleNoise& noise, Point& at) co
   const Regularization& regularization = *linear.regularization;
   const VectorXd residual = regularization.residual(at.model);
   at.objective = data_part(at.predicted, noise) + prior_part(residual, noise);
-  const LinearSample aim = linear.system->randomised_jump(linear.factor, lambda_, noise.for_system(regularization));
+  const LinearSample aim =
+      linear.system->randomised_jump(linear.factor, lambda_, noise.for_system(regularization));
   const VectorXd move = aim.model - at.model;
-  const double promised = aim.half_misfit + prior_part(residual + regularization.roughness() * move, noise), before = at.objective;
+  const double promised = aim.half_misfit + prior_part(residual + regularization.roughness() * move, noise),
+               before = at.objective;
   if (before - promised < options_.tolerance) return true;
   double share = 1.0;
-  if (!shortened(linear, noise, move, at, share)) throw core::SolverError(component, "no step lowers the objective of the sample");
-  return before - at.objective < options_.tolerance || (share == 1.0 && std::abs(at.objective - promised) < options_.tolerance);
+  if (!shortened(linear, noise, move, at, share))
+    throw core::SolverError(component, "no step lowers the objective of the sample");
+  return before - at.objective < options_.tolerance ||
+         (share == 1.0 && std::abs(at.objective - promised) < options_.tolerance);
 }
 
 SampleRecord Sampler::draw(int number, VectorXd& model) const {
@@ -186,7 +199,8 @@ SampleRecord Sampler::draw(int number, VectorXd& model) const {
 std::vector<int> missing(const Ensemble& done, int n_samples) {
   std::vector<int> numbers;
   for (int number = 0; number < n_samples; ++number) {
-    if (std::none_of(done.records.begin(), done.records.end(), [number](const SampleRecord& r) { return r.number == number; }))
+    if (std::none_of(done.records.begin(), done.records.end(),
+                     [number](const SampleRecord& r) { return r.number == number; }))
       numbers.push_back(number);
   }
   return numbers;
@@ -194,14 +208,19 @@ std::vector<int> missing(const Ensemble& done, int n_samples) {
 
 Ensemble begun(Ensemble done, const VectorXd& start, double lambda, std::uint64_t seed) {
   if (done.records.empty())
-    return {.seed = seed, .lambda = lambda, .start = start, .records = {}, .models = MatrixXd(start.size(), 0), .stopped = {}};
+    return {.seed = seed,
+            .lambda = lambda,
+            .start = start,
+            .records = {},
+            .models = MatrixXd(start.size(), 0),
+            .stopped = {}};
   const bool same_start = done.start.size() == start.size() && (done.start.array() == start.array()).all();
   if (done.seed != seed || done.lambda != lambda || !same_start)
-    throw core::InvalidArgument(
-        component,
-        "expected samples of seed {} and lambda {:g} from the same start model, got those of seed {} and lambda {:g}{}; "
-        "begin a new ensemble or go back to the model it was made with",
-        seed, lambda, done.seed, done.lambda, same_start ? "" : " from another one");
+    throw core::InvalidArgument(component,
+                                "expected samples of seed {} and lambda {:g} from the same start model, got "
+                                "those of seed {} and lambda {:g}{}; "
+                                "begin a new ensemble or go back to the model it was made with",
+                                seed, lambda, done.seed, done.lambda, same_start ? "" : " from another one");
   done.stopped.reset();
   return done;
 }
@@ -209,11 +228,13 @@ Ensemble begun(Ensemble done, const VectorXd& start, double lambda, std::uint64_
 }  // namespace
 
 EnsembleCost cost_of(const EnsembleOptions& o) {  // one of each at the start, which all share
-  return {{1 + o.n_samples, 1}, {1 + o.n_samples * o.max_iterations, 1 + o.n_samples * (o.max_iterations - 1)}};
+  return {{1 + o.n_samples, 1},
+          {1 + o.n_samples * o.max_iterations, 1 + o.n_samples * (o.max_iterations - 1)}};
 }
 
-Ensemble randomise_then_optimise(MPI_Comm comm, const Objective& objective, const VectorXd& start, double lambda,
-                                 const EnsembleOptions& options, const EnsembleHooks& hooks, Ensemble done) {
+Ensemble randomise_then_optimise(MPI_Comm comm, const Objective& objective, const VectorXd& start,
+                                 double lambda, const EnsembleOptions& options, const EnsembleHooks& hooks,
+                                 Ensemble done) {
   check(objective, start);
   check(options, objective, hooks, lambda);
   Ensemble ensemble = begun(std::move(done), start, lambda, options.seed);
@@ -238,12 +259,14 @@ Ensemble randomise_then_optimise(MPI_Comm comm, const Objective& objective, cons
 }
 
 int Ensemble::n_failed() const {
-  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const SampleRecord& r) { return !r.failure.empty(); }));
+  return static_cast<int>(std::count_if(records.begin(), records.end(),
+                                        [](const SampleRecord& r) { return !r.failure.empty(); }));
 }
 
 int Ensemble::n_unconverged() const {
-  return static_cast<int>(
-      std::count_if(records.begin(), records.end(), [](const SampleRecord& r) { return r.failure.empty() && !r.converged; }));
+  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const SampleRecord& r) {
+    return r.failure.empty() && !r.converged;
+  }));
 }
 
 std::string Ensemble::brief() const {
@@ -253,7 +276,8 @@ std::string Ensemble::brief() const {
     least = std::min(least, r.rms);
     most = std::max(most, r.rms);
   }
-  const std::string counts = fmt::format("{} samples ({} failed, {} not converged)", records.size(), n_failed(), n_unconverged());
+  const std::string counts =
+      fmt::format("{} samples ({} failed, {} not converged)", records.size(), n_failed(), n_unconverged());
   return models.cols() == 0 ? counts : fmt::format("{}: rms {:.3f} to {:.3f}", counts, least, most);
 }
 

@@ -53,7 +53,8 @@ std::vector<Eigen::Index> kept_data(const DataMisfit& misfit) {
 struct GaussNewtonSystem::OwnRows {
   OwnRows(const Team& team, const core::Linearization& linearization, const std::vector<Eigen::Index>& kept);
   /// Jᵀ W of some of them, copied eight at a time so that whole cache lines of J are used.
-  [[nodiscard]] Eigen::MatrixXd weighted_transpose(Eigen::Index first, Eigen::Index n, const Eigen::VectorXd& weights) const;
+  [[nodiscard]] Eigen::MatrixXd weighted_transpose(Eigen::Index first, Eigen::Index n,
+                                                   const Eigen::VectorXd& weights) const;
   /// J d, each number where it is known: at its column of B.
   [[nodiscard]] Eigen::MatrixXd times(const Eigen::VectorXd& d, Eigen::Index n_columns) const;
 
@@ -63,19 +64,23 @@ struct GaussNewtonSystem::OwnRows {
   std::vector<Eigen::Index> columns;  // of B
 };
 
-GaussNewtonSystem::OwnRows::OwnRows(const Team& team, const core::Linearization& linearization, const std::vector<Eigen::Index>& kept)
+GaussNewtonSystem::OwnRows::OwnRows(const Team& team, const core::Linearization& linearization,
+                                    const std::vector<Eigen::Index>& kept)
     : jacobian(local_rows(team, linearization)) {
   std::vector<Eigen::Index> column_of(static_cast<std::size_t>(linearization.size_out()), -1);
   for (std::size_t column = 0; column < kept.size(); ++column)
     column_of[static_cast<std::size_t>(kept[column])] = static_cast<Eigen::Index>(column);
   std::vector<std::uint8_t> held(kept.size(), 0);
   for (const Eigen::Index row : jacobian.rows) {
-    if (const Eigen::Index column = column_of[static_cast<std::size_t>(row)]; column >= 0) held[static_cast<std::size_t>(column)] = 1;
+    if (const Eigen::Index column = column_of[static_cast<std::size_t>(row)]; column >= 0)
+      held[static_cast<std::size_t>(column)] = 1;
   }
   owner = team.deal_rows(held);
   for (std::size_t column = 0; column < owner.size(); ++column) {
     if (owner[column] < 0)
-      throw core::ShapeError("inversion::GaussNewton", "no rank holds row {} of the Jacobian; this is a fault in the map", kept[column]);
+      throw core::ShapeError("inversion::GaussNewton",
+                             "no rank holds row {} of the Jacobian; this is a fault in the map",
+                             kept[column]);
   }
   for (std::size_t place = 0; place < jacobian.rows.size(); ++place) {
     const Eigen::Index column = column_of[static_cast<std::size_t>(jacobian.rows[place])];
@@ -85,7 +90,8 @@ GaussNewtonSystem::OwnRows::OwnRows(const Team& team, const core::Linearization&
   }
 }
 
-Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index first, Eigen::Index n, const Eigen::VectorXd& weights) const {
+Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index first, Eigen::Index n,
+                                                               const Eigen::VectorXd& weights) const {
   const Eigen::MatrixXd& values = jacobian.values;
   const Eigen::Index* from = places.data() + first;
   Eigen::MatrixXd result(values.cols(), n);
@@ -93,7 +99,8 @@ Eigen::MatrixXd GaussNewtonSystem::OwnRows::weighted_transpose(Eigen::Index firs
   for (Eigen::Index begin = 0; begin < n; begin += group) {
     const Eigen::Index end = std::min(begin + group, n);
     for (Eigen::Index j = 0; j < values.cols(); ++j) {
-      for (Eigen::Index i = begin; i < end; ++i) result(j, i) = weights[jacobian.rows[from[i]]] * values(from[i], j);
+      for (Eigen::Index i = begin; i < end; ++i)
+        result(j, i) = weights[jacobian.rows[from[i]]] * values(from[i], j);
     }
   }
   return result;
@@ -106,8 +113,9 @@ Eigen::MatrixXd GaussNewtonSystem::OwnRows::times(const Eigen::VectorXd& d, Eige
   return result;
 }
 
-GaussNewtonSystem::GaussNewtonSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
-                                     const Regularization& regularization, const Eigen::VectorXd& model)
+GaussNewtonSystem::GaussNewtonSystem(const Team& team, const core::Linearization& linearization,
+                                     const DataMisfit& misfit, const Regularization& regularization,
+                                     const Eigen::VectorXd& model)
     : team_(team), regularization_(regularization), model_(model) {
   const std::vector<Eigen::Index> kept = kept_data(misfit);
   const OwnRows own(team, linearization, kept);
@@ -128,7 +136,8 @@ void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& we
   core::parallel_for(std::ssize(blocks), [&](std::ptrdiff_t i) {
     const auto& [first, size, owner] = blocks[static_cast<std::size_t>(i)];
     const std::vector<Eigen::Index> columns(own.columns.begin() + first, own.columns.begin() + first + size);
-    b_(Eigen::all, columns) = regularization_.apply_root_transposed(own.weighted_transpose(first, size, weights));
+    b_(Eigen::all, columns) =
+        regularization_.apply_root_transposed(own.weighted_transpose(first, size, weights));
     const auto width = static_cast<double>(size);
     core::Trace::global().add_work("inversion/root", width * regularization_.flops_per_column(),
                                    24.0 * width * static_cast<double>(b_.rows()));
@@ -136,7 +145,8 @@ void GaussNewtonSystem::build_root(const OwnRows& own, const Eigen::VectorXd& we
   team_.share_columns(own.owner, b_);
 }
 
-std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& from, const Eigen::VectorXd& data, double lambda) const {
+std::optional<Eigen::VectorXd> GaussNewtonSystem::step(const Eigen::VectorXd& from,
+                                                       const Eigen::VectorXd& data, double lambda) const {
   Eigen::MatrixXd model = Eigen::MatrixXd::Constant(b_.rows(), 1, std::numeric_limits<double>::quiet_NaN());
   if (team_.rank() == 0) {
     if (const auto x = solve(data, lambda)) model = from + regularization_.apply_root(*x).col(0);
@@ -156,24 +166,32 @@ Eigen::MatrixXd GaussNewtonSystem::factor(double lambda) const {
   std::optional<Eigen::MatrixXd> factor;
   if (team_.rank() == 0) factor = shifted_factor(dense_, lambda);
   if (team_.any(team_.rank() == 0 && !factor))
-    throw core::SolverError("inversion::GaussNewtonSystem", "the system at lambda {:g} is not positive definite; take a larger lambda",
+    throw core::SolverError("inversion::GaussNewtonSystem",
+                            "the system at lambda {:g} is not positive definite; take a larger lambda",
                             lambda);
   return factor ? std::move(*factor) : Eigen::MatrixXd();
 }
 
-LinearSample GaussNewtonSystem::randomised_jump(const Eigen::MatrixXd& factor, double lambda, const Noise& noise) const {
+LinearSample GaussNewtonSystem::randomised_jump(const Eigen::MatrixXd& factor, double lambda,
+                                                const Noise& noise) const {
   Eigen::MatrixXd model(b_.rows() + 1, 1);
   if (team_.rank() == 0) {
-    const Eigen::VectorXd drawn = noise.prior / std::sqrt(lambda), data = shifted_ + noise.data - b_.transpose() * drawn;
+    const Eigen::VectorXd drawn = noise.prior / std::sqrt(lambda),
+                          data = shifted_ + noise.data - b_.transpose() * drawn;
     const Eigen::VectorXd x = solve(factor, data);
-    model << regularization_.reference() + regularization_.apply_root(drawn + x).col(0), 0.5 * (data - b_.transpose() * x).squaredNorm();
+    model << regularization_.reference() + regularization_.apply_root(drawn + x).col(0),
+        0.5 * (data - b_.transpose() * x).squaredNorm();
   }
   team_.broadcast(model);
   return {model.col(0).head(b_.rows()), model(b_.rows(), 0)};
 }
 
-std::optional<Eigen::VectorXd> GaussNewtonSystem::jump(double lambda) const { return step(regularization_.reference(), shifted_, lambda); }
-std::optional<Eigen::VectorXd> GaussNewtonSystem::creep(double lambda) const { return step(model_, residual_, lambda); }
+std::optional<Eigen::VectorXd> GaussNewtonSystem::jump(double lambda) const {
+  return step(regularization_.reference(), shifted_, lambda);
+}
+std::optional<Eigen::VectorXd> GaussNewtonSystem::creep(double lambda) const {
+  return step(model_, residual_, lambda);
+}
 
 double GaussNewtonSystem::linear_rms(double lambda) const {
   Eigen::MatrixXd rms = Eigen::MatrixXd::Constant(1, 1, std::numeric_limits<double>::infinity());
@@ -185,8 +203,9 @@ double GaussNewtonSystem::linear_rms(double lambda) const {
   return rms(0, 0);
 }
 
-DataSpaceSystem::DataSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
-                                 const Regularization& regularization, const Eigen::VectorXd& model)
+DataSpaceSystem::DataSpaceSystem(const Team& team, const core::Linearization& linearization,
+                                 const DataMisfit& misfit, const Regularization& regularization,
+                                 const Eigen::VectorXd& model)
     : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
   dense_ = shared_gram(team, b());
 }
@@ -195,8 +214,9 @@ Eigen::VectorXd DataSpaceSystem::solve(const Eigen::MatrixXd& factor, const Eige
   return b() * lapack::solve(factor, data);
 }
 
-ModelSpaceSystem::ModelSpaceSystem(const Team& team, const core::Linearization& linearization, const DataMisfit& misfit,
-                                   const Regularization& regularization, const Eigen::VectorXd& model)
+ModelSpaceSystem::ModelSpaceSystem(const Team& team, const core::Linearization& linearization,
+                                   const DataMisfit& misfit, const Regularization& regularization,
+                                   const Eigen::VectorXd& model)
     : GaussNewtonSystem(team, linearization, misfit, regularization, model) {
   dense_ = shared_gram(team, b().transpose());
 }
@@ -205,12 +225,14 @@ Eigen::VectorXd ModelSpaceSystem::solve(const Eigen::MatrixXd& factor, const Eig
   return lapack::solve(factor, b() * data);
 }
 
-std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const Team& team, const core::Linearization& linearization,
+std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const Team& team,
+                                               const core::Linearization& linearization,
                                                const Objective& objective, const Eigen::VectorXd& model) {
   const DataMisfit& misfit = objective.misfit;
   const Regularization& regularization = *objective.regularization;
   // n·p² + p³/3 flops for a system of the size p, n the other size: the smaller p always wins.
-  const bool in_model = space == SystemSpace::model || (space == SystemSpace::automatic && model.size() < misfit.n_kept());
+  const bool in_model =
+      space == SystemSpace::model || (space == SystemSpace::automatic && model.size() < misfit.n_kept());
   if (in_model) return std::make_unique<ModelSpaceSystem>(team, linearization, misfit, regularization, model);
   return std::make_unique<DataSpaceSystem>(team, linearization, misfit, regularization, model);
 }

@@ -17,9 +17,10 @@ struct LambdaGoal {
   bool settles;        ///< whether it is the half-step after which the rms is read
 };
 
-/// λ of a half-step. Where `scaled` is 0 it starts as `automatic_lambda` does; it is lowered until the linearised rms is at most max(target, half that of
-/// the pair, what leaves a tenth of all that the unknowns can lower the present one by). A half-step that settles then raises it as long as the linearised
-/// rms stays under the target. Internal to this layer. collective.
+/// λ of a half-step. Where `scaled` is 0 it starts as `automatic_lambda` does; it is lowered until the
+/// linearised rms is at most max(target, half that of the pair, what leaves a tenth of all that the unknowns
+/// can lower the present one by). A half-step that settles then raises it as long as the linearised rms stays
+/// under the target. Internal to this layer. collective.
 [[nodiscard]] double half_step_lambda(const GaussNewtonSystem& system, double scaled, LambdaGoal goal);
 
 /// `outer` by the codes: J M', M' of shape (n_model, n_codes). Keeps `outer`. collective as `outer`.

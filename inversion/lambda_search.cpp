@@ -11,7 +11,7 @@ namespace lodestone::inversion {
 namespace {
 
 constexpr double step_growth = 1.5, largest_step = 1.0;  // in log10 λ
-constexpr double worthwhile_gain = 0.01;                 // relative fall of rms that pays for another forward run
+constexpr double worthwhile_gain = 0.01;  // relative fall of rms that pays for another forward run
 
 /// How close to the target the search for the largest λ there goes.
 struct Closeness {
@@ -19,10 +19,12 @@ struct Closeness {
   double tolerance;  ///< in log10 λ
 };
 Closeness closeness(const LambdaSearchOptions& options) {
-  return options.any_at_target ? Closeness{0.97, 3.0 * options.tolerance} : Closeness{0.99, options.tolerance};
+  return options.any_at_target ? Closeness{0.97, 3.0 * options.tolerance}
+                               : Closeness{0.99, options.tolerance};
 }
 
-/// Trials in x = log10 λ; everything it does follows from the rms values alone, so that all ranks search alike.
+/// Trials in x = log10 λ; everything it does follows from the rms values alone, so that all ranks search
+/// alike.
 class Search {
  public:
   Search(const std::function<double(double)>& rms_of, const LambdaSearchOptions& options)
@@ -43,11 +45,13 @@ class Search {
     by_x_[x] = trials_.size() - 1;
     return trials_.back().rms;
   }
-  [[nodiscard]] double rms_at(std::map<double, std::size_t>::const_iterator it) const { return trials_[it->second].rms; }
+  [[nodiscard]] double rms_at(std::map<double, std::size_t>::const_iterator it) const {
+    return trials_[it->second].rms;
+  }
   [[nodiscard]] bool meets(double rms) const { return rms <= options_.target_rms; }
 
-  /// Walks downhill from x and refines by a parabola; false as soon as a trial meets the target, true when the smallest (or a sufficient) rms is found
-  /// without.
+  /// Walks downhill from x and refines by a parabola; false as soon as a trial meets the target, true when
+  /// the smallest (or a sufficient) rms is found without.
   bool lower_rms(double x) {
     const double start = run_trial(x);
     if (meets(start)) return false;
@@ -69,7 +73,8 @@ class Search {
     while (!exhausted()) {
       const double x = best_x + direction * step;
       const double rms = run_trial(x);
-      if (!std::isfinite(best) && !std::isfinite(rms) && direction > 0.0) {  // keep climbing out of models that cannot be run
+      if (!std::isfinite(best) && !std::isfinite(rms) &&
+          direction > 0.0) {  // keep climbing out of models that cannot be run
         best_x = x;
         step = std::min(step_growth * step, largest_step);
         continue;
@@ -92,7 +97,8 @@ class Search {
     const auto left = std::prev(middle), right = std::next(middle);
     if (!std::isfinite(rms_at(left)) || !std::isfinite(rms_at(right))) return std::nullopt;
     const double to_left = left->first - best_x, to_right = right->first - best_x;
-    const double slope_left = (rms_at(left) - rms_at(middle)) / to_left, slope_right = (rms_at(right) - rms_at(middle)) / to_right;
+    const double slope_left = (rms_at(left) - rms_at(middle)) / to_left,
+                 slope_right = (rms_at(right) - rms_at(middle)) / to_right;
     const double curvature = (slope_right - slope_left) / (to_right - to_left);
     if (!(curvature > 0.0)) return std::nullopt;
     const double slope = slope_left - curvature * to_left;
@@ -107,7 +113,9 @@ class Search {
     while (!exhausted()) {
       const auto low = largest_that_meets();
       const auto high = std::next(low);
-      if (rms_at(low) >= close_.share * options_.target_rms || (options_.suffices && options_.suffices(low->second))) return;
+      if (rms_at(low) >= close_.share * options_.target_rms ||
+          (options_.suffices && options_.suffices(low->second)))
+        return;
       if (high == by_x_.end()) {
         run_trial(low->first + step);
         step = std::min(step_growth * step, largest_step);
@@ -124,7 +132,8 @@ class Search {
     return it;
   }
 
-  /// Where ln rms, taken as linear between two trials, falls just below the target; the middle where that cannot be told.
+  /// Where ln rms, taken as linear between two trials, falls just below the target; the middle where that
+  /// cannot be told.
   [[nodiscard]] double between(std::map<double, std::size_t>::const_iterator low,
                                std::map<double, std::size_t>::const_iterator high) const {
     double share = 0.5;
@@ -158,7 +167,8 @@ class Search {
 
 }  // namespace
 
-LambdaSearchResult search_lambda(const std::function<double(double)>& rms_of, double lambda_start, const LambdaSearchOptions& options) {
+LambdaSearchResult search_lambda(const std::function<double(double)>& rms_of, double lambda_start,
+                                 const LambdaSearchOptions& options) {
   return Search(rms_of, options).run(std::log10(lambda_start));
 }
 

@@ -19,7 +19,8 @@ struct LambdaSearchOptions {
   double tolerance = 0.1;       ///< in log10 λ, of the largest λ that reaches the target
   int max_trials = 10;
   bool any_at_target = false;  ///< three times the tolerance will do
-  /// Of a trial (by its place in the order they were run) at the target: whether a larger λ there is not worth another run; empty: it always is.
+  /// Of a trial (by its place in the order they were run) at the target: whether a larger λ there is not
+  /// worth another run; empty: it always is.
   std::function<bool(std::size_t trial)> suffices{};
 };
 
@@ -30,7 +31,7 @@ struct LambdaSearchResult {
 };
 
 /// The Occam search over λ. rule: docs/theory/inversion.md. Internal to this layer.
-[[nodiscard]] LambdaSearchResult search_lambda(const std::function<double(double lambda)>& rms_of, double lambda_start,
-                                               const LambdaSearchOptions& options);
+[[nodiscard]] LambdaSearchResult search_lambda(const std::function<double(double lambda)>& rms_of,
+                                               double lambda_start, const LambdaSearchOptions& options);
 
 }  // namespace lodestone::inversion

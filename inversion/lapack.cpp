@@ -10,14 +10,16 @@
 
 // Fortran interfaces, so that any BLAS and LAPACK will do.
 extern "C" {
-void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha, const double* a,
-            const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
-void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a, const int* lda,
+void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
-void dtrsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n, const double* alpha,
-            const double* a, const int* lda, double* b, const int* ldb);
+void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* beta, double* c, const int* ldc);
+void dtrsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m,
+            const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, const int* lda, double* b, const int* ldb, int* info);
+void dpotrs_(const char* uplo, const int* n, const int* n_rhs, const double* a, const int* lda, double* b,
+             const int* ldb, int* info);
 }
 
 namespace lodestone::inversion::lapack {
@@ -35,7 +37,8 @@ Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a, const core::Co
 Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a) {
   core::prepare_blas();
   Eigen::MatrixXd c = Eigen::MatrixXd::Zero(a.cols(), a.cols());
-  const int n = static_cast<int>(a.cols()), k = static_cast<int>(a.rows()), lda = static_cast<int>(a.outerStride());
+  const int n = static_cast<int>(a.cols()), k = static_cast<int>(a.rows()),
+            lda = static_cast<int>(a.outerStride());
   const double one = 1.0, zero = 0.0;
   dsyrk_("L", "T", &n, &k, &one, a.data(), &lda, &zero, c.data(), &n);
   return c;
@@ -46,7 +49,8 @@ namespace {
 /// A square matrix cut into tiles; L_ij is the tile in row i and column j.
 class TiledMatrix {
  public:
-  explicit TiledMatrix(Eigen::MatrixXd& matrix) : data_(matrix.data()), size_(static_cast<int>(matrix.rows())) {}
+  explicit TiledMatrix(Eigen::MatrixXd& matrix)
+      : data_(matrix.data()), size_(static_cast<int>(matrix.rows())) {}
   [[nodiscard]] int n_tiles() const { return (size_ + tile_size - 1) / tile_size; }
 
   /// L_kk; false when it is not positive definite.
@@ -67,7 +71,8 @@ class TiledMatrix {
     if (i == j) {
       dsyrk_("L", "N", &m, &depth, &minus_one, tile(i, k), &size_, &one, tile(i, i), &size_);
     } else {
-      dgemm_("N", "T", &m, &n, &depth, &minus_one, tile(i, k), &size_, tile(j, k), &size_, &one, tile(i, j), &size_);
+      dgemm_("N", "T", &m, &n, &depth, &minus_one, tile(i, k), &size_, tile(j, k), &size_, &one, tile(i, j),
+             &size_);
     }
   }
 
@@ -75,7 +80,9 @@ class TiledMatrix {
   static constexpr int tile_size = 256;
   static constexpr double one = 1.0, minus_one = -1.0;
   [[nodiscard]] int width(int i) const { return std::min(tile_size, size_ - i * tile_size); }
-  [[nodiscard]] double* tile(int i, int j) const { return data_ + i * tile_size + static_cast<Eigen::Index>(j) * tile_size * size_; }
+  [[nodiscard]] double* tile(int i, int j) const {
+    return data_ + i * tile_size + static_cast<Eigen::Index>(j) * tile_size * size_;
+  }
   double* data_;
   int size_;
 };
@@ -86,7 +93,8 @@ bool factorise(Eigen::MatrixXd& lower) {
   core::prepare_blas();
   const TiledMatrix matrix(lower);
   const int n = matrix.n_tiles();
-  std::vector<std::pair<int, int>> behind;  // tiles of the lower triangle, the last column first: those behind column k are the first ones
+  std::vector<std::pair<int, int>>
+      behind;  // tiles of the lower triangle, the last column first: those behind column k are the first ones
   for (int j = n - 1; j >= 0; --j) {
     for (int i = j; i < n; ++i) behind.emplace_back(i, j);
   }
@@ -113,8 +121,12 @@ Eigen::MatrixXd divided(const Eigen::MatrixXd& factor, Eigen::MatrixXd b, const 
 
 }  // namespace
 
-Eigen::MatrixXd divide_lower(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) { return divided(factor, std::move(b), "N"); }
-Eigen::MatrixXd divide_lower_transposed(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) { return divided(factor, std::move(b), "T"); }
+Eigen::MatrixXd divide_lower(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) {
+  return divided(factor, std::move(b), "N");
+}
+Eigen::MatrixXd divide_lower_transposed(const Eigen::MatrixXd& factor, Eigen::MatrixXd b) {
+  return divided(factor, std::move(b), "T");
+}
 
 Eigen::VectorXd solve(const Eigen::MatrixXd& factor, Eigen::VectorXd b) {
   const int n = static_cast<int>(factor.rows()), n_rhs = 1;

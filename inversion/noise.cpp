@@ -13,13 +13,16 @@ core::Philox stream(std::uint64_t seed, int number, std::uint64_t which) {
 
 }  // namespace
 
-SampleNoise::SampleNoise(const DataMisfit& misfit, const Regularization& regularization, std::uint64_t seed, int number) {
+SampleNoise::SampleNoise(const DataMisfit& misfit, const Regularization& regularization, std::uint64_t seed,
+                         int number) {
   const core::Philox of_data = stream(seed, number, 0), of_rows = stream(seed, number, 1);
   const std::vector<Eigen::Index> kept = kept_data(misfit);
-  data_ = Eigen::VectorXd::NullaryExpr(
-      std::ssize(kept), [&](Eigen::Index i) { return of_data.normal(static_cast<std::uint64_t>(kept[static_cast<std::size_t>(i)])); });
-  rows_ = Eigen::VectorXd::NullaryExpr(regularization.roughness().rows(),
-                                       [&](Eigen::Index i) { return of_rows.normal(static_cast<std::uint64_t>(i)); });
+  data_ = Eigen::VectorXd::NullaryExpr(std::ssize(kept), [&](Eigen::Index i) {
+    return of_data.normal(static_cast<std::uint64_t>(kept[static_cast<std::size_t>(i)]));
+  });
+  rows_ = Eigen::VectorXd::NullaryExpr(regularization.roughness().rows(), [&](Eigen::Index i) {
+    return of_rows.normal(static_cast<std::uint64_t>(i));
+  });
 }
 
 Noise SampleNoise::for_system(const Regularization& regularization) const {

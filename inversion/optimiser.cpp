@@ -10,10 +10,14 @@
 
 namespace lodestone::inversion {
 
-void Optimiser::add(std::shared_ptr<Directive> directive) { settings_.directives.push_back(std::move(directive)); }
+void Optimiser::add(std::shared_ptr<Directive> directive) {
+  settings_.directives.push_back(std::move(directive));
+}
 void Optimiser::set_redesign(Redesign redesign) { settings_.redesign = std::move(redesign); }
 void Optimiser::set_reweigh(Reweigh reweigh) { settings_.reweigh = std::move(reweigh); }
-void Optimiser::set_stop(std::function<std::optional<StopReason>()> stop) { settings_.stop = std::move(stop); }
+void Optimiser::set_stop(std::function<std::optional<StopReason>()> stop) {
+  settings_.stop = std::move(stop);
+}
 
 InversionSummary Optimiser::minimise(Objective objective, Eigen::VectorXd start) {
   check(objective, start);
@@ -23,7 +27,8 @@ InversionSummary Optimiser::minimise(Objective objective, Eigen::VectorXd start)
 InversionSummary Optimiser::resume(Objective objective, InversionState state) {
   check(objective, state.model);
   if (state.history.empty())
-    throw core::InvalidArgument("inversion::Optimiser", "expected a saved state with a history, got none; start a new run");
+    throw core::InvalidArgument("inversion::Optimiser",
+                                "expected a saved state with a history, got none; start a new run");
   return make_run(std::move(objective))->resume(std::move(state));
 }
 
@@ -70,8 +75,11 @@ std::string InversionSummary::brief() const {
     seconds += row.seconds;
   }
   if (history.empty()) return fmt::format("{}: {}", describe(reason), message);
-  return fmt::format("{} after {} iterations ({}): rms {:.4f}, roughness {:.4e}, lambda {:.3e}; {} forward runs, {} Jacobians, {:.1f} s",
-                     describe(reason), history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian, seconds);
+  return fmt::format(
+      "{} after {} iterations ({}): rms {:.4f}, roughness {:.4e}, lambda {:.3e}; {} forward runs, {} "
+      "Jacobians, {:.1f} s",
+      describe(reason), history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian,
+      seconds);
 }
 
 }  // namespace lodestone::inversion

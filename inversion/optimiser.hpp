@@ -18,7 +18,8 @@
 
 namespace lodestone::inversion {
 
-/// What is minimised: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual where the misfit has a threshold.
+/// What is minimised: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual where the
+/// misfit has a threshold.
 struct Objective {
   core::MapPtr forward;  ///< unknowns m → data
   DataMisfit misfit;
@@ -34,7 +35,8 @@ struct InversionSummary {
   Eigen::VectorXd model, predicted;  ///< the last good iterate
   double rms = 0.0, roughness = 0.0, lambda = 0.0;
   std::vector<IterationRecord> history;
-  Eigen::VectorXd design_model{};  ///< the model of the last redesign; empty: the forward map is the one the run began with
+  Eigen::VectorXd design_model{};  ///< the model of the last redesign; empty: the forward map is the one the
+                                   ///< run began with
   [[nodiscard]] bool usable() const { return !history.empty() && model.size() > 0; }
   [[nodiscard]] std::string brief() const;
 };
@@ -42,12 +44,15 @@ struct InversionSummary {
 /// Everything needed to go on from an iteration and reach the identical result.
 struct InversionState {
   int iteration = 0;
-  double lambda = 0.0;        ///< of the last jump (of a pair: that of the cells), or in force (gradient methods); 0: none yet
+  double lambda =
+      0.0;  ///< of the last jump (of a pair: that of the cells), or in force (gradient methods); 0: none yet
   double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
   int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
-  Eigen::MatrixXd memory;        ///< of gradient methods, one column per vector; of pairs, λ/rms of either half for the next; else empty
-  int design_iteration = -1;     ///< iteration whose redesign made the forward map; −1: the map the run began with
+  Eigen::MatrixXd memory;  ///< of gradient methods, one column per vector; of pairs, λ/rms of either half for
+                           ///< the next; else empty
+  int design_iteration =
+      -1;  ///< iteration whose redesign made the forward map; −1: the map the run began with
   Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
   std::vector<IterationRecord> history;
 };
@@ -59,12 +64,14 @@ struct RedesignView {
   std::span<const IterationRecord> history{};  ///< of all models so far; the last row is that of `model`
 };
 
-/// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit is logged before and after.
-/// Must follow from its arguments alone: `resume` asks again with those of the last redesign to get the same map back.
+/// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit
+/// is logged before and after. Must follow from its arguments alone: `resume` asks again with those of the
+/// last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
 
-/// Asked at the start (or saved) model and after each accepted one: the regularization to go on with, for norms whose weights follow the model.
-/// Must follow from the model alone: `resume` asks again with the saved one.
+/// Asked at the start (or saved) model and after each accepted one: the regularization to go on with, for
+/// norms whose weights follow the model. Must follow from the model alone: `resume` asks again with the saved
+/// one.
 using Reweigh = std::function<std::shared_ptr<const Regularization>(const core::ConstVectorRef& model)>;
 
 /// What surrounds a run, the same for every method.
@@ -78,7 +85,8 @@ struct RunSettings {
 
 class Run;
 
-/// An iterative method that minimises an objective. collective over its communicator; every rank holds the same model.
+/// An iterative method that minimises an objective. collective over its communicator; every rank holds the
+/// same model.
 class Optimiser {
  public:
   virtual ~Optimiser() = default;
@@ -89,13 +97,15 @@ class Optimiser {
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
-  /// The roughness in the history is then the one after reweighting. Not for descents: they precondition with the regularization they start with.
+  /// The roughness in the history is then the one after reweighting. Not for descents: they precondition with
+  /// the regularization they start with.
   void set_reweigh(Reweigh reweigh);
   /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
   void set_stop(std::function<std::optional<StopReason>()> stop);
 
-  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as an exception: as a trial it is rejected, elsewhere
-  /// the summary says `failed` and keeps the last good model.
+  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as
+  /// an exception: as a trial it is rejected, elsewhere the summary says `failed` and keeps the last good
+  /// model.
   [[nodiscard]] InversionSummary minimise(Objective objective, Eigen::VectorXd start);
   /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
   [[nodiscard]] InversionSummary resume(Objective objective, InversionState state);

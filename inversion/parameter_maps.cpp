@@ -12,12 +12,15 @@ namespace {
 
 void check_bounds(double lower_log10, double upper_log10) {
   if (!(std::isfinite(lower_log10) && std::isfinite(upper_log10) && lower_log10 < upper_log10))
-    throw core::InvalidArgument("inversion::bounds_map", "expected finite bounds with lower < upper in log10(ohm m), got {} and {}",
+    throw core::InvalidArgument("inversion::bounds_map",
+                                "expected finite bounds with lower < upper in log10(ohm m), got {} and {}",
                                 lower_log10, upper_log10);
 }
 
 /// 1/(1 + e^{−x}), without overflow for any x.
-double logistic(double x) { return x >= 0.0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x)); }
+double logistic(double x) {
+  return x >= 0.0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x));
+}
 
 }  // namespace
 
@@ -35,7 +38,8 @@ core::MapPtr bounds_map(Eigen::Index size, double lower_log10, double upper_log1
       [=](double x) { return range * logistic(x) * logistic(-x); });
 }
 
-Eigen::VectorXd unbounded(const core::ConstVectorRef& log10_resistivity, double lower_log10, double upper_log10) {
+Eigen::VectorXd unbounded(const core::ConstVectorRef& log10_resistivity, double lower_log10,
+                          double upper_log10) {
   check_bounds(lower_log10, upper_log10);
   const double range = upper_log10 - lower_log10;
   return log10_resistivity.unaryExpr([=](double m) {

@@ -34,7 +34,8 @@ MatrixXd units(Index n, Index first, Index size) {
 }
 
 /// The linearisation, or the same error on every rank.
-std::unique_ptr<core::Linearization> linearised(const Team& team, const core::DifferentiableMap& map, const VectorXd& model) {
+std::unique_ptr<core::Linearization> linearised(const Team& team, const core::DifferentiableMap& map,
+                                                const VectorXd& model) {
   std::unique_ptr<core::Linearization> linearization;
   std::string failure;
   try {
@@ -49,15 +50,17 @@ std::unique_ptr<core::Linearization> linearised(const Team& team, const core::Di
 /// Checks before the first collective call.
 const Objective& checked(const Objective& objective, const VectorXd& model, double lambda) {
   check(objective, model);
-  if (!(lambda > 0.0) || !std::isfinite(lambda)) throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
+  if (!(lambda > 0.0) || !std::isfinite(lambda))
+    throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
   return objective;
 }
 
 }  // namespace
 
 VectorXd Spread::variance_reduction() const {
-  return prior.binaryExpr(posterior,
-                          [](double before, double after) { return before > 0.0 ? 1.0 - (after * after) / (before * before) : 0.0; });
+  return prior.binaryExpr(posterior, [](double before, double after) {
+    return before > 0.0 ? 1.0 - (after * after) / (before * before) : 0.0;
+  });
 }
 
 struct Posterior::Impl {
@@ -66,7 +69,8 @@ struct Posterior::Impl {
   [[nodiscard]] MatrixXd make_root() const;
   [[nodiscard]] VectorXd make_resolution() const;
   /// Spread of numbers whose gradients by the unknowns are Mᵀ of unit vectors; `push` is M.
-  [[nodiscard]] Spread spread_of(Index n_out, const std::function<MatrixXd(Index first, Index size)>& gradients,
+  [[nodiscard]] Spread spread_of(Index n_out,
+                                 const std::function<MatrixXd(Index first, Index size)>& gradients,
                                  const std::function<MatrixXd(const MatrixXd&)>& push) const;
   [[nodiscard]] MatrixXd on_root(Index n_columns, const std::function<MatrixXd()>& compute) const;
   [[nodiscard]] MatrixXd unit_columns(const std::vector<Index>& which) const;
@@ -76,7 +80,8 @@ struct Posterior::Impl {
     return r.transpose() * (r * b);
   }
   /// Sums over the columns of X, block by block: `of_block` gives one column of n_out sums.
-  [[nodiscard]] VectorXd sum_over_root(Index n_out, const std::function<VectorXd(const MatrixXd&)>& of_block) const;
+  [[nodiscard]] VectorXd sum_over_root(Index n_out,
+                                       const std::function<VectorXd(const MatrixXd&)>& of_block) const;
 
   Team team;
   Objective objective;
@@ -112,13 +117,16 @@ MatrixXd Posterior::Impl::make_root() const {
     return shared_blocks(team, k, k, [&](Index first, Index size) {
       return regularization.apply_root(lapack::divide_lower_transposed(l, units(k, first, size)));
     });
-  const MatrixXd v = shared_blocks(team, k, b.rows(),
-                                   [&](Index first, Index size) { return lapack::divide_lower(l, b.middleRows(first, size).transpose()); });
-  return shared_blocks(team, b.rows(), k,
-                       [&](Index first, Index size) { return regularization.apply_root(v.middleRows(first, size).transpose()); });
+  const MatrixXd v = shared_blocks(team, k, b.rows(), [&](Index first, Index size) {
+    return lapack::divide_lower(l, b.middleRows(first, size).transpose());
+  });
+  return shared_blocks(team, b.rows(), k, [&](Index first, Index size) {
+    return regularization.apply_root(v.middleRows(first, size).transpose());
+  });
 }
 
-VectorXd Posterior::Impl::sum_over_root(Index n_out, const std::function<VectorXd(const MatrixXd&)>& of_block) const {
+VectorXd Posterior::Impl::sum_over_root(Index n_out,
+                                        const std::function<VectorXd(const MatrixXd&)>& of_block) const {
   const auto blocks = column_blocks(root.cols(), team.size());
   MatrixXd sums = MatrixXd::Zero(n_out, std::ssize(blocks));
   std::vector<int> owner;
@@ -138,18 +146,24 @@ VectorXd Posterior::Impl::sum_over_root(Index n_out, const std::function<VectorX
 }
 
 VectorXd Posterior::Impl::make_resolution() const {
-  const VectorXd sum =
-      sum_over_root(model.size(), [this](const MatrixXd& x) { return x.cwiseProduct(precision(x)).rowwise().sum().eval(); });
+  const VectorXd sum = sum_over_root(model.size(), [this](const MatrixXd& x) {
+    return x.cwiseProduct(precision(x)).rowwise().sum().eval();
+  });
   return in_data_space() ? sum : (1.0 - lambda * sum.array()).matrix().eval();
 }
 
-Spread Posterior::Impl::spread_of(Index n_out, const std::function<MatrixXd(Index first, Index size)>& gradients,
+Spread Posterior::Impl::spread_of(Index n_out,
+                                  const std::function<MatrixXd(Index first, Index size)>& gradients,
                                   const std::function<MatrixXd(const MatrixXd&)>& push) const {
   const MatrixXd prior = shared_blocks(team, 1, n_out, [&](Index first, Index size) {
-    return objective.regularization->apply_root_transposed(gradients(first, size)).colwise().squaredNorm().eval();
+    return objective.regularization->apply_root_transposed(gradients(first, size))
+        .colwise()
+        .squaredNorm()
+        .eval();
   });
   const VectorXd of_prior = prior.row(0).transpose() / lambda;
-  const VectorXd sum = sum_over_root(n_out, [&](const MatrixXd& x) { return push(x).rowwise().squaredNorm().eval(); });
+  const VectorXd sum =
+      sum_over_root(n_out, [&](const MatrixXd& x) { return push(x).rowwise().squaredNorm().eval(); });
   const VectorXd variance = in_data_space() ? (of_prior - sum / lambda).eval() : sum;
   return {of_prior.cwiseSqrt(), variance.cwiseMax(0.0).cwiseSqrt()};
 }
@@ -165,14 +179,16 @@ MatrixXd Posterior::Impl::unit_columns(const std::vector<Index>& which) const {
   MatrixXd result = MatrixXd::Zero(model.size(), std::ssize(which));
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (which[i] < 0 || which[i] >= model.size())
-      throw core::InvalidArgument(component, "expected an unknown from 0 to {}, got {}", model.size() - 1, which[i]);
+      throw core::InvalidArgument(component, "expected an unknown from 0 to {}, got {}", model.size() - 1,
+                                  which[i]);
     result(which[i], static_cast<Index>(i)) = 1.0;
   }
   return result;
 }
 
 Posterior::Posterior(MPI_Comm comm, Objective objective, VectorXd model, double lambda, SystemSpace space)
-    : impl_(std::make_unique<Impl>(comm, checked(objective, model, lambda), std::move(model), lambda, space)) {}
+    : impl_(
+          std::make_unique<Impl>(comm, checked(objective, model, lambda), std::move(model), lambda, space)) {}
 Posterior::~Posterior() = default;
 Posterior::Posterior(Posterior&&) noexcept = default;
 
@@ -181,10 +197,13 @@ const Spread& Posterior::spread() const { return impl_->spread; }
 const VectorXd& Posterior::resolution() const { return impl_->resolution; }
 
 Spread Posterior::spread_of(const core::Linearization& map) const {
-  if (map.size_in() != size()) throw core::ShapeError(component, "expected a map of the {} unknowns, got one of {}", size(), map.size_in());
+  if (map.size_in() != size())
+    throw core::ShapeError(component, "expected a map of the {} unknowns, got one of {}", size(),
+                           map.size_in());
   const Index n_out = map.size_out();
   return impl_->spread_of(
-      n_out, [&](Index first, Index count) { return map.vjp(units(n_out, first, count)); }, [&](const MatrixXd& x) { return map.jvp(x); });
+      n_out, [&](Index first, Index count) { return map.vjp(units(n_out, first, count)); },
+      [&](const MatrixXd& x) { return map.jvp(x); });
 }
 
 MatrixXd Posterior::covariance_columns(const std::vector<Index>& which) const {
@@ -209,7 +228,8 @@ MatrixXd Posterior::resolution_columns(const std::vector<Index>& which) const {
 MatrixXd Posterior::samples(std::uint64_t seed, int first, int count) const {
   const Regularization& prior = *impl_->objective.regularization;
   const Noise none{VectorXd::Zero(impl_->system->b().cols()), VectorXd::Zero(size())};
-  const VectorXd shift = impl_->model - impl_->system->randomised_jump(impl_->factor, impl_->lambda, none).model;
+  const VectorXd shift =
+      impl_->model - impl_->system->randomised_jump(impl_->factor, impl_->lambda, none).model;
   MatrixXd result(size(), count);
   for (int i = 0; i < count; ++i) {
     const Noise noise = SampleNoise(impl_->objective.misfit, prior, seed, first + i).for_system(prior);
@@ -220,11 +240,13 @@ MatrixXd Posterior::samples(std::uint64_t seed, int first, int count) const {
 
 std::vector<std::uint8_t> investigated(const Spread& spread, const InvestigationOptions& options) {
   if (!(options.share > 0.0 && options.share < 1.0) || !(options.largest_prior > 0.0))
-    throw core::InvalidArgument("inversion::investigated", "expected a share between 0 and 1 and largest_prior > 0, got {} and {}",
+    throw core::InvalidArgument("inversion::investigated",
+                                "expected a share between 0 and 1 and largest_prior > 0, got {} and {}",
                                 options.share, options.largest_prior);
   std::vector<std::uint8_t> seen;
   for (Index i = 0; i < spread.prior.size(); ++i)
-    seen.push_back(spread.posterior[i] <= options.share * std::min(spread.prior[i], options.largest_prior) ? 1 : 0);
+    seen.push_back(
+        spread.posterior[i] <= options.share * std::min(spread.prior[i], options.largest_prior) ? 1 : 0);
   return seen;
 }
 

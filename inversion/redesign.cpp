@@ -10,14 +10,18 @@
 namespace lodestone::inversion {
 
 Redesign redesign_each_iteration(Design design) {
-  return [design = std::move(design)](const RedesignView& view) { return view.iteration <= 1 ? nullptr : design(view.model); };
+  return [design = std::move(design)](const RedesignView& view) {
+    return view.iteration <= 1 ? nullptr : design(view.model);
+  };
 }
 
 Redesign redesign_until_near(double near_rms, Design design) {
   if (!(near_rms > 0.0) || !std::isfinite(near_rms))
-    throw core::InvalidArgument("inversion::redesign_until_near", "expected a positive rms, got {}", near_rms);
+    throw core::InvalidArgument("inversion::redesign_until_near", "expected a positive rms, got {}",
+                                near_rms);
   return [near_rms, each = redesign_each_iteration(std::move(design))](const RedesignView& view) {
-    const bool is_frozen = !view.history.empty() && was_near(view.history.first(view.history.size() - 1), near_rms);
+    const bool is_frozen =
+        !view.history.empty() && was_near(view.history.first(view.history.size() - 1), near_rms);
     return is_frozen ? nullptr : each(view);
   };
 }

@@ -8,12 +8,14 @@ namespace lodestone::inversion {
 /// Makes the forward map for a model: meshes that suit it.
 using Design = std::function<core::MapPtr(const Eigen::VectorXd& model)>;
 
-/// The forward map follows the model from the second iteration on; the first begins with the map that was made for the start.
+/// The forward map follows the model from the second iteration on; the first begins with the map that was
+/// made for the start.
 [[nodiscard]] Redesign redesign_each_iteration(Design design);
 
-/// The same until a model has an rms of at most `near_rms`: its map is the last. What the data are fitted with at the end then no longer changes by the errors of its
-/// meshes, which are no smaller than the misfit there. Whether a run was near follows from its history, so a resumed run decides alike.
-/// errors: InvalidArgument unless `near_rms` is positive.
+/// The same until a model has an rms of at most `near_rms`: its map is the last. What the data are fitted
+/// with at the end then no longer changes by the errors of its meshes, which are no smaller than the misfit
+/// there. Whether a run was near follows from its history, so a resumed run decides alike. errors:
+/// InvalidArgument unless `near_rms` is positive.
 [[nodiscard]] Redesign redesign_until_near(double near_rms, Design design);
 
 /// Whether one of these models was near.

@@ -14,29 +14,35 @@
 
 namespace lodestone::inversion {
 
-/// Roughness of a section in physical distance, so that it approximates an integral and does not depend on the grid.
+/// Roughness of a section in physical distance, so that it approximates an integral and does not depend on
+/// the grid.
 struct RoughnessOptions {
-  int order = 1;                   ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
+  int order = 1;  ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
   double horizontal_weight = 1.0;  ///< w_h; horizontal correlation lengths grow with √(w_h/w_v)
   double vertical_weight = 1.0;    ///< w_v
-  /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z + z0).
+  /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z +
+  /// z0).
   double depth_weight_exponent = 0.0;
-  /// The same for the horizontal part; absent: as the vertical. 1 and −1: smoothness in the metric (y, ln(z + z0)), the same horizontal length at every
-  /// depth, which suits data whose resolution falls in proportion to depth.
+  /// The same for the horizontal part; absent: as the vertical. 1 and −1: smoothness in the metric (y, ln(z +
+  /// z0)), the same horizontal length at every depth, which suits data whose resolution falls in proportion
+  /// to depth.
   std::optional<double> horizontal_depth_exponent = std::nullopt;
   double depth_weight_z0_m = 1000.0;
-  double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 × the larger of width and depth
-  std::vector<Tear> tears{};        ///< where the model may jump
+  double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
+                                    ///< the larger of width and depth
+  std::vector<Tear> tears{};  ///< where the model may jump
 };
 
 /// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorisation. Immutable.
 class Regularization {
  public:
-  /// shapes: operator (n_rows, n), reference (n). A square operator is factorised as it is (S = R⁻¹), which keeps the digits that squaring loses.
-  /// errors: ShapeError; SolverError when RᵀR is singular to working precision.
+  /// shapes: operator (n_rows, n), reference (n). A square operator is factorised as it is (S = R⁻¹), which
+  /// keeps the digits that squaring loses. errors: ShapeError; SolverError when RᵀR is singular to working
+  /// precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
-  /// ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at one model, of a roughness that is not quadratic.
-  /// `residual` is what that roughness squares, as a function of the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
+  /// ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at one
+  /// model, of a roughness that is not quadratic. `residual` is what that roughness squares, as a function of
+  /// the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
   Regularization(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& b,
                  std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual);
   ~Regularization();
@@ -61,13 +67,15 @@ class Regularization {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The roughness operator of a parameter grid. No flux crosses the grid's edges (the outermost cells continue without end), so that a constant
-/// model has no roughness but its smallness. shapes: order 1: (n_rows, n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells).
-/// errors: InvalidArgument.
-[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid, const RoughnessOptions& options);
+/// The roughness operator of a parameter grid. No flux crosses the grid's edges (the outermost cells continue
+/// without end), so that a constant model has no roughness but its smallness. shapes: order 1: (n_rows,
+/// n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells). errors: InvalidArgument.
+[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid,
+                                                             const RoughnessOptions& options);
 
-/// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells) → (n_rows, free_cells.size()); a square
-/// operator (order 2) stays square: the rows of the cells that are held go as well.
+/// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells)
+/// → (n_rows, free_cells.size()); a square operator (order 2) stays square: the rows of the cells that are
+/// held go as well.
 [[nodiscard]] Eigen::SparseMatrix<double> of_free_cells(const Eigen::SparseMatrix<double>& roughness,
                                                         const std::vector<Eigen::Index>& free_cells);
 

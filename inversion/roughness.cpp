@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/regularization.hpp"
-
 #include "engine/core/error.hpp"
+#include "inversion/regularization.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +18,16 @@ void check(const RoughnessOptions& options) {
   if (options.order != 1 && options.order != 2)
     throw core::InvalidArgument(component, "expected roughness of order 1 or 2, got {}", options.order);
   if (!positive(options.horizontal_weight) || !positive(options.vertical_weight))
-    throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}", options.horizontal_weight,
-                                options.vertical_weight);
-  if (!std::isfinite(options.depth_weight_exponent) || !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) ||
-      !positive(options.depth_weight_z0_m))
-    throw core::InvalidArgument(component, "expected a finite depth exponent and a positive z0, got {} and {} m",
+    throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}",
+                                options.horizontal_weight, options.vertical_weight);
+  if (!std::isfinite(options.depth_weight_exponent) ||
+      !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) || !positive(options.depth_weight_z0_m))
+    throw core::InvalidArgument(component,
+                                "expected a finite depth exponent and a positive z0, got {} and {} m",
                                 options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
-    throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m", options.smallness_length_m);
+    throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m",
+                                options.smallness_length_m);
   for (const Tear& tear : options.tears) check(tear);
 }
 
@@ -37,7 +38,8 @@ class Geometry {
     const auto& y = grid.y_edges_m();
     const auto& z = grid.z_edges_m();
     depth_ = z.back() - z.front();
-    smallness_length_ = options.smallness_length_m > 0.0 ? options.smallness_length_m : 10.0 * std::max(y.back() - y.front(), depth_);
+    smallness_length_ = options.smallness_length_m > 0.0 ? options.smallness_length_m
+                                                         : 10.0 * std::max(y.back() - y.front(), depth_);
   }
 
   [[nodiscard]] double depth() const { return depth_; }
@@ -45,19 +47,24 @@ class Geometry {
   [[nodiscard]] double width(int iy) const { return grid_.y_edges_m()[iy + 1] - grid_.y_edges_m()[iy]; }
   [[nodiscard]] double height(int iz) const { return grid_.z_edges_m()[iz + 1] - grid_.z_edges_m()[iz]; }
   /// Of the vertical part of the integrand at a depth below the grid's top.
-  [[nodiscard]] double depth_weight(double z_m) const { return std::pow(relative_depth(z_m), options_.depth_weight_exponent); }
+  [[nodiscard]] double depth_weight(double z_m) const {
+    return std::pow(relative_depth(z_m), options_.depth_weight_exponent);
+  }
   /// Of the horizontal part, relative to the vertical.
   [[nodiscard]] double horizontal_to_vertical(double z_m) const {
     return std::pow(relative_depth(z_m),
-                    options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) - options_.depth_weight_exponent);
+                    options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) -
+                        options_.depth_weight_exponent);
   }
-  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face); what a tear lets through of the face is all that counts.
+  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face); what a tear
+  /// lets through of the face is all that counts.
   template <class F>
   void for_each_horizontal_pair(F&& f) const {
     for (int iz = 0; iz < grid_.n_z(); ++iz) {
       for (int iy = 0; iy + 1 < grid_.n_y(); ++iy)
         f(grid_.index(iz, iy), grid_.index(iz, iy + 1),
-          weight_across(options_.tears, centre(iz, iy), centre(iz, iy + 1)) * 2.0 * height(iz) / (width(iy) + width(iy + 1)),
+          weight_across(options_.tears, centre(iz, iy), centre(iz, iy + 1)) * 2.0 * height(iz) /
+              (width(iy) + width(iy + 1)),
           grid_.z_centre_m(iz));
     }
   }
@@ -66,21 +73,26 @@ class Geometry {
     for (int iz = 0; iz + 1 < grid_.n_z(); ++iz) {
       for (int iy = 0; iy < grid_.n_y(); ++iy)
         f(grid_.index(iz, iy), grid_.index(iz + 1, iy),
-          weight_across(options_.tears, centre(iz, iy), centre(iz + 1, iy)) * 2.0 * width(iy) / (height(iz) + height(iz + 1)),
+          weight_across(options_.tears, centre(iz, iy), centre(iz + 1, iy)) * 2.0 * width(iy) /
+              (height(iz) + height(iz + 1)),
           grid_.z_edges_m()[iz + 1]);
     }
   }
   template <class F>
   void for_each_cell(F&& f) const {
     for (int iz = 0; iz < grid_.n_z(); ++iz) {
-      for (int iy = 0; iy < grid_.n_y(); ++iy) f(grid_.index(iz, iy), width(iy) * height(iz), grid_.z_centre_m(iz));
+      for (int iy = 0; iy < grid_.n_y(); ++iy)
+        f(grid_.index(iz, iy), width(iy) * height(iz), grid_.z_centre_m(iz));
     }
   }
 
  private:
-  [[nodiscard]] physics::mesh::Point2D centre(int iz, int iy) const { return {grid_.y_centre_m(iy), grid_.z_centre_m(iz)}; }
+  [[nodiscard]] physics::mesh::Point2D centre(int iz, int iy) const {
+    return {grid_.y_centre_m(iy), grid_.z_centre_m(iz)};
+  }
   [[nodiscard]] double relative_depth(double z_m) const {
-    return (z_m - grid_.z_edges_m().front() + options_.depth_weight_z0_m) / (depth_ + options_.depth_weight_z0_m);
+    return (z_m - grid_.z_edges_m().front() + options_.depth_weight_z0_m) /
+           (depth_ + options_.depth_weight_z0_m);
   }
 
   const TensorGrid2D& grid_;
@@ -90,15 +102,19 @@ class Geometry {
 
 /// w_h as a function of depth, relative to the vertical part.
 auto horizontal_weight(const Geometry& geometry, const RoughnessOptions& options) {
-  return [&geometry, &options](double z_m) { return options.horizontal_weight * geometry.horizontal_to_vertical(z_m); };
+  return [&geometry, &options](double z_m) {
+    return options.horizontal_weight * geometry.horizontal_to_vertical(z_m);
+  };
 }
 
-SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry, const RoughnessOptions& options) {
+SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry,
+                         const RoughnessOptions& options) {
   Triplets entries;
   int row = 0;
   const auto difference = [&](auto direction_weight) {
     return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
-      const double factor = std::sqrt(direction_weight(z_m) * face_over_distance * geometry.depth_weight(z_m));
+      const double factor =
+          std::sqrt(direction_weight(z_m) * face_over_distance * geometry.depth_weight(z_m));
       entries.emplace_back(row, static_cast<int>(a), -factor);
       entries.emplace_back(row, static_cast<int>(b), factor);
       ++row;
@@ -114,25 +130,32 @@ SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry, con
   return roughness;
 }
 
-/// (area)^{-1/2}·√(depth weight)·(ℓ K + area/L): K sums the fluxes out of a cell, K m ≈ −∇²m·area; a constant model costs ∫ m²/L² as in the first order.
-SparseMatrix second_order(const TensorGrid2D& grid, const Geometry& geometry, const RoughnessOptions& options) {
+/// (area)^{-1/2}·√(depth weight)·(ℓ K + area/L): K sums the fluxes out of a cell, K m ≈ −∇²m·area; a constant
+/// model costs ∫ m²/L² as in the first order.
+SparseMatrix second_order(const TensorGrid2D& grid, const Geometry& geometry,
+                          const RoughnessOptions& options) {
   std::vector<double> row_scale(static_cast<std::size_t>(grid.n_cells()));
   Triplets entries;
   geometry.for_each_cell([&](Eigen::Index cell, double area, double z_m) {
-    row_scale[static_cast<std::size_t>(cell)] = geometry.depth() * std::sqrt(geometry.depth_weight(z_m) / area);
-    entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
+    row_scale[static_cast<std::size_t>(cell)] =
+        geometry.depth() * std::sqrt(geometry.depth_weight(z_m) / area);
+    entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell),
+                         std::sqrt(area) / geometry.smallness_length());
   });
   const auto flux = [&](auto direction_weight) {
     return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
       for (const auto& [cell, other] : {std::pair{a, b}, std::pair{b, a}}) {
-        const double factor = row_scale[static_cast<std::size_t>(cell)] * direction_weight(z_m) * face_over_distance;
+        const double factor =
+            row_scale[static_cast<std::size_t>(cell)] * direction_weight(z_m) * face_over_distance;
         entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), factor);
         entries.emplace_back(static_cast<int>(cell), static_cast<int>(other), -factor);
       }
     };
   };
   // The weights of an operator enter its square: the square root of the ratio here.
-  const auto root = [&](double z_m) { return options.horizontal_weight * std::sqrt(geometry.horizontal_to_vertical(z_m)); };
+  const auto root = [&](double z_m) {
+    return options.horizontal_weight * std::sqrt(geometry.horizontal_to_vertical(z_m));
+  };
   geometry.for_each_horizontal_pair(flux(root));
   geometry.for_each_vertical_pair(flux([&](double) { return options.vertical_weight; }));
   SparseMatrix roughness(grid.n_cells(), grid.n_cells());
@@ -151,12 +174,14 @@ SparseMatrix roughness_operator(const TensorGrid2D& grid, const RoughnessOptions
 SparseMatrix of_free_cells(const SparseMatrix& roughness, const std::vector<Eigen::Index>& free_cells) {
   const bool is_square = roughness.rows() == roughness.cols();
   std::vector<int> place(static_cast<std::size_t>(roughness.cols()), -1);
-  for (std::size_t i = 0; i < free_cells.size(); ++i) place[static_cast<std::size_t>(free_cells[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < free_cells.size(); ++i)
+    place[static_cast<std::size_t>(free_cells[i])] = static_cast<int>(i);
   Triplets entries;
   for (Eigen::Index cell = 0; cell < roughness.cols(); ++cell) {
     if (place[static_cast<std::size_t>(cell)] < 0) continue;
     for (SparseMatrix::InnerIterator entry(roughness, cell); entry; ++entry) {
-      const int row = is_square ? place[static_cast<std::size_t>(entry.row())] : static_cast<int>(entry.row());
+      const int row =
+          is_square ? place[static_cast<std::size_t>(entry.row())] : static_cast<int>(entry.row());
       if (row >= 0) entries.emplace_back(row, place[static_cast<std::size_t>(cell)], entry.value());
     }
   }
@@ -174,7 +199,8 @@ SparseMatrix with_further_unknowns(const SparseMatrix& roughness, const core::Co
       entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(cell), entry.value());
   }
   for (Eigen::Index i = 0; i < weights.size(); ++i)
-    entries.emplace_back(static_cast<int>(roughness.rows() + i), static_cast<int>(roughness.cols() + i), weights[i]);
+    entries.emplace_back(static_cast<int>(roughness.rows() + i), static_cast<int>(roughness.cols() + i),
+                         weights[i]);
   result.setFromTriplets(entries.begin(), entries.end());
   return result;
 }

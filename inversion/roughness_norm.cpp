@@ -29,11 +29,15 @@ double weight_of(double v, const RoughnessNormOptions& options) {
 
 }  // namespace
 
-double usual_epsilon(RoughnessNorm norm) { return norm == RoughnessNorm::minimum_gradient_support ? 0.5 : 0.1; }
+double usual_epsilon(RoughnessNorm norm) {
+  return norm == RoughnessNorm::minimum_gradient_support ? 0.5 : 0.1;
+}
 
-Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid, const RoughnessOptions& options) {
+Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid,
+                                            const RoughnessOptions& options) {
   if (options.order != 1)
-    throw core::InvalidArgument("inversion::scaled_gradient", "norms of the gradient need roughness of order 1, got {}", options.order);
+    throw core::InvalidArgument("inversion::scaled_gradient",
+                                "norms of the gradient need roughness of order 1, got {}", options.order);
   std::vector<Eigen::Triplet<double>> entries;
   int row = 0;
   const auto add = [&](Eigen::Index a, Eigen::Index b, double distance_m, double z_m) {
@@ -44,21 +48,25 @@ Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& g
   };
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy + 1 < grid.n_y(); ++iy)
-      add(grid.index(iz, iy), grid.index(iz, iy + 1), grid.y_centre_m(iy + 1) - grid.y_centre_m(iy), grid.z_centre_m(iz));
+      add(grid.index(iz, iy), grid.index(iz, iy + 1), grid.y_centre_m(iy + 1) - grid.y_centre_m(iy),
+          grid.z_centre_m(iz));
   }
   for (int iz = 0; iz + 1 < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
-      add(grid.index(iz, iy), grid.index(iz + 1, iy), grid.z_centre_m(iz + 1) - grid.z_centre_m(iz), grid.z_edges_m()[iz + 1]);
+      add(grid.index(iz, iy), grid.index(iz + 1, iy), grid.z_centre_m(iz + 1) - grid.z_centre_m(iz),
+          grid.z_edges_m()[iz + 1]);
   }
   Eigen::SparseMatrix<double> gradient(row + grid.n_cells(), grid.n_cells());
   gradient.setFromTriplets(entries.begin(), entries.end());
   return gradient;
 }
 
-Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness, const core::ConstVectorRef& gradient,
+Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,
+                                       const core::ConstVectorRef& gradient,
                                        const RoughnessNormOptions& options) {
   if (gradient.size() != roughness.rows())
-    throw core::ShapeError(component, "expected {} gradients, one per row of the operator, got {}", roughness.rows(), gradient.size());
+    throw core::ShapeError(component, "expected {} gradients, one per row of the operator, got {}",
+                           roughness.rows(), gradient.size());
   if (!(std::isfinite(options.epsilon) && options.epsilon > 0.0))
     throw core::InvalidArgument(component, "expected a positive epsilon, got {}", options.epsilon);
   const Eigen::VectorXd root = gradient.unaryExpr([&](double v) { return std::sqrt(weight_of(v, options)); });

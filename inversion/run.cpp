@@ -22,11 +22,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 void check(const StopRules& rules, const char* component) {
   if (rules.max_iterations < 0 || rules.patience < 1)
-    throw core::InvalidArgument(component, "expected max_iterations ≥ 0 and patience ≥ 1, got {} and {}", rules.max_iterations,
-                                rules.patience);
-  if (!(rules.target_rms > 0.0) || !std::isfinite(rules.target_rms) || !(rules.min_rms_drop >= 0.0) || !std::isfinite(rules.min_rms_drop))
-    throw core::InvalidArgument(component, "expected target_rms > 0 and min_rms_drop ≥ 0, got {} and {}", rules.target_rms,
-                                rules.min_rms_drop);
+    throw core::InvalidArgument(component, "expected max_iterations ≥ 0 and patience ≥ 1, got {} and {}",
+                                rules.max_iterations, rules.patience);
+  if (!(rules.target_rms > 0.0) || !std::isfinite(rules.target_rms) || !(rules.min_rms_drop >= 0.0) ||
+      !std::isfinite(rules.min_rms_drop))
+    throw core::InvalidArgument(component, "expected target_rms > 0 and min_rms_drop ≥ 0, got {} and {}",
+                                rules.target_rms, rules.min_rms_drop);
 }
 
 void check(const Objective& objective, const Eigen::VectorXd& model) {
@@ -34,16 +35,21 @@ void check(const Objective& objective, const Eigen::VectorXd& model) {
   if (!objective.forward || !objective.regularization)
     throw core::InvalidArgument(component, "the objective needs a forward map and a regularization");
   if (objective.forward->size_in() != model.size() || objective.regularization->size() != model.size())
-    throw core::ShapeError(component, "expected a start model of {} unknowns (forward map) and {} (regularization), got {}",
-                           objective.forward->size_in(), objective.regularization->size(), model.size());
+    throw core::ShapeError(
+        component, "expected a start model of {} unknowns (forward map) and {} (regularization), got {}",
+        objective.forward->size_in(), objective.regularization->size(), model.size());
   if (objective.forward->size_out() != objective.misfit.size())
-    throw core::ShapeError(component, "the forward map gives {} data, the misfit holds {}", objective.forward->size_out(),
-                           objective.misfit.size());
+    throw core::ShapeError(component, "the forward map gives {} data, the misfit holds {}",
+                           objective.forward->size_out(), objective.misfit.size());
   if (!model.allFinite()) throw core::InvalidArgument(component, "expected a finite start model");
 }
 
 Run::Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective)
-    : team_(settings.comm), objective_(std::move(objective)), settings_(settings), rules_(rules), lambda_start_(lambda_start) {}
+    : team_(settings.comm),
+      objective_(std::move(objective)),
+      settings_(settings),
+      rules_(rules),
+      lambda_start_(lambda_start) {}
 
 InversionSummary Run::begin(Eigen::VectorXd model) {
   begin_ = std::chrono::steady_clock::now();
@@ -51,7 +57,8 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
   state_.lambda = lambda_start_;
   Candidate start{.model = state_.model, .kind = StepKind::start, .step = 0.0};
   evaluate(start);
-  if (!start.failure.empty()) return summary({StopReason::failed, "the start model has no responses: " + start.failure});
+  if (!start.failure.empty())
+    return summary({StopReason::failed, "the start model has no responses: " + start.failure});
   record(start, start.rms);
   return asked_to_stop() ? summary(*asked_) : loop();
 }
@@ -59,11 +66,13 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
 InversionSummary Run::resume(InversionState state) {
   state_ = std::move(state);
   if (state_.design_iteration >= 0 && settings_.redesign) {
-    if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration)) objective_.forward = std::move(forward);
+    if (auto forward = ask_for_redesign(state_.design_model, state_.design_iteration))
+      objective_.forward = std::move(forward);
   }
   Candidate saved{.model = state_.model};
   evaluate(saved);
-  if (!saved.failure.empty()) return summary({StopReason::failed, "the saved model has no responses: " + saved.failure});
+  if (!saved.failure.empty())
+    return summary({StopReason::failed, "the saved model has no responses: " + saved.failure});
   predicted_ = std::move(saved.predicted);
   reweigh();
   return loop();
@@ -80,22 +89,28 @@ InversionSummary Run::loop() {
   }
 }
 
-std::optional<Stop> Run::settled_at_target() const { return Stop{StopReason::target_reached, "the first model at the target"}; }
+std::optional<Stop> Run::settled_at_target() const {
+  return Stop{StopReason::target_reached, "the first model at the target"};
+}
 
 /// What follows from the state alone, so that a resumed run decides alike.
 std::optional<Stop> Run::finished() const {
   const IterationRecord& last = state_.history.back();
   if (at_target(last.rms)) {
-    if (last.roughness == 0.0) return Stop{StopReason::target_reached, "the reference model itself is at the target"};
+    if (last.roughness == 0.0)
+      return Stop{StopReason::target_reached, "the reference model itself is at the target"};
     if (auto stop = settled_at_target()) return stop;
   }
   if (state_.n_stagnated >= rules_.patience)
     return Stop{StopReason::stagnated,
-                fmt::format("the rms fell by less than {:g} % in {} iterations in a row", 100.0 * rules_.min_rms_drop, state_.n_stagnated)};
+                fmt::format("the rms fell by less than {:g} % in {} iterations in a row",
+                            100.0 * rules_.min_rms_drop, state_.n_stagnated)};
   if (state_.iteration < rules_.max_iterations) return std::nullopt;
-  if (at_target(last.rms)) return Stop{StopReason::target_reached, "at the target when the iterations ran out; a smoother model may exist"};
-  return Stop{StopReason::max_iterations,
-              fmt::format("the rms is above the target {:g} after {} iterations", rules_.target_rms, state_.iteration)};
+  if (at_target(last.rms))
+    return Stop{StopReason::target_reached,
+                "at the target when the iterations ran out; a smoother model may exist"};
+  return Stop{StopReason::max_iterations, fmt::format("the rms is above the target {:g} after {} iterations",
+                                                      rules_.target_rms, state_.iteration)};
 }
 
 bool Run::asked_to_stop() {
@@ -109,8 +124,10 @@ bool Run::asked_to_stop() {
 
 /// With the rows before that iteration, so that a resumed run asks what was asked then.
 core::MapPtr Run::ask_for_redesign(const Eigen::VectorXd& model, int iteration) const {
-  const auto n_before = std::ranges::count_if(state_.history, [&](const IterationRecord& row) { return row.iteration < iteration; });
-  return settings_.redesign({model, iteration, std::span(state_.history).first(static_cast<std::size_t>(n_before))});
+  const auto n_before = std::ranges::count_if(
+      state_.history, [&](const IterationRecord& row) { return row.iteration < iteration; });
+  return settings_.redesign(
+      {model, iteration, std::span(state_.history).first(static_cast<std::size_t>(n_before))});
 }
 
 std::optional<Stop> Run::redesign() {
@@ -124,9 +141,10 @@ std::optional<Stop> Run::redesign() {
   std::swap(objective_, next);
   Candidate same{.model = state_.model};
   evaluate(same, linearization_);
-  if (!same.failure.empty()) return Stop{StopReason::failed, "the redesigned forward map has no responses: " + same.failure};
-  core::log::info("iteration {}: forward map redesigned, rms {:.4f} before, {:.4f} after", state_.iteration + 1, state_.history.back().rms,
-                  same.rms);
+  if (!same.failure.empty())
+    return Stop{StopReason::failed, "the redesigned forward map has no responses: " + same.failure};
+  core::log::info("iteration {}: forward map redesigned, rms {:.4f} before, {:.4f} after",
+                  state_.iteration + 1, state_.history.back().rms, same.rms);
   predicted_ = std::move(same.predicted);
   state_.design_iteration = state_.iteration + 1;
   state_.design_model = state_.model;
@@ -148,7 +166,8 @@ void Run::guarded(Candidate& candidate, Respond&& respond) {
     respond();
   } catch (const core::SolverError& failure) {
     candidate.failure = failure.what();
-  } catch (const core::InvalidArgument& failure) {  // a trial may ask for what no forward map can give, as 10^400 ohm m
+  } catch (const core::InvalidArgument&
+               failure) {  // a trial may ask for what no forward map can give, as 10^400 ohm m
     if (!is_trial) throw;
     candidate.failure = failure.what();
   }

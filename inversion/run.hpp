@@ -40,7 +40,8 @@ void check(const StopRules& rules, const char* component);
 /// errors: InvalidArgument, ShapeError.
 void check(const Objective& objective, const Eigen::VectorXd& model);
 
-/// One run: the state, what surrounds the iterations, and what all methods need in them. Internal to this layer. collective: every member.
+/// One run: the state, what surrounds the iterations, and what all methods need in them. Internal to this
+/// layer. collective: every member.
 class Run {
  public:
   Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective);
@@ -54,11 +55,14 @@ class Run {
  protected:
   /// Moves from the present model to a better one by `accept`, or says why there is none.
   [[nodiscard]] virtual std::optional<Stop> iterate() = 0;
-  /// Whether a model at the target is the last; from the state alone, so that a resumed run decides alike. By default the first one is.
+  /// Whether a model at the target is the last; from the state alone, so that a resumed run decides alike. By
+  /// default the first one is.
   [[nodiscard]] virtual std::optional<Stop> settled_at_target() const;
 
   [[nodiscard]] bool at_target(double rms) const { return rms <= rules_.target_rms; }
-  [[nodiscard]] bool hardly_fell(double rms) const { return !at_target(rms) && rms > (1.0 - rules_.min_rms_drop) * rms_at_start_; }
+  [[nodiscard]] bool hardly_fell(double rms) const {
+    return !at_target(rms) && rms > (1.0 - rules_.min_rms_drop) * rms_at_start_;
+  }
   /// Runs the forward map; a failure or NaN on any rank rejects the candidate on all of them.
   void evaluate(Candidate& candidate);
   /// The same by a linearisation, which is handed out when the candidate was not rejected.
@@ -68,7 +72,8 @@ class Run {
 
   /// Makes `linearization_` at the present model unless it is there, and `rms_at_start_`.
   [[nodiscard]] std::optional<Stop> linearise();
-  /// The candidate becomes the present model, and the state is handed to the directives; `linearization_` is dropped.
+  /// The candidate becomes the present model, and the state is handed to the directives; `linearization_` is
+  /// dropped.
   void accept(Candidate& candidate, int n_stagnated);
   void progress(const std::string& what) const;
 
@@ -76,8 +81,8 @@ class Run {
   Objective objective_;
   InversionState state_;
   double rms_at_start_ = std::numeric_limits<double>::infinity();  // of the state's model on the present map
-  std::unique_ptr<core::Linearization> linearization_;             // at the state's model on the present map, or nothing
-  int n_forward_ = 0, n_jacobian_ = 0;                             // in this iteration
+  std::unique_ptr<core::Linearization> linearization_;  // at the state's model on the present map, or nothing
+  int n_forward_ = 0, n_jacobian_ = 0;                  // in this iteration
 
  private:
   InversionSummary loop();

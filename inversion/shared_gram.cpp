@@ -28,12 +28,14 @@ std::vector<ColumnBlock> column_blocks(Eigen::Index n_columns, int n_ranks) {
   constexpr Eigen::Index block_size = 256;
   std::vector<ColumnBlock> blocks;
   for (Eigen::Index first = 0; first < n_columns; first += block_size)
-    blocks.push_back({first, std::min(block_size, n_columns - first), static_cast<int>(blocks.size()) % n_ranks});
+    blocks.push_back(
+        {first, std::min(block_size, n_columns - first), static_cast<int>(blocks.size()) % n_ranks});
   return blocks;
 }
 
-Eigen::MatrixXd shared_blocks(const Team& team, Eigen::Index n_rows, Eigen::Index n_columns,
-                              const std::function<Eigen::MatrixXd(Eigen::Index first, Eigen::Index size)>& work) {
+Eigen::MatrixXd shared_blocks(
+    const Team& team, Eigen::Index n_rows, Eigen::Index n_columns,
+    const std::function<Eigen::MatrixXd(Eigen::Index first, Eigen::Index size)>& work) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(n_rows, n_columns);
   std::vector<int> owner;
   std::vector<ColumnBlock> mine;

@@ -23,16 +23,21 @@ double automatic_lambda(const GaussNewtonSystem& system, double target_rms, doub
   return lambda;
 }
 
-StepSearch::StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Regularization& regularization,
-                       Present present, StepServices services)
-    : options_(options), system_(system), regularization_(regularization), present_(present), services_(std::move(services)) {}
+StepSearch::StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
+                       const Regularization& regularization, Present present, StepServices services)
+    : options_(options),
+      system_(system),
+      regularization_(regularization),
+      present_(present),
+      services_(std::move(services)) {}
 
 std::variant<Candidate, Stop> StepSearch::run() {
   if (at_target(present_.rms)) return run_at_target();
   std::optional<Best> creep;
   if (present_.creep_lambda > 0.0) {
     creep = search(StepKind::creep, present_.creep_lambda);
-    if (creep->target_reached || falls_by(options_.min_rms_drop, creep->candidate)) return std::move(creep->candidate);
+    if (creep->target_reached || falls_by(options_.min_rms_drop, creep->candidate))
+      return std::move(creep->candidate);
   }
   Best jump = search(StepKind::jump, first_lambda());
   if (jump.target_reached || falls_by(small_gain, jump.candidate)) return std::move(jump.candidate);
@@ -53,20 +58,20 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   std::vector<Candidate> trials;
   const auto rms_of = [&](double lambda) {
     trials.push_back(trial(kind, lambda));
-    services_.progress(fmt::format("{} {}/{} lambda {:.2e} rms {:.3f}", describe(kind), trials.size(), options_.max_lambda_trials, lambda,
-                                   trials.back().rms));
+    services_.progress(fmt::format("{} {}/{} lambda {:.2e} rms {:.3f}", describe(kind), trials.size(),
+                                   options_.max_lambda_trials, lambda, trials.back().rms));
     return trials.back().rms;
   };
-  const LambdaSearchResult found =
-      search_lambda(rms_of, lambda_start,
-                    {.target_rms = options_.target_rms,
-                     .current_rms = present_.rms,
-                     .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
-                     .first_step = std::log10(options_.lambda_factor),
-                     .tolerance = options_.lambda_tolerance,
-                     .max_trials = options_.max_lambda_trials,
-                     .any_at_target = !options_.smooth_at_target,
-                     .suffices = [&](std::size_t i) { return kind == StepKind::creep && is_as_smooth(trials[i]); }});
+  const LambdaSearchResult found = search_lambda(
+      rms_of, lambda_start,
+      {.target_rms = options_.target_rms,
+       .current_rms = present_.rms,
+       .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
+       .first_step = std::log10(options_.lambda_factor),
+       .tolerance = options_.lambda_tolerance,
+       .max_trials = options_.max_lambda_trials,
+       .any_at_target = !options_.smooth_at_target,
+       .suffices = [&](std::size_t i) { return kind == StepKind::creep && is_as_smooth(trials[i]); }});
   return {std::move(trials[found.best]), found.target_reached};
 }
 
@@ -79,19 +84,23 @@ Candidate StepSearch::trial(StepKind kind, double lambda) {
   }
   candidate.model = std::move(*model);
   services_.evaluate(candidate);
-  if (!candidate.failure.empty()) core::log::debug("trial at lambda {:.3e} rejected: {}", lambda, candidate.failure);
+  if (!candidate.failure.empty())
+    core::log::debug("trial at lambda {:.3e} rejected: {}", lambda, candidate.failure);
   return candidate;
 }
 
-/// Halves the step towards a trial that did not help: to the lowest rms or, at the target, to the first model that is smoother and still there.
+/// Halves the step towards a trial that did not help: to the lowest rms or, at the target, to the first model
+/// that is smoother and still there.
 std::variant<Candidate, Stop> StepSearch::shorten(const Candidate& full) {
   std::optional<Candidate> best;
   std::string failure = full.failure;
   double share = 1.0;
   for (int i = 1; i <= options_.max_halvings && full.model.size() > 0; ++i) {
     share *= 0.5;
-    Candidate shorter{
-        .model = present_.model + share * (full.model - present_.model), .kind = full.kind, .lambda = full.lambda, .step = share};
+    Candidate shorter{.model = present_.model + share * (full.model - present_.model),
+                      .kind = full.kind,
+                      .lambda = full.lambda,
+                      .step = share};
     services_.evaluate(shorter);
     services_.progress(fmt::format("step {:.3f} rms {:.3f}", shorter.step, shorter.rms));
     if (shorter.failure.empty()) failure.clear();
@@ -102,24 +111,28 @@ std::variant<Candidate, Stop> StepSearch::shorten(const Candidate& full) {
     if (best && at_target(present_.rms)) break;
   }
   if (best) return std::move(*best);
-  if (at_target(present_.rms)) return Stop{StopReason::target_reached, "no smoother model at the target was found"};
+  if (at_target(present_.rms))
+    return Stop{StopReason::target_reached, "no smoother model at the target was found"};
   if (!failure.empty()) return Stop{StopReason::failed, "every trial failed; one of them: " + failure};
   return Stop{StopReason::stagnated, "no lambda and no shorter step lowers the rms"};
 }
 
 double StepSearch::first_lambda() const {
-  return present_.jump_lambda > 0.0 ? present_.jump_lambda : automatic_lambda(system_, options_.target_rms, present_.rms);
+  return present_.jump_lambda > 0.0 ? present_.jump_lambda
+                                    : automatic_lambda(system_, options_.target_rms, present_.rms);
 }
 
 /// Lower rms above the target; at the target, smoother and still there.
 bool StepSearch::is_better(const Candidate& candidate) const {
   if (!at_target(present_.rms)) return candidate.rms < present_.rms;
-  return at_target(candidate.rms) && regularization_.cost(candidate.model) < regularization_.cost(present_.model);
+  return at_target(candidate.rms) &&
+         regularization_.cost(candidate.model) < regularization_.cost(present_.model);
 }
 
 /// All that a larger λ of a creeping step could save is what the step adds to the roughness.
 bool StepSearch::is_as_smooth(const Candidate& candidate) const {
-  return regularization_.cost(candidate.model) <= (1.0 + options_.min_roughness_drop) * regularization_.cost(present_.model);
+  return regularization_.cost(candidate.model) <=
+         (1.0 + options_.min_roughness_drop) * regularization_.cost(present_.model);
 }
 
 }  // namespace lodestone::inversion

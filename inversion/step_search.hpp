@@ -17,10 +17,12 @@ struct StepServices {
   std::function<void(const std::string&)> progress;
 };
 
-/// The largest λ, in factors of 10 from the size of the system, whose linearised rms is at most max(target, half the present rms).
+/// The largest λ, in factors of 10 from the size of the system, whose linearised rms is at most max(target,
+/// half the present rms).
 [[nodiscard]] double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms);
 
-/// The next model from one linearisation: jumps (Occam), creeps where jumps do not pay, shortens what is left. Internal to this layer.
+/// The next model from one linearisation: jumps (Occam), creeps where jumps do not pay, shortens what is
+/// left. Internal to this layer.
 ///
 /// collective: every member. source: Parker 1994, "Geophysical Inverse Theory", §5.05 (jumping and creeping).
 class StepSearch {
@@ -31,8 +33,8 @@ class StepSearch {
     double jump_lambda;   ///< of the last jump; 0: none yet
     double creep_lambda;  ///< of the last step if that crept; 0: it jumped
   };
-  StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Regularization& regularization, Present present,
-             StepServices services);
+  StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
+             const Regularization& regularization, Present present, StepServices services);
   /// A better model, or why there is none.
   [[nodiscard]] std::variant<Candidate, Stop> run();
 
@@ -47,7 +49,9 @@ class StepSearch {
   [[nodiscard]] std::variant<Candidate, Stop> shorten(const Candidate& full);
   [[nodiscard]] double first_lambda() const;
   [[nodiscard]] bool at_target(double rms) const { return rms <= options_.target_rms; }
-  [[nodiscard]] bool falls_by(double share, const Candidate& candidate) const { return candidate.rms < (1.0 - share) * present_.rms; }
+  [[nodiscard]] bool falls_by(double share, const Candidate& candidate) const {
+    return candidate.rms < (1.0 - share) * present_.rms;
+  }
   [[nodiscard]] bool is_better(const Candidate& candidate) const;
   [[nodiscard]] bool is_as_smooth(const Candidate& candidate) const;
 

@@ -20,7 +20,8 @@ void Team::broadcast(Eigen::Ref<Eigen::MatrixXd> values, int root) const {
   if (size_ == 1) return;
   constexpr Eigen::Index most = Eigen::Index{1} << 30;  // MPI counts are int
   for (Eigen::Index first = 0; first < values.size(); first += most)
-    MPI_Bcast(values.data() + first, static_cast<int>(std::min(most, values.size() - first)), MPI_DOUBLE, root, comm_);
+    MPI_Bcast(values.data() + first, static_cast<int>(std::min(most, values.size() - first)), MPI_DOUBLE,
+              root, comm_);
 }
 
 void Team::to_root(Eigen::MatrixXd& values, int owner) const {

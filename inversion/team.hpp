@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-
 #include <mpi.h>
 
 #include <cstdint>
@@ -11,7 +10,8 @@
 
 namespace lodestone::inversion {
 
-/// The ranks that share one inversion; a process that never started MPI is a team of one. Internal to this layer.
+/// The ranks that share one inversion; a process that never started MPI is a team of one. Internal to this
+/// layer.
 ///
 /// collective: every member.
 class Team {

@@ -44,8 +44,9 @@ std::string data_file(const std::string& name) {
     if (fs::exists(path)) return path.string();
     tried += (tried.empty() ? "" : ", ") + path.string();
   }
-  throw core::FileError(component, "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it", name,
-                        tried);
+  throw core::FileError(
+      component, "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it",
+      name, tried);
 }
 
 BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
@@ -60,14 +61,16 @@ BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
     } else if (fields.size() == header_.size()) {
       rows_.push_back(std::move(fields));
     } else {
-      throw core::FormatError(component, "{}:{}: expected {} columns, got {}", path_, number, header_.size(), fields.size());
+      throw core::FormatError(component, "{}:{}: expected {} columns, got {}", path_, number, header_.size(),
+                              fields.size());
     }
   }
 }
 
 const std::string& BenchmarkTable::text(std::size_t row, const std::string& column) const {
   const auto found = std::ranges::find(header_, column);
-  if (found == header_.end()) throw core::FormatError(component, "{}:1: expected a column {}, got none", path_, column);
+  if (found == header_.end())
+    throw core::FormatError(component, "{}:1: expected a column {}, got none", path_, column);
   return rows_[row][static_cast<std::size_t>(found - header_.begin())];
 }
 
@@ -75,7 +78,9 @@ std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& 
   std::vector<double> values;
   for (const auto word : io::words(text(row, column))) {
     const auto value = io::number(word);
-    if (!value) throw core::FormatError(component, "{}: expected numbers in column {}, got \"{}\"", path_, column, io::printable(word));
+    if (!value)
+      throw core::FormatError(component, "{}: expected numbers in column {}, got \"{}\"", path_, column,
+                              io::printable(word));
     values.push_back(*value);
   }
   return values;
@@ -84,7 +89,8 @@ std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& 
 double BenchmarkTable::number(std::size_t row, const std::string& column) const {
   const auto values = numbers(row, column);
   if (values.size() != 1)
-    throw core::FormatError(component, "{}: expected one number in column {}, got \"{}\"", path_, column, text(row, column));
+    throw core::FormatError(component, "{}: expected one number in column {}, got \"{}\"", path_, column,
+                            text(row, column));
   return values.front();
 }
 

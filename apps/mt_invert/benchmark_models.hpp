@@ -15,12 +15,15 @@ struct BenchmarkModel {
   std::vector<double> contacts_m;
   double body_width_m = 0.0;  ///< of the narrowest body
   double rho_limit_percent = 0.5, phase_limit_deg = 0.2;
-  /// Closer to a contact than 2 % of the body's width: TM is discontinuous there and no code should be judged by it.
+  /// Closer to a contact than 2 % of the body's width: TM is discontinuous there and no code should be judged
+  /// by it.
   [[nodiscard]] bool is_at_contact(double y_m) const;
 };
 
-/// COMMEMI 2D-0, 2D-1, 2D-2, 2D-4 or the hill of Wannamaker et al. 1986 by name; geometry: data/benchmarks/README.md. source: Zhdanov et al. 1997, doi:10.1016/S0926-9851(97)00013-X
-/// For `fine` the limits are 0.1 % and 0.05 degrees, and the slope of 2D-4 has smaller steps.
-[[nodiscard]] BenchmarkModel benchmark_model(const std::string& name, physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard);
+/// COMMEMI 2D-0, 2D-1, 2D-2, 2D-4 or the hill of Wannamaker et al. 1986 by name; geometry:
+/// data/benchmarks/README.md. source: Zhdanov et al. 1997, doi:10.1016/S0926-9851(97)00013-X For `fine` the
+/// limits are 0.1 % and 0.05 degrees, and the slope of 2D-4 has smaller steps.
+[[nodiscard]] BenchmarkModel benchmark_model(
+    const std::string& name, physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard);
 
 }  // namespace lodestone::mt_invert

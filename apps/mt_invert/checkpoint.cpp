@@ -35,7 +35,8 @@ std::map<std::string, std::string> flattened(const std::string& toml) {
 }
 
 bool may_differ(const std::string& key) {
-  return key == "run.title" || key == "inversion.max_iterations" || key.starts_with("output.") || key.starts_with("uncertainty.");
+  return key == "run.title" || key == "inversion.max_iterations" || key.starts_with("output.") ||
+         key.starts_with("uncertainty.");
 }
 
 std::string value_or_absent(const std::map<std::string, std::string>& values, const std::string& key) {
@@ -46,7 +47,8 @@ std::string value_or_absent(const std::map<std::string, std::string>& values, co
 /// Where each datum stands, as three integers per key.
 std::vector<std::int64_t> key_numbers(const mt::Survey2D& survey) {
   std::vector<std::int64_t> numbers;
-  for (const auto& key : survey.keys) numbers.insert(numbers.end(), {static_cast<int>(key.quantity), key.frequency, key.station});
+  for (const auto& key : survey.keys)
+    numbers.insert(numbers.end(), {static_cast<int>(key.quantity), key.frequency, key.station});
   return numbers;
 }
 
@@ -67,7 +69,9 @@ bool same(std::span<const double> a, std::span<const double> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
-std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.data(), static_cast<std::size_t>(values.size())}; }
+std::span<const double> span_of(const Eigen::VectorXd& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
 
 void write_data(core::ArraySink& sink, const mt::ObservedData& data) {
   core::write_vector(sink, "data/keys", key_numbers(data.survey));
@@ -87,15 +91,18 @@ void write_summary(core::ArraySink& sink, const inversion::InversionSummary& sum
   state.history = summary.history;
   state.design_model = summary.design_model;
   inversion::write_state(sink, state, "stage_before");
-  core::write_vector(sink, "stage_before/stop_reason", std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
+  core::write_vector(sink, "stage_before/stop_reason",
+                     std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
   sink.attribute("stage_before", "stop_message", summary.message);
 }
 
 inversion::InversionSummary read_summary(const core::ArraySource& source) {
   const inversion::InversionState state = inversion::read_state(source, "stage_before");
   const auto reason = core::read_integers(source, "stage_before/stop_reason");
-  if (reason.size() != 1 || reason[0] < 0 || reason[0] > static_cast<std::int64_t>(inversion::StopReason::failed))
-    throw core::FormatError("mt_invert", "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
+  if (reason.size() != 1 || reason[0] < 0 ||
+      reason[0] > static_cast<std::int64_t>(inversion::StopReason::failed))
+    throw core::FormatError("mt_invert",
+                            "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
                             source.location());
   return {.reason = static_cast<inversion::StopReason>(reason[0]),
           .message = source.attribute("stage_before", "stop_message"),
@@ -110,9 +117,12 @@ inversion::InversionSummary read_summary(const core::ArraySource& source) {
 
 /// What differs between the data of a checkpoint and those of now; empty when nothing does.
 std::string data_difference(const core::ArraySource& source, const mt::ObservedData& data) {
-  if (core::read_integers(source, "data/keys") != key_numbers(data.survey)) return "the set of data (stations, frequencies or quantities)";
-  if (!same(core::read_doubles(source, "data/station_y_m"), station_places(data.survey))) return "positions of stations";
-  if (!same(core::read_doubles(source, "data/frequency_hz"), data.survey.frequencies_hz)) return "frequencies";
+  if (core::read_integers(source, "data/keys") != key_numbers(data.survey))
+    return "the set of data (stations, frequencies or quantities)";
+  if (!same(core::read_doubles(source, "data/station_y_m"), station_places(data.survey)))
+    return "positions of stations";
+  if (!same(core::read_doubles(source, "data/frequency_hz"), data.survey.frequencies_hz))
+    return "frequencies";
   if (!same(core::read_doubles(source, "data/value"), span_of(data.value))) return "values of data";
   if (!same(core::read_doubles(source, "data/sigma"), span_of(data.sigma))) return "errors of data";
   if (core::read_bytes(source, "data/mask") != mask_bytes(data)) return "masks";
@@ -150,21 +160,27 @@ void write_checkpoint(const std::string& path, const RunInputs& inputs, const Ru
 RunState read_checkpoint(const std::string& path, const RunInputs& inputs) {
   const io::Hdf5Source source(path);
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name) {
-    throw core::FormatError("mt_invert", "{}: expected a checkpoint, got another HDF5 file; give the folder of a run", path);
+    throw core::FormatError(
+        "mt_invert", "{}: expected a checkpoint, got another HDF5 file; give the folder of a run", path);
   }
   if (const auto version = source.attribute("", "version"); version != format_version) {
-    throw core::FormatError("mt_invert", "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it", path,
-                            format_version, version);
+    throw core::FormatError(
+        "mt_invert",
+        "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it", path,
+        format_version, version);
   }
   std::string difference = config_difference(source.attribute("", "configuration"), inputs.config_toml);
   if (difference.empty()) difference = data_difference(source, inputs.data);
   const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
   if (difference.empty() && networks != inputs.networks)
     difference = fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.networks);
-  if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start))) difference = "the start model";
+  if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start)))
+    difference = "the start model";
   if (!difference.empty()) {
-    throw core::ConfigError("mt_invert", "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
-                            difference);
+    throw core::ConfigError(
+        "mt_invert",
+        "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
+        difference);
   }
   RunState run{inversion::read_state(source)};
   if (source.contains("stage_before/model")) run.before = read_summary(source);

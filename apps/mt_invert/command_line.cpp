@@ -26,8 +26,9 @@ struct Subcommand {
 
 /// In the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)}, {"train", add_train(app)}, {"forward", add_forward(app)},  {"compare", add_compare(app)},
-          {"report", add_report(app)}, {"info", add_info(app)},   {"selftest", add_selftest(app)}};
+  return {{"invert", add_invert(app)},    {"train", add_train(app)},   {"forward", add_forward(app)},
+          {"compare", add_compare(app)},  {"report", add_report(app)}, {"info", add_info(app)},
+          {"selftest", add_selftest(app)}};
 }
 
 /// What CLI11 fills in for the program as a whole.
@@ -39,17 +40,22 @@ struct Parsed {
 
 void add_options(CLI::App& app, Parsed& parsed) {
   app.add_flag("--version", parsed.version, "print the version and the facts of the build");
-  app.add_option("--log", parsed.log, "human or json (one object per line)")->check(CLI::IsMember({"human", "json"}));
+  app.add_option("--log", parsed.log, "human or json (one object per line)")
+      ->check(CLI::IsMember({"human", "json"}));
   app.add_option("--trace", parsed.line.trace_path, "write a Chrome trace of the run to this file");
-  app.add_option("--threads", parsed.line.n_threads, "threads of each rank (default: OMP_NUM_THREADS, or its part of the processors)")
+  app.add_option("--threads", parsed.line.n_threads,
+                 "threads of each rank (default: OMP_NUM_THREADS, or its part of the processors)")
       ->check(CLI::Range(1, 1024));
 }
 
 /// CLI11 takes `-o ""` (an unset variable of a script) for an option that was not given.
 void check_not_empty(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    if (option->count() > 0 && option->get_items_expected_max() > 0 && std::ranges::count(option->results(), "") > 0)
-      throw core::ConfigError(component, "{} expects a value, got an empty text; is a variable of the script unset?", option->get_name());
+    if (option->count() > 0 && option->get_items_expected_max() > 0 &&
+        std::ranges::count(option->results(), "") > 0)
+      throw core::ConfigError(component,
+                              "{} expects a value, got an empty text; is a variable of the script unset?",
+                              option->get_name());
   }
 }
 
@@ -58,7 +64,9 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
   for (const Subcommand& each : subcommands) {
     if (app.got_subcommand(each.name)) return each.arguments();
   }
-  throw core::ConfigError(component, "expected a command: invert, train, forward, report, compare, info or selftest; see mt_invert --help");
+  throw core::ConfigError(
+      component,
+      "expected a command: invert, train, forward, report, compare, info or selftest; see mt_invert --help");
 }
 
 /// The command that the first word may have been meant for; "" where it is one, or like none.
@@ -92,7 +100,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   check_not_empty(app);
   for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);
   parsed.line.command = parsed.version ? ShowText{version_text()} : chosen_of(app, subcommands);
-  for (int i = 0; i < argc; ++i) parsed.line.as_typed += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "mt_invert");
+  for (int i = 0; i < argc; ++i)
+    parsed.line.as_typed += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "mt_invert");
   parsed.line.log_as_json = parsed.log == "json";
   return parsed.line;
 }

@@ -53,8 +53,8 @@ struct ReportArguments {
 
 /// Sections side by side; those after the runs are references.
 struct CompareArguments {
-  std::vector<std::string> sections, references;            ///< folders of runs, model files, CSV files of points
-  std::vector<io::report::SectionBlock> blocks;             ///< of which means are printed
+  std::vector<std::string> sections, references;  ///< folders of runs, model files, CSV files of points
+  std::vector<io::report::SectionBlock> blocks;   ///< of which means are printed
   std::optional<double> max_depth_m, min_log10, max_log10;  ///< of the picture
   std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
 };
@@ -72,8 +72,8 @@ struct SelftestArguments {
   SyntheticOptions synthetic{};
 };
 
-using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments, CompareArguments, InfoArguments,
-                             SelftestArguments>;
+using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
+                             CompareArguments, InfoArguments, SelftestArguments>;
 
 /// One checked command line.
 struct CommandLine {
@@ -82,7 +82,9 @@ struct CommandLine {
   bool log_as_json = false;
   std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
   std::string trace_path;        ///< Chrome trace of this run; empty: none
-  [[nodiscard]] core::log::Format log_format() const { return log_as_json ? core::log::Format::json_lines : core::log::Format::human; }
+  [[nodiscard]] core::log::Format log_format() const {
+    return log_as_json ? core::log::Format::json_lines : core::log::Format::human;
+  }
 };
 
 /// errors: ConfigError on wrong usage.

@@ -14,7 +14,8 @@ namespace lodestone::mt_invert {
 /// Who speaks in errors of wrong usage.
 inline constexpr const char* command_line_component = "command line";
 
-/// The checked arguments, once the line is parsed. errors: ConfigError where CLI11 cannot see that they are wrong.
+/// The checked arguments, once the line is parsed. errors: ConfigError where CLI11 cannot see that they are
+/// wrong.
 using TakeArguments = std::function<Command()>;
 
 // Each adds a subcommand of the name behind add_, with its options, to the program.

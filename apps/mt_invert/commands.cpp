@@ -37,7 +37,8 @@ std::string trace_path_of(MPI_Comm comm, const std::string& path) {
   return rank == 0 ? path : fmt::format("{}.{}", path, rank);
 }
 
-/// Runs the command and writes its trace, also when it fails: what it did until then is what one wants to see.
+/// Runs the command and writes its trace, also when it fails: what it did until then is what one wants to
+/// see.
 int run_traced(MPI_Comm comm, const CommandLine& line) {
   const std::string path = trace_path_of(comm, line.trace_path);
   const auto write = [&] { core::Trace::global().write_chrome_trace(path, core::rank_of(comm)); };

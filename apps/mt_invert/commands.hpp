@@ -5,7 +5,8 @@
 
 #include <mpi.h>
 
-/// One function per subcommand; each returns an exit code of the contract and throws core::Error otherwise. collective: all.
+/// One function per subcommand; each returns an exit code of the contract and throws core::Error otherwise.
+/// collective: all.
 namespace lodestone::mt_invert {
 
 /// Sets up log and trace, then runs the command.

@@ -6,8 +6,8 @@
 #include "apps/mt_invert/config_uncertainty.hpp"
 #include "inversion/roughness_norm.hpp"
 #include "io/edi/edi_reader.hpp"
-#include "physics/mesh/tensor_grid.hpp"
 #include "physics/mesh/polygon.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/mesh_design.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/sounding.hpp"
@@ -23,7 +23,8 @@ namespace lodestone::mt_invert {
 struct DataConfig {
   std::vector<std::string> edi_files;
   std::string edi_folder, modem_file, mare2dem_file, mt2d_file;  ///< one of the five is given
-  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for EDI files.
+  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for
+  /// EDI files.
   [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
   io::EdiFolderOptions edi;
   double period_min_s = 0.0, period_max_s = 1e300;
@@ -49,7 +50,8 @@ struct GridConfig {
   bool from_model = false;  ///< the cells of the start model
 };
 
-/// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side by side.
+/// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side
+/// by side.
 struct ModelConfig {
   double resistivity_ohm_m = 100.0;
   std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
@@ -99,7 +101,8 @@ enum class CertificateOf { none, iteration, final_meshes, both };
 
 /// Table [forward].
 struct ForwardConfig {
-  physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration, final_accuracy = physics::mt::Accuracy::standard;
+  physics::mt::Accuracy iteration = physics::mt::Accuracy::iteration,
+                        final_accuracy = physics::mt::Accuracy::standard;
   double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
   Redesigning redesign = Redesigning::each_iteration;
   double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
@@ -132,7 +135,8 @@ struct Config {
   std::string toml;  ///< every key with the value in force
 };
 
-/// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax, unknown or contradictory keys, wrong types).
+/// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax,
+/// unknown or contradictory keys, wrong types).
 [[nodiscard]] Config read_config(const std::string& path, const std::vector<std::string>& assignments = {});
 
 }  // namespace lodestone::mt_invert

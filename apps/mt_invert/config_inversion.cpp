@@ -19,7 +19,8 @@ constexpr std::initializer_list<const char*> of_pairs{"pixel_lambda", "code_lamb
 /// A key that the chosen method would ignore is a mistake.
 void refuse_keys(const ConfigTable& table, const std::vector<const char*>& keys, std::string_view only_for) {
   for (const char* key : keys) {
-    if (table.has(key)) table.refuse(key, fmt::format("applies to {} only; remove this key or choose that", only_for));
+    if (table.has(key))
+      table.refuse(key, fmt::format("applies to {} only; remove this key or choose that", only_for));
   }
 }
 
@@ -57,7 +58,8 @@ void read_occam(ConfigTable& table, GaussNewtonOptions& options) {
 
 void read_cooling(ConfigTable& table, GaussNewtonOptions& options) {
   refuse_keys(table,
-              {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
+              {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop",
+               "smooth_at_target", "sufficient_drop"},
               "lambda_strategy = \"occam\"");
   options.cooling_factor = factor(table, "cooling_factor", options.cooling_factor);
   options.cooling_rate = table.integer("cooling_rate", options.cooling_rate, 1);
@@ -67,10 +69,13 @@ GaussNewtonOptions read_gauss_newton(ConfigTable& table, GaussNewtonOptions opti
   refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
   read_common(table, options);
   const std::string space = table.choice("space", {"auto", "data", "model"}, "auto");
-  options.space = space == "data" ? SystemSpace::data : space == "model" ? SystemSpace::model : SystemSpace::automatic;
+  options.space = space == "data"    ? SystemSpace::data
+                  : space == "model" ? SystemSpace::model
+                                     : SystemSpace::automatic;
   const std::string strategy = table.choice("lambda_strategy", {"occam", "cooling"}, "occam");
   options.lambda_strategy = strategy == "cooling" ? LambdaStrategy::cooling : LambdaStrategy::occam;
-  options.lambda_strategy == LambdaStrategy::cooling ? read_cooling(table, options) : read_occam(table, options);
+  options.lambda_strategy == LambdaStrategy::cooling ? read_cooling(table, options)
+                                                     : read_occam(table, options);
   return options;
 }
 
@@ -91,8 +96,8 @@ AlternatingConfig read_alternating(ConfigTable& table) {
 
 DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
   refuse_keys(table,
-              {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10", "max_lambda_trials",
-               "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
+              {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10",
+               "max_lambda_trials", "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
               "algorithm = \"gauss_newton\"");
   DescentOptions options{.method = method};
   read_common(table, options);
@@ -122,20 +127,23 @@ double InversionConfig::target_rms() const {
 }
 
 std::unique_ptr<inversion::Optimiser> InversionConfig::make_optimiser(MPI_Comm comm) const {
-  if (const auto* both = std::get_if<AlternatingConfig>(&method)) return std::make_unique<inversion::GaussNewton>(comm, both->polish);
-  if (const auto* options = std::get_if<GaussNewtonOptions>(&method)) return std::make_unique<inversion::GaussNewton>(comm, *options);
+  if (const auto* both = std::get_if<AlternatingConfig>(&method))
+    return std::make_unique<inversion::GaussNewton>(comm, both->polish);
+  if (const auto* options = std::get_if<GaussNewtonOptions>(&method))
+    return std::make_unique<inversion::GaussNewton>(comm, *options);
   return std::make_unique<inversion::Descent>(comm, std::get<DescentOptions>(method));
 }
 
-std::unique_ptr<inversion::Optimiser> InversionConfig::make_alternating(MPI_Comm comm, inversion::CodedRoughness codes,
-                                                                        inversion::EncodeOptions encode) const {
+std::unique_ptr<inversion::Optimiser> InversionConfig::make_alternating(
+    MPI_Comm comm, inversion::CodedRoughness codes, inversion::EncodeOptions encode) const {
   inversion::AlternatingOptions options = std::get<AlternatingConfig>(method).pairs;
   options.encode = encode;
   return std::make_unique<inversion::Alternating>(comm, options, std::move(codes));
 }
 
 InversionConfig read_inversion(ConfigTable table) {
-  const std::string algorithm = table.choice("algorithm", {"gauss_newton", "alternating", "nlcg", "lbfgs"}, "gauss_newton");
+  const std::string algorithm =
+      table.choice("algorithm", {"gauss_newton", "alternating", "nlcg", "lbfgs"}, "gauss_newton");
   if (algorithm == "alternating") return {read_alternating(table)};
   refuse_keys(table, of_pairs, "algorithm = \"alternating\"");
   if (algorithm == "gauss_newton") return {read_gauss_newton(table)};

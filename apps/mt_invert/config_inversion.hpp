@@ -23,12 +23,15 @@ struct InversionConfig {
 
   [[nodiscard]] int max_iterations() const;
   [[nodiscard]] double target_rms() const;
-  [[nodiscard]] bool needs_jacobian() const { return !std::holds_alternative<inversion::DescentOptions>(method); }
+  [[nodiscard]] bool needs_jacobian() const {
+    return !std::holds_alternative<inversion::DescentOptions>(method);
+  }
   [[nodiscard]] bool alternates() const { return std::holds_alternative<AlternatingConfig>(method); }
   /// Of a stage in cells, or in codes and cells together; where the method alternates, that of the polish.
   [[nodiscard]] std::unique_ptr<inversion::Optimiser> make_optimiser(MPI_Comm comm) const;
   /// Where the method alternates.
-  [[nodiscard]] std::unique_ptr<inversion::Optimiser> make_alternating(MPI_Comm comm, inversion::CodedRoughness codes,
+  [[nodiscard]] std::unique_ptr<inversion::Optimiser> make_alternating(MPI_Comm comm,
+                                                                       inversion::CodedRoughness codes,
                                                                        inversion::EncodeOptions encode) const;
 };
 

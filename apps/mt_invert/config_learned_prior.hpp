@@ -17,7 +17,8 @@ enum class Polish : std::uint8_t {
   always,
 };
 
-/// From what a region's subdomains are made: the trained network, or the normal distribution of its training draws.
+/// From what a region's subdomains are made: the trained network, or the normal distribution of its training
+/// draws.
 enum class RegionDecoder : std::uint8_t { network, gaussian };
 
 /// An interval along an axis.
@@ -28,7 +29,8 @@ struct Extent {
 /// An entry of [[learned_prior.region]].
 struct LearnedRegionConfig {
   std::string name;
-  std::string network, network_as_written;  ///< the file as the program opens it, and as the configuration has it
+  std::string network,
+      network_as_written;  ///< the file as the program opens it, and as the configuration has it
   RegionDecoder decoder = RegionDecoder::network;
   Extent y;                      ///< columns whose centres lie inside
   std::optional<Extent> z;       ///< rows whose centres lie inside, below the surface; absent: the network's

@@ -10,7 +10,8 @@
 
 namespace lodestone::mt_invert {
 
-ConfigTable::ConfigTable(core::Options given, std::string folder) : given_(std::move(given)), folder_(std::move(folder)) {}
+ConfigTable::ConfigTable(core::Options given, std::string folder)
+    : given_(std::move(given)), folder_(std::move(folder)) {}
 ConfigTable::ConfigTable(core::Options given, core::Options effective, std::string folder)
     : given_(std::move(given)), effective_(std::move(effective)), folder_(std::move(folder)) {}
 
@@ -20,7 +21,9 @@ T ConfigTable::keep(std::string_view key, T value) {
   return value;
 }
 
-bool ConfigTable::flag(std::string_view key, std::optional<bool> fallback) { return keep(key, given_.flag(key, fallback)); }
+bool ConfigTable::flag(std::string_view key, std::optional<bool> fallback) {
+  return keep(key, given_.flag(key, fallback));
+}
 
 int ConfigTable::integer(std::string_view key, int fallback, int least) {
   const std::int64_t value = given_.integer(key, fallback);
@@ -29,7 +32,9 @@ int ConfigTable::integer(std::string_view key, int fallback, int least) {
   return static_cast<int>(keep(key, value));
 }
 
-double ConfigTable::real(std::string_view key, std::optional<double> fallback) { return keep(key, given_.real(key, fallback)); }
+double ConfigTable::real(std::string_view key, std::optional<double> fallback) {
+  return keep(key, given_.real(key, fallback));
+}
 
 double ConfigTable::positive(std::string_view key, std::optional<double> fallback) {
   const double value = real(key, fallback);
@@ -53,7 +58,8 @@ double ConfigTable::resistivity(std::string_view key, std::optional<double> fall
   using namespace physics::mt;
   const double value = real(key, fallback);
   if (!is_in_resistivity_range(value))
-    refuse(key, fmt::format("expected {:g} to {:g} ohm m, got {:g}", least_resistivity_ohm_m, largest_resistivity_ohm_m, value));
+    refuse(key, fmt::format("expected {:g} to {:g} ohm m, got {:g}", least_resistivity_ohm_m,
+                            largest_resistivity_ohm_m, value));
   return value;
 }
 
@@ -66,7 +72,8 @@ std::string ConfigTable::text(std::string_view key, std::optional<std::string> f
   return keep(key, given_.text(key, std::move(fallback)));
 }
 
-std::string ConfigTable::choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback) {
+std::string ConfigTable::choice(std::string_view key, const std::vector<std::string>& allowed,
+                                std::optional<std::string> fallback) {
   return keep(key, given_.choice(key, allowed, std::move(fallback)));
 }
 
@@ -76,11 +83,12 @@ std::vector<double> ConfigTable::reals(std::string_view key) {
 
 std::vector<double> ConfigTable::required_reals(std::string_view key) { return keep(key, given_.reals(key)); }
 
-std::vector<std::int64_t> ConfigTable::integers(std::string_view key, std::vector<std::int64_t> fallback, std::int64_t least,
-                                                std::int64_t most) {
+std::vector<std::int64_t> ConfigTable::integers(std::string_view key, std::vector<std::int64_t> fallback,
+                                                std::int64_t least, std::int64_t most) {
   std::vector<std::int64_t> result;
   for (const double each : given_.reals(key, std::vector<double>(fallback.begin(), fallback.end()))) {
-    if (!(each >= static_cast<double>(least) && each <= static_cast<double>(most) && each == std::floor(each)))
+    if (!(each >= static_cast<double>(least) && each <= static_cast<double>(most) &&
+          each == std::floor(each)))
       refuse(key, fmt::format("expected whole numbers from {} to {}, got {:g}", least, most, each));
     result.push_back(static_cast<std::int64_t>(each));
   }
@@ -95,7 +103,9 @@ std::string ConfigTable::resolved(const std::string& path) const {
   return path.empty() || folder_.empty() ? path : (std::filesystem::path(folder_) / path).string();
 }
 
-std::string ConfigTable::path(std::string_view key) { return given_.has(key) ? resolved(text(key)) : std::string(); }
+std::string ConfigTable::path(std::string_view key) {
+  return given_.has(key) ? resolved(text(key)) : std::string();
+}
 
 std::vector<std::string> ConfigTable::paths(std::string_view key) {
   std::vector<std::string> result = texts(key);
@@ -111,7 +121,8 @@ ConfigTable ConfigTable::table(std::string_view key) const {
 std::vector<ConfigTable> ConfigTable::tables(std::string_view key) const {
   std::vector<ConfigTable> result;
   core::Options effective = effective_;
-  for (core::Options& each : given_.children(key)) result.push_back({each, effective.append_table(key), folder_});
+  for (core::Options& each : given_.children(key))
+    result.push_back({each, effective.append_table(key), folder_});
   return result;
 }
 
@@ -125,7 +136,8 @@ void ConfigTable::allow_one_of(const std::vector<std::string>& keys) const {
   std::string first;
   for (const std::string& key : keys) {
     if (!given_.has(key)) continue;
-    if (!first.empty()) refuse(key, fmt::format("excludes \"{}\", which is given as well; keep one of them", first));
+    if (!first.empty())
+      refuse(key, fmt::format("excludes \"{}\", which is given as well; keep one of them", first));
     first = key;
   }
 }

@@ -9,7 +9,8 @@
 
 namespace lodestone::mt_invert {
 
-/// A table of the configuration that remembers the value in force for every key it was asked for, defaults included.
+/// A table of the configuration that remembers the value in force for every key it was asked for, defaults
+/// included.
 class ConfigTable {
  public:
   /// `folder`: relative paths in the configuration start here.
@@ -27,12 +28,14 @@ class ConfigTable {
   [[nodiscard]] double resistivity(std::string_view key, std::optional<double> fallback = {});
   [[nodiscard]] std::optional<double> optional_real(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key, std::optional<std::string> fallback = {});
-  [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback = {});
-  [[nodiscard]] std::vector<double> reals(std::string_view key);           ///< empty where absent
-  [[nodiscard]] std::vector<double> required_reals(std::string_view key);  ///< errors: ConfigError where absent
+  [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed,
+                                   std::optional<std::string> fallback = {});
+  [[nodiscard]] std::vector<double> reals(std::string_view key);  ///< empty where absent
+  [[nodiscard]] std::vector<double> required_reals(
+      std::string_view key);  ///< errors: ConfigError where absent
   /// errors: ConfigError for a number that is none of the whole ones from `least` to `most`.
-  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view key, std::vector<std::int64_t> fallback, std::int64_t least,
-                                                   std::int64_t most);
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view key, std::vector<std::int64_t> fallback,
+                                                   std::int64_t least, std::int64_t most);
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);  ///< empty where absent
   /// A path as the program opens it; empty where absent.
   [[nodiscard]] std::string path(std::string_view key);

@@ -21,10 +21,12 @@ std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
   const int n_samples = table.integer("samples", 0, 0);
   if (n_samples == 1) table.refuse("samples", "expected 0 or at least 2, got 1: one sample has no spread");
   for (const char* key : {"seed", "max_iterations"}) {
-    if (n_samples == 0 && table.has(key)) table.refuse(key, "applies to samples only; set samples or remove this key");
+    if (n_samples == 0 && table.has(key))
+      table.refuse(key, "applies to samples only; set samples or remove this key");
   }
   for (const char* key : {"seen_share", "largest_prior_decades"}) {
-    if (!config.posterior && table.has(key)) table.refuse(key, "needs posterior = true; set it or remove this key");
+    if (!config.posterior && table.has(key))
+      table.refuse(key, "needs posterior = true; set it or remove this key");
   }
   if (config.posterior || n_samples > 0) {
     config.scale_errors = table.flag("scale_errors", config.scale_errors);
@@ -38,8 +40,10 @@ std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
   if (!config.posterior) return config.ensemble ? std::optional(config) : std::nullopt;
   config.investigation.share = table.positive("seen_share", config.investigation.share);
   if (config.investigation.share >= 1.0)
-    table.refuse("seen_share", fmt::format("expected a number between 0 and 1, got {}", config.investigation.share));
-  config.investigation.largest_prior = table.positive("largest_prior_decades", config.investigation.largest_prior);
+    table.refuse("seen_share",
+                 fmt::format("expected a number between 0 and 1, got {}", config.investigation.share));
+  config.investigation.largest_prior =
+      table.positive("largest_prior_decades", config.investigation.largest_prior);
   return config;
 }
 

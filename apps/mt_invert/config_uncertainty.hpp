@@ -15,7 +15,8 @@ struct UncertaintyConfig {
   std::optional<inversion::EnsembleOptions> ensemble;  ///< absent: no samples
   inversion::InvestigationOptions investigation;
   bool scale_errors = true;  ///< where the rms ends above 1, errors are taken to be so many times larger
-  bool widen_prior = true;   ///< codes are not narrower before the data than they were trained, whatever the λ of the run
+  bool widen_prior =
+      true;  ///< codes are not narrower before the data than they were trained, whatever the λ of the run
 };
 
 /// Nothing where neither is asked for. errors: ConfigError.

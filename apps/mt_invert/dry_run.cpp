@@ -15,10 +15,12 @@ namespace {
 
 namespace mt = physics::mt;
 
-constexpr double cost_exponent = 1.25;  // of factorisation and solves in the number of nodes, measured between 1e4 and 1e5
-constexpr double usual_trials = 4.0;    // forward runs of a λ search
-constexpr double descent_runs = 3.0;    // a redesign, a trial, and the products of a descent at the cost of another run
-constexpr double dense_rate = 2e10;     // flop/s of one core in BLAS-3, a cautious figure
+constexpr double cost_exponent =
+    1.25;  // of factorisation and solves in the number of nodes, measured between 1e4 and 1e5
+constexpr double usual_trials = 4.0;  // forward runs of a λ search
+constexpr double descent_runs =
+    3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
+constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
 
 /// The mesh and keys of one frequency alone.
 mt::MeshSet2D meshes_of(const mt::MeshSet2D& all, int frequency) {
@@ -64,9 +66,10 @@ struct DenseEstimate {
 };
 
 DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
-  const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data), rate = core::threads() * dense_rate;
-  return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate), 8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side),
-          8.0 * n_unknowns * side};
+  const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data),
+               rate = core::threads() * dense_rate;
+  return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate),
+          8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side), 8.0 * n_unknowns * side};
 }
 
 /// What an iteration is made of.
@@ -75,14 +78,17 @@ struct IterationEstimate {
   [[nodiscard]] double seconds() const { return jacobian_s + trials * forward_s + dense_s; }
 };
 
-/// Times the frequency in the middle of the list on this machine and scales to all of them, shared by `n_workers`. Local: every rank times the same
-/// frequency.
-TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes, int n_workers) {
+/// Times the frequency in the middle of the list on this machine and scales to all of them, shared by
+/// `n_workers`. Local: every rank times the same frequency.
+TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes,
+                                int n_workers) {
   const int frequency = static_cast<int>(physics.survey().frequencies_hz.size() / 2);
   mt::Survey2D survey = survey_of(physics.survey(), frequency);
   if (survey.keys.empty()) return {};
-  const mt::Simulation2D simulation(MPI_COMM_SELF, earth.grid, earth.surface, std::move(survey), meshes_of(meshes, frequency));
-  const auto map = physics.space().behind(std::shared_ptr<const core::DifferentiableMap>(&simulation, [](const auto*) {}));
+  const mt::Simulation2D simulation(MPI_COMM_SELF, earth.grid, earth.surface, std::move(survey),
+                                    meshes_of(meshes, frequency));
+  const auto map =
+      physics.space().behind(std::shared_ptr<const core::DifferentiableMap>(&simulation, [](const auto*) {}));
   const Eigen::VectorXd model = physics.space().from_log10(earth.start_log10);
   TimeEstimate time;
   const double share = relative_work(meshes, frequency) / n_workers;
@@ -100,7 +106,8 @@ TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth,
 TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, const mt::MeshSet2D& meshes) {
   const int n_threads = core::threads();
   core::set_threads(1);
-  const TimeEstimate time = time_on_one_thread(physics, earth, meshes, core::size_of(physics.comm()) * n_threads);
+  const TimeEstimate time =
+      time_on_one_thread(physics, earth, meshes, core::size_of(physics.comm()) * n_threads);
   core::set_threads(n_threads);
   return time;
 }
@@ -118,36 +125,52 @@ std::string text_of_regions(const Stage& first) {
   const ModelSpace& space = *first.codes;
   std::string text;
   for (const LearnedRegion& each : space.subdomains()->regions())
-    text += fmt::format("learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, {}\n",
-                        each.config.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
-                        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder->n_codes(), each.decoder->name());
-  return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n", space.coded()->n_codes(),
-                            space.coded()->outside().size(), first.alternates() ? "take turns with" : "instead of", space.n_free());
+    text += fmt::format(
+        "learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, "
+        "{}\n",
+        each.config.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
+        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder->n_codes(),
+        each.decoder->name());
+  return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n",
+                            space.coded()->n_codes(), space.coded()->outside().size(),
+                            first.alternates() ? "take turns with" : "instead of", space.n_free());
 }
 
-IterationEstimate iteration_estimate(const InversionConfig& inversion, const TimeEstimate& time, const DenseEstimate& dense) {
+IterationEstimate iteration_estimate(const InversionConfig& inversion, const TimeEstimate& time,
+                                     const DenseEstimate& dense) {
   if (!inversion.needs_jacobian()) return {0.0, descent_runs, time.forward_s, 0.0};
   const double n_jacobians = inversion.alternates() ? 2.0 : 1.0;
-  return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s, dense.system_s + usual_trials * dense.factor_s};
+  return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s,
+          dense.system_s + usual_trials * dense.factor_s};
 }
 
 std::string duration(double seconds) {
-  return seconds < 120.0 ? fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0) : fmt::format("{:.1f} min", seconds / 60.0);
+  return seconds < 120.0 ? fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0)
+                         : fmt::format("{:.1f} min", seconds / 60.0);
 }
 
 /// How long [uncertainty] takes; "" where it is not asked for.
-std::string text_of_uncertainty(const std::optional<UncertaintyConfig>& wanted, const TimeEstimate& time, const DenseEstimate& dense) {
+std::string text_of_uncertainty(const std::optional<UncertaintyConfig>& wanted, const TimeEstimate& time,
+                                const DenseEstimate& dense) {
   const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;
   std::string text;
   if (wanted && wanted->ensemble) {
-    const auto takes = [&](const inversion::RunCounts& runs) { return duration(runs.forward * time.forward_s + runs.jacobian * linear_s); };
+    const auto takes = [&](const inversion::RunCounts& runs) {
+      return duration(runs.forward * time.forward_s + runs.jacobian * linear_s);
+    };
     const auto [least, most] = inversion::cost_of(*wanted->ensemble);
-    text += fmt::format("{:<22}from {} ({} forward runs, {} Jacobian) to {} ({} and {}, where every sample takes {} step(s))\n",
-                        fmt::format("{} samples:", wanted->ensemble->n_samples), takes(least), least.forward, least.jacobian, takes(most),
-                        most.forward, most.jacobian, wanted->ensemble->max_iterations);
+    text += fmt::format(
+        "{:<22}from {} ({} forward runs, {} Jacobian) to {} ({} and {}, where every sample takes {} "
+        "step(s))\n",
+        fmt::format("{} samples:", wanted->ensemble->n_samples), takes(least), least.forward, least.jacobian,
+        takes(most), most.forward, most.jacobian, wanted->ensemble->max_iterations);
   }
-  if (wanted && wanted->posterior) text += fmt::format("posterior:            about {}\n", duration(linear_s));
-  return text.empty() ? text : text + "                      or up to three times that, as the meshes of the final model are larger\n";
+  if (wanted && wanted->posterior)
+    text += fmt::format("posterior:            about {}\n", duration(linear_s));
+  return text.empty() ? text
+                      : text +
+                            "                      or up to three times that, as the meshes of the final "
+                            "model are larger\n";
 }
 
 }  // namespace
@@ -159,23 +182,27 @@ int print_dry_run(const Stage& first, const Config& config, const Observations& 
   const TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
   const int n_ranks = core::size_of(physics.comm());
   const auto dense_of = [&](const ModelSpace& space) {
-    return dense_estimate(static_cast<double>(space.n_of_cells() + space.n_shifts()), static_cast<double>(observations.data.n_kept()),
-                          n_ranks);
+    return dense_estimate(static_cast<double>(space.n_of_cells() + space.n_shifts()),
+                          static_cast<double>(observations.data.n_kept()), n_ranks);
   };
-  const DenseEstimate dense = dense_of(physics.space()), dense_of_samples = dense_of(first.codes ? *first.codes : physics.space());
+  const DenseEstimate dense = dense_of(physics.space()),
+                      dense_of_samples = dense_of(first.codes ? *first.codes : physics.space());
   const IterationEstimate iteration = iteration_estimate(config.inversion, time, dense);
   double bytes = simulation->estimated_bytes();
   if (config.inversion.needs_jacobian() || config.uncertainty) bytes += dense.bytes;
   if (config.uncertainty && config.uncertainty->posterior) bytes += dense.posterior_bytes;
   on_rank_zero(physics.comm(), [&] {
     print_out(text_of_unknowns(earth.grid, physics.space()) + text_of_regions(first));
-    print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(), observations.data.value.size()));
+    print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(),
+                          observations.data.value.size()));
     print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
     print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
-    print_out(fmt::format(
-        "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, {:.0f} forward runs of {:.1f} s, "
-        "dense algebra {:.1f} s)\n",
-        iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials, iteration.forward_s, iteration.dense_s));
+    print_out(
+        fmt::format("time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian "
+                    "{:.1f} s, {:.0f} forward runs of {:.1f} s, "
+                    "dense algebra {:.1f} s)\n",
+                    iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
+                    iteration.forward_s, iteration.dense_s));
     print_out(fmt::format("{:<22}from {} to three times that: meshes grow with the contrasts of the model\n",
                           fmt::format("{} iterations:", config.inversion.max_iterations()),
                           duration(config.inversion.max_iterations() * iteration.seconds())));

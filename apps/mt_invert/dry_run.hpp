@@ -5,8 +5,8 @@
 
 namespace lodestone::mt_invert {
 
-/// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration and of [uncertainty] (from one timed frequency). collective.
-/// returns: the exit code.
+/// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration and of
+/// [uncertainty] (from one timed frequency). collective. returns: the exit code.
 [[nodiscard]] int print_dry_run(const Stage& first, const Config& config, const Observations& observations);
 
 }  // namespace lodestone::mt_invert

@@ -12,7 +12,8 @@ namespace lodestone::mt_invert {
 
 int run_forward(MPI_Comm comm, const ForwardArguments& arguments) {
   const bool prints_csv = arguments.output_path.empty() && !arguments.mesh_report;
-  if (prints_csv) core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
+  if (prints_csv)
+    core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
   if (!arguments.output_path.empty()) on_rank_zero(comm, [&] { check_output_path(arguments.output_path); });
 
   // 1. The earth, and where and when its response is wanted
@@ -23,7 +24,8 @@ int run_forward(MPI_Comm comm, const ForwardArguments& arguments) {
   }
 
   // 2. Meshes that resolve both
-  const auto meshes = physics::mt::design_meshes(section, sites.survey, physics::mt::design_options(arguments.accuracy));
+  const auto meshes =
+      physics::mt::design_meshes(section, sites.survey, physics::mt::design_options(arguments.accuracy));
   if (arguments.mesh_report) print_mesh_report(comm, section, sites.survey, meshes, arguments.accuracy);
 
   // 3. Responses

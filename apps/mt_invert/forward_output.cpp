@@ -41,7 +41,8 @@ class ResponseTable {
     switch (key.quantity) {
       case Quantity::log10_rho_xy:
       case Quantity::log10_rho_yx:
-        return std::log10(mt::apparent_resistivity_ohm_m(impedance(mt::mode_of(key.quantity), key.frequency, key.station), frequency_hz));
+        return std::log10(mt::apparent_resistivity_ohm_m(
+            impedance(mt::mode_of(key.quantity), key.frequency, key.station), frequency_hz));
       case Quantity::phase_xy:
       case Quantity::phase_yx:
         return std::arg(impedance(mt::mode_of(key.quantity), key.frequency, key.station));
@@ -70,7 +71,8 @@ double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
     case Quantity::phase_yx:
       return relative_error;
     default:
-      return relative_error * std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
+      return relative_error *
+             std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
   }
 }
 
@@ -94,11 +96,15 @@ void check_output_path(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw core::FileError("mt_invert", "{}: expected the name of a file to write, got a folder or device; give another name", path);
+    throw core::FileError(
+        "mt_invert", "{}: expected the name of a file to write, got a folder or device; give another name",
+        path);
   }
   const auto folder = std::filesystem::absolute(path).parent_path();
   if (!std::filesystem::is_directory(folder, ignored)) {
-    throw core::FileError("mt_invert", "{}: expected an existing folder, got none; make it or give another name", folder.string());
+    throw core::FileError("mt_invert",
+                          "{}: expected an existing folder, got none; make it or give another name",
+                          folder.string());
   }
 }
 
@@ -126,7 +132,8 @@ mt::ObservedData as_observed(const ForwardSites& sites, const Eigen::VectorXd& p
   return data;
 }
 
-void write_forward_output(const ForwardArguments& arguments, const ForwardSites& sites, const Eigen::VectorXd& predicted) {
+void write_forward_output(const ForwardArguments& arguments, const ForwardSites& sites,
+                          const Eigen::VectorXd& predicted) {
   const std::string& path = arguments.output_path;
   if (path.ends_with(".dat")) {
     io::write_modem_data_2d(path, as_observed(sites, predicted), conventions_of(sites));

@@ -17,7 +17,8 @@ namespace {
 
 namespace mt = physics::mt;
 
-/// CSV by its name, or by a first line, neither blank nor a comment, that starts with "site"; everything else has to be a data file.
+/// CSV by its name, or by a first line, neither blank nor a comment, that starts with "site"; everything else
+/// has to be a data file.
 bool is_csv(const std::string& path) {
   if (io::lower(path).ends_with(".csv")) return true;
   const std::string bytes = io::read_bytes(path);
@@ -36,7 +37,8 @@ struct SitesAndTimes {
 
 SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
   if (periods_s.empty())
-    throw core::ConfigError("mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
+    throw core::ConfigError(
+        "mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
   SitesAndTimes result;
   for (const auto& site : io::read_sites_csv(path)) {
     mt::Station station;
@@ -49,7 +51,8 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
   return result;
 }
 
-SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s, std::optional<mt::ObservedData>& modem) {
+SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s,
+                             std::optional<mt::ObservedData>& modem) {
   SitesAndTimes result;
   mt::Survey2D survey;
   if (io::kind_of_file(path) == io::FileKind::emdata) {
@@ -61,7 +64,8 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
     modem = io::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
     survey = modem->survey;
   }
-  if (!periods_s.empty()) throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
+  if (!periods_s.empty())
+    throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
   result.stations = std::move(survey.stations);
   result.frequencies_hz = std::move(survey.frequencies_hz);
   return result;
@@ -69,13 +73,16 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
 
 }  // namespace
 
-ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s, const physics::mesh::Section2D& section,
-                                OffSurface off_surface) {
+ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
+                                const physics::mesh::Section2D& section, OffSurface off_surface) {
   ForwardSites result;
   result.path = path;
-  SitesAndTimes sites = is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
-  check_site_depths(sites.stations, sites.z_m, section.surface, off_surface, "add --drape, which moves the sites onto the surface");
-  warn_of_sites_at_kinks(sites.stations, section.surface, "give the model's surface in shorter segments there, or move the sites");
+  SitesAndTimes sites =
+      is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
+  check_site_depths(sites.stations, sites.z_m, section.surface, off_surface,
+                    "add --drape, which moves the sites onto the surface");
+  warn_of_sites_at_kinks(sites.stations, section.surface,
+                         "give the model's surface in shorter segments there, or move the sites");
   for (const auto& station : sites.stations) result.z_m.push_back(section.surface.z_at(station.y_m));
   result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
   result.survey.validate();

@@ -20,9 +20,10 @@ struct ForwardSites {
 };
 
 /// Sites from a ModEM 2-D or MARE2DEM data file (with its periods) or from a CSV file with `periods_s`.
-/// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when sites stand beside
-/// the surface and are not draped.
+/// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when
+/// sites stand beside the surface and are not draped.
 [[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
-                                              const physics::mesh::Section2D& section, OffSurface off_surface);
+                                              const physics::mesh::Section2D& section,
+                                              OffSurface off_surface);
 
 }  // namespace lodestone::mt_invert

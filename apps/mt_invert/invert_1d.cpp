@@ -21,10 +21,11 @@ namespace mt = physics::mt;
 /// Keys that only mean something in two dimensions.
 void warn_of_unused(const Config& config) {
   const auto& smoothness = config.regularization;
-  if (config.static_shift || !smoothness.tears.empty() || !smoothness.fixed.empty() || config.bounds || config.uncertainty ||
-      config.learned_prior)
+  if (config.static_shift || !smoothness.tears.empty() || !smoothness.fixed.empty() || config.bounds ||
+      config.uncertainty || config.learned_prior)
     core::log::warning(
-        "[static_shift], [bounds], [uncertainty], [learned_prior], tears and fixed regions do not apply to --dim 1 and are left out");
+        "[static_shift], [bounds], [uncertainty], [learned_prior], tears and fixed regions do not apply to "
+        "--dim 1 and are left out");
 }
 
 /// Only where a layered earth stands are there responses to compare with.
@@ -34,14 +35,16 @@ double rms_of(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
     const auto i = static_cast<Eigen::Index>(k);
     if (data.mask[k] != mt::MaskReason::kept || !std::isfinite(predicted[i])) continue;
     double difference = data.value[i] - predicted[i];
-    if (mt::is_phase(data.survey.keys[k].quantity)) difference = std::remainder(difference, 2.0 * std::numbers::pi);
+    if (mt::is_phase(data.survey.keys[k].quantity))
+      difference = std::remainder(difference, 2.0 * std::numbers::pi);
     sum += std::pow(difference / data.sigma[i], 2);
     n += 1.0;
   }
   return std::sqrt(sum / n);
 }
 
-io::InversionResult describe_soundings(const Config& config, const Observations& observations, const physics::mesh::TensorGrid2D& grid,
+io::InversionResult describe_soundings(const Config& config, const Observations& observations,
+                                       const physics::mesh::TensorGrid2D& grid,
                                        const std::vector<SoundingModel>& models) {
   io::InversionResult result;
   result.title = config.title;
@@ -57,7 +60,8 @@ io::InversionResult describe_soundings(const Config& config, const Observations&
   result.rms = rms_of(observations.data, result.predicted);
   result.target_rms = config.soundings.target_rms;
   const auto n_reached = std::ranges::count(models, true, &SoundingModel::at_target);
-  result.stop_reason = n_reached == static_cast<std::ptrdiff_t>(models.size()) ? "target reached" : "stagnated";
+  result.stop_reason =
+      n_reached == static_cast<std::ptrdiff_t>(models.size()) ? "target reached" : "stagnated";
   result.stop_message = fmt::format("1-D: {} of {} soundings are at their target", n_reached, models.size());
   return result;
 }
@@ -77,7 +81,8 @@ int run_invert_1d(MPI_Comm comm, const Config& config, const RunFolder& folder, 
     write_soundings(folder.soundings(), models, observations.data.survey.stations);
     write_run_files(config, observations, folder, result);
   });
-  core::log::info("{}; rms {:.4f} of all data with the responses of the layered earths", result.stop_message, result.rms);
+  core::log::info("{}; rms {:.4f} of all data with the responses of the layered earths", result.stop_message,
+                  result.rms);
   const bool all_reached = result.stop_reason == "target reached";
   return static_cast<int>(all_reached ? core::ExitCode::ok : core::ExitCode::not_converged);
 }

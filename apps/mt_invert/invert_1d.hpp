@@ -9,7 +9,9 @@
 
 namespace lodestone::mt_invert {
 
-/// The section of layered earths, one under each station, with the files of a 2-D run. returns: the exit code. collective.
-[[nodiscard]] int run_invert_1d(MPI_Comm comm, const Config& config, const RunFolder& folder, const CommandLine& line);
+/// The section of layered earths, one under each station, with the files of a 2-D run. returns: the exit
+/// code. collective.
+[[nodiscard]] int run_invert_1d(MPI_Comm comm, const Config& config, const RunFolder& folder,
+                                const CommandLine& line);
 
 }  // namespace lodestone::mt_invert

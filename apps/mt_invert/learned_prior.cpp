@@ -22,13 +22,16 @@ std::string origin_of(const models::TrainedVae& vae) {
     const nlohmann::json::json_pointer pointer(place);
     return card.contains(pointer) ? card[pointer].dump() : std::string("?");
   };
-  return fmt::format("{} × {} cells; prior of seed {}, training of seed {}, {} draws, best epoch {}", vae.options().cells_z,
-                     vae.options().cells_y, fact("/prior/seed"), fact("/training/seed"), fact("/training/draws"),
-                     fact("/scores/best_epoch"));
+  return fmt::format("{} × {} cells; prior of seed {}, training of seed {}, {} draws, best epoch {}",
+                     vae.options().cells_z, vae.options().cells_y, fact("/prior/seed"),
+                     fact("/training/seed"), fact("/training/draws"), fact("/scores/best_epoch"));
 }
 
-io::LearnedRegion region_of(const LearnedRegion& region, const physics::mesh::TensorGrid2D& grid, Eigen::MatrixXd codes) {
-  const auto edge = [](const std::vector<double>& edges_m, int i) { return edges_m[static_cast<std::size_t>(i)]; };
+io::LearnedRegion region_of(const LearnedRegion& region, const physics::mesh::TensorGrid2D& grid,
+                            Eigen::MatrixXd codes) {
+  const auto edge = [](const std::vector<double>& edges_m, int i) {
+    return edges_m[static_cast<std::size_t>(i)];
+  };
   return {.name = region.config.name,
           .network = region.config.network_as_written,
           .decoder = region.config.decoder == RegionDecoder::gaussian ? "gaussian" : "network",
@@ -41,22 +44,27 @@ io::LearnedRegion region_of(const LearnedRegion& region, const physics::mesh::Te
           .codes = std::move(codes)};
 }
 
-/// Of the final model: the unknowns themselves; where these are cells that were decoded, what made them; else the nearest.
+/// Of the final model: the unknowns themselves; where these are cells that were decoded, what made them; else
+/// the nearest.
 Eigen::VectorXd codes_of(const FinishedRun& run, const Eigen::VectorXd& log10_resistivity) {
   const ModelSpace& space = *run.first.codes;
   if (run.last.features) return space.from_log10(log10_resistivity);
-  return run.first.alternates() ? space.decoded_from(log10_resistivity) : run.summary.model.head(space.n_of_cells());
+  return run.first.alternates() ? space.decoded_from(log10_resistivity)
+                                : run.summary.model.head(space.n_of_cells());
 }
 
-/// How near a region's decoder comes to the draws. Of normal distributions, which reach any model, codes tell everything; the network's rms is then what
-/// counts as near, by which least squares shrink the code of a draw along an axis of variance l by l/(l + rms²).
+/// How near a region's decoder comes to the draws. Of normal distributions, which reach any model, codes tell
+/// everything; the network's rms is then what counts as near, by which least squares shrink the code of a
+/// draw along an axis of variance l by l/(l + rms²).
 inversion::DecoderScores scores_of(const LearnedRegion& region) {
   const models::VaeStatistics& statistics = region.vae->statistics();
-  if (region.config.decoder == RegionDecoder::network) return {statistics.rms, statistics.reduced_chi_square, statistics.n_active()};
+  if (region.config.decoder == RegionDecoder::network)
+    return {statistics.rms, statistics.reduced_chi_square, statistics.n_active()};
   const Eigen::MatrixXd axes = region.decoder->jacobians(Eigen::MatrixXd::Zero(region.decoder->n_codes(), 1));
   const Eigen::ArrayXd variance = axes.colwise().squaredNorm().transpose().array();
   const Eigen::ArrayXd squares = (variance / (variance + statistics.rms * statistics.rms)).square();
-  return {statistics.rms, squares.mean(), std::max<Index>(1, std::lround(squares.sum() * squares.sum() / squares.square().sum()))};
+  return {statistics.rms, squares.mean(),
+          std::max<Index>(1, std::lround(squares.sum() * squares.sum() / squares.square().sum()))};
 }
 
 /// Of every subdomain of the final model, into the regions of the result.
@@ -64,16 +72,20 @@ void add_coverage(const ModelSpace& space, const Earth& earth, io::InversionResu
   std::vector<inversion::DecoderScores> scores;
   for (const LearnedRegion& region : space.subdomains()->regions()) scores.push_back(scores_of(region));
   Eigen::VectorXd of_data;
-  if (result.uncertainty && result.uncertainty->posterior) of_data = result.uncertainty->posterior->variance_reduction(earth.free_cells);
-  const auto rows = inversion::coverage(*space.coded(), result.log10_resistivity(earth.free_cells), scores, of_data);
+  if (result.uncertainty && result.uncertainty->posterior)
+    of_data = result.uncertainty->posterior->variance_reduction(earth.free_cells);
+  const auto rows =
+      inversion::coverage(*space.coded(), result.log10_resistivity(earth.free_cells), scores, of_data);
   auto row = rows.begin();
   for (io::LearnedRegion& region : result.learned_prior->regions) {
     for (Index s = 0; s < region.codes.cols(); ++s, ++row) {
       region.coverage.push_back({row->distance_decades, row->relative_distance, row->chi_square, row->tail,
                                  row->data_share.value_or(std::nan("")), static_cast<int>(row->verdict)});
       core::log::debug(
-          "coverage, {}, subdomain {}: {:.3f} decades from the decoder's range ({:.2f} of its own rms), code {:.2f}, tail {:.2g}: {}",
-          region.name, s, row->distance_decades, row->relative_distance, row->chi_square, row->tail, describe(row->verdict));
+          "coverage, {}, subdomain {}: {:.3f} decades from the decoder's range ({:.2f} of its own rms), code "
+          "{:.2f}, tail {:.2g}: {}",
+          region.name, s, row->distance_decades, row->relative_distance, row->chi_square, row->tail,
+          describe(row->verdict));
     }
   }
   result.learned_prior->coverage_in_words = inversion::in_words(rows);
@@ -84,9 +96,12 @@ void log_coverage(const io::LearnedRegion& region) {
     return std::ranges::count(region.coverage, static_cast<int>(verdict), &io::SubdomainRow::verdict);
   };
   const auto farthest = std::ranges::max_element(region.coverage, {}, &io::SubdomainRow::distance_decades);
-  core::log::info("coverage, {}: {} inside the prior, {} at its edge, {} outside; at most {:.4f} decades from the decoder's range",
-                  region.name, count(inversion::Verdict::inside), count(inversion::Verdict::edge), count(inversion::Verdict::outside),
-                  farthest == region.coverage.end() ? 0.0 : farthest->distance_decades);
+  core::log::info(
+      "coverage, {}: {} inside the prior, {} at its edge, {} outside; at most {:.4f} decades from the "
+      "decoder's range",
+      region.name, count(inversion::Verdict::inside), count(inversion::Verdict::edge),
+      count(inversion::Verdict::outside),
+      farthest == region.coverage.end() ? 0.0 : farthest->distance_decades);
 }
 
 }  // namespace
@@ -107,7 +122,8 @@ void add_learned_prior(const FinishedRun& run, io::InversionResult& result) {
   for (std::size_t r = 0; r < regions.size(); ++r) {
     prior.regions.push_back(region_of(regions[r], result.grid, space.coded()->codes_of(r, unknowns)));
     const io::LearnedRegion& region = prior.regions.back();
-    core::log::info("learned prior, {}: mean square of the codes {:.2f} (draws have 1)", region.name, region.mean_square_code());
+    core::log::info("learned prior, {}: mean square of the codes {:.2f} (draws have 1)", region.name,
+                    region.mean_square_code());
   }
   add_coverage(space, run.first.earth, result);
   for (const io::LearnedRegion& region : prior.regions) log_coverage(region);

@@ -5,9 +5,9 @@
 
 namespace lodestone::mt_invert {
 
-/// Puts into the result how its model stands to the learned prior: codes, the nearest model of the prior, the deviation from it, and the coverage of every
-/// subdomain, with the share of the data where the result has a posterior; logs a line per region, at level debug one per subdomain.
-/// Nothing without a learned prior.
+/// Puts into the result how its model stands to the learned prior: codes, the nearest model of the prior, the
+/// deviation from it, and the coverage of every subdomain, with the share of the data where the result has a
+/// posterior; logs a line per region, at level debug one per subdomain. Nothing without a learned prior.
 void add_learned_prior(const FinishedRun& run, io::InversionResult& result);
 
 }  // namespace lodestone::mt_invert

@@ -18,13 +18,16 @@ physics::mt::ResponseError tolerance_of(physics::mt::Accuracy accuracy) {
   return {};
 }
 
-void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section, const physics::mt::Survey2D& survey,
-                       const physics::mt::MeshSet2D& meshes, physics::mt::Accuracy accuracy) {
+void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section,
+                       const physics::mt::Survey2D& survey, const physics::mt::MeshSet2D& meshes,
+                       physics::mt::Accuracy accuracy) {
   on_rank_zero(comm, [&] { print_out(meshes.summary() + "\n"); });
-  const auto certificate = physics::mt::certify(comm, section, survey, physics::mt::design_options(accuracy), tolerance_of(accuracy));
+  const auto certificate = physics::mt::certify(comm, section, survey, physics::mt::design_options(accuracy),
+                                                tolerance_of(accuracy));
   on_rank_zero(comm, [&] { print_out(certificate.table() + "\n"); });
   if (!certificate.passed)
-    core::log::warning("the certificate fails: the responses of these meshes may miss the tolerance where it says so");
+    core::log::warning(
+        "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
 }
 
 }  // namespace lodestone::mt_invert

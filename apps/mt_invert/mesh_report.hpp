@@ -12,7 +12,8 @@ namespace lodestone::mt_invert {
 [[nodiscard]] physics::mt::ResponseError tolerance_of(physics::mt::Accuracy accuracy);
 
 /// Prints mesh sizes and the certificate of the meshes; a warning when it fails. collective.
-void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section, const physics::mt::Survey2D& survey,
-                       const physics::mt::MeshSet2D& meshes, physics::mt::Accuracy accuracy);
+void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section,
+                       const physics::mt::Survey2D& survey, const physics::mt::MeshSet2D& meshes,
+                       physics::mt::Accuracy accuracy);
 
 }  // namespace lodestone::mt_invert

@@ -7,7 +7,8 @@
 
 namespace lodestone::mt_invert {
 
-ModelSpace::ModelSpace(const Earth& earth, std::optional<BoundsConfig> bounds, std::vector<physics::mt::StaticShiftKey> shifts,
+ModelSpace::ModelSpace(const Earth& earth, std::optional<BoundsConfig> bounds,
+                       std::vector<physics::mt::StaticShiftKey> shifts,
                        std::shared_ptr<const Subdomains> subdomains)
     : bounds_(bounds),
       free_cells_(earth.free_cells),
@@ -29,7 +30,8 @@ Eigen::VectorXd ModelSpace::from_log10(const Eigen::VectorXd& log10_resistivity)
 }
 
 Eigen::VectorXd ModelSpace::decoded_from(const Eigen::VectorXd& log10_resistivity) const {
-  constexpr inversion::EncodeOptions exact{.sigma_decades = 1e-4, .max_iterations = 100};  // the prior of the codes has no say
+  constexpr inversion::EncodeOptions exact{.sigma_decades = 1e-4,
+                                           .max_iterations = 100};  // the prior of the codes has no say
   return coded_->encode(log10_resistivity(free_cells_), exact);
 }
 
@@ -53,7 +55,8 @@ Eigen::VectorXd ModelSpace::slope_of_log10(const Eigen::VectorXd& unknowns) cons
 
 core::MapPtr ModelSpace::behind(core::MapPtr simulation) const {
   if (n_free() < held_log10_.size())
-    simulation = core::restrict_unknowns(std::move(simulation), free_cells_, Eigen::pow(10.0, held_log10_.array()));
+    simulation =
+        core::restrict_unknowns(std::move(simulation), free_cells_, Eigen::pow(10.0, held_log10_.array()));
   return core::compose(std::move(simulation), to_resistivity_);
 }
 

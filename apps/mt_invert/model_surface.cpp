@@ -41,23 +41,29 @@ bool same_sea(const std::optional<Sea>& a, const std::optional<Sea>& b) {
 }
 
 std::string describe(const std::optional<Sea>& sea) {
-  return sea ? fmt::format("a sea of {:g} ohm m up to z = {:g} m", sea->resistivity_ohm_m, sea->level_m) : "no sea";
+  return sea ? fmt::format("a sea of {:g} ohm m up to z = {:g} m", sea->resistivity_ohm_m, sea->level_m)
+             : "no sea";
 }
 
 }  // namespace
 
 std::string difference_of_surfaces(const physics::mesh::Section2D& model, const Ground& ground) {
   std::string text;
-  const double y_m = farthest_apart_at(model.surface, ground.surface, ground.grid.y_edges_m().front(), ground.grid.y_edges_m().back());
+  const double y_m = farthest_apart_at(model.surface, ground.surface, ground.grid.y_edges_m().front(),
+                                       ground.grid.y_edges_m().back());
   const double there_m = model.surface.z_at(y_m), here_m = ground.surface.z_at(y_m);
   if (std::abs(there_m - here_m) > same_height_m) {
-    const bool moves = model.grid.reference() == DepthReference::surface && ground.grid.reference() == DepthReference::surface;
-    text = fmt::format("its surface is not this run's: up to {:g} m apart, at y = {:g} m (z = {:g} m there, {:g} m here); {}",
-                       std::abs(there_m - here_m), y_m, there_m, here_m,
-                       moves ? "its cells move up and down with the surface" : "its cells stay at their z");
+    const bool moves = model.grid.reference() == DepthReference::surface &&
+                       ground.grid.reference() == DepthReference::surface;
+    text = fmt::format(
+        "its surface is not this run's: up to {:g} m apart, at y = {:g} m (z = {:g} m there, {:g} m here); "
+        "{}",
+        std::abs(there_m - here_m), y_m, there_m, here_m,
+        moves ? "its cells move up and down with the surface" : "its cells stay at their z");
   }
   if (!same_sea(model.sea, ground.sea))
-    text += fmt::format("{}it has {}, this run {}", text.empty() ? "" : "; ", describe(model.sea), describe(ground.sea));
+    text += fmt::format("{}it has {}, this run {}", text.empty() ? "" : "; ", describe(model.sea),
+                        describe(ground.sea));
   return text;
 }
 

@@ -16,7 +16,8 @@ constexpr const char* log_name = "log.jsonl";
 bool holds_only_the_log(const fs::path& folder) {
   std::error_code error;
   const fs::directory_iterator entries(folder, error);
-  return !error && std::all_of(begin(entries), end(entries), [](const auto& entry) { return entry.path().filename() == log_name; });
+  return !error && std::all_of(begin(entries), end(entries),
+                               [](const auto& entry) { return entry.path().filename() == log_name; });
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 namespace lodestone::mt_invert {
 
-/// A folder that a run is about to make: unless `keep` is called, as when the run is refused, it is removed again with the folders made above it and the log in it.
-/// One that was there stays, and so does one that holds anything else.
+/// A folder that a run is about to make: unless `keep` is called, as when the run is refused, it is removed
+/// again with the folders made above it and the log in it. One that was there stays, and so does one that
+/// holds anything else.
 class NewFolder {
  public:
   /// `format`: of the log that goes on without the file.

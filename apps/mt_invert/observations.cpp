@@ -22,15 +22,17 @@ using Stations = std::vector<mt::TransferFunctions>;
 void log_warnings(const Stations& stations) {
   constexpr std::size_t most = 10;
   std::vector<std::string> warnings;
-  for (const auto& station : stations) warnings.insert(warnings.end(), station.warnings.begin(), station.warnings.end());
+  for (const auto& station : stations)
+    warnings.insert(warnings.end(), station.warnings.begin(), station.warnings.end());
   for (std::size_t i = 0; i < std::min(most, warnings.size()); ++i) core::log::warning("{}", warnings[i]);
   if (warnings.size() > most)
-    core::log::warning("{} more remarks on the files; see them with: mt_invert info FILE…", warnings.size() - most);
+    core::log::warning("{} more remarks on the files; see them with: mt_invert info FILE…",
+                       warnings.size() - most);
 }
 
 Stations read_stations(const DataConfig& config) {
-  const io::EdiFolder read =
-      config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi) : io::read_edi_folder(config.edi_folder, config.edi);
+  const io::EdiFolder read = config.edi_folder.empty() ? io::read_edi_files(config.edi_files, config.edi)
+                                                       : io::read_edi_folder(config.edi_folder, config.edi);
   core::log::info("{} stations read, {} files skipped", read.stations.size(), read.skipped.size());
   log_warnings(read.stations);
   return read.stations;
@@ -40,9 +42,10 @@ std::vector<io::GeoPoint> places_of(const Stations& stations) {
   std::vector<io::GeoPoint> points;
   for (const auto& station : stations) {
     if (!std::isfinite(station.latitude_deg) || !std::isfinite(station.longitude_deg)) {
-      throw core::FormatError(
-          "mt_invert", "{}: expected latitude and longitude of station {}, got none; add them to the file or leave it out of the list",
-          station.path, station.name);
+      throw core::FormatError("mt_invert",
+                              "{}: expected latitude and longitude of station {}, got none; add them to the "
+                              "file or leave it out of the list",
+                              station.path, station.name);
     }
     points.push_back({station.latitude_deg, station.longitude_deg});
   }
@@ -51,23 +54,25 @@ std::vector<io::GeoPoint> places_of(const Stations& stations) {
 
 io::Projection projection_of(const ProfileConfig& config, const std::vector<io::GeoPoint>& points) {
   if (config.projection == "local") return io::Projection(points);
-  return config.projection == "utm" ? io::Projection::utm(points) : io::Projection::from_definition(config.projection);
+  return config.projection == "utm" ? io::Projection::utm(points)
+                                    : io::Projection::from_definition(config.projection);
 }
 
 void keep_periods(mt::TransferFunctions& station, const DataConfig& config) {
   std::erase_if(station.rows, [&](const mt::TransferFunctionRow& row) {
     const double period_s = 1.0 / row.frequency_hz;
-    return period_s < config.period_min_s * (1.0 - mt::same_frequency) || period_s > config.period_max_s * (1.0 + mt::same_frequency);
+    return period_s < config.period_min_s * (1.0 - mt::same_frequency) ||
+           period_s > config.period_max_s * (1.0 + mt::same_frequency);
   });
 }
 
 void require_rows(const Stations& stations, const DataConfig& config) {
   if (std::ranges::any_of(stations, [](const auto& station) { return !station.rows.empty(); })) return;
-  throw core::ConfigError(
-      "mt_invert",
-      "no station has a period within data.period_min_s = {:g} and data.period_max_s = {:g}; widen them (mt_invert info "
-      "FILE… lists the periods of files)",
-      config.period_min_s, config.period_max_s);
+  throw core::ConfigError("mt_invert",
+                          "no station has a period within data.period_min_s = {:g} and data.period_max_s = "
+                          "{:g}; widen them (mt_invert info "
+                          "FILE… lists the periods of files)",
+                          config.period_min_s, config.period_max_s);
 }
 
 /// Elevation of z = 0: the mean of the stations that know theirs.
@@ -87,16 +92,18 @@ std::vector<double> depths_of(const Stations& stations, double datum_elevation_m
   std::vector<double> z_m;
   for (const auto& station : stations) {
     if (!std::isfinite(station.elevation_m)) {
-      throw core::FormatError("mt_invert", "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none",
-                              station.path, station.name);
+      throw core::FormatError(
+          "mt_invert",
+          "{}: expected an elevation of station {} for profile.elevation = \"stations\", got none",
+          station.path, station.name);
     }
     z_m.push_back(datum_elevation_m - station.elevation_m);
   }
   return z_m;
 }
 
-io::ProfileGeometry geometry_of(const ProfileConfig& config, const mt::Profile& profile, const io::Projection& projection,
-                                const std::vector<mt::PlanePoint>& points) {
+io::ProfileGeometry geometry_of(const ProfileConfig& config, const mt::Profile& profile,
+                                const io::Projection& projection, const std::vector<mt::PlanePoint>& points) {
   io::ProfileGeometry geometry;
   geometry.azimuth_deg = profile.azimuth_deg;
   geometry.origin = profile.origin;
@@ -114,15 +121,17 @@ void log_profile(const mt::Profile& profile) {
   const auto [least, most] = std::ranges::minmax(profile.y_m);
   double farthest = 0.0;
   for (const double offset : profile.offset_m) farthest = std::max(farthest, std::abs(offset));
-  core::log::info("profile: y along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; stations up to {:.1f} km off the line", profile.azimuth_deg,
-                  least / 1e3, most / 1e3, farthest / 1e3);
+  core::log::info(
+      "profile: y along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; stations up to {:.1f} km off the line",
+      profile.azimuth_deg, least / 1e3, most / 1e3, farthest / 1e3);
 }
 
 void log_data(const mt::ObservedData& data) {
   const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
   core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
                   data.survey.frequencies_hz.size(), data.value.size(), data.n_kept(),
-                  interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "", mt::mask_table(data));
+                  interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "",
+                  mt::mask_table(data));
   for (const auto& warning : mt::mask_warnings(data)) core::log::warning("{}", warning);
 }
 
@@ -162,9 +171,12 @@ void warn_of_tilts(const io::ProfileData& file, const Surface2D& surface) {
     const auto& station = file.data.survey.stations[i];
     const double slope_deg = std::atan(surface.slope_at(station.y_m)) * mt::deg_per_rad;
     if (file.tilt_deg[i] == 0.0 || std::abs(slope_deg - file.tilt_deg[i]) <= same_tilt_deg) continue;
-    names += fmt::format("{}{} ({:.1f}°, surface {:.1f}°)", names.empty() ? "" : ", ", station.name, file.tilt_deg[i], slope_deg);
+    names += fmt::format("{}{} ({:.1f}°, surface {:.1f}°)", names.empty() ? "" : ", ", station.name,
+                         file.tilt_deg[i], slope_deg);
   }
-  if (!names.empty()) core::log::warning("stations whose tilt is not the surface's slope are computed along the slope: {}", names);
+  if (!names.empty())
+    core::log::warning("stations whose tilt is not the surface's slope are computed along the slope: {}",
+                       names);
 }
 
 /// Stations that lie on a profile already; z = 0 is their file's own.
@@ -177,8 +189,10 @@ Observations from_profile_file(const DataConfig& config, const ProfileConfig& pr
     result.surface = surface_through(y_m, file.z_m);
   } else {
     if (profile.elevation == Elevation::file) result.surface = read_surface_file(profile.surface_file);
-    check_site_depths(file.data.survey.stations, file.z_m, result.surface, profile.drape ? OffSurface::drape : OffSurface::refuse,
-                      "set profile.drape = true, which moves the sites onto the surface (profile.elevation says which surface)");
+    check_site_depths(file.data.survey.stations, file.z_m, result.surface,
+                      profile.drape ? OffSurface::drape : OffSurface::refuse,
+                      "set profile.drape = true, which moves the sites onto the surface (profile.elevation "
+                      "says which surface)");
   }
   warn_of_tilts(file, result.surface);
   result.data = std::move(file.data);
@@ -189,9 +203,11 @@ Observations from_profile_file(const DataConfig& config, const ProfileConfig& pr
 }  // namespace
 
 Observations load_observations(const DataConfig& data, const ProfileConfig& profile) {
-  Observations result = data.profile_source().first.empty() ? from_stations(data, profile) : from_profile_file(data, profile);
+  Observations result =
+      data.profile_source().first.empty() ? from_stations(data, profile) : from_profile_file(data, profile);
   log_data(result.data);
-  if (result.surface.is_flat()) core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
+  if (result.surface.is_flat())
+    core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
   return result;
 }
 

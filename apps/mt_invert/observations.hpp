@@ -18,8 +18,8 @@ struct Observations {
 };
 
 /// Reads, rotates, projects, selects and masks; logs what was done.
-/// errors: those of the readers; InvalidArgument when no datum is usable or a station's depth is not the surface's, FormatError when a station has no
-/// coordinates.
+/// errors: those of the readers; InvalidArgument when no datum is usable or a station's depth is not the
+/// surface's, FormatError when a station has no coordinates.
 [[nodiscard]] Observations load_observations(const DataConfig& data, const ProfileConfig& profile);
 
 /// Observations of a file of profile data, with quantities, periods, floors and masks of the configuration.

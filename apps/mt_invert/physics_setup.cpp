@@ -23,7 +23,8 @@ mt::MeshDesignOptions iteration_meshes(const ForwardConfig& config) {
 
 }  // namespace
 
-PhysicsSetup::PhysicsSetup(MPI_Comm comm, const Earth& earth, mt::Survey2D survey, ModelSpace space, const ForwardConfig& config)
+PhysicsSetup::PhysicsSetup(MPI_Comm comm, const Earth& earth, mt::Survey2D survey, ModelSpace space,
+                           const ForwardConfig& config)
     : comm_(comm),
       grid_(earth.grid),
       surface_(earth.surface),
@@ -36,17 +37,21 @@ physics::mesh::Section2D PhysicsSetup::section(const Eigen::VectorXd& log10_resi
   return {grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface_, sea_};
 }
 
-std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation(const Eigen::VectorXd& log10_resistivity,
+                                                                 const mt::Survey2D& survey,
                                                                  const mt::MeshDesignOptions& meshes) const {
-  return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey, mt::design_meshes(section(log10_resistivity), survey, meshes));
+  return std::make_shared<mt::Simulation2D>(comm_, grid_, surface_, survey,
+                                            mt::design_meshes(section(log10_resistivity), survey, meshes));
 }
 
-std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey,
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity,
+                                                                     const mt::Survey2D& survey,
                                                                      mt::Accuracy accuracy) const {
   return simulation(log10_resistivity, survey, mt::design_options(accuracy));
 }
 
-std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_of_iterations(const Eigen::VectorXd& log10_resistivity) const {
+std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_of_iterations(
+    const Eigen::VectorXd& log10_resistivity) const {
   return simulation(log10_resistivity, survey_, iteration_meshes(config_));
 }
 

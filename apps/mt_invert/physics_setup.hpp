@@ -16,16 +16,18 @@ namespace lodestone::mt_invert {
 /// Makes the forward maps of a run: meshes designed for a model, simulation, parameter map.
 class PhysicsSetup {
  public:
-  PhysicsSetup(MPI_Comm comm, const Earth& earth, physics::mt::Survey2D survey, ModelSpace space, const ForwardConfig& config);
+  PhysicsSetup(MPI_Comm comm, const Earth& earth, physics::mt::Survey2D survey, ModelSpace space,
+               const ForwardConfig& config);
 
   /// On meshes designed for this model (log10 resistivity) at the accuracy of iterations.
   [[nodiscard]] core::MapPtr forward_for(const Eigen::VectorXd& log10_resistivity) const;
   /// The simulation alone.
-  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_of_iterations(const Eigen::VectorXd& log10_resistivity) const;
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_of_iterations(
+      const Eigen::VectorXd& log10_resistivity) const;
   /// The same of any survey and accuracy.
-  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_for(const Eigen::VectorXd& log10_resistivity,
-                                                                                const physics::mt::Survey2D& survey,
-                                                                                physics::mt::Accuracy accuracy) const;
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation_for(
+      const Eigen::VectorXd& log10_resistivity, const physics::mt::Survey2D& survey,
+      physics::mt::Accuracy accuracy) const;
   [[nodiscard]] physics::mesh::Section2D section(const Eigen::VectorXd& log10_resistivity) const;
   /// Certificates asked for in the configuration, of the final model, in one table. collective.
   [[nodiscard]] physics::mt::Certificate certify(const Eigen::VectorXd& log10_resistivity) const;
@@ -35,9 +37,9 @@ class PhysicsSetup {
   [[nodiscard]] const physics::mt::Survey2D& survey() const { return survey_; }
 
  private:
-  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation(const Eigen::VectorXd& log10_resistivity,
-                                                                            const physics::mt::Survey2D& survey,
-                                                                            const physics::mt::MeshDesignOptions& meshes) const;
+  [[nodiscard]] std::shared_ptr<const physics::mt::Simulation2D> simulation(
+      const Eigen::VectorXd& log10_resistivity, const physics::mt::Survey2D& survey,
+      const physics::mt::MeshDesignOptions& meshes) const;
 
   MPI_Comm comm_;
   physics::mesh::TensorGrid2D grid_;

@@ -7,7 +7,8 @@
 
 namespace lodestone::mt_invert {
 
-/// A model file (HDF5 result, ModEM 2-D, TOML) as a section a prior is cut from. errors: those of the reader and of `models::section_of`.
+/// A model file (HDF5 result, ModEM 2-D, TOML) as a section a prior is cut from. errors: those of the reader
+/// and of `models::section_of`.
 [[nodiscard]] models::Section read_prior_section(const std::string& path);
 
 }  // namespace lodestone::mt_invert

@@ -27,11 +27,15 @@ class ImpedanceSizes {
       sum += data.value[static_cast<Eigen::Index>(i)] * data.value[static_cast<Eigen::Index>(i)];
     }
   }
-  [[nodiscard]] double operator()(const mt::DatumKey& key) const { return std::sqrt(squares_.at(place(key))); }
+  [[nodiscard]] double operator()(const mt::DatumKey& key) const {
+    return std::sqrt(squares_.at(place(key)));
+  }
 
  private:
   using Place = std::tuple<int, int, int>;
-  static Place place(const mt::DatumKey& key) { return {static_cast<int>(key.quantity) / 2, key.frequency, key.station}; }
+  static Place place(const mt::DatumKey& key) {
+    return {static_cast<int>(key.quantity) / 2, key.frequency, key.station};
+  }
   std::map<Place, double> squares_;
 };
 
@@ -67,15 +71,20 @@ void apply_floors(mt::ObservedData& data, const mt::ErrorFloors& floors) {
 
 bool applies(const mt::MaskRule& rule, const mt::DatumKey& key, const mt::Survey2D& survey) {
   const double frequency = survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
-  return (rule.station.empty() || rule.station == survey.stations[static_cast<std::size_t>(key.station)].name) &&
-         (rule.quantities.empty() || std::ranges::find(rule.quantities, key.quantity) != rule.quantities.end()) &&
+  return (rule.station.empty() ||
+          rule.station == survey.stations[static_cast<std::size_t>(key.station)].name) &&
+         (rule.quantities.empty() ||
+          std::ranges::find(rule.quantities, key.quantity) != rule.quantities.end()) &&
          frequency >= rule.min_frequency_hz && frequency <= rule.max_frequency_hz;
 }
 
 void check_rules(const std::vector<mt::MaskRule>& rules, const mt::Survey2D& survey) {
   for (const auto& rule : rules) {
-    if (!rule.station.empty() && std::ranges::find(survey.stations, rule.station, &mt::Station::name) == survey.stations.end()) {
-      throw core::ConfigError("mt_invert", "a mask names station \"{}\", which the data file does not hold; check the name", rule.station);
+    if (!rule.station.empty() &&
+        std::ranges::find(survey.stations, rule.station, &mt::Station::name) == survey.stations.end()) {
+      throw core::ConfigError(
+          "mt_invert", "a mask names station \"{}\", which the data file does not hold; check the name",
+          rule.station);
     }
   }
 }
@@ -108,7 +117,9 @@ mt::ObservedData select(const mt::ObservedData& all, const DataConfig& config) {
   for (std::size_t i = 0; i < all.survey.keys.size(); ++i) {
     mt::DatumKey key = all.survey.keys[i];
     key.frequency = frequency[static_cast<std::size_t>(key.frequency)];
-    if (key.frequency < 0 || std::ranges::find(config.selection.quantities, key.quantity) == config.selection.quantities.end()) continue;
+    if (key.frequency < 0 ||
+        std::ranges::find(config.selection.quantities, key.quantity) == config.selection.quantities.end())
+      continue;
     result.survey.keys.push_back(key);
     values.push_back(all.value[static_cast<Eigen::Index>(i)]);
     sigmas.push_back(all.sigma[static_cast<Eigen::Index>(i)]);
@@ -137,13 +148,15 @@ io::ProfileData load_profile_data(const DataConfig& config) {
   check_rules(config.selection.masks, data.survey);
   apply_floors(data, config.selection.floors);
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const bool listed =
-        std::ranges::any_of(config.selection.masks, [&](const auto& rule) { return applies(rule, data.survey.keys[i], data.survey); });
+    const bool listed = std::ranges::any_of(config.selection.masks, [&](const auto& rule) {
+      return applies(rule, data.survey.keys[i], data.survey);
+    });
     if (listed && data.mask[i] == mt::MaskReason::kept) data.mask[i] = mt::MaskReason::listed;
   }
   if (data.value.size() == 0 || data.n_kept() == 0) {
     throw core::InvalidArgument("mt_invert",
-                                "{}: no datum is left; data.modes, data.kind, data.tipper and the periods must match what the file holds",
+                                "{}: no datum is left; data.modes, data.kind, data.tipper and the periods "
+                                "must match what the file holds",
                                 config.profile_source().second);
   }
   data.survey.validate();

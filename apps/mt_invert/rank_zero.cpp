@@ -10,9 +10,12 @@
 namespace lodestone::mt_invert {
 
 void print_out(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) {
-    throw core::FileError("mt_invert", "cannot write to standard output: {}; free space or name a file with -o", std::strerror(errno));
+    throw core::FileError("mt_invert",
+                          "cannot write to standard output: {}; free space or name a file with -o",
+                          std::strerror(errno));
   }
 }
 

@@ -11,8 +11,10 @@ int run_report(MPI_Comm comm, const ReportArguments& arguments) {
   on_rank_zero(comm, [&] {
     const RunFolder folder(arguments.run_folder);
     if (!std::filesystem::exists(folder.result())) {
-      throw core::FileError("mt_invert", "{}: expected the result of a finished run, got none; give the folder of a run (-o of invert)",
-                            folder.result());
+      throw core::FileError(
+          "mt_invert",
+          "{}: expected the result of a finished run, got none; give the folder of a run (-o of invert)",
+          folder.result());
     }
     write_report_of(folder.path(), io::read_result(folder.result()));
   });

@@ -11,7 +11,8 @@ namespace lodestone::mt_invert {
 
 std::string shell_quoted(const std::string& word) {
   const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
   std::string text = "'";
@@ -19,8 +20,8 @@ std::string shell_quoted(const std::string& word) {
   return text + "'";
 }
 
-std::string resume_command(const std::string& command, const std::string& config_path, const std::vector<std::string>& assignments,
-                           const std::string& folder) {
+std::string resume_command(const std::string& command, const std::string& config_path,
+                           const std::vector<std::string>& assignments, const std::string& folder) {
   std::string text = fmt::format("mt_invert {} {}", command, shell_quoted(config_path));
   for (const std::string& each : assignments) text += " --set " + shell_quoted(each);
   return text + fmt::format(" -o {} --resume", shell_quoted(folder));

@@ -9,16 +9,19 @@ void SaveCheckpoint::on_iteration(const inversion::IterationView& view) {
   on_rank_zero(comm_, [&] { write_checkpoint(path_, inputs_, {view.state, before_}); });
 }
 
-SaveSections::SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space, io::VtkFrame frame,
-                           int n_iterations_before)
+SaveSections::SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space,
+                           io::VtkFrame frame, int n_iterations_before)
     : comm_(comm), space_(std::move(space)), n_iterations_before_(n_iterations_before) {
   on_rank_zero(comm_, [&] {
-    series_ = std::make_unique<io::SectionSeries>(folder, "model", earth.grid, earth.surface, earth.sea, std::move(frame));
+    series_ = std::make_unique<io::SectionSeries>(folder, "model", earth.grid, earth.surface, earth.sea,
+                                                  std::move(frame));
   });
 }
 
 void SaveSections::on_iteration(const inversion::IterationView& view) {
-  on_rank_zero(comm_, [&] { series_->add(n_iterations_before_ + view.record.iteration, space_.to_log10(view.model)); });
+  on_rank_zero(comm_, [&] {
+    series_->add(n_iterations_before_ + view.record.iteration, space_.to_log10(view.model));
+  });
 }
 
 }  // namespace lodestone::mt_invert

@@ -16,7 +16,8 @@ namespace lodestone::mt_invert {
 class SaveCheckpoint final : public inversion::Directive {
  public:
   /// `before`: how the stage before ended.
-  SaveCheckpoint(MPI_Comm comm, std::string path, RunInputs inputs, std::optional<inversion::InversionSummary> before = {})
+  SaveCheckpoint(MPI_Comm comm, std::string path, RunInputs inputs,
+                 std::optional<inversion::InversionSummary> before = {})
       : comm_(comm), path_(std::move(path)), inputs_(std::move(inputs)), before_(std::move(before)) {}
   void on_iteration(const inversion::IterationView& view) override;
 
@@ -30,8 +31,8 @@ class SaveCheckpoint final : public inversion::Directive {
 /// The section of every iteration for ParaView, counted over all stages.
 class SaveSections final : public inversion::Directive {
  public:
-  SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space, io::VtkFrame frame,
-               int n_iterations_before = 0);
+  SaveSections(MPI_Comm comm, const std::string& folder, const Earth& earth, ModelSpace space,
+               io::VtkFrame frame, int n_iterations_before = 0);
   void on_iteration(const inversion::IterationView& view) override;
 
  private:

@@ -27,17 +27,21 @@ void RunFolder::prepare_new(MPI_Comm comm) const {
     std::error_code error;
     fs::create_directories(path_, error);
     if (error || !fs::is_directory(path_)) {
-      throw core::FileError("mt_invert", "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
-                            path_.string(), error ? error.message() : "a file of that name stands there");
+      throw core::FileError(
+          "mt_invert",
+          "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
+          path_.string(), error ? error.message() : "a file of that name stands there");
     }
     if (fs::exists(checkpoint()) || fs::exists(result())) {
       throw core::ConfigError("mt_invert",
-                              "{}: a run is in this folder already; add --resume to go on with it, or give another folder with -o",
+                              "{}: a run is in this folder already; add --resume to go on with it, or give "
+                              "another folder with -o",
                               path_.string());
     }
     if (!is_fresh(path_)) {
       throw core::ConfigError("mt_invert",
-                              "{}: expected an empty folder for the results, got one with other files in it; give another with -o",
+                              "{}: expected an empty folder for the results, got one with other files in it; "
+                              "give another with -o",
                               path_.string());
     }
   });
@@ -46,8 +50,9 @@ void RunFolder::prepare_new(MPI_Comm comm) const {
 void RunFolder::require_checkpoint(MPI_Comm comm) const {
   on_rank_zero(comm, [&] {
     if (!fs::exists(checkpoint())) {
-      throw core::FileError("mt_invert", "{}: expected a checkpoint to resume from, got none; start the run without --resume",
-                            checkpoint());
+      throw core::FileError(
+          "mt_invert", "{}: expected a checkpoint to resume from, got none; start the run without --resume",
+          checkpoint());
     }
   });
 }

@@ -21,7 +21,8 @@ namespace {
 namespace mt = physics::mt;
 using inversion::StopReason;
 
-constexpr double largest_difference = 0.3;  // of the responses on iteration and final meshes, in errors of the data; the aim is 0.2
+constexpr double largest_difference =
+    0.3;  // of the responses on iteration and final meshes, in errors of the data; the aim is 0.2
 
 std::vector<io::IterationRow> rows_of(const std::vector<inversion::StagedRecord>& history) {
   std::vector<io::IterationRow> rows;
@@ -69,7 +70,8 @@ io::InversionResult describe_run(const FinishedRun& run, const Eigen::VectorXd& 
 
 /// Predictions of all keys from those of the kept ones; NaN elsewhere.
 Eigen::VectorXd spread(const Eigen::VectorXd& of_kept, const mt::ObservedData& data) {
-  Eigen::VectorXd all = Eigen::VectorXd::Constant(data.value.size(), std::numeric_limits<double>::quiet_NaN());
+  Eigen::VectorXd all =
+      Eigen::VectorXd::Constant(data.value.size(), std::numeric_limits<double>::quiet_NaN());
   Eigen::Index next = 0;
   for (std::size_t i = 0; i < data.mask.size(); ++i) {
     if (data.mask[i] == mt::MaskReason::kept) all[static_cast<Eigen::Index>(i)] = of_kept[next++];
@@ -78,14 +80,17 @@ Eigen::VectorXd spread(const Eigen::VectorXd& of_kept, const mt::ObservedData& d
 }
 
 /// rms over kept data of the difference of two predictions in units of the data's errors.
-double rms_between(const inversion::DataMisfit& misfit, const Eigen::VectorXd& first, const Eigen::VectorXd& second) {
-  return (misfit.residual(first) - misfit.residual(second)).norm() / std::sqrt(static_cast<double>(misfit.n_kept()));
+double rms_between(const inversion::DataMisfit& misfit, const Eigen::VectorXd& first,
+                   const Eigen::VectorXd& second) {
+  return (misfit.residual(first) - misfit.residual(second)).norm() /
+         std::sqrt(static_cast<double>(misfit.n_kept()));
 }
 
 /// Responses of the final model at the final accuracy, also at masked data, and the certificate.
 void add_final_responses(const FinishedRun& run, io::InversionResult& result) {
   const core::ScopedTimer timer("run/final responses");
-  const auto simulation = run.last.physics.simulation_for(result.log10_resistivity, result.data.survey, run.config.forward.final_accuracy);
+  const auto simulation = run.last.physics.simulation_for(result.log10_resistivity, result.data.survey,
+                                                          run.config.forward.final_accuracy);
   const Eigen::VectorXd unshifted = simulation->value(result.section().resistivity_ohm_m);
   result.predicted = mt::shifted(unshifted, result.data.survey, run.last.physics.space().shift_keys(),
                                  run.last.physics.space().shifts_of(run.summary.model));
@@ -97,7 +102,8 @@ void add_certificate(const FinishedRun& run, io::InversionResult& result) {
   const core::ScopedTimer timer("run/certificate");
   result.certificate = run.last.physics.certify(result.log10_resistivity);
   core::log::info("{}", result.certificate.table());
-  if (!result.certificate.passed) core::log::warning("the certificate of the forward meshes fails; see the rows above");
+  if (!result.certificate.passed)
+    core::log::warning("the certificate of the forward meshes fails; see the rows above");
 }
 
 /// The rms that the iterations compared with the target: of all data and, with static shifts, of their prior.
@@ -114,22 +120,25 @@ int conclude(const FinishedRun& run, double rms) {
   if (!summary.history.empty()) summary.history.back().iteration += run.last.history().n_iterations_before();
   const Verdict verdict = judge(summary, rms, run.config.inversion.target_rms(), run.config.forward);
   if (verdict.code == core::ExitCode::solver)
-    throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", verdict.text, summary.history.back().iteration,
-                            run.folder.result());
-  core::log::write(verdict.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning, verdict.text);
+    throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", verdict.text,
+                            summary.history.back().iteration, run.folder.result());
+  core::log::write(verdict.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning,
+                   verdict.text);
   return static_cast<int>(verdict.code);
 }
 
 }  // namespace
 
-inversion::DataMisfit misfit_of(const mt::ObservedData& data, double huber_threshold, const ShiftPrior& prior) {
+inversion::DataMisfit misfit_of(const mt::ObservedData& data, double huber_threshold,
+                                const ShiftPrior& prior) {
   std::vector<std::uint8_t> kept, phase;
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     kept.push_back(data.mask[i] == mt::MaskReason::kept ? 1 : 0);
     phase.push_back(mt::is_phase(data.survey.keys[i].quantity) ? 1 : 0);
   }
   const Eigen::Index n = data.value.size();
-  Eigen::VectorXd value = Eigen::VectorXd::Zero(n + prior.n_shifts), sigma = Eigen::VectorXd::Constant(value.size(), prior.sigma_decades);
+  Eigen::VectorXd value = Eigen::VectorXd::Zero(n + prior.n_shifts),
+                  sigma = Eigen::VectorXd::Constant(value.size(), prior.sigma_decades);
   value.head(n) = data.value;
   sigma.head(n) = data.sigma;
   kept.resize(static_cast<std::size_t>(value.size()), 1);
@@ -141,7 +150,8 @@ void write_report_of(const std::filesystem::path& folder, const io::InversionRes
   core::log::info("report:     {}", io::write_report(folder, result).string());
 }
 
-void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder, const io::InversionResult& result) {
+void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder,
+                     const io::InversionResult& result) {
   const core::ScopedTimer timer("run/write results");
   io::write_result(folder.result(), result);
   io::write_section_csv(folder.section_csv(), result.section());
@@ -155,9 +165,11 @@ void write_run_files(const Config& config, const Observations& observations, con
 
 int finish_run(FinishedRun run) {
   if (run.summary.predicted.size() == 0)
-    throw core::SolverError("mt_invert", "{}; there are no results to write. {}", run.summary.message,
-                            run.summary.history.empty() ? "Look at the start model and the grid (`--dry-run` shows unknowns and meshes)"
-                                                        : "The models so far are in " + run.folder.vtk());
+    throw core::SolverError(
+        "mt_invert", "{}; there are no results to write. {}", run.summary.message,
+        run.summary.history.empty()
+            ? "Look at the start model and the grid (`--dry-run` shows unknowns and meshes)"
+            : "The models so far are in " + run.folder.vtk());
   const Eigen::VectorXd log10_resistivity = run.last.physics.space().to_log10(run.summary.model);
   io::InversionResult result = describe_run(run, log10_resistivity);
   if (run.summary.reason == StopReason::failed) {
@@ -171,17 +183,23 @@ int finish_run(FinishedRun run) {
   result.rms = misfit_of(result.data, 0.0).rms(result.predicted);
   const Eigen::VectorXd on_iteration_meshes = spread(run.summary.predicted, result.data);
   const double difference = rms_between(misfit, on_iteration_meshes, result.predicted);
-  core::log::info("rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of the data's errors",
-                  misfit.rms(on_iteration_meshes), rms, difference);
+  core::log::info(
+      "rms {:.4f} on the iterations' meshes, {:.4f} at the final accuracy; the responses differ by {:.3f} of "
+      "the data's errors",
+      misfit.rms(on_iteration_meshes), rms, difference);
   if (run.config.huber_threshold > 0.0)
     core::log::info(
-        "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give {:.4f}, the figure in the files",
+        "these rms count residuals beyond {:g} errors by Huber's norm; squared as all others they give "
+        "{:.4f}, the figure in the files",
         run.config.huber_threshold, result.rms);
   if (difference > largest_difference)
-    core::log::warning("the responses of the iterations' meshes differ too much for these errors (at most by 0.2 is the aim); {}",
-                       way_to_agree(run.config.forward));
+    core::log::warning(
+        "the responses of the iterations' meshes differ too much for these errors (at most by 0.2 is the "
+        "aim); {}",
+        way_to_agree(run.config.forward));
   result.provenance.finished_utc = io::utc_now();
-  on_rank_zero(run.last.physics.comm(), [&] { write_run_files(run.config, run.observations, run.folder, result); });
+  on_rank_zero(run.last.physics.comm(),
+               [&] { write_run_files(run.config, run.observations, run.folder, result); });
   return conclude(run, run.summary.reason == StopReason::failed ? rms : rms_to_target(run, result));
 }
 

@@ -21,13 +21,18 @@ struct FinishedRun {
   io::Provenance provenance;
 };
 
-/// Misfit of observed data on all their keys (least squares where the threshold of Huber's norm is 0), and below them of the shifts against their prior.
-[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data, double huber_threshold, const ShiftPrior& prior = {});
+/// Misfit of observed data on all their keys (least squares where the threshold of Huber's norm is 0), and
+/// below them of the shifts against their prior.
+[[nodiscard]] inversion::DataMisfit misfit_of(const physics::mt::ObservedData& data, double huber_threshold,
+                                              const ShiftPrior& prior = {});
 
-/// result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one rank. errors: FileError.
-void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder, const io::InversionResult& result);
+/// result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one rank.
+/// errors: FileError.
+void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder,
+                     const io::InversionResult& result);
 
-/// Recomputes responses at the final accuracy, writes results and report, and returns the exit code. collective.
+/// Recomputes responses at the final accuracy, writes results and report, and returns the exit code.
+/// collective.
 [[nodiscard]] int finish_run(FinishedRun run);
 
 /// Writes report.html and pictures of a result (and says where). Call on one rank.

@@ -40,7 +40,8 @@ struct SelftestReport {
 };
 
 struct SelftestOptions {
-  physics::mt::Accuracy accuracy = physics::mt::Accuracy::standard;  ///< of the forward meshes; `fine` is also judged by tighter limits
+  physics::mt::Accuracy accuracy =
+      physics::mt::Accuracy::standard;  ///< of the forward meshes; `fine` is also judged by tighter limits
   SyntheticOptions synthetic{};
 };
 
@@ -55,7 +56,8 @@ struct Selftest {
 
 // One per file.
 [[nodiscard]] SelftestReport selftest_layered();
-[[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name);
+[[nodiscard]] SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options,
+                                              const std::string& name);
 [[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options);
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
 [[nodiscard]] SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options);

@@ -36,17 +36,21 @@ mt::Survey2D survey_of(const BenchmarkTable& table, mt::Definition definition) {
   return mt::response_survey(std::move(stations), std::move(frequencies_hz));
 }
 
-std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey, mt::Accuracy accuracy) {
+std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey,
+                                  mt::Accuracy accuracy) {
   const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(accuracy));
   const mt::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
-  return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m), std::vector<double>(survey.stations.size(), 0.0));
+  return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m),
+                            std::vector<double>(survey.stations.size(), 0.0));
 }
 
-const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mode, double period_s, double y_m) {
+const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mode, double period_s,
+                         double y_m) {
   const auto found = std::ranges::find_if(responses, [&](const mt::Response& r) {
     return r.mode == mode && std::abs(r.frequency_hz * period_s - 1.0) < mt::same_frequency && r.y_m == y_m;
   });
-  if (found == responses.end()) throw core::ShapeError("mt_invert", "no response at {} s, y = {} m", period_s, y_m);
+  if (found == responses.end())
+    throw core::ShapeError("mt_invert", "no response at {} s, y = {} m", period_s, y_m);
   return *found;
 }
 
@@ -63,11 +67,11 @@ void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Defin
     const double rho_reference = table.number(i, "rho_a_ohm_m"),
                  rho = mt::apparent_resistivity_ohm_m(ours.impedance_ohm, ours.frequency_hz);
     const bool judged = !model.is_at_contact(y_m);
-    report.rows.push_back(
-        {what + "rho_a", "ohm m", rho_reference, rho, model.rho_limit_percent, 100.0 * (rho / rho_reference - 1.0), "%", judged});
+    report.rows.push_back({what + "rho_a", "ohm m", rho_reference, rho, model.rho_limit_percent,
+                           100.0 * (rho / rho_reference - 1.0), "%", judged});
     const double turn_deg = mt::phase_deg(ours.impedance_ohm / reference);
-    report.rows.push_back(
-        {what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm), model.phase_limit_deg, turn_deg, "°", judged});
+    report.rows.push_back({what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm),
+                           model.phase_limit_deg, turn_deg, "°", judged});
   }
 }
 
@@ -79,10 +83,13 @@ SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, c
   SelftestReport report;
   for (const auto definition : {mt::Definition::horizontal, mt::Definition::slope_parallel}) {
     const mt::Survey2D survey = survey_of(table, definition);
-    if (!survey.stations.empty()) compare(model, table, definition, respond(comm, model, survey, options.accuracy), report);
+    if (!survey.stations.empty())
+      compare(model, table, definition, respond(comm, model, survey, options.accuracy), report);
   }
   if (!model.contacts_m.empty())
-    report.note = "not judged: sites within 2 % of a body's width from a contact or a kink of the surface, where TM jumps";
+    report.note =
+        "not judged: sites within 2 % of a body's width from a contact or a kink of the surface, where TM "
+        "jumps";
   return report;
 }
 

@@ -21,7 +21,8 @@ physics::mesh::Section2D small_section() {
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);
   resistivity[grid.index(1, 2)] = 5.0;
   resistivity[grid.index(2, 3)] = 1000.0;
-  return {std::move(grid), std::move(resistivity), physics::mesh::Surface2D({-1000, -200, 200, 1000}, {0, -200, -200, 0})};
+  return {std::move(grid), std::move(resistivity),
+          physics::mesh::Surface2D({-1000, -200, 200, 1000}, {0, -200, -200, 0})};
 }
 
 mt::Survey2D small_survey() {
@@ -33,8 +34,9 @@ mt::Survey2D small_survey() {
     stations.push_back(station);
   }
   using enum mt::Quantity;
-  return mt::full_survey(std::move(stations), {10.0, 1.0},
-                         {zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
+  return mt::full_survey(
+      std::move(stations), {10.0, 1.0},
+      {zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ SelftestReport selftest_derivatives(MPI_Comm comm) {
   const auto section = small_section();
   const auto survey = small_survey();
   const auto meshes = mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration));
-  const auto simulation = std::make_shared<mt::Simulation2D>(comm, section.grid, section.surface, survey, meshes);
+  const auto simulation =
+      std::make_shared<mt::Simulation2D>(comm, section.grid, section.surface, survey, meshes);
   const auto map = core::compose(simulation, inversion::exp10_map(section.grid.n_cells()));
   const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10().matrix();
   const auto taylor = core::check_derivative(*map, model, {.min_order = min_taylor_order});

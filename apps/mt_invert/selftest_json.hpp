@@ -13,10 +13,10 @@ struct SelftestResult {
   double cpu_s = 0.0;  ///< processor time of this rank
 };
 
-/// {"header": {version, commit, compiler, machine, ranks, accuracy, started_utc, command}, "benchmarks": [{benchmark, passed, cpu_s, note}],
-/// "results": [{benchmark, what, units, reference, ours, difference, difference_units, limit, judged, passed}],
-/// "runs": [{benchmark, facts, figures of each run that it compares}]}; numbers that are not finite
-/// become null.
+/// {"header": {version, commit, compiler, machine, ranks, accuracy, started_utc, command}, "benchmarks":
+/// [{benchmark, passed, cpu_s, note}], "results": [{benchmark, what, units, reference, ours, difference,
+/// difference_units, limit, judged, passed}], "runs": [{benchmark, facts, figures of each run that it
+/// compares}]}; numbers that are not finite become null.
 [[nodiscard]] std::string selftest_json(const io::Provenance& provenance, physics::mt::Accuracy accuracy,
                                         const std::vector<SelftestResult>& results);
 

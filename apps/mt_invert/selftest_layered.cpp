@@ -25,7 +25,8 @@ SelftestReport selftest_layered() {
   SelftestReport report;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     const double period_s = exact_period_s(table.number(i, "period_s"));
-    const mt::LayeredEarth earth{table.numbers(i, "rho_ohm_m_top_to_bottom"), table.numbers(i, "thickness_m")};
+    const mt::LayeredEarth earth{table.numbers(i, "rho_ohm_m_top_to_bottom"),
+                                 table.numbers(i, "thickness_m")};
     const mt::Complex ours = mt::layered_impedance(earth, 1.0 / period_s);
     const mt::Complex reference(table.number(i, "Z_re_ohm"), table.number(i, "Z_im_ohm"));
     SelftestRow row;

@@ -28,7 +28,8 @@ mt::Survey2D survey_of(const BenchmarkTable& table) {
   std::vector<mt::Station> list;
   for (const auto& [y, station] : stations) list.push_back(station);
   using enum mt::Quantity;
-  return mt::full_survey(std::move(list), {1.0 / table.number(0, "period_s")}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
+  return mt::full_survey(std::move(list), {1.0 / table.number(0, "period_s")},
+                         {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
 }
 
 /// Directions d ln σ = 1 in the host (column 0) and in the block (column 1): dρ = −ρ there.
@@ -40,7 +41,8 @@ Eigen::MatrixXd region_directions(const physics::mesh::Section2D& section) {
   return directions;
 }
 
-SelftestRow compare(std::string what, double reference, double ours, double absolute_limit, const char* units) {
+SelftestRow compare(std::string what, double reference, double ours, double absolute_limit,
+                    const char* units) {
   SelftestRow row;
   row.what = std::move(what);
   row.reference = reference;
@@ -59,12 +61,14 @@ SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& option
   const mt::Survey2D survey = survey_of(table);
   const auto meshes = mt::design_meshes(model.section, survey, mt::design_options(options.accuracy));
   const mt::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
-  const Eigen::MatrixXd derivative = simulation.linearize(model.section.resistivity_ohm_m)->jvp(region_directions(model.section));
+  const Eigen::MatrixXd derivative =
+      simulation.linearize(model.section.resistivity_ohm_m)->jvp(region_directions(model.section));
 
   std::map<std::pair<mt::Quantity, double>, Eigen::Index> rows;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const auto& key = survey.keys[i];
-    rows[{key.quantity, survey.stations[static_cast<std::size_t>(key.station)].y_m}] = static_cast<Eigen::Index>(i);
+    rows[{key.quantity, survey.stations[static_cast<std::size_t>(key.station)].y_m}] =
+        static_cast<Eigen::Index>(i);
   }
   SelftestReport report;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
@@ -72,10 +76,16 @@ SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& option
     const double y_m = table.number(i, "y_m");
     const auto region = static_cast<Eigen::Index>(table.number(i, "region")) - 1;
     const std::string what = fmt::format("{} region {} y = {:g} m ", te ? "TE" : "TM", region + 1, y_m);
-    const double d_ln_rho = mt::ln10 * derivative(rows.at({te ? mt::Quantity::log10_rho_xy : mt::Quantity::log10_rho_yx, y_m}), region);
-    const double d_phase_deg = mt::deg_per_rad * derivative(rows.at({te ? mt::Quantity::phase_xy : mt::Quantity::phase_yx, y_m}), region);
-    report.rows.push_back(compare(what + "d ln rho_a", table.number(i, "dln_rho_a_dln_sigma"), d_ln_rho, rho_limit, ""));
-    report.rows.push_back(compare(what + "d phase", table.number(i, "dphase_deg_dln_sigma"), d_phase_deg, phase_limit_deg, "°"));
+    const double d_ln_rho =
+        mt::ln10 *
+        derivative(rows.at({te ? mt::Quantity::log10_rho_xy : mt::Quantity::log10_rho_yx, y_m}), region);
+    const double d_phase_deg =
+        mt::deg_per_rad *
+        derivative(rows.at({te ? mt::Quantity::phase_xy : mt::Quantity::phase_yx, y_m}), region);
+    report.rows.push_back(
+        compare(what + "d ln rho_a", table.number(i, "dln_rho_a_dln_sigma"), d_ln_rho, rho_limit, ""));
+    report.rows.push_back(compare(what + "d phase", table.number(i, "dphase_deg_dln_sigma"), d_phase_deg,
+                                  phase_limit_deg, "°"));
   }
   return report;
 }

@@ -17,35 +17,44 @@ namespace {
 
 using enum SyntheticMethod;
 
-constexpr SyntheticSurvey light{.n_stations = 21, .n_frequencies = 12}, least{.n_stations = 11, .n_frequencies = 8};
-constexpr double usual_noise = 0.01, random_noise = 0.02, quick_noise = 0.05;  // noisier data are fitted sooner, and on coarser meshes
-constexpr double random_coarsen = 0.75, quick_coarsen = 1.0;                   // beside 0.6 for the cases
+constexpr SyntheticSurvey light{.n_stations = 21, .n_frequencies = 12},
+    least{.n_stations = 11, .n_frequencies = 8};
+constexpr double usual_noise = 0.01, random_noise = 0.02,
+                 quick_noise = 0.05;  // noisier data are fitted sooner, and on coarser meshes
+constexpr double random_coarsen = 0.75, quick_coarsen = 1.0;  // beside 0.6 for the cases
 
 void add_variants(ContestSection& section, double noise) {
   const auto add = [&](SyntheticMethod method, const char* weight) {
     for (const char* factor : {" x10", " /10"})
-      section.entries.push_back(
-          {.section = section.name, .family = "", .noise = noise, .method = method, .variant = weight + std::string(factor)});
+      section.entries.push_back({.section = section.name,
+                                 .family = "",
+                                 .noise = noise,
+                                 .method = method,
+                                 .variant = weight + std::string(factor)});
   };
   for (const SyntheticMethod method : {pixel, gaussian, feature}) add(method, "horizontal");
   for (const SyntheticMethod method : {gaussian, feature}) {
     add(method, "code");
     add(method, "between");
-    section.entries.push_back({.section = section.name, .family = "", .noise = noise, .method = method, .variant = "other norm"});
+    section.entries.push_back(
+        {.section = section.name, .family = "", .noise = noise, .method = method, .variant = "other norm"});
   }
 }
 
-ContestSection case_section(const std::string& name, const char* file, std::uint64_t noise_seed, const SyntheticOptions& options) {
-  ContestSection section{.name = name,
-                         .family = "",
-                         .model = io::read_bytes(data_file(file)),
-                         .survey = options.quick ? least : SyntheticSurvey{},
-                         .accuracy = options.quick ? physics::mt::Accuracy::standard : physics::mt::Accuracy::fine,
-                         .noise_seed = noise_seed,
-                         .with_pictures = true};
+ContestSection case_section(const std::string& name, const char* file, std::uint64_t noise_seed,
+                            const SyntheticOptions& options) {
+  ContestSection section{
+      .name = name,
+      .family = "",
+      .model = io::read_bytes(data_file(file)),
+      .survey = options.quick ? least : SyntheticSurvey{},
+      .accuracy = options.quick ? physics::mt::Accuracy::standard : physics::mt::Accuracy::fine,
+      .noise_seed = noise_seed,
+      .with_pictures = true};
   section.survey.tm = options.tm;
   for (const double noise : options.quick ? std::vector{quick_noise} : std::vector{0.0, usual_noise, 0.05}) {
-    for (const SyntheticMethod method : {pixel, gaussian, feature}) section.entries.push_back({name, "", noise, method});
+    for (const SyntheticMethod method : {pixel, gaussian, feature})
+      section.entries.push_back({name, "", noise, method});
     if (!options.quick) section.entries.push_back({name, "", noise, pixel, SyntheticStart::decoded});
     if (!options.quick && noise <= usual_noise) {
       for (const SyntheticMethod method : {pixel, gaussian, feature})
@@ -86,7 +95,8 @@ std::vector<ContestSection> random_sections(const SyntheticOptions& options) {
   const int n_models = options.quick ? std::min(options.n_models, 1) : options.n_models;
   for (const SyntheticFamily& family : synthetic_families()) {
     if (!wanted(family.name, options)) continue;
-    for (int number = 0; number < n_models; ++number) sections.push_back(random_section(family.name, number, options));
+    for (int number = 0; number < n_models; ++number)
+      sections.push_back(random_section(family.name, number, options));
   }
   return sections;
 }
@@ -94,13 +104,17 @@ std::vector<ContestSection> random_sections(const SyntheticOptions& options) {
 }  // namespace
 
 SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options) {
-  const std::filesystem::path folder = options.output_folder.empty() ? "out/vae-synthetic" : options.output_folder;
-  on_rank_zero(comm, [&] { (void)synthetic_network(options, folder); });  // trained once; then all ranks read the file
+  const std::filesystem::path folder =
+      options.output_folder.empty() ? "out/vae-synthetic" : options.output_folder;
+  on_rank_zero(
+      comm, [&] { (void)synthetic_network(options, folder); });  // trained once; then all ranks read the file
   const models::TrainedVae network = synthetic_network(options, folder);
   const SyntheticDomain domain, light_domain(light_cells);
-  const ContestSettings settings{}, light_settings{.mesh_coarsen = options.quick ? quick_coarsen : random_coarsen};
+  const ContestSettings settings{},
+      light_settings{.mesh_coarsen = options.quick ? quick_coarsen : random_coarsen};
   std::vector<ContestEntry> entries;
-  const auto contest = [&](const std::vector<ContestSection>& sections, const SyntheticDomain& on, const ContestSettings& by) {
+  const auto contest = [&](const std::vector<ContestSection>& sections, const SyntheticDomain& on,
+                           const ContestSettings& by) {
     if (sections.empty()) return;  // patches fit the columns of one of the domains
     const auto more = run_contest(comm, sections, on, SyntheticPrior(on, network), by, folder);
     entries.insert(entries.end(), more.begin(), more.end());
@@ -111,8 +125,9 @@ SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& opt
   report.tables = contest_tables(entries);
   report.rows = contest_rows(entries, !options.quick);
   report.runs = contest_runs(entries);
-  report.note = fmt::format("models, data, pictures: {}; what the figures mean: docs/theory/learned_prior.md{}", folder.string(),
-                            options.quick ? "; --quick judges the fit alone" : "");
+  report.note =
+      fmt::format("models, data, pictures: {}; what the figures mean: docs/theory/learned_prior.md{}",
+                  folder.string(), options.quick ? "; --quick judges the fit alone" : "");
   return report;
 }
 

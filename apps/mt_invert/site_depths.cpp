@@ -17,7 +17,8 @@ constexpr std::size_t most_named = 10;  // sites in one message
 }  // namespace
 
 void check_site_depths(const std::vector<physics::mt::Station>& stations, const std::vector<double>& z_m,
-                       const physics::mesh::Surface2D& surface, OffSurface off_surface, const std::string& way_out) {
+                       const physics::mesh::Surface2D& surface, OffSurface off_surface,
+                       const std::string& way_out) {
   std::string names;
   std::size_t n_off = 0;
   double farthest_m = 0.0;
@@ -26,17 +27,19 @@ void check_site_depths(const std::vector<physics::mt::Station>& stations, const 
     if (std::isnan(above_m) || std::abs(above_m) <= on_surface_m) continue;
     farthest_m = std::max(farthest_m, std::abs(above_m));
     if (++n_off <= most_named)
-      names +=
-          fmt::format("{}{} ({:.1f} m {})", n_off > 1 ? ", " : "", stations[i].name, std::abs(above_m), above_m > 0 ? "above" : "below");
+      names += fmt::format("{}{} ({:.1f} m {})", n_off > 1 ? ", " : "", stations[i].name, std::abs(above_m),
+                           above_m > 0 ? "above" : "below");
   }
   if (n_off == 0) return;
   if (n_off > most_named) names += fmt::format(" and {} more", n_off - most_named);
   if (off_surface == OffSurface::refuse) {
-    throw core::InvalidArgument("mt_invert",
-                                "expected sites on the surface within {:g} m, got {}; correct the surface or the depths, or {}",
-                                on_surface_m, names, way_out);
+    throw core::InvalidArgument(
+        "mt_invert",
+        "expected sites on the surface within {:g} m, got {}; correct the surface or the depths, or {}",
+        on_surface_m, names, way_out);
   }
-  core::log::info("{} of {} sites moved onto the surface, by up to {:.1f} m: {}", n_off, stations.size(), farthest_m, names);
+  core::log::info("{} of {} sites moved onto the surface, by up to {:.1f} m: {}", n_off, stations.size(),
+                  farthest_m, names);
 }
 
 physics::mesh::Surface2D surface_through(const std::vector<double>& y_m, const std::vector<double>& z_m) {

@@ -25,10 +25,12 @@ struct Kink {
 std::vector<Kink> kinks_of(const physics::mesh::Surface2D& surface) {
   const auto &y = surface.y_m(), &z = surface.z_m();
   const auto angle = [&](std::size_t right) {
-    return right == 0 || right == y.size() ? 0.0 : std::atan2(z[right] - z[right - 1], y[right] - y[right - 1]);
+    return right == 0 || right == y.size() ? 0.0
+                                           : std::atan2(z[right] - z[right - 1], y[right] - y[right - 1]);
   };
   const auto width = [&](std::size_t right) {
-    return right == 0 || right == y.size() ? std::numeric_limits<double>::infinity() : y[right] - y[right - 1];
+    return right == 0 || right == y.size() ? std::numeric_limits<double>::infinity()
+                                           : y[right] - y[right - 1];
   };
   std::vector<Kink> kinks;
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -54,7 +56,8 @@ std::optional<Kink> kink_at(const std::vector<Kink>& kinks, double y_m) {
 
 }  // namespace
 
-std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& stations, const physics::mesh::Surface2D& surface) {
+std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& stations,
+                                       const physics::mesh::Surface2D& surface) {
   const std::vector<Kink> kinks = kinks_of(surface);
   std::vector<SiteAtKink> found;
   for (std::size_t i = 0; i < stations.size(); ++i) {
@@ -64,17 +67,19 @@ std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& 
   return found;
 }
 
-void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations, const physics::mesh::Surface2D& surface,
-                            const std::string& way_out) {
+void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations,
+                            const physics::mesh::Surface2D& surface, const std::string& way_out) {
   const auto found = sites_at_kinks(stations, surface);
   if (found.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < std::min(most_named, found.size()); ++i)
-    names += fmt::format("{}{} ({:.1f} m from a turn by {:.1f}° at y = {:g} m)", i > 0 ? ", " : "", stations[found[i].site].name,
-                         found[i].distance_m, found[i].angle_rad * physics::mt::deg_per_rad, found[i].kink_y_m);
+    names += fmt::format("{}{} ({:.1f} m from a turn by {:.1f}° at y = {:g} m)", i > 0 ? ", " : "",
+                         stations[found[i].site].name, found[i].distance_m,
+                         found[i].angle_rad * physics::mt::deg_per_rad, found[i].kink_y_m);
   if (found.size() > most_named) names += fmt::format(" and {} more", found.size() - most_named);
   core::log::warning(
-      "{} of {} sites stand at a kink of the surface, where the slope jumps and fields are singular, so that their responses are those of "
+      "{} of {} sites stand at a kink of the surface, where the slope jumps and fields are singular, so that "
+      "their responses are those of "
       "the corner: {}; {}",
       found.size(), stations.size(), names, way_out);
 }

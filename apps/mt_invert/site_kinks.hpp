@@ -17,15 +17,18 @@ struct SiteAtKink {
   double angle_rad;  ///< by which the surface turns there
 };
 
-/// Sites within 2 % of the shorter of the two segments that meet at a kink, kinks of more than 2 degrees. In order of the sites.
+/// Sites within 2 % of the shorter of the two segments that meet at a kink, kinks of more than 2 degrees. In
+/// order of the sites.
 ///
-/// At a kink the slope, and with it what is level and what is normal, jumps; the field itself is singular there: E of TM along the surface goes with the
-/// distance r as r^(±θ/π) for small angles θ by which the surface turns. At 2 % of a segment a kink of 2 degrees changes it by 50^(2/180) = 4 %.
+/// At a kink the slope, and with it what is level and what is normal, jumps; the field itself is singular
+/// there: E of TM along the surface goes with the distance r as r^(±θ/π) for small angles θ by which the
+/// surface turns. At 2 % of a segment a kink of 2 degrees changes it by 50^(2/180) = 4 %.
 [[nodiscard]] std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& stations,
                                                      const physics::mesh::Surface2D& surface);
 
-/// One warning that names these sites with their distances, if there are any. `way_out`: what the user can do.
-void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations, const physics::mesh::Surface2D& surface,
-                            const std::string& way_out);
+/// One warning that names these sites with their distances, if there are any. `way_out`: what the user can
+/// do.
+void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations,
+                            const physics::mesh::Surface2D& surface, const std::string& way_out);
 
 }  // namespace lodestone::mt_invert

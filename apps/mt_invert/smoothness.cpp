@@ -11,15 +11,18 @@ Smoothness::Smoothness(const RegularizationConfig& config, const Earth& earth, M
       roughness_(inversion::roughness_operator(earth.grid, config.roughness)),
       free_cells_(earth.free_cells),
       reference_log10_(earth.reference_log10) {
-  if (norm_.norm != inversion::RoughnessNorm::l2) gradient_ = inversion::scaled_gradient(earth.grid, config.roughness);
-  // The operator has to be invertible for the shifts as well; at the λ of a model that fits, this is little beside their prior.
+  if (norm_.norm != inversion::RoughnessNorm::l2)
+    gradient_ = inversion::scaled_gradient(earth.grid, config.roughness);
+  // The operator has to be invertible for the shifts as well; at the λ of a model that fits, this is little
+  // beside their prior.
   const double of_a_decade = (roughness_ * Eigen::VectorXd::Ones(roughness_.cols())).norm();
   shift_weights_ = Eigen::VectorXd::Constant(space_.n_shifts(), of_a_decade);
   if (!space_.coded()) return;
   Eigen::VectorXd reference = Eigen::VectorXd::Zero(space_.n_free() + space_.n_shifts());
   reference.head(space_.n_free()) = reference_log10_(free_cells_);
   const Subdomains& subdomains = *space_.subdomains();
-  coded_.emplace(subdomains.map(space_.n_shifts()), of_unknowns(roughness_), std::move(reference), subdomains.config().weights);
+  coded_.emplace(subdomains.map(space_.n_shifts()), of_unknowns(roughness_), std::move(reference),
+                 subdomains.config().weights);
 }
 
 Eigen::SparseMatrix<double> Smoothness::of_unknowns(Eigen::SparseMatrix<double> roughness) const {
@@ -31,8 +34,10 @@ std::shared_ptr<const inversion::Regularization> Smoothness::at(const Eigen::Vec
   if (coded_) return coded_->at(unknowns);
   Eigen::SparseMatrix<double> roughness = roughness_;
   if (norm_.norm != inversion::RoughnessNorm::l2)
-    roughness = inversion::reweighted(std::move(roughness), gradient_ * (space_.to_log10(unknowns) - reference_log10_), norm_);
-  return std::make_shared<inversion::Regularization>(of_unknowns(std::move(roughness)), space_.unshifted(reference_log10_));
+    roughness = inversion::reweighted(std::move(roughness),
+                                      gradient_ * (space_.to_log10(unknowns) - reference_log10_), norm_);
+  return std::make_shared<inversion::Regularization>(of_unknowns(std::move(roughness)),
+                                                     space_.unshifted(reference_log10_));
 }
 
 inversion::Reweigh Smoothness::reweigh() const {

@@ -7,8 +7,8 @@
 
 namespace lodestone::mt_invert {
 
-/// The regularization of a run: roughness of the free cells, in the norm of the configuration, and a little on the shifts (their prior is a datum).
-/// Where cells are set by codes, the prior of these takes its place.
+/// The regularization of a run: roughness of the free cells, in the norm of the configuration, and a little
+/// on the shifts (their prior is a datum). Where cells are set by codes, the prior of these takes its place.
 class Smoothness {
  public:
   /// errors: InvalidArgument.

@@ -11,10 +11,12 @@ namespace {
 
 constexpr const char *cells = "cells", *features = "features", *polish = "polish";
 
-std::vector<physics::mt::StaticShiftKey> shifts_of(const Config& config, const physics::mt::Survey2D& survey) {
+std::vector<physics::mt::StaticShiftKey> shifts_of(const Config& config,
+                                                   const physics::mt::Survey2D& survey) {
   if (!config.static_shift) return {};
   auto shifts = physics::mt::static_shift_keys(survey, config.static_shift->modes);
-  core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(), config.static_shift->sigma_decades);
+  core::log::info("static shifts: {} unknowns, {:g} decades wide", shifts.size(),
+                  config.static_shift->sigma_decades);
   return shifts;
 }
 
@@ -23,14 +25,17 @@ void warn_if_moved(const ModelSpace& space, const char* which, const Eigen::Vect
   const Eigen::VectorXd inside = space.to_log10(space.from_log10(log10_resistivity));
   const auto n_moved = ((inside - log10_resistivity).array().abs() > 0.05).count();
   if (n_moved > 0)
-    core::log::warning("{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved, which);
+    core::log::warning(
+        "{} cells of the {} model lie outside [bounds] and were moved inside; widen the bounds", n_moved,
+        which);
 }
 
 double near_rms(const Config& config) { return config.forward.near_target * config.inversion.target_rms(); }
 
 /// Whether meshes stay those that the features ended on.
 bool keeps_meshes(const Config& config, const std::optional<inversion::InversionSummary>& before) {
-  return before && config.forward.redesign == Redesigning::until_near_target && inversion::was_near(before->history, near_rms(config));
+  return before && config.forward.redesign == Redesigning::until_near_target &&
+         inversion::was_near(before->history, near_rms(config));
 }
 
 }  // namespace
@@ -41,7 +46,9 @@ inversion::StagedHistory Stage::history() const {
 }
 
 inversion::Redesign Stage::redesign(const Config& config) const {
-  const inversion::Design design = [this](const Eigen::VectorXd& model) { return physics.forward_for(physics.space().to_log10(model)); };
+  const inversion::Design design = [this](const Eigen::VectorXd& model) {
+    return physics.forward_for(physics.space().to_log10(model));
+  };
   switch (config.forward.redesign) {
     case Redesigning::never:
       break;
@@ -53,12 +60,14 @@ inversion::Redesign Stage::redesign(const Config& config) const {
   return {};
 }
 
-Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey) {
+Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth,
+                  const physics::mt::Survey2D& survey) {
   auto subdomains = cut_subdomains(config.learned_prior, earth);
   auto shifts = shifts_of(config, survey);
   std::optional<ModelSpace> codes;
   if (subdomains) codes.emplace(earth, std::nullopt, shifts, std::move(subdomains));
-  const ModelSpace space = codes && !config.inversion.alternates() ? *codes : ModelSpace(earth, config.bounds, std::move(shifts));
+  const ModelSpace space =
+      codes && !config.inversion.alternates() ? *codes : ModelSpace(earth, config.bounds, std::move(shifts));
   Stage stage{codes ? features : cells, earth, PhysicsSetup(comm, earth, survey, space, config.forward), {}};
   stage.start = codes ? codes->unshifted(earth.start_log10) : space.unshifted(earth.start_log10);
   if (codes) stage.earth.start_log10 = codes->to_log10(stage.start);
@@ -74,7 +83,8 @@ Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const
 bool needs_polish(const Config& config, const inversion::InversionSummary& of_features) {
   using enum inversion::StopReason;
   if (!config.learned_prior || config.learned_prior->polish == Polish::never) return false;
-  if (of_features.reason == interrupted || of_features.reason == time_limit || of_features.reason == failed) return false;
+  if (of_features.reason == interrupted || of_features.reason == time_limit || of_features.reason == failed)
+    return false;
   return config.learned_prior->polish == Polish::always || of_features.reason != target_reached;
 }
 
@@ -85,7 +95,8 @@ Stage polish_stage(const Config& config, const Stage& first, inversion::Inversio
   const ModelSpace space(earth, {}, before.shift_keys());
   Eigen::VectorXd start = space.unshifted(earth.start_log10);
   start.tail(space.n_shifts()) = before.shifts_of(of_features.model);
-  core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features", of_features.rms, space.n_free());
+  core::log::info("polish: from rms {:.4f} on in {} cells, damped toward the model of the features",
+                  of_features.rms, space.n_free());
   PhysicsSetup physics(first.physics.comm(), earth, first.physics.survey(), space, config.forward);
   Stage stage{polish, std::move(earth), std::move(physics), std::move(start), {}, std::move(of_features)};
   if (keeps_meshes(config, stage.features)) {

@@ -15,10 +15,11 @@ struct Stage {
   std::string name;  ///< "cells"; with a learned prior "features", and "polish" behind them
   Earth earth;       ///< with the start and reference models of this stage
   PhysicsSetup physics;
-  Eigen::VectorXd start;                                  ///< of the unknowns
-  std::optional<ModelSpace> codes{};                      ///< with a learned prior, but for a polish: of its codes and the cells outside
+  Eigen::VectorXd start;  ///< of the unknowns
+  std::optional<ModelSpace>
+      codes{};  ///< with a learned prior, but for a polish: of its codes and the cells outside
   std::optional<inversion::InversionSummary> features{};  ///< of a polish: how the stage before ended
-  Eigen::VectorXd design_log10{};                         ///< the model whose meshes it begins on; empty: the start
+  Eigen::VectorXd design_log10{};  ///< the model whose meshes it begins on; empty: the start
 
   /// Whether steps of cells, the unknowns, and steps of codes take turns.
   [[nodiscard]] bool alternates() const { return codes && !physics.space().coded(); }
@@ -33,13 +34,14 @@ struct Stage {
   [[nodiscard]] inversion::Redesign redesign(const Config& config) const;
 };
 
-/// Cells, or codes and the cells outside them where the configuration has a learned prior (cells again where it alternates); it then starts from the nearest
-/// model of that prior.
-/// errors: those of `Subdomains`.
-[[nodiscard]] Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth, const physics::mt::Survey2D& survey);
+/// Cells, or codes and the cells outside them where the configuration has a learned prior (cells again where
+/// it alternates); it then starts from the nearest model of that prior. errors: those of `Subdomains`.
+[[nodiscard]] Stage first_stage(MPI_Comm comm, const Config& config, const Earth& earth,
+                                const physics::mt::Survey2D& survey);
 
 [[nodiscard]] bool needs_polish(const Config& config, const inversion::InversionSummary& features);
 /// Cells alone, from the model that the features ended with and damped toward it. errors: none of its own.
-[[nodiscard]] Stage polish_stage(const Config& config, const Stage& first, inversion::InversionSummary features);
+[[nodiscard]] Stage polish_stage(const Config& config, const Stage& first,
+                                 inversion::InversionSummary features);
 
 }  // namespace lodestone::mt_invert

@@ -17,7 +17,8 @@ ShiftPrior shift_prior_of(const Config& config, const ModelSpace& space) {
   return {space.n_shifts(), config.static_shift->sigma_decades};
 }
 
-void add_static_shifts(const Config& config, const ModelSpace& space, const Eigen::VectorXd& unknowns, io::InversionResult& result) {
+void add_static_shifts(const Config& config, const ModelSpace& space, const Eigen::VectorXd& unknowns,
+                       io::InversionResult& result) {
   if (space.n_shifts() == 0) return;
   const Eigen::VectorXd shifts = space.shifts_of(unknowns);
   for (Eigen::Index i = 0; i < shifts.size(); ++i) {
@@ -34,16 +35,19 @@ void add_static_shifts(const Config& config, const ModelSpace& space, const Eige
       n += 1.0;
     }
     if (n == 0.0) continue;
-    core::log::info("static shifts, {}: mean {:+.3f}, root mean square {:.3f} decades over {:.0f} stations (prior {:g})",
-                    mode == mt::Mode::te ? "TE" : "TM", sum / n, std::sqrt(squares / n), n, result.static_shift_sigma_decades);
+    core::log::info(
+        "static shifts, {}: mean {:+.3f}, root mean square {:.3f} decades over {:.0f} stations (prior {:g})",
+        mode == mt::Mode::te ? "TE" : "TM", sum / n, std::sqrt(squares / n), n,
+        result.static_shift_sigma_decades);
   }
 }
 
 void write_static_shifts(const std::string& path, const io::InversionResult& result) {
   std::string text = "site,mode,shift_decades,rho_a_factor\n";
   for (const auto& shift : result.static_shifts) {
-    text += fmt::format("{},{},{},{}\n", result.data.survey.stations[static_cast<std::size_t>(shift.station)].name,
-                        shift.mode == mt::Mode::te ? "TE" : "TM", shift.decades, std::pow(10.0, shift.decades));
+    text += fmt::format(
+        "{},{},{},{}\n", result.data.survey.stations[static_cast<std::size_t>(shift.station)].name,
+        shift.mode == mt::Mode::te ? "TE" : "TM", shift.decades, std::pow(10.0, shift.decades));
   }
   core::write_file(path, text);
 }

@@ -16,7 +16,8 @@ struct ShiftPrior {
 [[nodiscard]] ShiftPrior shift_prior_of(const Config& config, const ModelSpace& space);
 
 /// Puts the shifts of a model into the result and logs their mean and spread per mode.
-void add_static_shifts(const Config& config, const ModelSpace& space, const Eigen::VectorXd& unknowns, io::InversionResult& result);
+void add_static_shifts(const Config& config, const ModelSpace& space, const Eigen::VectorXd& unknowns,
+                       io::InversionResult& result);
 
 /// `site,mode,shift_decades,rho_a_factor`, one row per shift. errors: FileError.
 void write_static_shifts(const std::string& path, const io::InversionResult& result);

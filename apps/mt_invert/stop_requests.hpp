@@ -10,9 +10,11 @@
 
 namespace lodestone::mt_invert {
 
-/// Turns SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 and a time limit into a clean stop after the running iteration; restores the handlers at its end.
+/// Turns SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 and a time limit into a clean stop after the running iteration;
+/// restores the handlers at its end.
 ///
-/// A second SIGINT ends the process at once. Open MPI's mpirun passes SIGUSR1 and SIGUSR2 on to the ranks, which is why they count.
+/// A second SIGINT ends the process at once. Open MPI's mpirun passes SIGUSR1 and SIGUSR2 on to the ranks,
+/// which is why they count.
 class StopRequests {
  public:
   explicit StopRequests(MPI_Comm comm, std::optional<double> time_limit_min);
@@ -20,7 +22,8 @@ class StopRequests {
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
-  /// The same answer on every rank. The time limit counts as reached when one more iteration, as long as the longest so far, would pass it. collective.
+  /// The same answer on every rank. The time limit counts as reached when one more iteration, as long as the
+  /// longest so far, would pass it. collective.
   [[nodiscard]] std::optional<inversion::StopReason> operator()();
 
  private:

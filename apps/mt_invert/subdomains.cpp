@@ -22,7 +22,8 @@ using Eigen::Index;
 using physics::mesh::TensorGrid2D;
 
 template <class... Args>
-[[noreturn]] void refuse(const LearnedRegionConfig& region, fmt::format_string<Args...> text, Args&&... args) {
+[[noreturn]] void refuse(const LearnedRegionConfig& region, fmt::format_string<Args...> text,
+                         Args&&... args) {
   throw core::ConfigError("configuration", "{}: region \"{}\": {}", region.place, region.name,
                           fmt::format(text, std::forward<Args>(args)...));
 }
@@ -32,11 +33,13 @@ struct Range {
 };
 
 /// Cells whose centres lie inside. The ends may stick out of the grid by the rounding of their digits only.
-Range cells_inside(const LearnedRegionConfig& region, const char* key, const Extent& extent, const std::vector<double>& edges_m) {
+Range cells_inside(const LearnedRegionConfig& region, const char* key, const Extent& extent,
+                   const std::vector<double>& edges_m) {
   const double slack_m = 1e-3 * (edges_m.back() - edges_m.front());
   if (extent.from_m < edges_m.front() - slack_m || extent.to_m > edges_m.back() + slack_m)
-    refuse(region, "expected {} inside the grid, {:g} to {:g} m, got {:g} to {:g} m; move its ends or widen [grid]", key, edges_m.front(),
-           edges_m.back(), extent.from_m, extent.to_m);
+    refuse(region,
+           "expected {} inside the grid, {:g} to {:g} m, got {:g} to {:g} m; move its ends or widen [grid]",
+           key, edges_m.front(), edges_m.back(), extent.from_m, extent.to_m);
   Range range;
   for (std::size_t i = 0; i + 1 < edges_m.size(); ++i) {
     const double centre_m = 0.5 * (edges_m[i] + edges_m[i + 1]);
@@ -44,7 +47,8 @@ Range cells_inside(const LearnedRegionConfig& region, const char* key, const Ext
     if (range.count++ == 0) range.first = static_cast<int>(i);
   }
   if (range.count == 0)
-    refuse(region, "expected the centre of at least one cell in {}, {:g} to {:g} m, got none; widen it", key, extent.from_m, extent.to_m);
+    refuse(region, "expected the centre of at least one cell in {}, {:g} to {:g} m, got none; widen it", key,
+           extent.from_m, extent.to_m);
   return range;
 }
 
@@ -55,7 +59,8 @@ std::vector<double> depths_of(const LearnedRegionConfig& region, const Earth& ea
   const auto [highest, lowest] = std::ranges::minmax(earth.surface.z_m());
   if (lowest - highest > 1.0)
     refuse(region,
-           "expected a grid whose depths count from the surface, got one on the datum under relief of {:g} m; use [grid] without "
+           "expected a grid whose depths count from the surface, got one on the datum under relief of {:g} "
+           "m; use [grid] without "
            "from_start_model",
            lowest - highest);
   for (double& each : depth_m) each -= highest;
@@ -69,7 +74,8 @@ std::vector<double> edges_of(const std::vector<double>& all_m, Range range) {
 /// Linear from the sides of a patch over the shared columns. shape: (n_rows · n_columns).
 Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
   Eigen::RowVectorXd of_column(n_columns);
-  for (int i = 0; i < n_columns; ++i) of_column[i] = std::min({1.0, (i + 1.0) / (overlap + 1.0), (n_columns - i) / (overlap + 1.0)});
+  for (int i = 0; i < n_columns; ++i)
+    of_column[i] = std::min({1.0, (i + 1.0) / (overlap + 1.0), (n_columns - i) / (overlap + 1.0)});
   return of_column.replicate(1, n_rows).transpose();
 }
 
@@ -77,13 +83,17 @@ Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
 std::vector<int> patch_starts(const LearnedRegion& region, int width) {
   const int overlap = region.config.overlap, stride = width - overlap;
   if (stride < 1)
-    refuse(region.config, "expected an overlap below the {} columns of the network's patches, got {}; lower it", width, overlap);
+    refuse(region.config,
+           "expected an overlap below the {} columns of the network's patches, got {}; lower it", width,
+           overlap);
   if (region.n_columns < width || (region.n_columns - width) % stride != 0)
     refuse(region.config,
-           "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its ends or change overlap", width,
-           stride, width, overlap, region.n_columns);
+           "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its "
+           "ends or change overlap",
+           width, stride, width, overlap, region.n_columns);
   std::vector<int> starts;
-  for (int start = 0; start + width <= region.n_columns; start += stride) starts.push_back(region.first_column + start);
+  for (int start = 0; start + width <= region.n_columns; start += stride)
+    starts.push_back(region.first_column + start);
   return starts;
 }
 
@@ -98,26 +108,32 @@ void checked(const LearnedRegion& region, Check&& check) {
 }
 
 /// errors: ConfigError where the patch's columns are not the network's.
-void check_patch(const LearnedRegion& region, const std::vector<double>& depth_m, const std::vector<double>& y_edges_m) {
+void check_patch(const LearnedRegion& region, const std::vector<double>& depth_m,
+                 const std::vector<double>& y_edges_m) {
   models::PatchGrid patch{depth_m, y_edges_m};
   for (double& each : patch.y_m) each -= y_edges_m.front();
-  checked(region, [&](const models::TrainedVae& vae, const std::string& where) { vae.check_grid(patch, where); });
+  checked(region,
+          [&](const models::TrainedVae& vae, const std::string& where) { vae.check_grid(patch, where); });
 }
 
 void cut(LearnedRegion& region, const Earth& earth) {
   if (region.config.n_codes)
-    checked(region, [&](const models::TrainedVae& vae, const std::string& where) { vae.check_codes(*region.config.n_codes, where); });
+    checked(region, [&](const models::TrainedVae& vae, const std::string& where) {
+      vae.check_codes(*region.config.n_codes, where);
+    });
   const TensorGrid2D& grid = earth.grid;
   const std::vector<double> all_depths_m = depths_of(region.config, earth);
   const models::PatchGrid& trained = region.vae->grid();
-  const Range rows =
-      cells_inside(region.config, "z_m", region.config.z.value_or(Extent{trained.depth_m.front(), trained.depth_m.back()}), all_depths_m);
+  const Range rows = cells_inside(
+      region.config, "z_m", region.config.z.value_or(Extent{trained.depth_m.front(), trained.depth_m.back()}),
+      all_depths_m);
   const Range columns = cells_inside(region.config, "y_m", region.config.y, grid.y_edges_m());
   region.first_row = rows.first, region.n_rows = rows.count;
   region.first_column = columns.first, region.n_columns = columns.count;
   const int width = static_cast<int>(trained.n_y());
   if (width == 1 && region.config.overlap > 0)
-    refuse(region.config, "expected overlap = 0 for a network of single columns, got {}; remove it", region.config.overlap);
+    refuse(region.config, "expected overlap = 0 for a network of single columns, got {}; remove it",
+           region.config.overlap);
   for (const int start : patch_starts(region, width)) {
     check_patch(region, edges_of(all_depths_m, rows), edges_of(grid.y_edges_m(), {start, width}));
     std::vector<Index>& cells = region.subdomains.emplace_back();
@@ -131,10 +147,13 @@ void cut(LearnedRegion& region, const Earth& earth) {
 void check_free(const LearnedRegion& region, const std::vector<Index>& free_cells) {
   std::size_t n_fixed = 0;
   for (const auto& cells : region.subdomains)
-    n_fixed +=
-        static_cast<std::size_t>(std::ranges::count_if(cells, [&](Index cell) { return !std::ranges::binary_search(free_cells, cell); }));
+    n_fixed += static_cast<std::size_t>(std::ranges::count_if(
+        cells, [&](Index cell) { return !std::ranges::binary_search(free_cells, cell); }));
   if (n_fixed > 0)
-    refuse(region.config, "expected free cells only, got {} that [[regularization.fixed]] holds; move one of the two regions", n_fixed);
+    refuse(
+        region.config,
+        "expected free cells only, got {} that [[regularization.fixed]] holds; move one of the two regions",
+        n_fixed);
 }
 
 /// Regions of one network may overlap, they are blended; two opinions on a cell may not.
@@ -142,10 +161,13 @@ void check_overlaps(const std::vector<LearnedRegion>& regions) {
   for (const LearnedRegion& b : regions) {
     for (const LearnedRegion& a : regions) {
       if (&a == &b) break;
-      const bool apart = a.first_column + a.n_columns <= b.first_column || b.first_column + b.n_columns <= a.first_column ||
+      const bool apart = a.first_column + a.n_columns <= b.first_column ||
+                         b.first_column + b.n_columns <= a.first_column ||
                          a.first_row + a.n_rows <= b.first_row || b.first_row + b.n_rows <= a.first_row;
       if (apart || (a.digest == b.digest && a.config.decoder == b.config.decoder)) continue;
-      refuse(b.config, "expected cells of its own, got some of region \"{}\", which has another network or decoder; move one of them",
+      refuse(b.config,
+             "expected cells of its own, got some of region \"{}\", which has another network or decoder; "
+             "move one of them",
              a.config.name);
     }
   }
@@ -156,7 +178,9 @@ void check_overlaps(const std::vector<LearnedRegion>& regions) {
 models::TrainedVae read_network(const std::string& path) {
   std::error_code other;  // told when it is opened
   if (std::filesystem::status(path, other).type() == std::filesystem::file_type::not_found)
-    throw core::FileError("mt_invert", "{}: expected the file of a trained network, got none; make it with `mt_invert train`", path);
+    throw core::FileError(
+        "mt_invert", "{}: expected the file of a trained network, got none; make it with `mt_invert train`",
+        path);
   if (path.ends_with(".safetensors")) return models::TrainedVae::load(engine::SafetensorsSource(path));
   return models::TrainedVae::load(io::Hdf5Source(path));
 }
@@ -169,9 +193,10 @@ Subdomains::Subdomains(const LearnedPriorConfig& config, const Earth& earth)
                          .digest = digest_of_file(each.network),
                          .decoder = {},
                          .subdomains = {}};
-    region.decoder = each.decoder == RegionDecoder::gaussian
-                         ? inversion::gaussian_decoder(region.vae->statistics().mean, region.vae->statistics().covariance)
-                         : models::vae_decoder(*region.vae, each.network_as_written);
+    region.decoder =
+        each.decoder == RegionDecoder::gaussian
+            ? inversion::gaussian_decoder(region.vae->statistics().mean, region.vae->statistics().covariance)
+            : models::vae_decoder(*region.vae, each.network_as_written);
     cut(region, earth);
     check_free(region, free_cells_);
     regions_.push_back(std::move(region));
@@ -181,7 +206,8 @@ Subdomains::Subdomains(const LearnedPriorConfig& config, const Earth& earth)
 
 std::shared_ptr<const inversion::SubdomainMap> Subdomains::map(Index n_further) const {
   std::vector<Index> place(static_cast<std::size_t>(n_cells_), -1);  // of each cell among the free ones
-  for (std::size_t i = 0; i < free_cells_.size(); ++i) place[static_cast<std::size_t>(free_cells_[i])] = static_cast<Index>(i);
+  for (std::size_t i = 0; i < free_cells_.size(); ++i)
+    place[static_cast<std::size_t>(free_cells_[i])] = static_cast<Index>(i);
   std::vector<inversion::Region> regions;
   for (const LearnedRegion& each : regions_) {
     inversion::Region region{each.config.name, each.decoder, each.subdomains, each.taper};
@@ -190,7 +216,8 @@ std::shared_ptr<const inversion::SubdomainMap> Subdomains::map(Index n_further) 
     }
     regions.push_back(std::move(region));
   }
-  return std::make_shared<const inversion::SubdomainMap>(std::ssize(free_cells_) + n_further, std::move(regions));
+  return std::make_shared<const inversion::SubdomainMap>(std::ssize(free_cells_) + n_further,
+                                                         std::move(regions));
 }
 
 Eigen::VectorXd Subdomains::numbers() const {
@@ -210,17 +237,20 @@ Eigen::VectorXd Subdomains::numbers() const {
 std::string Subdomains::identity() const {
   std::string text;
   for (const LearnedRegion& each : regions_)
-    text += fmt::format("{}: {} subdomains of {} cells by {} codes, network {}\n", each.config.name, each.subdomains.size(),
-                        each.decoder->n_cells(), each.decoder->n_codes(), each.digest);
+    text +=
+        fmt::format("{}: {} subdomains of {} cells by {} codes, network {}\n", each.config.name,
+                    each.subdomains.size(), each.decoder->n_cells(), each.decoder->n_codes(), each.digest);
   return text;
 }
 
-std::shared_ptr<const Subdomains> cut_subdomains(const std::optional<LearnedPriorConfig>& config, const Earth& earth) {
+std::shared_ptr<const Subdomains> cut_subdomains(const std::optional<LearnedPriorConfig>& config,
+                                                 const Earth& earth) {
   if (!config) return nullptr;
   auto subdomains = std::make_shared<const Subdomains>(*config, earth);
   for (const LearnedRegion& each : subdomains->regions())
-    core::log::info("learned prior, {}: {} subdomains of {} cells set by {} codes each ({})", each.config.name, each.subdomains.size(),
-                    each.decoder->n_cells(), each.decoder->n_codes(), each.decoder->name());
+    core::log::info("learned prior, {}: {} subdomains of {} cells set by {} codes each ({})",
+                    each.config.name, each.subdomains.size(), each.decoder->n_cells(),
+                    each.decoder->n_codes(), each.decoder->name());
   return subdomains;
 }
 

@@ -24,13 +24,16 @@ struct LearnedRegion {
 /// The regions of a run for which there is prior knowledge, cut into subdomains.
 class Subdomains {
  public:
-  /// Reads the networks and cuts the grid. errors: those of the files; ConfigError with the place of a region that the grid or the network does not fit,
-  /// that holds fixed cells, or that overlaps one of another network.
+  /// Reads the networks and cuts the grid. errors: those of the files; ConfigError with the place of a region
+  /// that the grid or the network does not fit, that holds fixed cells, or that overlaps one of another
+  /// network.
   Subdomains(const LearnedPriorConfig& config, const Earth& earth);
 
   [[nodiscard]] const std::vector<LearnedRegion>& regions() const { return regions_; }
   [[nodiscard]] const LearnedPriorConfig& config() const { return config_; }
-  [[nodiscard]] inversion::EncodeOptions encoding() const { return {.sigma_decades = config_.encode_sigma_decades}; }
+  [[nodiscard]] inversion::EncodeOptions encoding() const {
+    return {.sigma_decades = config_.encode_sigma_decades};
+  }
   /// [codes; free cells outside; further] → [free cells; further].
   [[nodiscard]] std::shared_ptr<const inversion::SubdomainMap> map(Eigen::Index n_further = 0) const;
   /// Number of the subdomain of each cell of the grid, −1 outside. shape: (n_cells).
@@ -49,6 +52,7 @@ class Subdomains {
 [[nodiscard]] models::TrainedVae read_network(const std::string& path);
 
 /// Nothing where there is no learned prior; logs the regions.
-[[nodiscard]] std::shared_ptr<const Subdomains> cut_subdomains(const std::optional<LearnedPriorConfig>& config, const Earth& earth);
+[[nodiscard]] std::shared_ptr<const Subdomains> cut_subdomains(
+    const std::optional<LearnedPriorConfig>& config, const Earth& earth);
 
 }  // namespace lodestone::mt_invert

@@ -20,9 +20,11 @@ std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std:
     if (comma != std::string::npos) text[comma] = ' ';
   }
   const auto row = io::words(text);
-  const auto y = row.size() == 2 ? io::number(row[0]) : std::nullopt, z = row.size() == 2 ? io::number(row[1]) : std::nullopt;
+  const auto y = row.size() == 2 ? io::number(row[0]) : std::nullopt,
+             z = row.size() == 2 ? io::number(row[1]) : std::nullopt;
   if (!y || !z || !std::isfinite(*y) || !std::isfinite(*z)) {
-    throw core::FormatError(component, "{}: expected two numbers {}, got \"{}\"", place, is_csv ? "y_m,z_m" : "y z", io::printable(line));
+    throw core::FormatError(component, "{}: expected two numbers {}, got \"{}\"", place,
+                            is_csv ? "y_m,z_m" : "y z", io::printable(line));
   }
   return {*y, *z};
 }
@@ -33,7 +35,8 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
   if (first == "y_m,z_m") return true;
   const auto row = io::words(first);
   if (row.size() == 2 && io::number(row[0]) && io::number(row[1])) return false;
-  throw core::FormatError(component, "{}:1: expected the header y_m,z_m, or two numbers, got \"{}\"", path, io::printable(first));
+  throw core::FormatError(component, "{}:1: expected the header y_m,z_m, or two numbers, got \"{}\"", path,
+                          io::printable(first));
 }
 
 }  // namespace
@@ -48,11 +51,13 @@ physics::mesh::Surface2D read_surface_file(const std::string& path) {
     const std::string place = fmt::format("{}:{}", path, i + 1);
     const auto [y, z] = pair_of(lines[i], is_csv, place);
     if (!y_m.empty() && y <= y_m.back())
-      throw core::FormatError(component, "{}: expected y_m above {}, got {}; sort the lines", place, y_m.back(), y);
+      throw core::FormatError(component, "{}: expected y_m above {}, got {}; sort the lines", place,
+                              y_m.back(), y);
     y_m.push_back(y);
     z_m.push_back(z);
   }
-  if (y_m.empty()) throw core::FormatError(component, "{}: expected lines y_m,z_m below the header, got none", path);
+  if (y_m.empty())
+    throw core::FormatError(component, "{}: expected lines y_m,z_m below the header, got none", path);
   return {std::move(y_m), std::move(z_m)};
 }
 

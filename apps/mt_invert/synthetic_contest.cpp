@@ -49,11 +49,13 @@ Sounding sound(const ContestSection& section, const std::filesystem::path& folde
   const auto model_path = folder / "models" / (file_name(section.name) + ".toml");
   io::make_folder(model_path.parent_path());
   core::write_file(model_path.string(), section.model);
-  physics::mesh::Section2D truth =
-      io::read_model_toml(model_path.string(), section.accuracy == physics::mt::Accuracy::fine ? fine_slopes : 1.0);
-  const std::string depends_on = fmt::format("{} {} {} {} {} {}", core::version(), section.survey.n_stations, section.survey.n_frequencies,
-                                             section.survey.tm, static_cast<int>(section.accuracy), section.model);
-  const auto cache = folder / "data" / fmt::format("{}_{}.h5", file_name(section.name), digest_of(depends_on));
+  physics::mesh::Section2D truth = io::read_model_toml(
+      model_path.string(), section.accuracy == physics::mt::Accuracy::fine ? fine_slopes : 1.0);
+  const std::string depends_on = fmt::format("{} {} {} {} {} {}", core::version(), section.survey.n_stations,
+                                             section.survey.n_frequencies, section.survey.tm,
+                                             static_cast<int>(section.accuracy), section.model);
+  const auto cache =
+      folder / "data" / fmt::format("{}_{}.h5", file_name(section.name), digest_of(depends_on));
   VectorXd impedances = true_impedances(truth, section.survey, section.accuracy, cache);
   return {std::move(truth), std::move(impedances)};
 }
@@ -61,20 +63,25 @@ Sounding sound(const ContestSection& section, const std::filesystem::path& folde
 std::string line_of(const ContestEntry& entry) {
   const SyntheticFigures& f = entry.figures;
   return fmt::format(
-      "{}, noise {:g} %, {}{}{}: chi rms {:.3f}, error {:.4f}, SSIM {:.3f} in the region; {:.0f} iterations, {:.1f} s", entry.section,
-      100.0 * entry.noise, name_of(entry.method), entry.start == SyntheticStart::half_space ? "" : ", start: " + name_of(entry.start),
-      entry.variant.empty() ? "" : ", " + entry.variant, f.chi_rms, f.error_region, f.similarity_region, f.iterations, f.seconds);
+      "{}, noise {:g} %, {}{}{}: chi rms {:.3f}, error {:.4f}, SSIM {:.3f} in the region; {:.0f} iterations, "
+      "{:.1f} s",
+      entry.section, 100.0 * entry.noise, name_of(entry.method),
+      entry.start == SyntheticStart::half_space ? "" : ", start: " + name_of(entry.start),
+      entry.variant.empty() ? "" : ", " + entry.variant, f.chi_rms, f.error_region, f.similarity_region,
+      f.iterations, f.seconds);
 }
 
 /// One section on this rank. → its entries.
-std::vector<ContestEntry> run_section(MPI_Comm comm, const ContestSection& section, const SyntheticDomain& domain,
-                                      const SyntheticPrior& prior, const ContestSettings& settings, const std::filesystem::path& folder) {
+std::vector<ContestEntry> run_section(MPI_Comm comm, const ContestSection& section,
+                                      const SyntheticDomain& domain, const SyntheticPrior& prior,
+                                      const ContestSettings& settings, const std::filesystem::path& folder) {
   const Sounding sounding = sound(section, folder);
   std::vector<ContestEntry> entries = section.entries;
   std::vector<VectorXd> models;
   const VectorXd truth = domain.on_grid(sounding.truth);
   for (ContestEntry& entry : entries) {
-    const SyntheticProblem problem{&domain, noisy_data(section.survey, sounding.impedances, entry.noise, section.noise_seed), truth};
+    const SyntheticProblem problem{
+        &domain, noisy_data(section.survey, sounding.impedances, entry.noise, section.noise_seed), truth};
     SyntheticRun run = [&] {
       const Quiet quiet(comm);
       return run_method(problem, prior, entry.method, entry.start, with_variant(settings, entry.variant));
@@ -114,21 +121,25 @@ ContestSettings with_variant(ContestSettings settings, const std::string& varian
     return settings;
   }
   const std::size_t blank = variant.find(' ');
-  const std::string name = variant.substr(0, blank), factor_text = blank == std::string::npos ? "" : variant.substr(blank + 1);
+  const std::string name = variant.substr(0, blank),
+                    factor_text = blank == std::string::npos ? "" : variant.substr(blank + 1);
   const double factor = factor_text == "x10" ? 10.0 : factor_text == "/10" ? 0.1 : 0.0;
   double MethodWeights::*member = name == "horizontal" ? &MethodWeights::horizontal
                                   : name == "code"     ? &MethodWeights::code
                                   : name == "between"  ? &MethodWeights::between
                                                        : nullptr;
   if (member == nullptr || factor == 0.0)
-    throw core::InvalidArgument("mt_invert", "expected a variant \"horizontal|code|between x10|/10\" or \"other norm\", got \"{}\"",
-                                variant);
-  for (MethodWeights* weights : {&settings.pixel, &settings.gaussian, &settings.feature}) weights->*member *= factor;
+    throw core::InvalidArgument(
+        "mt_invert", "expected a variant \"horizontal|code|between x10|/10\" or \"other norm\", got \"{}\"",
+        variant);
+  for (MethodWeights* weights : {&settings.pixel, &settings.gaussian, &settings.feature})
+    weights->*member *= factor;
   return settings;
 }
 
-std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSection>& sections, const SyntheticDomain& domain,
-                                      const SyntheticPrior& prior, const ContestSettings& settings, const std::filesystem::path& folder) {
+std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSection>& sections,
+                                      const SyntheticDomain& domain, const SyntheticPrior& prior,
+                                      const ContestSettings& settings, const std::filesystem::path& folder) {
   const int n_ranks = core::size_of(comm), rank = core::rank_of(comm);
   std::size_t most = 0;
   std::vector<int> owner;
@@ -136,7 +147,8 @@ std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSe
     owner.push_back(static_cast<int>(owner.size()) % n_ranks);
     most = std::max(most, section.entries.size());
   }
-  Eigen::MatrixXd figures = Eigen::MatrixXd::Zero(std::ssize(sections), static_cast<Index>(most) * std::ssize(figure_names()));
+  Eigen::MatrixXd figures =
+      Eigen::MatrixXd::Zero(std::ssize(sections), static_cast<Index>(most) * std::ssize(figure_names()));
   std::string failure;
   if (sections.empty()) return {};
   for (std::size_t i = 0; i < sections.size() && failure.empty(); ++i) {

@@ -33,14 +33,16 @@ struct ContestSection {
   std::vector<ContestEntry> entries{};
 };
 
-/// The same settings with the weight that a variant names changed, or the norm of jumps between subdomains. errors: InvalidArgument for a variant there is not.
+/// The same settings with the weight that a variant names changed, or the norm of jumps between subdomains.
+/// errors: InvalidArgument for a variant there is not.
 [[nodiscard]] ContestSettings with_variant(ContestSettings settings, const std::string& variant);
 
-/// Runs all entries and returns them with their figures. Sections are dealt out to the ranks, each is worked on by one; what comes out does not depend on their
-/// number. Into `folder` go models/ (the sections as model files), data/ (impedances, kept for the next time) and sections/ (HDF5; pictures and ParaView files
-/// of sections that ask for them). collective. errors: SolverError with the message of whichever section failed.
-[[nodiscard]] std::vector<ContestEntry> run_contest(MPI_Comm comm, const std::vector<ContestSection>& sections,
-                                                    const SyntheticDomain& domain, const SyntheticPrior& prior,
-                                                    const ContestSettings& settings, const std::filesystem::path& folder);
+/// Runs all entries and returns them with their figures. Sections are dealt out to the ranks, each is worked
+/// on by one; what comes out does not depend on their number. Into `folder` go models/ (the sections as model
+/// files), data/ (impedances, kept for the next time) and sections/ (HDF5; pictures and ParaView files of
+/// sections that ask for them). collective. errors: SolverError with the message of whichever section failed.
+[[nodiscard]] std::vector<ContestEntry> run_contest(
+    MPI_Comm comm, const std::vector<ContestSection>& sections, const SyntheticDomain& domain,
+    const SyntheticPrior& prior, const ContestSettings& settings, const std::filesystem::path& folder);
 
 }  // namespace lodestone::mt_invert

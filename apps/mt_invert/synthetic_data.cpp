@@ -26,13 +26,15 @@ using Eigen::VectorXd;
 constexpr double length_m = 10000.0, highest_hz = 1000.0, decades_of_frequency = 3.0;
 constexpr std::uint64_t noise_stream = 77;
 
-mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te, const std::vector<mt::Quantity>& tm) {
+mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te,
+                       const std::vector<mt::Quantity>& tm) {
   std::vector<mt::Station> stations;
   for (int i = 0; i < options.n_stations; ++i)
     stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * i / (options.n_stations - 1)});
   std::vector<double> frequencies_hz;
   for (int i = 0; i < options.n_frequencies; ++i)
-    frequencies_hz.push_back(highest_hz * std::pow(10.0, -decades_of_frequency * i / (options.n_frequencies - 1)));
+    frequencies_hz.push_back(highest_hz *
+                             std::pow(10.0, -decades_of_frequency * i / (options.n_frequencies - 1)));
   if (options.tm) te.insert(te.end(), tm.begin(), tm.end());
   return mt::full_survey(std::move(stations), std::move(frequencies_hz), te);
 }
@@ -67,14 +69,14 @@ double SyntheticData::relative_misfit(const VectorXd& predicted) const {
   return (observed - predicted).norm() / folded(survey, observed).norm();
 }
 
-VectorXd true_impedances(const physics::mesh::Section2D& section, const SyntheticSurvey& options, mt::Accuracy accuracy,
-                         const std::filesystem::path& cache) {
+VectorXd true_impedances(const physics::mesh::Section2D& section, const SyntheticSurvey& options,
+                         mt::Accuracy accuracy, const std::filesystem::path& cache) {
   const mt::Survey2D survey = options.impedances();
   if (std::filesystem::exists(cache)) {
     const auto kept = core::read_doubles(io::Hdf5Source(cache), "impedance_ohm");
     if (kept.size() != survey.keys.size())
-      throw core::FormatError("mt_invert", "{}: expected {} impedances, got {}; remove the file", cache.string(), survey.keys.size(),
-                              kept.size());
+      throw core::FormatError("mt_invert", "{}: expected {} impedances, got {}; remove the file",
+                              cache.string(), survey.keys.size(), kept.size());
     return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
   }
   const mt::Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
@@ -87,16 +89,18 @@ VectorXd true_impedances(const physics::mesh::Section2D& section, const Syntheti
   return impedances;
 }
 
-SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedances, double noise, std::uint64_t seed, double least_error) {
-  SyntheticData data{options.data(), VectorXd(impedances.size()), VectorXd(impedances.size()), VectorXd(impedances.size()), noise};
+SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedances, double noise,
+                         std::uint64_t seed, double least_error) {
+  SyntheticData data{options.data(), VectorXd(impedances.size()), VectorXd(impedances.size()),
+                     VectorXd(impedances.size()), noise};
   const core::Philox random(seed, noise_stream);
   const double error = std::max(noise, least_error) / std::numbers::sqrt2;
   const Index n = Index{options.n_frequencies} * options.n_stations;  // per real number of an impedance
   for (Index block = 0; block < impedances.size(); block += 2 * n) {
     for (Index i = 0; i < n; ++i) {
       const Index re = block + i, im = re + n;  // also places of log10 ρₐ and phase
-      const double frequency_hz =
-          data.survey.frequencies_hz[static_cast<std::size_t>(data.survey.keys[static_cast<std::size_t>(re)].frequency)];
+      const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(
+          data.survey.keys[static_cast<std::size_t>(re)].frequency)];
       const auto put = [&](VectorXd& to, std::complex<double> z) {
         to[re] = std::log10(std::norm(z) / (2.0 * std::numbers::pi * frequency_hz * mt::mu0));
         to[im] = std::arg(z);
@@ -104,8 +108,8 @@ SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedan
       const std::complex<double> z(impedances[re], impedances[im]);
       const auto draw = static_cast<std::uint64_t>(block + 2 * i);
       put(data.clean, z);
-      put(data.observed,
-          z + noise * std::abs(z) / std::numbers::sqrt2 * std::complex<double>(random.normal(draw), random.normal(draw + 1)));
+      put(data.observed, z + noise * std::abs(z) / std::numbers::sqrt2 *
+                                 std::complex<double>(random.normal(draw), random.normal(draw + 1)));
       data.sigma[re] = 2.0 * error / std::numbers::ln10;
       data.sigma[im] = error;
     }

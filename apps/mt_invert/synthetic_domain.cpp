@@ -13,7 +13,8 @@ using Eigen::Index;
 using physics::mesh::TensorGrid2D;
 
 constexpr int n_layers = 64, region_row = 27, region_rows = 32;
-constexpr double length_m = 10000.0, region_from_m = 3000.0, region_to_m = 7000.0, layer_m = 5.0, layer_growth = 1.03;
+constexpr double length_m = 10000.0, region_from_m = 3000.0, region_to_m = 7000.0, layer_m = 5.0,
+                 layer_growth = 1.03;
 
 int count(double length, double cell) { return static_cast<int>(std::lround(length / cell)); }
 
@@ -43,7 +44,8 @@ std::vector<Index> cells_of(const TensorGrid2D& grid, int first_row, int n_rows,
   return cells;
 }
 
-/// Share of each interval `to` that lies in each of `from`, whose first and last interval go on without end. shape: (n_to, n_from).
+/// Share of each interval `to` that lies in each of `from`, whose first and last interval go on without end.
+/// shape: (n_to, n_from).
 Eigen::MatrixXd shares(const std::vector<double>& to, const std::vector<double>& from) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(std::ssize(to) - 1, std::ssize(from) - 1);
   for (std::size_t i = 0; i + 1 < to.size(); ++i) {
@@ -59,7 +61,8 @@ Eigen::MatrixXd shares(const std::vector<double>& to, const std::vector<double>&
 /// Linear to the sides, where it keeps a little, so that a cell of one patch alone has a weight.
 Eigen::VectorXd taper(Index n_z, Index n_y) {
   Eigen::RowVectorXd of_column(n_y);
-  for (Index i = 0; i < n_y; ++i) of_column[i] = 0.05 + std::min(static_cast<double>(i) + 0.5, static_cast<double>(n_y - i) - 0.5);
+  for (Index i = 0; i < n_y; ++i)
+    of_column[i] = 0.05 + std::min(static_cast<double>(i) + 0.5, static_cast<double>(n_y - i) - 0.5);
   return of_column.replicate(1, n_z).transpose();
 }
 
@@ -70,7 +73,8 @@ SyntheticDomain::SyntheticDomain(const SyntheticCells& cells)
       column_m_(cells.column_m),
       grid_(columns(cells), rows(cells)),
       domain_(cells_of(grid_, 0, n_layers, cells.n_side, count(length_m, cells.column_m))),
-      region_(cells_of(grid_, region_row, region_rows, grid_.column_of(region_from_m + 0.5 * cells.column_m), region_columns_)) {}
+      region_(cells_of(grid_, region_row, region_rows, grid_.column_of(region_from_m + 0.5 * cells.column_m),
+                       region_columns_)) {}
 
 std::vector<double> SyntheticDomain::region_depths_m() const {
   const auto first = grid_.z_edges_m().begin() + region_row;
@@ -83,23 +87,27 @@ Eigen::MatrixXd SyntheticDomain::image_of_region(const Eigen::VectorXd& model) c
 
 Eigen::VectorXd SyntheticDomain::on_grid(const physics::mesh::Section2D& section) const {
   const Eigen::MatrixXd log10_rho =
-      section.resistivity_ohm_m.array().log10().matrix().reshaped<Eigen::RowMajor>(section.grid.n_z(), section.grid.n_y());
-  const Eigen::MatrixXd mean =
-      shares(grid_.z_edges_m(), section.grid.z_edges_m()) * log10_rho * shares(grid_.y_edges_m(), section.grid.y_edges_m()).transpose();
+      section.resistivity_ohm_m.array().log10().matrix().reshaped<Eigen::RowMajor>(section.grid.n_z(),
+                                                                                   section.grid.n_y());
+  const Eigen::MatrixXd mean = shares(grid_.z_edges_m(), section.grid.z_edges_m()) * log10_rho *
+                               shares(grid_.y_edges_m(), section.grid.y_edges_m()).transpose();
   return mean.reshaped<Eigen::RowMajor>();
 }
 
-inversion::Region SyntheticDomain::subdomains(const models::PatchGrid& subdomain, inversion::DecoderPtr decoder) const {
+inversion::Region SyntheticDomain::subdomains(const models::PatchGrid& subdomain,
+                                              inversion::DecoderPtr decoder) const {
   const auto n_y = static_cast<int>(subdomain.n_y());
   const int stride = std::max(1, n_y / 2);
   if (n_y > 1 && std::abs(subdomain.width_m() - column_m_ * n_y) > 1e-6 * column_m_)
-    throw core::InvalidArgument("mt_invert",
-                                "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
-                                column_m_, n_y, subdomain.width_m());
-  if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
     throw core::InvalidArgument(
-        "mt_invert", "expected subdomains of {} rows whose columns fill the region's {} in steps of half their width, got {} × {}",
-        region_rows, region_columns_, subdomain.n_z(), n_y);
+        "mt_invert",
+        "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
+        column_m_, n_y, subdomain.width_m());
+  if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
+    throw core::InvalidArgument("mt_invert",
+                                "expected subdomains of {} rows whose columns fill the region's {} in steps "
+                                "of half their width, got {} × {}",
+                                region_rows, region_columns_, subdomain.n_z(), n_y);
   inversion::Region region{"region of interest", std::move(decoder), {}};
   const int from = grid_.column_of(region_from_m + 0.5 * column_m_);
   for (int first = from; first + n_y <= from + region_columns_; first += stride)

@@ -27,7 +27,8 @@ using inversion::InversionSummary;
 using inversion::SubdomainMap;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr int published_iterations = 4, published_jacobians = 8;  // a published iteration is a pair of half-steps, a Jacobian each
+constexpr int published_iterations = 4,
+              published_jacobians = 8;  // a published iteration is a pair of half-steps, a Jacobian each
 
 /// Notes c and what it cost after each iteration, over several minimisations.
 class NoteMisfit final : public inversion::Directive {
@@ -35,7 +36,8 @@ class NoteMisfit final : public inversion::Directive {
   explicit NoteMisfit(const SyntheticData& data) : data_(data) {}
   void on_iteration(const inversion::IterationView& view) override {
     const inversion::IterationRecord& record = view.record;
-    if (record.kind == inversion::StepKind::start && iterations_ > 0) return;  // a polish starts where the codes ended
+    if (record.kind == inversion::StepKind::start && iterations_ > 0)
+      return;  // a polish starts where the codes ended
     if (record.kind != inversion::StepKind::start) ++iterations_;
     jacobians_ += record.n_jacobian;
     const double c = data_.relative_misfit(view.predicted);
@@ -43,7 +45,8 @@ class NoteMisfit final : public inversion::Directive {
     if (jacobians_ <= published_jacobians) after_jacobians = std::min(after_jacobians, c);
     if (record.rms <= 1.0 && std::isnan(to_target)) to_target = iterations_;
   }
-  double after_iterations = std::numeric_limits<double>::infinity(), after_jacobians = after_iterations, to_target = nan;
+  double after_iterations = std::numeric_limits<double>::infinity(), after_jacobians = after_iterations,
+         to_target = nan;
 
  private:
   const SyntheticData& data_;
@@ -59,9 +62,11 @@ class ForwardMaps {
   }
   core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
     const physics::mesh::TensorGrid2D& grid = problem_.domain->grid();
-    const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(), physics::mesh::Surface2D()};
-    auto made = std::make_unique<const mt::Simulation2D>(MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
-                                                         mt::design_meshes(section, problem_.data.survey, rules_));
+    const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(),
+                                           physics::mesh::Surface2D()};
+    auto made =
+        std::make_unique<const mt::Simulation2D>(MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
+                                                 mt::design_meshes(section, problem_.data.survey, rules_));
     const auto count_and_drop = [solves = solves_](const mt::Simulation2D* simulation) {
       *solves += simulation->counts().right_hand_sides;
       delete simulation;
@@ -78,7 +83,8 @@ class ForwardMaps {
   std::shared_ptr<long> solves_ = std::make_shared<long>(0);
 };
 
-/// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does to single soundings would stay in the section.
+/// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does
+/// to single soundings would stay in the section.
 VectorXd stitched_soundings(const SyntheticProblem& problem) {
   constexpr double least_error = 0.1;
   const SyntheticData& data = problem.data;
@@ -91,7 +97,8 @@ VectorXd stitched_soundings(const SyntheticProblem& problem) {
       .interpolated = {},
   };
   const physics::mesh::TensorGrid2D& grid = problem.domain->grid();
-  return stitched(invert_soundings({.mode = mt::SoundingMode::te}, observed, grid), data.survey.stations, grid, physics::mesh::Surface2D());
+  return stitched(invert_soundings({.mode = mt::SoundingMode::te}, observed, grid), data.survey.stations,
+                  grid, physics::mesh::Surface2D());
 }
 
 inversion::RoughnessNormOptions norm_between(const MethodWeights& weights) {
@@ -110,20 +117,25 @@ struct Minimisation {
 /// Its summary, the model of cells instead of the unknowns in it.
 InversionSummary minimise(const Minimisation& what, const SyntheticProblem& problem, ForwardMaps& forward,
                           const std::shared_ptr<NoteMisfit>& notes) {
-  const inversion::RoughnessOptions roughness{.horizontal_weight = what.weights.horizontal,
-                                              .depth_weight_exponent = what.weights.depth_exponent,
-                                              .horizontal_depth_exponent = what.weights.horizontal_depth_exponent,
-                                              .depth_weight_z0_m = 50.0};
+  const inversion::RoughnessOptions roughness{
+      .horizontal_weight = what.weights.horizontal,
+      .depth_weight_exponent = what.weights.depth_exponent,
+      .horizontal_depth_exponent = what.weights.horizontal_depth_exponent,
+      .depth_weight_z0_m = 50.0};
   const inversion::CodedRoughness coded(
       what.map, inversion::roughness_operator(problem.domain->grid(), roughness), what.reference,
-      {.code_weight = what.weights.code, .between_weight = what.weights.between, .between_norm = norm_between(what.weights)});
+      {.code_weight = what.weights.code,
+       .between_weight = what.weights.between,
+       .between_norm = norm_between(what.weights)});
   VectorXd start = what.map->encode(what.start);
   inversion::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
   method.add(notes);
   method.set_reweigh(coded.reweigh());
-  method.set_redesign(inversion::redesign_until_near(
-      what.near_rms, [&](const VectorXd& unknowns) { return forward.at(what.map->value(unknowns), what.map); }));
-  InversionSummary summary = method.minimise({forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
+  method.set_redesign(inversion::redesign_until_near(what.near_rms, [&](const VectorXd& unknowns) {
+    return forward.at(what.map->value(unknowns), what.map);
+  }));
+  InversionSummary summary = method.minimise(
+      {forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
   summary.model = what.map->value(summary.model);
   return summary;
 }
@@ -143,7 +155,8 @@ void add_errors(const SyntheticProblem& problem, const InversionSummary& summary
   to.chi_rms = summary.rms;
   to.error_domain = inversion::relative_error(summary.model, problem.truth, domain.domain_cells());
   to.error_region = inversion::relative_error(summary.model, problem.truth, domain.region_cells());
-  to.similarity_region = inversion::structural_similarity(domain.image_of_region(summary.model), domain.image_of_region(problem.truth));
+  to.similarity_region = inversion::structural_similarity(domain.image_of_region(summary.model),
+                                                          domain.image_of_region(problem.truth));
 }
 
 }  // namespace
@@ -201,7 +214,8 @@ SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::Trai
   vae.check_grid(domain.region_depths_m(), "selftest vae-synthetic");
   const Eigen::Index n = domain.grid().n_cells();
   const auto map_of = [&](inversion::DecoderPtr decoder) {
-    return std::make_shared<const SubdomainMap>(n, std::vector{domain.subdomains(vae.grid(), std::move(decoder))});
+    return std::make_shared<const SubdomainMap>(
+        n, std::vector{domain.subdomains(vae.grid(), std::move(decoder))});
   };
   cells_ = std::make_shared<const SubdomainMap>(n, std::vector<inversion::Region>{});
   gaussian_ = map_of(inversion::gaussian_decoder(vae.statistics().mean, vae.statistics().covariance));
@@ -209,13 +223,17 @@ SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::Trai
 }
 
 std::shared_ptr<const SubdomainMap> SyntheticPrior::map(SyntheticMethod method) const {
-  return method == SyntheticMethod::pixel ? cells_ : method == SyntheticMethod::gaussian ? gaussian_ : feature_;
+  return method == SyntheticMethod::pixel      ? cells_
+         : method == SyntheticMethod::gaussian ? gaussian_
+                                               : feature_;
 }
 
-VectorXd SyntheticPrior::decoded(const VectorXd& model) const { return feature_->value(feature_->encode(model)); }
+VectorXd SyntheticPrior::decoded(const VectorXd& model) const {
+  return feature_->value(feature_->encode(model));
+}
 
-SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& prior, SyntheticMethod method, SyntheticStart start,
-                        const ContestSettings& settings) {
+SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& prior, SyntheticMethod method,
+                        SyntheticStart start, const ContestSettings& settings) {
   const auto begin = std::chrono::steady_clock::now();
   const VectorXd half_space = VectorXd::Constant(problem.domain->grid().n_cells(), settings.half_space_log10);
   const auto notes = std::make_shared<NoteMisfit>(problem.data);
@@ -223,18 +241,18 @@ SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& p
   const VectorXd first = start == SyntheticStart::decoded     ? prior.decoded(half_space)
                          : start == SyntheticStart::soundings ? stitched_soundings(problem)
                                                               : half_space;
-  InversionSummary summary =
-      minimise({prior.map(method), first, half_space, settings.weights_of(method), settings.max_iterations, settings.near_rms}, problem,
-               forward, notes);
+  InversionSummary summary = minimise({prior.map(method), first, half_space, settings.weights_of(method),
+                                       settings.max_iterations, settings.near_rms},
+                                      problem, forward, notes);
   SyntheticRun run;
   add_counts(summary, run.figures);
   run.figures.chi_rms_before_polish = summary.rms;
   if (method != SyntheticMethod::pixel && summary.rms > 1.0) {
     run.figures.polished = 1.0;
     const VectorXd decoded = summary.model;
-    summary =
-        minimise({prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel, settings.max_polish_iterations, settings.near_rms},
-                 problem, forward, notes);
+    summary = minimise({prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel,
+                        settings.max_polish_iterations, settings.near_rms},
+                       problem, forward, notes);
     add_counts(summary, run.figures);
   }
   add_errors(problem, summary, run.figures);

@@ -20,8 +20,8 @@ models::TrainedVae synthetic_network(const SyntheticOptions& options, const std:
   const TrainConfig config = read_train_config(data_file("benchmarks/vae_synthetic_prior.toml"), assignments);
   const auto path = folder / fmt::format("network_{}.h5", digest_of(config.toml + core::version()));
   if (!std::filesystem::exists(path)) {
-    core::log::info("training the network of vae_synthetic_prior.toml: {} draws, {} epochs", config.setup.recipe.n_draws,
-                    config.setup.recipe.epochs);
+    core::log::info("training the network of vae_synthetic_prior.toml: {} draws, {} epochs",
+                    config.setup.recipe.n_draws, config.setup.recipe.epochs);
     models::VaeTraining training = models::train_vae(config.prior, config.setup, {.data = config.data});
     io::make_folder(folder);
     io::Hdf5Sink sink(path);
@@ -29,8 +29,8 @@ models::TrainedVae synthetic_network(const SyntheticOptions& options, const std:
     sink.commit();
   }
   models::TrainedVae vae = read_network(path.string());
-  core::log::info("network {}: {} codes for {} cells, reconstruction {:.3f} decades rms", path.string(), vae.options().n_codes,
-                  vae.options().n_cells(), vae.statistics().rms);
+  core::log::info("network {}: {} codes for {} cells, reconstruction {:.3f} decades rms", path.string(),
+                  vae.options().n_codes, vae.options().n_cells(), vae.statistics().rms);
   return vae;
 }
 

@@ -8,8 +8,10 @@
 
 namespace lodestone::mt_invert {
 
-/// The network of `--network`; or the one that data/benchmarks/vae_synthetic_prior.toml trains, which is kept in `folder` under a name that changes with
-/// everything the training depends on. On one rank. errors: those of the files, of the configuration and of the training.
-[[nodiscard]] models::TrainedVae synthetic_network(const SyntheticOptions& options, const std::filesystem::path& folder);
+/// The network of `--network`; or the one that data/benchmarks/vae_synthetic_prior.toml trains, which is kept
+/// in `folder` under a name that changes with everything the training depends on. On one rank. errors: those
+/// of the files, of the configuration and of the training.
+[[nodiscard]] models::TrainedVae synthetic_network(const SyntheticOptions& options,
+                                                   const std::filesystem::path& folder);
 
 }  // namespace lodestone::mt_invert

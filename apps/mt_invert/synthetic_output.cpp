@@ -33,7 +33,8 @@ void write_models(const std::filesystem::path& path, const SyntheticDomain& doma
     sink.attribute(group, "start", name_of(entries[i].start));
     sink.attribute(group, "noise", fmt::format("{:g}", entries[i].noise));
     sink.attribute(group, "variant", entries[i].variant);
-    for (const FigureName& each : figure_names()) sink.attribute(group, each.name, fmt::format("{:.8g}", entries[i].figures.*each.figure));
+    for (const FigureName& each : figure_names())
+      sink.attribute(group, each.name, fmt::format("{:.8g}", entries[i].figures.*each.figure));
   }
   sink.commit();
 }
@@ -47,8 +48,10 @@ physics::mesh::Section2D section_of(const SyntheticDomain& domain, const VectorX
   return {domain.grid(), Eigen::pow(10.0, log10_rho.array()).matrix(), physics::mesh::Surface2D()};
 }
 
-void write_pictures(const std::filesystem::path& stem, const ContestSection& about, const SyntheticDomain& domain, const VectorXd& truth,
-                    const std::vector<ContestEntry>& entries, const std::vector<VectorXd>& models, double noise) {
+void write_pictures(const std::filesystem::path& stem, const ContestSection& about,
+                    const SyntheticDomain& domain, const VectorXd& truth,
+                    const std::vector<ContestEntry>& entries, const std::vector<VectorXd>& models,
+                    double noise) {
   const auto depth_m = domain.region_depths_m();
   const io::report::SectionFrame frame{"region of interest", 3000.0, 7000.0, depth_m.front(), depth_m.back()};
   std::vector<io::report::SectionPanel> panels;
@@ -65,29 +68,35 @@ void write_pictures(const std::filesystem::path& stem, const ContestSection& abo
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!is_shown(entries[i], noise)) continue;
     const SyntheticFigures& f = entries[i].figures;
-    add(fmt::format("{}, noise {:g} %: chi rms {:.2f}; in the frame error {:.3f}, SSIM {:.2f}", name_of(entries[i].method), 100.0 * noise,
-                    f.chi_rms, f.error_region, f.similarity_region),
+    add(fmt::format("{}, noise {:g} %: chi rms {:.2f}; in the frame error {:.3f}, SSIM {:.2f}",
+                    name_of(entries[i].method), 100.0 * noise, f.chi_rms, f.error_region,
+                    f.similarity_region),
         models[i]);
     arrays.push_back({name_of(entries[i].method) + "_log10_resistivity", models[i]});
   }
-  const io::report::SectionPictureOptions options{
-      .min_log10 = 0.5, .max_log10 = 3.0, .max_depth_m = 1000.0, .y_min_m = 0.0, .y_max_m = 10000.0, .vertical_exaggeration = 2.5};
+  const io::report::SectionPictureOptions options{.min_log10 = 0.5,
+                                                  .max_log10 = 3.0,
+                                                  .max_depth_m = 1000.0,
+                                                  .y_min_m = 0.0,
+                                                  .y_max_m = 10000.0,
+                                                  .vertical_exaggeration = 2.5};
   io::report::sections_picture(panels, options).write_png(stem.string() + ".png");
   io::write_section_vtu(stem.string() + ".vtu", section_of(domain, truth), {}, arrays);
 }
 
 }  // namespace
 
-void write_section_output(const std::filesystem::path& folder, const std::string& name, const ContestSection& section,
-                          const SyntheticDomain& domain, const VectorXd& truth, const std::vector<ContestEntry>& entries,
-                          const std::vector<VectorXd>& models) {
+void write_section_output(const std::filesystem::path& folder, const std::string& name,
+                          const ContestSection& section, const SyntheticDomain& domain, const VectorXd& truth,
+                          const std::vector<ContestEntry>& entries, const std::vector<VectorXd>& models) {
   io::make_folder(folder);
   write_models(folder / (name + ".h5"), domain, truth, entries, models);
   if (!section.with_pictures) return;
   std::set<double> noises;
   for (const ContestEntry& entry : entries) noises.insert(entry.noise);
   for (const double noise : noises)
-    write_pictures(folder / fmt::format("{}_{:g}pct", name, 100.0 * noise), section, domain, truth, entries, models, noise);
+    write_pictures(folder / fmt::format("{}_{:g}pct", name, 100.0 * noise), section, domain, truth, entries,
+                   models, noise);
 }
 
 }  // namespace lodestone::mt_invert

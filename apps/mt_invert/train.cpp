@@ -30,9 +30,11 @@ class LogEpochs final : public engine::Callback {
     const double seconds = std::chrono::duration<double>(now - last_).count();
     last_ = now;
     const auto left = static_cast<double>(epochs_ - training.n_epochs());
-    core::log::info("epoch {}/{}: loss {:.5f}, validation {:.5f}, of which reconstruction {:.5f}; {:.1f} s, at most {:.0f} s to go",
-                    training.n_epochs(), epochs_, training.figure("loss"), training.figure("validation_loss"),
-                    training.figure("validation_reconstruction"), seconds, left * seconds);
+    core::log::info(
+        "epoch {}/{}: loss {:.5f}, validation {:.5f}, of which reconstruction {:.5f}; {:.1f} s, at most "
+        "{:.0f} s to go",
+        training.n_epochs(), epochs_, training.figure("loss"), training.figure("validation_loss"),
+        training.figure("validation_reconstruction"), seconds, left * seconds);
   }
 
  private:
@@ -67,7 +69,8 @@ void open_folder(const TrainFolder& folder, const TrainArguments& arguments, con
 void write_config(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config) {
   core::write_file(
       folder.config(),
-      fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. Paths are relative to "
+      fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. "
+                  "Paths are relative to "
                   "the folder of {}.\n{}",
                   std::filesystem::path(arguments.config_path).filename().string(), config.toml));
 }
@@ -81,42 +84,49 @@ models::VaeTraining trained(const TrainConfig& config, const models::VaeRun& run
   }
 }
 
-/// Where things are, and what makes an inversion use them. Paths in a configuration start at its own folder: the whole path holds for all.
+/// Where things are, and what makes an inversion use them. Paths in a configuration start at its own folder:
+/// the whole path holds for all.
 void say_what_was_made(const TrainFolder& folder, const TrainConfig& config) {
   const std::string network = config.format == VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
   if (config.report) core::log::info("report:     {}", folder.report());
   core::log::info("network:    {}", network);
-  core::log::info("to use it:  [[learned_prior.region]] with network = {} and y_m = [from, to], in the file of `mt_invert invert`",
-                  core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
+  core::log::info(
+      "to use it:  [[learned_prior.region]] with network = {} and y_m = [from, to], in the file of "
+      "`mt_invert invert`",
+      core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
 }
 
 /// On one rank. → the exit code.
-core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config, StopRequests& stop,
-                     NewFolder& made) {
+core::ExitCode train(const TrainFolder& folder, const TrainArguments& arguments, const TrainConfig& config,
+                     StopRequests& stop, NewFolder& made) {
   const models::VaeRun run{.checkpoint = config.checkpoint ? folder.checkpoint() : "",
                            .history = folder.history(),
                            .begin = arguments.resume ? models::Begin::resume : models::Begin::anew,
                            .data = config.data,
                            .stop = [&] { return stop().has_value(); },
                            .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
-  models::check_run(config.prior, config.setup, run);  // the folder of a resume that is refused stays as it is
+  models::check_run(config.prior, config.setup,
+                    run);  // the folder of a resume that is refused stays as it is
   made.keep();
   write_config(folder, arguments, config);
   const models::VaeTraining training = trained(config, run);
   if (!training.vae) {
     const std::string next =
-        config.checkpoint ? "go on with: " + resume_command("train", arguments.config_path, arguments.assignments, folder.path().string())
+        config.checkpoint ? "go on with: " + resume_command("train", arguments.config_path,
+                                                            arguments.assignments, folder.path().string())
                           : "nothing was kept (output.checkpoint = false)";
     core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
     return core::ExitCode::interrupted;
   }
   save(folder, config.format, *training.vae);
   if (config.report) write_train_report(folder, config, *training.vae);
-  core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use", training.summary.why_stopped,
-                  training.vae->statistics().rms, training.vae->statistics().n_active(), training.vae->options().n_codes);
+  core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use",
+                  training.summary.why_stopped, training.vae->statistics().rms,
+                  training.vae->statistics().n_active(), training.vae->options().n_codes);
   if (training.vae->statistics().n_active() == 0)
     core::log::warning(
-        "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or lower loss.divergence");
+        "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or "
+        "lower loss.divergence");
   say_what_was_made(folder, config);
   return core::ExitCode::ok;
 }
@@ -131,15 +141,19 @@ int run_train(MPI_Comm comm, const TrainArguments& arguments, const CommandLine&
     on_rank_zero(comm, [&] { write_preview(folder, config); });
     return 0;
   }
-  if (core::size_of(comm) > 1) core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
-  StopRequests stop(MPI_COMM_SELF, arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
+  if (core::size_of(comm) > 1)
+    core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
+  StopRequests stop(MPI_COMM_SELF,
+                    arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
   core::ExitCode code = core::ExitCode::ok;
   on_rank_zero(comm, [&] {
     NewFolder made(folder.path(), line.log_format());
     open_folder(folder, arguments, line);
     code = train(folder, arguments, config, stop, made);
   });
-  return core::any_rank(comm, code == core::ExitCode::interrupted) ? static_cast<int>(core::ExitCode::interrupted) : 0;
+  return core::any_rank(comm, code == core::ExitCode::interrupted)
+             ? static_cast<int>(core::ExitCode::interrupted)
+             : 0;
 }
 
 }  // namespace lodestone::mt_invert

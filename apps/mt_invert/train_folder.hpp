@@ -22,7 +22,8 @@ class TrainFolder {
   [[nodiscard]] std::string report() const { return (path_ / "report.html").string(); }
   [[nodiscard]] std::filesystem::path preview() const { return path_ / "preview"; }
 
-  /// Makes the folder for a new training. errors: FileError; ConfigError when something but a preview is in it already.
+  /// Makes the folder for a new training. errors: FileError; ConfigError when something but a preview is in
+  /// it already.
   void prepare_new() const;
   /// errors: FileError when there is no checkpoint to go on from.
   void require_checkpoint() const;

@@ -45,7 +45,8 @@ std::vector<io::report::TrainingEpoch> read_history(const std::string& path) {
     const auto number = [&](const char* name) {
       const auto found = column.find(name);
       if (found == column.end() || found->second >= fields.size())
-        throw core::FormatError("mt_invert", "{}:{}: expected a column {} as training writes it, got none", path, k + 1, name);
+        throw core::FormatError("mt_invert", "{}:{}: expected a column {} as training writes it, got none",
+                                path, k + 1, name);
       double value = std::nan("");
       const std::string& field = fields[found->second];
       std::from_chars(field.data(), field.data() + field.size(), value);
@@ -68,25 +69,31 @@ MatrixXd random_codes(Index n_codes, Index n, std::uint64_t seed) {
   return codes;
 }
 
-std::vector<std::vector<std::string>> facts_of(const TrainConfig& config, const models::TrainedVae& vae, const io::VaeReport& report) {
+std::vector<std::vector<std::string>> facts_of(const TrainConfig& config, const models::TrainedVae& vae,
+                                               const io::VaeReport& report) {
   const auto& recipe = config.setup.recipe;
   const auto& grid = vae.grid();
   const models::VaeOptions& options = vae.options();
   const auto best = std::ranges::find(report.history, report.best_epoch, &io::report::TrainingEpoch::epoch);
-  return {{"Subdomain", fmt::format("{} × {} cells, {:g} to {:g} m deep, {:g} m wide", options.cells_z, options.cells_y,
-                                    grid.depth_m.front(), grid.depth_m.back(), grid.width_m())},
-          {"Network", fmt::format("{}, {} codes, {} parameters", models::name_of(options.kind), options.n_codes, vae.net().n_parameters())},
-          {"Draws", fmt::format("{}, of which {:g} % for validation", recipe.n_draws, 100.0 * recipe.validation_share)},
-          {"Epochs",
-           fmt::format("{} of {} draws per step; the best is number {}", report.history.size(), recipe.batch_size, report.best_epoch)},
-          {"Validation loss", best == report.history.end() ? "" : fmt::format("{:.4g}", best->loss)},
-          {"Reconstruction error", fmt::format("{:.3f} decades rms; the draws deviate from their mean by {:.3f}", vae.statistics().rms,
-                                               std::sqrt(vae.statistics().covariance.diagonal().mean()))},
-          {"Codes in use", fmt::format("{} of {}", vae.statistics().n_active(), options.n_codes)}};
+  return {
+      {"Subdomain", fmt::format("{} × {} cells, {:g} to {:g} m deep, {:g} m wide", options.cells_z,
+                                options.cells_y, grid.depth_m.front(), grid.depth_m.back(), grid.width_m())},
+      {"Network", fmt::format("{}, {} codes, {} parameters", models::name_of(options.kind), options.n_codes,
+                              vae.net().n_parameters())},
+      {"Draws",
+       fmt::format("{}, of which {:g} % for validation", recipe.n_draws, 100.0 * recipe.validation_share)},
+      {"Epochs", fmt::format("{} of {} draws per step; the best is number {}", report.history.size(),
+                             recipe.batch_size, report.best_epoch)},
+      {"Validation loss", best == report.history.end() ? "" : fmt::format("{:.4g}", best->loss)},
+      {"Reconstruction error",
+       fmt::format("{:.3f} decades rms; the draws deviate from their mean by {:.3f}", vae.statistics().rms,
+                   std::sqrt(vae.statistics().covariance.diagonal().mean()))},
+      {"Codes in use", fmt::format("{} of {}", vae.statistics().n_active(), options.n_codes)}};
 }
 
 void write_picture(const std::filesystem::path& path, const std::string& title, const models::Prior& prior) {
-  const io::report::PriorDraws draws{title, prior.grid().depth_m, prior.grid().y_m, prior.draws(0, n_previewed)};
+  const io::report::PriorDraws draws{title, prior.grid().depth_m, prior.grid().y_m,
+                                     prior.draws(0, n_previewed)};
   io::report::prior_picture(draws).write_png(path);
   core::log::info("{}", path.string());
 }
@@ -96,8 +103,10 @@ void write_picture(const std::filesystem::path& path, const std::string& title, 
 void write_train_report(const TrainFolder& folder, const TrainConfig& config, const models::TrainedVae& vae) {
   const auto& recipe = config.setup.recipe;
   const auto decoder = models::vae_decoder(vae);
-  const auto n_validation = static_cast<std::int64_t>(std::llround(static_cast<double>(recipe.n_draws) * recipe.validation_share));
-  const MatrixXd draws = config.prior.draws(recipe.n_draws - n_validation, std::min<std::int64_t>(n_validation, n_encoded));
+  const auto n_validation =
+      static_cast<std::int64_t>(std::llround(static_cast<double>(recipe.n_draws) * recipe.validation_share));
+  const MatrixXd draws =
+      config.prior.draws(recipe.n_draws - n_validation, std::min<std::int64_t>(n_validation, n_encoded));
   const MatrixXd codes = decoder->encode(draws);
   const Index n = std::min(n_shown, draws.cols());
   io::VaeReport report;
@@ -124,7 +133,8 @@ void write_preview(const TrainFolder& folder, const TrainConfig& config) {
   for (std::size_t k = 0; parts.size() > 1 && k < parts.size(); ++k) {
     const models::Prior alone(config.prior.grid(), {{1.0, parts[k].generator}}, config.prior.seed());
     write_picture(folder.preview() / fmt::format("generator_{}_{}.png", k + 1, parts[k].generator->kind()),
-                  fmt::format("{}: generator {}, {}", config.title, k + 1, parts[k].generator->kind()), alone);
+                  fmt::format("{}: generator {}, {}", config.title, k + 1, parts[k].generator->kind()),
+                  alone);
   }
 }
 

@@ -37,7 +37,8 @@ struct End {
   [[nodiscard]] std::string kind() const { return space().coded() ? "codes" : "cells"; }
 };
 
-/// λ by which no region's codes are narrower before the data than they were trained; `counting` notes what it was and is.
+/// λ by which no region's codes are narrower before the data than they were trained; `counting` notes what it
+/// was and is.
 double widened(double lambda, const Smoothness& smoothness, bool widen, io::Counting& counting) {
   if (!smoothness.coded()) return lambda;
   const double trained = 1.0 / std::ranges::max(smoothness.coded()->code_weights());
@@ -52,7 +53,8 @@ std::optional<End> end_of(const EndedRun& run) {
   const bool only_features = run.last.features && !(run.summary.lambda > 0.0);
   const Stage& stage = only_features ? run.first : run.last;
   const inversion::InversionSummary& ended = only_features ? *run.last.features : run.summary;
-  const double lambda = stage.alternates() && !ended.history.empty() ? ended.history.back().code_lambda : ended.lambda;
+  const double lambda =
+      stage.alternates() && !ended.history.empty() ? ended.history.back().code_lambda : ended.lambda;
   if (!(lambda > 0.0)) return std::nullopt;
   const ModelSpace& of_stage = stage.physics.space();
   const ModelSpace& space = stage.alternates() ? *stage.codes : of_stage;
@@ -68,11 +70,13 @@ std::optional<End> end_of(const EndedRun& run) {
   const double scale = wanted.scale_errors ? std::max(1.0, ended.rms) : 1.0;
   io::Counting counting{.error_scale = scale};
   const double here = widened(lambda / (scale * scale), smoothness, wanted.widen_prior, counting);
-  const inversion::DataMisfit misfit = misfit_of(run.data, run.config.huber_threshold, shift_prior_of(run.config, space));
+  const inversion::DataMisfit misfit =
+      misfit_of(run.data, run.config.huber_threshold, shift_prior_of(run.config, space));
   inversion::Objective objective{.forward = physics.forward_for(log10_resistivity),
                                  .misfit = misfit.with_errors_times(scale),
                                  .regularization = smoothness.at(unknowns)};
-  return End{std::move(physics), std::move(unknowns), counting, here, std::move(smoothness), std::move(objective)};
+  return End{std::move(physics),    std::move(unknowns), counting, here,
+             std::move(smoothness), std::move(objective)};
 }
 
 /// Numbers of the free cells in all cells; `of_held` in those that are held.
@@ -92,7 +96,8 @@ inversion::Spread spread_of_cells(const inversion::Posterior& posterior, const E
     return {spread.prior.head(n), spread.posterior.head(n)};
   }
   const VectorXd slope = space.slope_of_log10(end.unknowns).cwiseAbs();
-  return {posterior.spread().prior.head(n).cwiseProduct(slope), posterior.spread().posterior.head(n).cwiseProduct(slope)};
+  return {posterior.spread().prior.head(n).cwiseProduct(slope),
+          posterior.spread().posterior.head(n).cwiseProduct(slope)};
 }
 
 /// Each free cell's own diagonal element; NaN where codes set it.
@@ -100,7 +105,8 @@ VectorXd resolution_of_cells(const inversion::Posterior& posterior, const End& e
   const ModelSpace& space = end.space();
   if (!space.coded()) return posterior.resolution().head(space.n_free());
   VectorXd cells = VectorXd::Constant(space.n_free(), std::numeric_limits<double>::quiet_NaN());
-  cells(space.coded()->outside()) = posterior.resolution().segment(space.coded()->n_codes(), std::ssize(space.coded()->outside()));
+  cells(space.coded()->outside()) =
+      posterior.resolution().segment(space.coded()->n_codes(), std::ssize(space.coded()->outside()));
   return cells;
 }
 
@@ -109,23 +115,28 @@ VectorXd capped(const VectorXd& deviation) {
   return deviation.unaryExpr([](double value) { return value < most ? value : most; });
 }
 
-io::PosteriorSpread posterior_at(const End& end, const Earth& earth, const inversion::InvestigationOptions& rule) {
+io::PosteriorSpread posterior_at(const End& end, const Earth& earth,
+                                 const inversion::InvestigationOptions& rule) {
   const core::ScopedTimer timer("run/posterior");
   const inversion::Posterior posterior(end.physics.comm(), end.objective, end.unknowns, end.lambda);
   const inversion::Spread spread = spread_of_cells(posterior, end);
   const std::vector<std::uint8_t> seen = inversion::investigated(spread, rule);
-  const VectorXd of_seen = Eigen::Map<const Eigen::Matrix<std::uint8_t, Eigen::Dynamic, 1>>(seen.data(), std::ssize(seen)).cast<double>();
+  const VectorXd of_seen =
+      Eigen::Map<const Eigen::Matrix<std::uint8_t, Eigen::Dynamic, 1>>(seen.data(), std::ssize(seen))
+          .cast<double>();
   return {.prior_deviation_decades = in_all_cells(earth, capped(spread.prior), 0.0),
           .deviation_decades = in_all_cells(earth, capped(spread.posterior), 0.0),
           .variance_reduction = in_all_cells(earth, spread.variance_reduction(), 0.0),
-          .resolution = in_all_cells(earth, resolution_of_cells(posterior, end), std::numeric_limits<double>::quiet_NaN()),
+          .resolution = in_all_cells(earth, resolution_of_cells(posterior, end),
+                                     std::numeric_limits<double>::quiet_NaN()),
           .investigated = in_all_cells(earth, of_seen, 1.0),
           .seen_share = rule.share,
           .largest_prior_decades = rule.largest_prior,
           .lambda = end.lambda,
           .degrees_of_freedom = posterior.degrees_of_freedom(),
           .n_unknowns = static_cast<double>(end.unknowns.size()),
-          .n_data = static_cast<double>(end.objective.misfit.n_kept() - end.space().n_shifts()),  // the shifts' prior stands among them
+          .n_data = static_cast<double>(end.objective.misfit.n_kept() -
+                                        end.space().n_shifts()),  // the shifts' prior stands among them
           .counting = end.counting,
           .unknowns = end.kind()};
 }
@@ -143,38 +154,46 @@ Ensemble saved_samples(const std::string& path, const End& end, const inversion:
   if (!std::filesystem::exists(path)) return {};
   const io::Hdf5Source source(path);
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name)
-    throw core::FormatError("mt_invert", "{}: expected samples of a run, got another HDF5 file; remove it", path);
+    throw core::FormatError("mt_invert", "{}: expected samples of a run, got another HDF5 file; remove it",
+                            path);
   Ensemble ensemble = inversion::read_ensemble(source);
-  const bool same_start = ensemble.start.size() == end.unknowns.size() && (ensemble.start.array() == end.unknowns.array()).all();
+  const bool same_start =
+      ensemble.start.size() == end.unknowns.size() && (ensemble.start.array() == end.unknowns.array()).all();
   if (same_start && ensemble.lambda == end.lambda && ensemble.seed == options.seed &&
       source.attribute("", "max_iterations") == std::to_string(options.max_iterations))
     return ensemble;
-  core::log::warning("{}: these samples are of another model, seed or number of steps; new ones take their place", path);
+  core::log::warning(
+      "{}: these samples are of another model, seed or number of steps; new ones take their place", path);
   return {};
 }
 
-Ensemble sample(const End& end, const inversion::EnsembleOptions& options, const std::string& path, Ensemble done,
-                const std::function<std::optional<inversion::StopReason>()>& stop) {
+Ensemble sample(const End& end, const inversion::EnsembleOptions& options, const std::string& path,
+                Ensemble done, const std::function<std::optional<inversion::StopReason>()>& stop) {
   const core::ScopedTimer timer("run/samples");
   const auto n_done = std::ssize(done.records);
   if (n_done > 0) core::log::info("samples: {} of {} are there already", n_done, options.n_samples);
   const auto on_sample = [&](const Ensemble& ensemble) {
     const inversion::SampleRecord& last = ensemble.records.back();
     core::log::info("sample {} of {}: {}", ensemble.records.size(), options.n_samples,
-                    last.failure.empty() ? fmt::format("rms {:.4f} after {} step(s){}", end.counting.error_scale * last.rms,
-                                                       last.n_iterations, last.converged ? "" : ", not converged")
-                                         : "failed: " + last.failure);
+                    last.failure.empty()
+                        ? fmt::format("rms {:.4f} after {} step(s){}", end.counting.error_scale * last.rms,
+                                      last.n_iterations, last.converged ? "" : ", not converged")
+                        : "failed: " + last.failure);
     on_rank_zero(end.physics.comm(), [&] { save(path, ensemble, options.max_iterations); });
   };
-  bool is_first = true;  // a process makes at least one, so that short ones come to an end, as with iterations
+  bool is_first =
+      true;  // a process makes at least one, so that short ones come to an end, as with iterations
   const auto ask = [&]() -> std::optional<inversion::StopReason> {
     const auto reason = stop();
     const bool goes_on = std::exchange(is_first, false) && reason != inversion::StopReason::interrupted;
     return goes_on ? std::nullopt : reason;
   };
   const inversion::EnsembleHooks hooks{
-      .reweigh = end.space().coded() ? end.smoothness.reweigh() : inversion::Reweigh{}, .progress = on_sample, .stop = ask};
-  return inversion::randomise_then_optimise(end.physics.comm(), end.objective, end.unknowns, end.lambda, options, hooks, std::move(done));
+      .reweigh = end.space().coded() ? end.smoothness.reweigh() : inversion::Reweigh{},
+      .progress = on_sample,
+      .stop = ask};
+  return inversion::randomise_then_optimise(end.physics.comm(), end.objective, end.unknowns, end.lambda,
+                                            options, hooks, std::move(done));
 }
 
 /// The rms of its samples by the errors as stated.
@@ -213,7 +232,8 @@ std::optional<io::EnsembleSpread> spread_of(const Ensemble& ensemble, const End&
 
 }  // namespace
 
-Findings find_uncertainty(const EndedRun& run, Samples in_folder, const std::function<std::optional<inversion::StopReason>()>& stop) {
+Findings find_uncertainty(const EndedRun& run, Samples in_folder,
+                          const std::function<std::optional<inversion::StopReason>()>& stop) {
   if (!run.config.uncertainty || run.summary.predicted.size() == 0) return {};
   const UncertaintyConfig& wanted = *run.config.uncertainty;
   Findings found;
@@ -221,14 +241,18 @@ Findings find_uncertainty(const EndedRun& run, Samples in_folder, const std::fun
     const std::optional<End> end = end_of(run);
     if (!end) {
       core::log::warning(
-          "[uncertainty] is left out: the run took no step, so there is no λ to weigh the prior with; lower inversion.target_rms");
+          "[uncertainty] is left out: the run took no step, so there is no λ to weigh the prior with; lower "
+          "inversion.target_rms");
       return {};
     }
     io::Uncertainty uncertainty;
     if (wanted.ensemble) {
-      Ensemble done = in_folder == Samples::kept ? saved_samples(run.folder.ensemble(), *end, *wanted.ensemble) : Ensemble{};
+      Ensemble done = in_folder == Samples::kept
+                          ? saved_samples(run.folder.ensemble(), *end, *wanted.ensemble)
+                          : Ensemble{};
       const Ensemble ensemble =
-          with_stated_rms(sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop), end->counting.error_scale);
+          with_stated_rms(sample(*end, *wanted.ensemble, run.folder.ensemble(), std::move(done), stop),
+                          end->counting.error_scale);
       if (ensemble.stopped) return {{}, ensemble.stopped};
       core::log::info("{}", ensemble.brief());
       uncertainty.ensemble = spread_of(ensemble, *end);

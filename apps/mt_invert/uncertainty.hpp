@@ -25,14 +25,15 @@ struct EndedRun {
 enum class Samples : std::uint8_t { none, kept };
 
 struct Findings {
-  std::optional<io::Uncertainty>
-      uncertainty{};  ///< nothing where it was not asked for, cannot be had (said in a warning), or the samples were stopped
+  std::optional<io::Uncertainty> uncertainty{};  ///< nothing where it was not asked for, cannot be had (said
+                                                 ///< in a warning), or the samples were stopped
   std::optional<inversion::StopReason> stopped{};
 };
 
-/// What [uncertainty] asks for, in the unknowns of the last stage that took a step (codes where steps of cells and codes took turns), with the λ of that step.
-/// Samples go to ensemble.h5 as they come, those of this model there are kept; `stop` is asked after each of them.
-/// collective. errors: FileError, FormatError (of ensemble.h5).
+/// What [uncertainty] asks for, in the unknowns of the last stage that took a step (codes where steps of
+/// cells and codes took turns), with the λ of that step. Samples go to ensemble.h5 as they come, those of
+/// this model there are kept; `stop` is asked after each of them. collective. errors: FileError, FormatError
+/// (of ensemble.h5).
 [[nodiscard]] Findings find_uncertainty(const EndedRun& run, Samples in_folder,
                                         const std::function<std::optional<inversion::StopReason>()>& stop);
 

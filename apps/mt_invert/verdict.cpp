@@ -6,35 +6,41 @@
 namespace lodestone::mt_invert {
 namespace {
 
-constexpr double allowed_excess = 1.01;  // of the rms at the final accuracy over the target that the iterations reached
+constexpr double allowed_excess =
+    1.01;  // of the rms at the final accuracy over the target that the iterations reached
 
 }  // namespace
 
 std::string_view way_to_agree(const ForwardConfig& forward) {
   if (forward.iteration < forward.final_accuracy)
-    return forward.iteration == physics::mt::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
-                                                                 : "set forward.iteration_accuracy = \"fine\"";
+    return forward.iteration == physics::mt::Accuracy::iteration
+               ? "set forward.iteration_accuracy = \"standard\""
+               : "set forward.iteration_accuracy = \"fine\"";
   return forward.redesign != Redesigning::each_iteration
-             ? "what differs is the mesh redesigned for the final model; set forward.redesign = \"each_iteration\""
-             : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh redesigned for the final model; set "
+             ? "what differs is the mesh redesigned for the final model; set forward.redesign = "
+               "\"each_iteration\""
+             : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh "
+               "redesigned for the final model; set "
                "both one step finer";
 }
 
-Verdict judge(const inversion::InversionSummary& summary, double rms, double target, const ForwardConfig& forward) {
+Verdict judge(const inversion::InversionSummary& summary, double rms, double target,
+              const ForwardConfig& forward) {
   using enum core::ExitCode;
   using inversion::StopReason;
-  if (summary.reason == StopReason::failed) return {solver, fmt::format("the inversion stopped: {}", summary.message)};
+  if (summary.reason == StopReason::failed)
+    return {solver, fmt::format("the inversion stopped: {}", summary.message)};
   if (summary.reason != StopReason::target_reached)
-    return {not_converged,
-            fmt::format("not converged: rms {:.4f} is above the target {:g} ({}); the results are those of the last iteration", rms, target,
-                        summary.message)};
+    return {not_converged, fmt::format("not converged: rms {:.4f} is above the target {:g} ({}); the results "
+                                       "are those of the last iteration",
+                                       rms, target, summary.message)};
   if (rms > allowed_excess * target)
-    return {not_converged,
-            fmt::format("not converged: the target {:g} was reached on the iterations' meshes, but at the final accuracy the rms {:.4f} is "
-                        "above it; {}",
-                        target, rms, way_to_agree(forward))};
-  return {ok, fmt::format("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target, summary.history.back().iteration,
-                          summary.message)};
+    return {not_converged, fmt::format("not converged: the target {:g} was reached on the iterations' "
+                                       "meshes, but at the final accuracy the rms {:.4f} is "
+                                       "above it; {}",
+                                       target, rms, way_to_agree(forward))};
+  return {ok, fmt::format("done: rms {:.4f} (target {:g}) after {} iterations; {}", rms, target,
+                          summary.history.back().iteration, summary.message)};
 }
 
 }  // namespace lodestone::mt_invert

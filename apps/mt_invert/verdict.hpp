@@ -16,9 +16,10 @@ struct Verdict {
   std::string text;
 };
 
-/// `rms`: at the final accuracy, of what the iterations compared with `target`. A target that they reached may be missed there by 1 %. `solver`: the
-/// inversion failed. The summary holds at least the start model.
-[[nodiscard]] Verdict judge(const inversion::InversionSummary& summary, double rms, double target, const ForwardConfig& forward);
+/// `rms`: at the final accuracy, of what the iterations compared with `target`. A target that they reached
+/// may be missed there by 1 %. `solver`: the inversion failed. The summary holds at least the start model.
+[[nodiscard]] Verdict judge(const inversion::InversionSummary& summary, double rms, double target,
+                            const ForwardConfig& forward);
 
 /// What to set so that the iterations see the responses of the final meshes.
 [[nodiscard]] std::string_view way_to_agree(const ForwardConfig& forward);

@@ -17,16 +17,18 @@ namespace lodestone::engine {
 template <class Real>
 [[nodiscard]] Real checked_pivot(Real pivot, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (pivot > Real(0)) return pivot;
-  throw core::SolverError(call.op.name,
-                          "expected positive definite matrices, pivot {} of matrix {} in {} is {:.3g}; add to its diagonal? {}", row,
-                          matrix, call.in[0].aval->text(), static_cast<double>(pivot), at_line(call.where));
+  throw core::SolverError(
+      call.op.name,
+      "expected positive definite matrices, pivot {} of matrix {} in {} is {:.3g}; add to its diagonal? {}",
+      row, matrix, call.in[0].aval->text(), static_cast<double>(pivot), at_line(call.where));
 }
 
 /// errors: SolverError where an element of the diagonal is zero.
 inline void checked_diagonal(bool is_nonzero, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (is_nonzero) return;
-  throw core::SolverError(call.op.name, "expected triangles without zeros on the diagonal, pivot {} of matrix {} in {} is 0 {}", row,
-                          matrix, call.in[0].aval->text(), at_line(call.where));
+  throw core::SolverError(
+      call.op.name, "expected triangles without zeros on the diagonal, pivot {} of matrix {} in {} is 0 {}",
+      row, matrix, call.in[0].aval->text(), at_line(call.where));
 }
 
 }  // namespace lodestone::engine

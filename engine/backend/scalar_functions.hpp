@@ -111,7 +111,8 @@ LODESTONE_ANGLE_FUNCTION(Tan, tan);
 struct Remainder {
   template <class T>
   [[gnu::always_inline]] T operator()(T a, T b) const {
-    if (b == T(0) || b == static_cast<T>(-1)) return b == T(0) || std::is_signed_v<T> ? T(0) : static_cast<T>(a % b);
+    if (b == T(0) || b == static_cast<T>(-1))
+      return b == T(0) || std::is_signed_v<T> ? T(0) : static_cast<T>(a % b);
     const T rest = static_cast<T>(a % b);
     return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
   }
@@ -121,7 +122,8 @@ struct ShiftLeft {
   template <class T>
   [[gnu::always_inline]] T operator()(T a, T b) const {
     using Bits = std::make_unsigned_t<T>;
-    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) << b)) : T(0);
+    return static_cast<Bits>(b) < 8 * sizeof(T) ? static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) << b))
+                                                : T(0);
   }
 };
 
@@ -136,7 +138,8 @@ struct ShiftRight {
 struct Multiply {
   template <class T>
   [[gnu::always_inline]] auto operator()(T a, T b) const {
-    if constexpr (is_complex_v<T>) {  // without the C standard's repair of infinities, which costs a branch per element
+    if constexpr (is_complex_v<T>) {  // without the C standard's repair of infinities, which costs a branch
+                                      // per element
       return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
     } else {
       return static_cast<T>(a * b);
@@ -188,12 +191,13 @@ template <class Function, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
 /// Functions that vectorise: those of some twenty operations per element, and those of a few.
 template <class Function>
-inline constexpr bool is_elementary =
-    is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Erf, Power>;
+inline constexpr bool is_elementary = is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
+                                                Atan2, Sinh, Cosh, Tanh, Erf, Power>;
 template <class Function>
 inline constexpr bool is_arithmetic =
-    is_elementary<Function> || is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs, Add,
-                                         Subtract, Multiply, Divide, Maximum, Minimum>;
+    is_elementary<Function> ||
+    is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs,
+              Add, Subtract, Multiply, Divide, Maximum, Minimum>;
 /// Those that vectorise only where `is_usual`.
 template <class Function, class T>
 inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos, Tan>;

@@ -67,7 +67,8 @@ class Case {
     }
   }
   [[nodiscard]] Tensor call(const Tensors& inputs) const {
-    const Tensor out = record(op_, sample_.prepare ? sample_.prepare(inputs) : inputs, sample_.attrs, std::source_location::current());
+    const Tensor out = record(op_, sample_.prepare ? sample_.prepare(inputs) : inputs, sample_.attrs,
+                              std::source_location::current());
     return sample_.finish ? sample_.finish(out) : out;
   }
   [[nodiscard]] Tensor call() const { return call(sample_.inputs); }
@@ -93,7 +94,8 @@ class Case {
   }
   [[nodiscard]] std::string text() const {
     std::string result = op_.name + "(";
-    for (const Tensor& input : sample_.inputs) result += (result.back() == '(' ? "" : ", ") + input.aval().text();
+    for (const Tensor& input : sample_.inputs)
+      result += (result.back() == '(' ? "" : ", ") + input.aval().text();
     return result + ")" + (sample_.attrs ? " " + sample_.attrs->text() : "");
   }
 
@@ -118,7 +120,8 @@ class Checker {
         refusals(each);
         kernels(each);
         batching(each);
-        if ((dtype == DType::f64 || dtype == DType::c128 || dtype == DType::b8) && op_.derivative.exists()) derivatives(each, sampler);
+        if ((dtype == DType::f64 || dtype == DType::c128 || dtype == DType::b8) && op_.derivative.exists())
+          derivatives(each, sampler);
       }
     }
     return result_;
@@ -132,14 +135,17 @@ class Checker {
     result_.report += fmt::format("{}: {} (seed {})\n", which.text(), what, options_.seed);
   }
 
-  /// Relative difference of two results, infinite when their shapes differ or one of them is not a number where the other is.
+  /// Relative difference of two results, infinite when their shapes differ or one of them is not a number
+  /// where the other is.
   static double difference(const Tensor& a, const Tensor& b) {
     if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return INFINITY;
     const Numbers left = numbers_of(a), right = numbers_of(b);
     double worst = 0.0, scale = 1e-30;
-    for (const auto& each : right) scale = std::max(scale, std::isfinite(std::abs(each)) ? std::abs(each) : 0.0);
+    for (const auto& each : right)
+      scale = std::max(scale, std::isfinite(std::abs(each)) ? std::abs(each) : 0.0);
     for (std::size_t k = 0; k < left.size(); ++k) {
-      const bool same = left[k] == right[k] || (std::isnan(std::abs(left[k])) && std::isnan(std::abs(right[k])));
+      const bool same =
+          left[k] == right[k] || (std::isnan(std::abs(left[k])) && std::isnan(std::abs(right[k])));
       if (!same) worst = std::max(worst, std::abs(left[k] - right[k]) / scale);
       if (!same && std::isnan(std::abs(left[k] - right[k]))) worst = INFINITY;
     }
@@ -147,12 +153,14 @@ class Checker {
   }
 
   /// How near two ways to the same result must come, relative to its largest element.
-  static double agreement(DType dtype) { return dtype == DType::f32 || dtype == DType::c64 ? 2e-6 : core::is_float(dtype) ? 8e-14 : 0.0; }
+  static double agreement(DType dtype) {
+    return dtype == DType::f32 || dtype == DType::c64 ? 2e-6 : core::is_float(dtype) ? 8e-14 : 0.0;
+  }
 
   bool bounds(const Case& each) {
     const Tensors inputs = each.arguments();
-    const std::string broken =
-        out_of_bounds(record(op_, inputs, each.attrs(), std::source_location::current()), op_, each.attrs().get(), inputs);
+    const std::string broken = out_of_bounds(
+        record(op_, inputs, each.attrs(), std::source_location::current()), op_, each.attrs().get(), inputs);
     expect(broken.empty(), each, broken);
     return broken.empty();
   }
@@ -177,25 +185,29 @@ class Checker {
   void batching(const Case& each) {
     if (!op_.batch) return;
     constexpr Dim size = 3;
-    for (std::size_t mask = 1; mask < (std::size_t{1} << std::min<std::size_t>(each.inputs().size(), 3)); ++mask) {
+    for (std::size_t mask = 1; mask < (std::size_t{1} << std::min<std::size_t>(each.inputs().size(), 3));
+         ++mask) {
       std::vector<bool> batched;
       Tensors stacked;
       for (std::size_t i = 0; i < each.inputs().size(); ++i) {
         batched.push_back(((mask >> i) & 1) != 0);
         stacked.push_back(batched.back() ? stack_of(each.inputs()[i], size) : each.inputs()[i]);
       }
-      const Tensor together = vmap([&](const Tensors& x) -> Tensors { return {each.call(x)}; }, batched)(stacked)[0];
+      const Tensor together =
+          vmap([&](const Tensors& x) -> Tensors { return {each.call(x)}; }, batched)(stacked)[0];
       for (Dim n = 0; n < size; ++n) {
         Tensors alone;
         for (std::size_t i = 0; i < stacked.size(); ++i)
           alone.push_back(batched[i] ? squeeze(slice(stacked[i], 0, n, n + 1), 0) : stacked[i]);
         const double gap = difference(squeeze(slice(together, 0, n, n + 1), 0), each.call(alone));
-        expect(gap <= agreement(together.dtype()), each, fmt::format("batched and one by one differ by {:.2e}", gap));
+        expect(gap <= agreement(together.dtype()), each,
+               fmt::format("batched and one by one differ by {:.2e}", gap));
       }
     }
   }
 
-  /// x and two variations of it along a new axis 0: smaller floats (a definite matrix stays definite); other elements reversed.
+  /// x and two variations of it along a new axis 0: smaller floats (a definite matrix stays definite); other
+  /// elements reversed.
   static Tensor stack_of(const Tensor& x, Dim size) {
     Tensors parts;
     for (Dim n = 0; n < size; ++n) {
@@ -217,14 +229,16 @@ class Checker {
     // Second order: the same of the gradient of Σ Re(conj(w) f).
     const Tensors weights = directions(sampler, {each.call()});
     const Function gradient = [&](const Tensors& x) { return linearize(each.function(), x).vjp(weights); };
-    if (!op_.derivative.why_no_second.empty()) return expect(refuses(gradient, at), each, "expected the second derivative to be refused");
+    if (!op_.derivative.why_no_second.empty())
+      return expect(refuses(gradient, at), each, "expected the second derivative to be refused");
     taylor(each, gradient, at, sampler, "jvp of vjp");
     adjoint(each, gradient, at, sampler, "vjp of vjp");
   }
 
   static Tensors directions(Sampler& sampler, const Tensors& like) {
     Tensors result;
-    for (const Tensor& each : like) result.push_back(copy_to(sampler.tensor(each.shape(), -1.0, 1.0, each.dtype()), each.device()));
+    for (const Tensor& each : like)
+      result.push_back(copy_to(sampler.tensor(each.shape(), -1.0, 1.0, each.dtype()), each.device()));
     return result;
   }
 
@@ -237,7 +251,8 @@ class Checker {
     return false;
   }
 
-  void taylor(const Case& each, const Function& f, const Tensors& at, Sampler& sampler, const std::string& what) {
+  void taylor(const Case& each, const Function& f, const Tensors& at, Sampler& sampler,
+              const std::string& what) {
     const Tensors along = directions(sampler, at);
     const Linearized linearized = linearize(f, at);
     const Tensors slope = linearized.jvp(along);
@@ -247,17 +262,20 @@ class Checker {
       Tensors moved, remainder;
       for (std::size_t i = 0; i < at.size(); ++i) moved.push_back(at[i] + h * along[i]);
       const Tensors there = f(moved);
-      for (std::size_t i = 0; i < there.size(); ++i) remainder.push_back(there[i] - linearized.value()[i] - h * slope[i]);
+      for (std::size_t i = 0; i < there.size(); ++i)
+        remainder.push_back(there[i] - linearized.value()[i] - h * slope[i]);
       const double size = norm(remainder) / scale;
       largest = std::max(largest, size / h);
       if (last > 0.0 && size > 1e-14) best_order = std::max(best_order, std::log2(last / size) / 2.0);
       last = size;
     }
     expect(best_order >= options_.min_order || largest < 1e-9, each,
-           fmt::format("{}: the Taylor remainder falls with order {:.2f} (largest {:.1e})", what, best_order, largest));
+           fmt::format("{}: the Taylor remainder falls with order {:.2f} (largest {:.1e})", what, best_order,
+                       largest));
   }
 
-  void adjoint(const Case& each, const Function& f, const Tensors& at, Sampler& sampler, const std::string& what) {
+  void adjoint(const Case& each, const Function& f, const Tensors& at, Sampler& sampler,
+               const std::string& what) {
     const Linearized linearized = linearize(f, at);
     const Tensors v = directions(sampler, at), w = directions(sampler, linearized.value());
     const Tensors jv = linearized.jvp(v), jw = linearized.vjp(w);
@@ -273,6 +291,8 @@ class Checker {
 
 }  // namespace
 
-OpCheckResult check_op(std::string_view name, const OpCheckOptions& options) { return Checker(op_named(name), options).run(); }
+OpCheckResult check_op(std::string_view name, const OpCheckOptions& options) {
+  return Checker(op_named(name), options).run();
+}
 
 }  // namespace lodestone::engine

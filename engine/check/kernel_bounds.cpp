@@ -35,7 +35,8 @@ std::size_t distinct_bytes(const Node& node) {
   std::vector<bool> seen(static_cast<std::size_t>(high - low + 1), false);
   for (std::int64_t i = 0; i < node.aval.count(); ++i)
     seen[static_cast<std::size_t>(offset_of(indices_of(i, node.aval.shape), node.strides) - low)] = true;
-  return core::size_of(node.aval.dtype) * static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+  return core::size_of(node.aval.dtype) *
+         static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
 }
 
 /// An operand in the middle of bytes of one value that are not its own.
@@ -43,8 +44,10 @@ class Guarded {
  public:
   static constexpr std::size_t line = 64;
 
-  Guarded(const Aval& aval, const Strides& strides, std::byte fill) : aval_(aval), strides_(strides), size_(core::size_of(aval.dtype)) {
-    const auto [low, high] = aval.count() > 0 ? reach_of(aval.shape, strides) : std::pair<std::int64_t, std::int64_t>{0, -1};
+  Guarded(const Aval& aval, const Strides& strides, std::byte fill)
+      : aval_(aval), strides_(strides), size_(core::size_of(aval.dtype)) {
+    const auto [low, high] =
+        aval.count() > 0 ? reach_of(aval.shape, strides) : std::pair<std::int64_t, std::int64_t>{0, -1};
     low_ = low;
     const auto span = static_cast<std::size_t>(high - low + 1) * size_;
     margin_ = (4096 + 4 * span) / line * line;  // one step further along each axis ends in it
@@ -57,7 +60,8 @@ class Guarded {
   void take(const Node& node) {
     for (std::int64_t i = 0; i < aval_.count(); ++i) {
       const IntList indices = indices_of(i, aval_.shape);
-      std::memcpy(data() + offset_of(indices, strides_) * size(), node.data() + offset_of(indices, node.strides) * size(), size_);
+      std::memcpy(data() + offset_of(indices, strides_) * size(),
+                  node.data() + offset_of(indices, node.strides) * size(), size_);
     }
   }
   [[nodiscard]] View view() { return {data(), &aval_, &strides_}; }
@@ -65,9 +69,10 @@ class Guarded {
   [[nodiscard]] std::byte at(std::size_t i) const { return start_[i]; }
   [[nodiscard]] bool is_untouched_around(std::byte fill) const {
     const auto is_fill = [&](std::byte each) { return each == fill; };
-    return std::all_of(static_cast<const std::byte*>(bytes_.data()), static_cast<const std::byte*>(start_), is_fill) &&
-           std::all_of(static_cast<const std::byte*>(start_ + length_), static_cast<const std::byte*>(bytes_.data() + bytes_.size()),
-                       is_fill);
+    return std::all_of(static_cast<const std::byte*>(bytes_.data()), static_cast<const std::byte*>(start_),
+                       is_fill) &&
+           std::all_of(static_cast<const std::byte*>(start_ + length_),
+                       static_cast<const std::byte*>(bytes_.data() + bytes_.size()), is_fill);
   }
 
  private:
@@ -85,7 +90,8 @@ class Guarded {
 struct Fill {
   std::byte out, even, odd;
 };
-/// NaN or −1, large beside small, 0 or false, small beside large: no function takes all of these for the same.
+/// NaN or −1, large beside small, 0 or false, small beside large: no function takes all of these for the
+/// same.
 constexpr std::array<Fill, 4> fills{{{std::byte{0xff}, std::byte{0xff}, std::byte{1}},
                                      {std::byte{0x42}, std::byte{0x42}, std::byte{5}},
                                      {std::byte{0}, std::byte{0}, std::byte{0}},
@@ -94,11 +100,13 @@ constexpr std::array<Fill, 4> fills{{{std::byte{0xff}, std::byte{0xff}, std::byt
 /// One run of a kernel.
 class Run {
  public:
-  Run(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs, const Tensors& inputs, Fill fill)
+  Run(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs, const Tensors& inputs,
+      Fill fill)
       : out(node.aval, contiguous_strides(node.aval.shape), fill.out), fill_(fill.out) {
     std::vector<View> views;
     for (const Tensor& input : inputs) {
-      const Strides strides = kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().strides;
+      const Strides strides =
+          kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().strides;
       in.emplace_back(input.aval(), strides, in.size() % 2 == 0 ? fill.even : fill.odd).take(input.node());
       views.push_back(in.back().view());
     }
@@ -117,19 +125,25 @@ struct Written {
   std::string wrong = {};
 };
 
-Written of_kernel(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs, const Tensors& inputs) {
+Written of_kernel(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs,
+                  const Tensors& inputs) {
   std::vector<std::unique_ptr<Run>> runs;
   for (const Fill& fill : fills) {
     runs.push_back(std::make_unique<Run>(kernel, node, op, attrs, inputs, fill));
-    if (!runs.back()->stayed_inside()) return {0, fmt::format("kernel {} wrote outside {}", kernel.name, node.aval.text())};
+    if (!runs.back()->stayed_inside())
+      return {0, fmt::format("kernel {} wrote outside {}", kernel.name, node.aval.text())};
   }
   const Guarded& first = runs[0]->out;
   Written written;
   for (std::size_t i = 0; i < first.length(); ++i)
-    written.n_bytes += std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run->out.at(i) == first.at(i); }) ? 1 : 0;
+    written.n_bytes +=
+        std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run->out.at(i) == first.at(i); })
+            ? 1
+            : 0;
   if (written.n_bytes < first.length())
-    written.wrong = fmt::format("kernel {} left {} of the {} bytes of {} unwritten, or read what is no element of an input", kernel.name,
-                                first.length() - written.n_bytes, first.length(), node.aval.text());
+    written.wrong = fmt::format(
+        "kernel {} left {} of the {} bytes of {} unwritten, or read what is no element of an input",
+        kernel.name, first.length() - written.n_bytes, first.length(), node.aval.text());
   return written;
 }
 
@@ -138,20 +152,24 @@ std::string of_view(const Node& node) {
   if (node.aval.count() == 0) return "";
   const auto [low, high] = reach_of(node.aval.shape, node.strides);
   const auto size = static_cast<std::int64_t>(core::size_of(node.aval.dtype));
-  const bool fits = node.offset + low >= 0 && (node.offset + high + 1) * size <= static_cast<std::int64_t>(node.buffer->bytes());
-  return fits ? "" : fmt::format("the view {} reaches past the {} bytes it looks at", node.aval.text(), node.buffer->bytes());
+  const bool fits = node.offset + low >= 0 &&
+                    (node.offset + high + 1) * size <= static_cast<std::int64_t>(node.buffer->bytes());
+  return fits ? ""
+              : fmt::format("the view {} reaches past the {} bytes it looks at", node.aval.text(),
+                            node.buffer->bytes());
 }
 
 }  // namespace
 
-std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs* attrs, const Tensors& inputs) {
+std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs* attrs,
+                          const Tensors& inputs) {
   const Node& node = recorded.node();
   if (op.run) return "";  // the executor compares
   if (node.op != &op) {
     const Aval expected = op.infer({op, inputs, attrs, node.where});
-    return recorded.aval() == expected
-               ? ""
-               : fmt::format("the shape rule says {}, the decomposition gave {}", expected.text(), recorded.aval().text());
+    return recorded.aval() == expected ? ""
+                                       : fmt::format("the shape rule says {}, the decomposition gave {}",
+                                                     expected.text(), recorded.aval().text());
   }
   Node probe;
   probe.aval = node.aval;

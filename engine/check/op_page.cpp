@@ -21,12 +21,14 @@ std::string kernels_of(const OpInfo& row, Backend backend) {
     by_name.back().second.push_back(core::name_of(static_cast<DType>(i)));
   }
   std::vector<std::string> parts;
-  for (const auto& [kernel, dtypes] : by_name) parts.push_back(fmt::format("`{}` ({})", kernel, fmt::join(dtypes, ", ")));
+  for (const auto& [kernel, dtypes] : by_name)
+    parts.push_back(fmt::format("`{}` ({})", kernel, fmt::join(dtypes, ", ")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string kernels_text(const OpInfo& row) {
-  const std::string reference = kernels_of(row, Backend::reference), processor = kernels_of(row, Backend::processor);
+  const std::string reference = kernels_of(row, Backend::reference),
+                    processor = kernels_of(row, Backend::processor);
   std::vector<std::string> parts;
   if (row.view != nullptr) parts.emplace_back("none where strides can say it: a view");
   if (!reference.empty()) parts.push_back(reference);
@@ -46,7 +48,8 @@ std::string cell(std::string_view text) {
 std::string derivative_text(const Derivative& derivative) {
   if (!derivative.exists()) return "none: " + derivative.why_none;
   const std::string& second = derivative.why_no_second;
-  return fmt::format("`{}`{}", cell(derivative.formula), second.empty() ? "" : "; of first order only: " + second);
+  return fmt::format("`{}`{}", cell(derivative.formula),
+                     second.empty() ? "" : "; of first order only: " + second);
 }
 
 DType first_dtype(const OpInfo& row) {
@@ -71,8 +74,8 @@ std::string examples(const OpInfo& row) {
     std::vector<std::string> inputs, outputs;
     for (const Tensor& input : in) inputs.push_back(input.aval().text());
     for (const Aval& each : out) outputs.push_back(each.text());
-    lines += fmt::format("    {} → {}{}{}\n", fmt::join(inputs, ", "), fmt::join(outputs, ", "), sample.attrs ? "    " : "",
-                         sample.attrs ? sample.attrs->text() : "");
+    lines += fmt::format("    {} → {}{}{}\n", fmt::join(inputs, ", "), fmt::join(outputs, ", "),
+                         sample.attrs ? "    " : "", sample.attrs ? sample.attrs->text() : "");
     ++n_shown;
   }
   return lines;
@@ -84,7 +87,8 @@ std::string op_page(std::string_view name) {
   const OpInfo& row = op_named(name);
   std::string page = fmt::format("# {}\n\n`{}`\n\n| | |\n|---|---|\n", row.name, row.formula);
   page += fmt::format("| inputs | {} |\n", row.n_inputs < 0 ? "any number" : fmt::format("{}", row.n_inputs));
-  page += fmt::format("| dtypes of {} | {} |\n", row.n_inputs == 0 ? "the output" : "the first", row.dtypes.text());
+  page += fmt::format("| dtypes of {} | {} |\n", row.n_inputs == 0 ? "the output" : "the first",
+                      row.dtypes.text());
   page += fmt::format("| derivative | {} |\n", derivative_text(row.derivative));
   page += fmt::format("| under vmap | {} |\n", row.batch ? "one call for the batch" : "not possible");
   page += fmt::format("| kernels | {} |\n", kernels_text(row));

@@ -19,13 +19,15 @@ Tensor zeros_as(const Tensor& like, const Shape& shape, DType dtype) {
 
 /// The first name in quotes, of a map or a function; all of a text without.
 std::string named_in(const std::string& text) {
-  const std::size_t first = text.find('"'), last = first == std::string::npos ? first : text.find('"', first + 1);
+  const std::size_t first = text.find('"'),
+                    last = first == std::string::npos ? first : text.find('"', first + 1);
   return last == std::string::npos ? text : text.substr(first + 1, last - first - 1);
 }
 
 class WrongCalls {
  public:
-  WrongCalls(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs) : op_(op), inputs_(inputs), attrs_(attrs) {}
+  WrongCalls(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs)
+      : op_(op), inputs_(inputs), attrs_(attrs) {}
 
   Refusals run() {
     if (op_.n_inputs >= 0) other_numbers();
@@ -46,9 +48,10 @@ class WrongCalls {
     std::string message;
     try {
       // An op that runs at once is asked for its shape rule only: what it runs may be anybody's code.
-      const bool only_rule =
-          op_.runs_when_recorded != nullptr && std::ssize(inputs) == std::ssize(inputs_) && op_.dtypes.contains(inputs[0].dtype());
-      static_cast<void>(only_rule ? op_.infer({op_, inputs, attrs_.get(), where}) : record(op_, inputs, attrs_, where).aval());
+      const bool only_rule = op_.runs_when_recorded != nullptr && std::ssize(inputs) == std::ssize(inputs_) &&
+                             op_.dtypes.contains(inputs[0].dtype());
+      static_cast<void>(only_rule ? op_.infer({op_, inputs, attrs_.get(), where})
+                                  : record(op_, inputs, attrs_, where).aval());
       return;
     } catch (const core::Error& error) {
       message = error.what();
@@ -62,12 +65,14 @@ class WrongCalls {
     }
     const auto names = [&](const std::string& what) { return message.find(what) != std::string::npos; };
     if (found_.unclear.empty() && !one_of.empty() && std::none_of(one_of.begin(), one_of.end(), names))
-      found_.unclear = fmt::format("the message \"{}\" lacks what it does not fit, one of {}", message, fmt::join(one_of, " "));
+      found_.unclear = fmt::format("the message \"{}\" lacks what it does not fit, one of {}", message,
+                                   fmt::join(one_of, " "));
   }
 
   void other_numbers() {
     Tensors more = inputs_, fewer = inputs_;
-    more.push_back(zeros_as(more.empty() ? Tensor::from<double>(std::vector<double>{0.0}, {}) : more[0], {}, DType::f64));
+    more.push_back(zeros_as(more.empty() ? Tensor::from<double>(std::vector<double>{0.0}, {}) : more[0], {},
+                            DType::f64));
     call(more, {fmt::format("{} inputs, got {}", op_.n_inputs, more.size())});
     if (fewer.empty()) return;
     fewer.pop_back();
@@ -97,10 +102,13 @@ class WrongCalls {
     }
     for (const Shape& other : others) {
       Needed one_of;  // an input that it does not fit, a form that none does, or the attributes
-      if (attrs_ && inputs_.size() > 1) one_of.insert(one_of.end(), {attrs_->text(), named_in(attrs_->text())});
+      if (attrs_ && inputs_.size() > 1)
+        one_of.insert(one_of.end(), {attrs_->text(), named_in(attrs_->text())});
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
         if (i != which)
-          one_of.insert(one_of.end(), {inputs_[i].aval().kind == Kind::array ? inputs_[i].shape().text() : inputs_[i].aval().text(), "…"});
+          one_of.insert(one_of.end(), {inputs_[i].aval().kind == Kind::array ? inputs_[i].shape().text()
+                                                                             : inputs_[i].aval().text(),
+                                       "…"});
       }
       call(with(which, zeros_as(inputs_[which], other, inputs_[which].dtype())), {other.text()}, one_of);
     }
@@ -120,6 +128,8 @@ class WrongCalls {
 
 }  // namespace
 
-Refusals refusals_of(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs) { return WrongCalls(op, inputs, attrs).run(); }
+Refusals refusals_of(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs) {
+  return WrongCalls(op, inputs, attrs).run();
+}
 
 }  // namespace lodestone::engine

@@ -15,15 +15,19 @@ void write_flat(ArraySink& sink, const std::string& name, DType dtype, std::span
   sink.write(name, {dtype, {static_cast<std::int64_t>(values.size())}}, std::as_bytes(values));
 }
 
-std::string describe(const ArrayInfo& info) { return fmt::format("{} of shape ({})", name_of(info.dtype), fmt::join(info.shape, ", ")); }
+std::string describe(const ArrayInfo& info) {
+  return fmt::format("{} of shape ({})", name_of(info.dtype), fmt::join(info.shape, ", "));
+}
 
 /// Info of an array that must exist with this dtype and, unless 0, this number of axes.
 ArrayInfo expect(const ArraySource& source, const std::string& name, DType dtype, std::size_t rank) {
-  if (!source.contains(name)) throw FormatError("core::read", "expected an array \"{}\", found none; is the file complete?", name);
+  if (!source.contains(name))
+    throw FormatError("core::read", "expected an array \"{}\", found none; is the file complete?", name);
   ArrayInfo info = source.info(name);
   if (info.dtype != dtype || (rank != 0 && info.shape.size() != rank)) {
-    throw FormatError("core::read", "expected array \"{}\" as {}{}, got {}; was the file written by another version?", name, name_of(dtype),
-                      rank == 0 ? "" : fmt::format(" with {} axes", rank), describe(info));
+    throw FormatError("core::read",
+                      "expected array \"{}\" as {}{}, got {}; was the file written by another version?", name,
+                      name_of(dtype), rank == 0 ? "" : fmt::format(" with {} axes", rank), describe(info));
   }
   return info;
 }
@@ -43,7 +47,9 @@ std::int64_t ArrayInfo::count() const {
   return product;
 }
 
-void write_vector(ArraySink& sink, const std::string& name, std::span<const double> values) { write_flat(sink, name, DType::f64, values); }
+void write_vector(ArraySink& sink, const std::string& name, std::span<const double> values) {
+  write_flat(sink, name, DType::f64, values);
+}
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::complex<double>> values) {
   write_flat(sink, name, DType::c128, values);
 }
@@ -64,12 +70,16 @@ void write_texts(ArraySink& sink, const std::string& name, const std::vector<std
   std::size_t width = 1;
   for (const std::string& text : texts) width = std::max(width, text.size());
   std::vector<char> padded(texts.size() * width, '\0');
-  for (std::size_t i = 0; i < texts.size(); ++i) std::ranges::copy(texts[i], padded.begin() + static_cast<std::ptrdiff_t>(i * width));
-  const ArrayInfo info{DType::u8, {static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(width)}};
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    std::ranges::copy(texts[i], padded.begin() + static_cast<std::ptrdiff_t>(i * width));
+  const ArrayInfo info{DType::u8,
+                       {static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(width)}};
   sink.write(name, info, std::as_bytes(std::span<const char>(padded)));
 }
 
-std::vector<double> read_doubles(const ArraySource& source, const std::string& name) { return read_flat<double>(source, name, DType::f64); }
+std::vector<double> read_doubles(const ArraySource& source, const std::string& name) {
+  return read_flat<double>(source, name, DType::f64);
+}
 std::vector<std::complex<double>> read_complexes(const ArraySource& source, const std::string& name) {
   return read_flat<std::complex<double>>(source, name, DType::c128);
 }
@@ -83,7 +93,8 @@ std::vector<std::uint8_t> read_bytes(const ArraySource& source, const std::strin
 Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name) {
   const ArrayInfo info = expect(source, name, DType::f64, 2);
   RowMajorMatrix rows(info.shape[0], info.shape[1]);
-  source.read(name, 0, std::as_writable_bytes(std::span<double>(rows.data(), static_cast<std::size_t>(rows.size()))));
+  source.read(name, 0,
+              std::as_writable_bytes(std::span<double>(rows.data(), static_cast<std::size_t>(rows.size()))));
   return rows;
 }
 

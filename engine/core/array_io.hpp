@@ -37,9 +37,11 @@ class ArraySource {
   [[nodiscard]] virtual bool contains(const std::string& name) const = 0;
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;  ///< all arrays, sorted
   [[nodiscard]] virtual ArrayInfo info(const std::string& name) const = 0;
-  /// Reads elements [first, first + out.size()/size_of(dtype)) in row-major order. errors: FormatError on a missing array or range.
+  /// Reads elements [first, first + out.size()/size_of(dtype)) in row-major order. errors: FormatError on a
+  /// missing array or range.
   virtual void read(const std::string& name, std::int64_t first, std::span<std::byte> out) const = 0;
-  [[nodiscard]] virtual std::string attribute(const std::string& object, const std::string& key) const = 0;  ///< errors: FormatError
+  [[nodiscard]] virtual std::string attribute(const std::string& object,
+                                              const std::string& key) const = 0;  ///< errors: FormatError
   [[nodiscard]] virtual bool has_attribute(const std::string& object, const std::string& key) const = 0;
   [[nodiscard]] virtual std::string location() const { return "memory"; }  ///< the file, for messages
 };
@@ -51,9 +53,11 @@ void write_vector(ArraySink& sink, const std::string& name, std::span<const std:
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values);
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::uint8_t> values);
 void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<const Eigen::MatrixXd>& values);
-void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts);  ///< (n, width) u8, zero padded
+void write_texts(ArraySink& sink, const std::string& name,
+                 const std::vector<std::string>& texts);  ///< (n, width) u8, zero padded
 [[nodiscard]] std::vector<double> read_doubles(const ArraySource& source, const std::string& name);
-[[nodiscard]] std::vector<std::complex<double>> read_complexes(const ArraySource& source, const std::string& name);
+[[nodiscard]] std::vector<std::complex<double>> read_complexes(const ArraySource& source,
+                                                               const std::string& name);
 [[nodiscard]] std::vector<std::int64_t> read_integers(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<std::uint8_t> read_bytes(const ArraySource& source, const std::string& name);
 [[nodiscard]] Eigen::MatrixXd read_matrix(const ArraySource& source, const std::string& name);

@@ -3,28 +3,30 @@
 
 #include "engine/core/error.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <system_error>
+#include <unistd.h>
 
 namespace lodestone::core {
 namespace {
 
 [[noreturn]] void throw_unwritable(const std::string& path, int error) {
-  throw FileError("core::AtomicFile", "cannot write {}: {}; check the folder, its permissions and the free space", path,
+  throw FileError("core::AtomicFile",
+                  "cannot write {}: {}; check the folder, its permissions and the free space", path,
                   std::strerror(error));
 }
 
 std::string temporary_name(const std::filesystem::path& path) {
-  return (path.parent_path() / fmt::format(".{}.{}.tmp{}", path.stem().string(), getpid(), path.extension().string())).string();
+  return (path.parent_path() /
+          fmt::format(".{}.{}.tmp{}", path.stem().string(), getpid(), path.extension().string()))
+      .string();
 }
 
 }  // namespace
@@ -72,12 +74,14 @@ void write_file(const std::string& path, std::span<const std::span<const std::by
 
 void remove_leftovers(const std::string& given) {
   const std::filesystem::path path(given);
-  const std::string head = fmt::format(".{}.", path.stem().string()), tail = fmt::format(".tmp{}", path.extension().string());
+  const std::string head = fmt::format(".{}.", path.stem().string()),
+                    tail = fmt::format(".tmp{}", path.extension().string());
   std::error_code ignored;
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) continue;
+    if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail))
+      continue;
     pid_t process = 0;
     const char* last = name.data() + name.size() - tail.size();
     const auto [end, error] = std::from_chars(name.data() + head.size(), last, process);

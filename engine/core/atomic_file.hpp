@@ -8,8 +8,9 @@
 
 namespace lodestone::core {
 
-/// A file written under a temporary name in the same folder; `commit` puts it in its place, so that readers see the old file or the new one.
-/// Without `commit` (an exception on the way) the temporary file is removed and an older file stays.
+/// A file written under a temporary name in the same folder; `commit` puts it in its place, so that readers
+/// see the old file or the new one. Without `commit` (an exception on the way) the temporary file is removed
+/// and an older file stays.
 class AtomicFile {
  public:
   /// errors: FileError when the folder is missing or cannot be written.
@@ -32,7 +33,8 @@ void write_file(const std::string& path, std::string_view bytes);
 /// The same for bytes in several pieces, one after the other.
 void write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces);
 
-/// Removes the temporary files that processes which were killed while writing `path` have left beside it. For files that are written again and again.
+/// Removes the temporary files that processes which were killed while writing `path` have left beside it. For
+/// files that are written again and again.
 void remove_leftovers(const std::string& path);
 
 }  // namespace lodestone::core

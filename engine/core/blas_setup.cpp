@@ -23,8 +23,8 @@ namespace {
 /// OpenBLAS's name of the widest kernels this processor runs; null where the oldest ones are right.
 const char* fitting_kernels() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl");
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   if (has_avx512) return "SkylakeX";
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
 #endif
@@ -48,7 +48,8 @@ void choose_kernels() {
   }
   if (are_old(blas_kernels()))
     log::warning(
-        "OpenBLAS does not know this processor and runs its {} kernels, several times slower than need be; set OPENBLAS_CORETYPE={}",
+        "OpenBLAS does not know this processor and runs its {} kernels, several times slower than need be; "
+        "set OPENBLAS_CORETYPE={}",
         blas_kernels(), fitting);
 }
 

@@ -10,24 +10,32 @@
 namespace lodestone::core {
 namespace {
 
-constexpr Eigen::Index jacobian_block = 64;  // unit vectors per vjp call: bounds memory, keeps multi-right-hand-side solves full
+constexpr Eigen::Index jacobian_block =
+    64;  // unit vectors per vjp call: bounds memory, keeps multi-right-hand-side solves full
 
 void expect_rows(const char* what, const ConstMatrixRef& directions, Eigen::Index rows) {
   if (directions.rows() != rows) {
-    throw ShapeError("core::Linearization", "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?",
-                     what, rows, directions.rows(), directions.cols());
+    throw ShapeError(
+        "core::Linearization",
+        "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?", what,
+        rows, directions.rows(), directions.cols());
   }
 }
 
-/// x − x is 0 or NaN; the sum takes a third of the time of `allFinite`, and rows of a Jacobian are looked at once per map of a chain.
+/// x − x is 0 or NaN; the sum takes a third of the time of `allFinite`, and rows of a Jacobian are looked at
+/// once per map of a chain.
 bool all_finite(const Eigen::MatrixXd& x) { return (x - x).sum() == 0.0; }
 
 Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
   if (result.rows() != rows || result.cols() != cols) {
-    throw ShapeError("core::Linearization", "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map",
-                     what, rows, cols, result.rows(), result.cols());
+    throw ShapeError(
+        "core::Linearization",
+        "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map", what,
+        rows, cols, result.rows(), result.cols());
   }
-  if (!all_finite(result)) throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity", what);
+  if (!all_finite(result))
+    throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity",
+                      what);
   return result;
 }
 
@@ -35,8 +43,9 @@ void check_rows(const char* what, const std::vector<Eigen::Index>& rows, Eigen::
   std::vector<bool> seen(static_cast<std::size_t>(size_out), false);
   for (const Eigen::Index row : rows) {
     if (row < 0 || row >= size_out || seen[static_cast<std::size_t>(row)]) {
-      throw ShapeError("core::Linearization", "{}: expected distinct rows in 0 … {}, the map gave {}{}; this is a fault in the map", what,
-                       size_out - 1, row, row >= 0 && row < size_out ? " twice" : "");
+      throw ShapeError("core::Linearization",
+                       "{}: expected distinct rows in 0 … {}, the map gave {}{}; this is a fault in the map",
+                       what, size_out - 1, row, row >= 0 && row < size_out ? " twice" : "");
     }
     seen[static_cast<std::size_t>(row)] = true;
   }
@@ -57,11 +66,14 @@ Eigen::Index first_not_finite(const ConstVectorRef& x) {
 
 void check_result(const DifferentiableMap& map, const ConstVectorRef& result) {
   if (result.size() != map.size_out()) {
-    throw ShapeError(map.name(), "expected {} outputs, the map gave {}; this is a fault in the map", map.size_out(), result.size());
+    throw ShapeError(map.name(), "expected {} outputs, the map gave {}; this is a fault in the map",
+                     map.size_out(), result.size());
   }
   if (const Eigen::Index bad = first_not_finite(result); bad >= 0) {
-    throw SolverError(map.name(), "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?", result[bad],
-                      bad, result.size());
+    throw SolverError(
+        map.name(),
+        "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?",
+        result[bad], bad, result.size());
   }
 }
 
@@ -79,32 +91,41 @@ Eigen::MatrixXd Linearization::vjp(const ConstMatrixRef& directions) const {
 
 Eigen::MatrixXd Linearization::row_product(Eigen::MatrixXd rows) const {
   if (rows.cols() != size_out()) {
-    throw ShapeError("core::Linearization",
-                     "row_product: expected rows of shape (k, {}), got ({}, {}); was the map made for other unknowns?", size_out(),
-                     rows.rows(), rows.cols());
+    throw ShapeError(
+        "core::Linearization",
+        "row_product: expected rows of shape (k, {}), got ({}, {}); was the map made for other unknowns?",
+        size_out(), rows.rows(), rows.cols());
   }
   const Eigen::Index n_rows = rows.rows();
   return checked("row_product", do_row_product(std::move(rows)), n_rows, size_in());
 }
 
-Eigen::MatrixXd Linearization::jacobian() const { return checked("jacobian", do_jacobian(), size_out(), size_in()); }
+Eigen::MatrixXd Linearization::jacobian() const {
+  return checked("jacobian", do_jacobian(), size_out(), size_in());
+}
 
-JacobianRows Linearization::local_jacobian() const { return checked("local_jacobian", do_local_jacobian(), size_out(), size_in()); }
+JacobianRows Linearization::local_jacobian() const {
+  return checked("local_jacobian", do_local_jacobian(), size_out(), size_in());
+}
 
 JacobianRows Linearization::local_jacobian_through(const Linearization& inner) const {
   if (inner.size_out() != size_in())
-    throw ShapeError("core::Linearization", "local_jacobian_through: expected an inner map of {} outputs, got one of {}", size_in(),
+    throw ShapeError("core::Linearization",
+                     "local_jacobian_through: expected an inner map of {} outputs, got one of {}", size_in(),
                      inner.size_out());
   return checked("local_jacobian_through", do_local_jacobian_through(inner), size_out(), inner.size_in());
 }
 
 JacobianRows Linearization::every_row(Eigen::MatrixXd jacobian) {
-  JacobianRows block{std::vector<Eigen::Index>(static_cast<std::size_t>(jacobian.rows())), std::move(jacobian)};
+  JacobianRows block{std::vector<Eigen::Index>(static_cast<std::size_t>(jacobian.rows())),
+                     std::move(jacobian)};
   std::iota(block.rows.begin(), block.rows.end(), Eigen::Index{0});
   return block;
 }
 
-Eigen::MatrixXd Linearization::do_row_product(Eigen::MatrixXd rows) const { return vjp(rows.transpose()).transpose(); }
+Eigen::MatrixXd Linearization::do_row_product(Eigen::MatrixXd rows) const {
+  return vjp(rows.transpose()).transpose();
+}
 
 JacobianRows Linearization::do_local_jacobian() const { return every_row(jacobian()); }
 
@@ -127,9 +148,11 @@ Eigen::MatrixXd Linearization::do_jacobian() const {
 
 void DifferentiableMap::check(const ConstVectorRef& x) const {
   if (x.size() != size_in())
-    throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(), x.size());
+    throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(),
+                     x.size());
   if (const Eigen::Index bad = first_not_finite(x); bad >= 0) {
-    throw InvalidArgument(name(), "expected finite unknowns, got {} at index {} of {}", x[bad], bad, x.size());
+    throw InvalidArgument(name(), "expected finite unknowns, got {} at index {} of {}", x[bad], bad,
+                          x.size());
   }
 }
 
@@ -145,12 +168,15 @@ std::unique_ptr<Linearization> DifferentiableMap::linearize(const ConstVectorRef
   auto linearization = do_linearize(x);
   check_result(*this, linearization->value());
   if (linearization->size_in() != size_in()) {
-    throw ShapeError(name(), "expected a linearization of {} unknowns, the map gave {}; this is a fault in the map", size_in(),
-                     linearization->size_in());
+    throw ShapeError(name(),
+                     "expected a linearization of {} unknowns, the map gave {}; this is a fault in the map",
+                     size_in(), linearization->size_in());
   }
   return linearization;
 }
 
-Eigen::VectorXd DifferentiableMap::do_value(const ConstVectorRef& x) const { return do_linearize(x)->value(); }
+Eigen::VectorXd DifferentiableMap::do_value(const ConstVectorRef& x) const {
+  return do_linearize(x)->value();
+}
 
 }  // namespace lodestone::core

@@ -19,7 +19,8 @@ struct JacobianRows {
   Eigen::MatrixXd values;          ///< (rows.size(), n_in)
 };
 
-/// A map F frozen at one point x: its value and its derivative J = dF/dx. Owns the fields and factorisations at x; immutable.
+/// A map F frozen at one point x: its value and its derivative J = dF/dx. Owns the fields and factorisations
+/// at x; immutable.
 ///
 /// collective: every member, over the communicator of the map that made it.
 class Linearization {
@@ -36,17 +37,23 @@ class Linearization {
   [[nodiscard]] Eigen::MatrixXd jvp(const ConstMatrixRef& directions) const;
   /// Jᵀ W for k directions at once. shapes: W (n_out, k) → (n_in, k). errors: ShapeError.
   [[nodiscard]] Eigen::MatrixXd vjp(const ConstMatrixRef& directions) const;
-  /// W J for k rows at once: the `vjp` of rows that lie in memory as those of a Jacobian do. shapes: W (k, n_out) → (k, n_in). errors: ShapeError.
+  /// W J for k rows at once: the `vjp` of rows that lie in memory as those of a Jacobian do. shapes: W (k,
+  /// n_out) → (k, n_in). errors: ShapeError.
   [[nodiscard]] Eigen::MatrixXd row_product(Eigen::MatrixXd rows) const;
   /// Dense J, shape (n_out, n_in), on every rank.
   [[nodiscard]] Eigen::MatrixXd jacobian() const;
-  /// The rows of J that this rank holds. Every row is held by at least one rank; a row that several hold (all of them, in a serial map) has the same
-  /// bits there. errors of all six: SolverError when the result is not finite, here and below perhaps on one rank only.
+  /// The rows of J that this rank holds. Every row is held by at least one rank; a row that several hold (all
+  /// of them, in a serial map) has the same bits there. errors of all six: SolverError when the result is not
+  /// finite, here and below perhaps on one rank only.
   [[nodiscard]] JacobianRows local_jacobian() const;
-  /// The same rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial, by themselves. errors: ShapeError.
+  /// The same rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial, by
+  /// themselves. errors: ShapeError.
   [[nodiscard]] JacobianRows local_jacobian_through(const Linearization& inner) const;
-  /// Memory held on this rank in bytes, an estimate: what the engine counts for a simulation inside a graph. The default: the value alone. Not collective.
-  [[nodiscard]] virtual std::size_t bytes() const { return static_cast<std::size_t>(value_.size()) * sizeof(double); }
+  /// Memory held on this rank in bytes, an estimate: what the engine counts for a simulation inside a graph.
+  /// The default: the value alone. Not collective.
+  [[nodiscard]] virtual std::size_t bytes() const {
+    return static_cast<std::size_t>(value_.size()) * sizeof(double);
+  }
 
  protected:
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
@@ -62,14 +69,16 @@ class Linearization {
   virtual Eigen::MatrixXd do_jacobian() const;
   /// The default gives every row on every rank; override where ranks compute rows of their own.
   virtual JacobianRows do_local_jacobian() const;
-  /// The default takes all of its rows at once; override where rows come in blocks, so that each goes through `inner` while it is in cache.
+  /// The default takes all of its rows at once; override where rows come in blocks, so that each goes through
+  /// `inner` while it is in cache.
   virtual JacobianRows do_local_jacobian_through(const Linearization& inner) const;
 
   Eigen::Index size_in_;
   Eigen::VectorXd value_;
 };
 
-/// The contract between unknowns and data: a forward solver, a transform, a decoder … Real f64 vectors, replicated on every rank.
+/// The contract between unknowns and data: a forward solver, a transform, a decoder … Real f64 vectors,
+/// replicated on every rank.
 ///
 /// A new physics derives from this class, and inversion, learned priors, checkpoints and output work with it.
 class DifferentiableMap {
@@ -83,7 +92,8 @@ class DifferentiableMap {
   /// Identifies the communicator the members are collective over; 0 = serial.
   [[nodiscard]] virtual int communicator_id() const { return 0; }
 
-  /// F(x). shapes: x (n_in) → (n_out). errors: ShapeError; InvalidArgument when x is not finite, SolverError when F(x) is not. collective.
+  /// F(x). shapes: x (n_in) → (n_out). errors: ShapeError; InvalidArgument when x is not finite, SolverError
+  /// when F(x) is not. collective.
   [[nodiscard]] Eigen::VectorXd value(const ConstVectorRef& x) const;
   /// F and its derivative at x. errors and collective as `value`.
   [[nodiscard]] std::unique_ptr<Linearization> linearize(const ConstVectorRef& x) const;

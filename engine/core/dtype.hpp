@@ -16,11 +16,15 @@ inline constexpr int n_dtypes = 13;
 [[nodiscard]] std::string_view name_of(DType dtype);
 
 [[nodiscard]] constexpr bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
-[[nodiscard]] constexpr bool is_real_float(DType dtype) { return dtype >= DType::bf16 && dtype <= DType::f64; }
+[[nodiscard]] constexpr bool is_real_float(DType dtype) {
+  return dtype >= DType::bf16 && dtype <= DType::f64;
+}
 [[nodiscard]] constexpr bool is_float(DType dtype) { return is_real_float(dtype) || is_complex(dtype); }
 [[nodiscard]] constexpr bool is_integer(DType dtype) { return dtype >= DType::i8 && dtype <= DType::u64; }
 /// f32 of c64, f64 of c128, itself otherwise; and the other way round.
-[[nodiscard]] constexpr DType real_of(DType dtype) { return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype; }
+[[nodiscard]] constexpr DType real_of(DType dtype) {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
 [[nodiscard]] constexpr DType complex_of(DType dtype) {
   return dtype == DType::f32 ? DType::c64 : dtype == DType::f64 ? DType::c128 : dtype;
 }
@@ -59,7 +63,8 @@ struct DTypeOf<std::complex<double>> : DTypeConstant<DType::c128> {};
 template <class T>
 inline constexpr DType dtype_of = detail::DTypeOf<std::remove_cv_t<T>>::value;
 
-/// Calls f(T{}) with the C++ type that computes in this dtype. bf16 and f16 have none: f is not called and false returned.
+/// Calls f(T{}) with the C++ type that computes in this dtype. bf16 and f16 have none: f is not called and
+/// false returned.
 template <class F>
 bool visit_dtype(DType dtype, F&& f) {
   switch (dtype) {

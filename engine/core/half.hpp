@@ -12,7 +12,8 @@ namespace lodestone::core {
 
 namespace detail {
 
-/// Bits of the nearest number with this many bits of exponent and mantissa, ties to even; too large: infinite; of NaN the first bits of its payload stay.
+/// Bits of the nearest number with this many bits of exponent and mantissa, ties to even; too large:
+/// infinite; of NaN the first bits of its payload stay.
 template <int exponent_bits, int mantissa_bits>
 [[nodiscard]] constexpr std::uint16_t narrowed(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -20,13 +21,18 @@ template <int exponent_bits, int mantissa_bits>
   constexpr std::uint64_t infinite = ((std::uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
   const std::uint64_t sign = bits >> 63 << 15, mantissa = bits & ((std::uint64_t{1} << 52) - 1);
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  const auto with_sign = [&](std::uint64_t magnitude) { return static_cast<std::uint16_t>(sign | magnitude); };
+  const auto with_sign = [&](std::uint64_t magnitude) {
+    return static_cast<std::uint16_t>(sign | magnitude);
+  };
   if (exponent == 1024)
-    return with_sign(mantissa == 0 ? infinite : infinite | std::uint64_t{1} << (mantissa_bits - 1) | mantissa >> (52 - mantissa_bits));
+    return with_sign(mantissa == 0 ? infinite
+                                   : infinite | std::uint64_t{1} << (mantissa_bits - 1) |
+                                         mantissa >> (52 - mantissa_bits));
   const int below = std::max(1 - bias - exponent, 0);  // binary places below the smallest normal number
   const int dropped = 52 - mantissa_bits + below;
   if (dropped > 53) return with_sign(0);
-  const std::uint64_t significand = mantissa | std::uint64_t{1} << 52, half = std::uint64_t{1} << (dropped - 1);
+  const std::uint64_t significand = mantissa | std::uint64_t{1} << 52,
+                      half = std::uint64_t{1} << (dropped - 1);
   const std::uint64_t rest = significand & (2 * half - 1);
   std::uint64_t kept = significand >> dropped;
   kept += rest > half || (rest == half && kept % 2 == 1) ? 1 : 0;
@@ -45,7 +51,8 @@ template <int exponent_bits, int mantissa_bits>
     return std::bit_cast<double>(sign | std::bit_cast<std::uint64_t>(static_cast<double>(mantissa) * unit));
   }
   const int wide = exponent == (1 << exponent_bits) - 1 ? 2047 : exponent - bias + 1023;
-  return std::bit_cast<double>(sign | static_cast<std::uint64_t>(wide) << 52 | mantissa << (52 - mantissa_bits));
+  return std::bit_cast<double>(sign | static_cast<std::uint64_t>(wide) << 52 |
+                               mantissa << (52 - mantissa_bits));
 }
 
 /// An integer as a number that rounds like it: what a double cannot hold stays as a last bit that is set.
@@ -78,7 +85,9 @@ class Half {
     return result;
   }
   [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
-  [[nodiscard]] constexpr explicit operator double() const { return detail::widened<exponent_bits, 15 - exponent_bits>(bits_); }
+  [[nodiscard]] constexpr explicit operator double() const {
+    return detail::widened<exponent_bits, 15 - exponent_bits>(bits_);
+  }
 
  private:
   std::uint16_t bits_ = 0;

@@ -8,8 +8,6 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -17,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <unistd.h>
 
 namespace lodestone::core::log {
 namespace {
@@ -31,11 +30,12 @@ std::string_view name_of(Level level) {
 std::string utc_now() {
   const auto now = std::chrono::system_clock::now();
   const auto seconds = std::chrono::system_clock::to_time_t(now);
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
   std::tm utc{};
   gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
-                     utc.tm_sec, milliseconds);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, milliseconds);
 }
 
 std::string human_line(Level level, std::string_view message) {
@@ -43,7 +43,8 @@ std::string human_line(Level level, std::string_view message) {
 }
 
 std::string json_line(Level level, std::string_view message) {
-  return fmt::format(R"({{"time":"{}","level":"{}","message":{}}})", utc_now(), name_of(level), json_quoted(message));
+  return fmt::format(R"({{"time":"{}","level":"{}","message":{}}})", utc_now(), name_of(level),
+                     json_quoted(message));
 }
 
 std::shared_ptr<spdlog::logger> logger_of(const std::string& name, spdlog::sink_ptr sink) {
@@ -87,8 +88,9 @@ void configure(const LogOptions& options) {
     try {
       file = logger_of("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file));
     } catch (const spdlog::spdlog_ex& failure) {
-      throw FileError("core::log", "cannot open the log file {} for appending ({}); check the folder and its permissions", options.file,
-                      failure.what());
+      throw FileError("core::log",
+                      "cannot open the log file {} for appending ({}); check the folder and its permissions",
+                      options.file, failure.what());
     }
   }
   Log& log = the_log();

@@ -11,8 +11,10 @@ namespace {
 /// The communicator of a map made of others: serial parts join any.
 int joint_communicator(const std::string& component, int first, int second) {
   if (first != 0 && second != 0 && first != second) {
-    throw InvalidArgument(component, "expected maps over one communicator, got communicators {} and {}; build both over the same one",
-                          first, second);
+    throw InvalidArgument(
+        component,
+        "expected maps over one communicator, got communicators {} and {}; build both over the same one",
+        first, second);
   }
   return first != 0 ? first : second;
 }
@@ -21,7 +23,7 @@ void require_map(const char* component, const MapPtr& map) {
   if (!map) throw InvalidArgument(component, "expected a map, got a null pointer");
 }
 
-// ---- pointwise -------------------------------------------------------------------------------------------------------------------------
+// ---- pointwise -------------------------------------------------------------------------------------------
 
 class PointwiseLinearization final : public Linearization {
  public:
@@ -30,8 +32,12 @@ class PointwiseLinearization final : public Linearization {
   [[nodiscard]] const Eigen::VectorXd& slope() const { return slope_; }
 
  private:
-  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return slope_.asDiagonal() * directions; }
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
+    return slope_.asDiagonal() * directions;
+  }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return slope_.asDiagonal() * directions;
+  }
   /// In place: the rows of a Jacobian may fill a large part of the memory.
   Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override {
     rows.array().rowwise() *= slope_.transpose().array();
@@ -44,10 +50,13 @@ class PointwiseLinearization final : public Linearization {
 
 class PointwiseMap final : public DifferentiableMap {
  public:
-  PointwiseMap(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df)
+  PointwiseMap(std::string name, Eigen::Index size, std::function<double(double)> f,
+               std::function<double(double)> df)
       : name_(std::move(name)), size_(size), f_(std::move(f)), df_(std::move(df)) {
     if (!f_ || !df_)
-      throw InvalidArgument("core::pointwise", "expected a function and its derivative for \"{}\", got an empty function", name_);
+      throw InvalidArgument("core::pointwise",
+                            "expected a function and its derivative for \"{}\", got an empty function",
+                            name_);
   }
   Eigen::Index size_in() const override { return size_; }
   Eigen::Index size_out() const override { return size_; }
@@ -64,7 +73,7 @@ class PointwiseMap final : public DifferentiableMap {
   std::function<double(double)> f_, df_;
 };
 
-// ---- affine ----------------------------------------------------------------------------------------------------------------------------
+// ---- affine ----------------------------------------------------------------------------------------------
 
 class AffineLinearization final : public Linearization {
  public:
@@ -73,7 +82,9 @@ class AffineLinearization final : public Linearization {
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return *a_ * directions; }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return a_->transpose() * directions; }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return a_->transpose() * directions;
+  }
   Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override { return rows * *a_; }
   Eigen::MatrixXd do_jacobian() const override { return *a_; }
 
@@ -82,8 +93,11 @@ class AffineLinearization final : public Linearization {
 
 class AffineMap final : public DifferentiableMap {
  public:
-  AffineMap(Eigen::MatrixXd a, Eigen::VectorXd b) : a_(std::make_shared<const Eigen::MatrixXd>(std::move(a))), b_(std::move(b)) {
-    if (a_->rows() != b_.size()) throw ShapeError("core::affine", "expected b of size {} (the rows of A), got {}", a_->rows(), b_.size());
+  AffineMap(Eigen::MatrixXd a, Eigen::VectorXd b)
+      : a_(std::make_shared<const Eigen::MatrixXd>(std::move(a))), b_(std::move(b)) {
+    if (a_->rows() != b_.size())
+      throw ShapeError("core::affine", "expected b of size {} (the rows of A), got {}", a_->rows(),
+                       b_.size());
   }
   Eigen::Index size_in() const override { return a_->cols(); }
   Eigen::Index size_out() const override { return a_->rows(); }
@@ -99,22 +113,33 @@ class AffineMap final : public DifferentiableMap {
   Eigen::VectorXd b_;
 };
 
-// ---- compose ---------------------------------------------------------------------------------------------------------------------------
+// ---- compose ---------------------------------------------------------------------------------------------
 
 /// Whether ranks may take products of a map with directions of their own.
 enum class Ranks : std::uint8_t { each_alone, together };
 
 class ComposedLinearization final : public Linearization {
  public:
-  ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner, Ranks of_inner)
-      : Linearization(inner->size_in(), outer->value()), outer_(std::move(outer)), inner_(std::move(inner)), of_inner_(of_inner) {}
+  ComposedLinearization(std::unique_ptr<Linearization> outer, std::unique_ptr<Linearization> inner,
+                        Ranks of_inner)
+      : Linearization(inner->size_in(), outer->value()),
+        outer_(std::move(outer)),
+        inner_(std::move(inner)),
+        of_inner_(of_inner) {}
   [[nodiscard]] std::size_t bytes() const override { return outer_->bytes() + inner_->bytes(); }
 
  private:
-  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return outer_->jvp(inner_->jvp(directions)); }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return inner_->vjp(outer_->vjp(directions)); }
-  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override { return inner_->row_product(outer_->row_product(std::move(rows))); }
-  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales the other one's Jacobian in place.
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
+    return outer_->jvp(inner_->jvp(directions));
+  }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return inner_->vjp(outer_->vjp(directions));
+  }
+  Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override {
+    return inner_->row_product(outer_->row_product(std::move(rows)));
+  }
+  /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales
+  /// the other one's Jacobian in place.
   Eigen::MatrixXd do_jacobian() const override {
     const auto* scale = diagonal(*outer_);
     if (scale == nullptr) return inner_->row_product(outer_->jacobian());
@@ -122,7 +147,8 @@ class ComposedLinearization final : public Linearization {
     jacobian.array().colwise() *= scale->slope().array();
     return jacobian;
   }
-  /// As above; the rows stay where they are unless that takes products with an inner map whose ranks work together.
+  /// As above; the rows stay where they are unless that takes products with an inner map whose ranks work
+  /// together.
   JacobianRows do_local_jacobian() const override {
     if (const auto* scale = diagonal(*outer_)) {
       JacobianRows block = inner_->local_jacobian();
@@ -133,7 +159,9 @@ class ComposedLinearization final : public Linearization {
     return alone ? outer_->local_jacobian_through(*inner_) : every_row(do_jacobian());
   }
 
-  static const PointwiseLinearization* diagonal(const Linearization& part) { return dynamic_cast<const PointwiseLinearization*>(&part); }
+  static const PointwiseLinearization* diagonal(const Linearization& part) {
+    return dynamic_cast<const PointwiseLinearization*>(&part);
+  }
 
   std::unique_ptr<Linearization> outer_, inner_;
   Ranks of_inner_;
@@ -145,8 +173,8 @@ class ComposedMap final : public DifferentiableMap {
     require_map("core::compose", outer_);
     require_map("core::compose", inner_);
     if (outer_->size_in() != inner_->size_out()) {
-      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}", inner_->name(), outer_->size_in(),
-                       outer_->name(), inner_->size_out());
+      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}",
+                       inner_->name(), outer_->size_in(), outer_->name(), inner_->size_out());
     }
     communicator_ = joint_communicator("core::compose", outer_->communicator_id(), inner_->communicator_id());
   }
@@ -162,8 +190,10 @@ class ComposedMap final : public DifferentiableMap {
     auto outer = outer_->linearize(inner->value());
     const auto* first = dynamic_cast<const PointwiseLinearization*>(inner.get());
     const auto* second = dynamic_cast<const PointwiseLinearization*>(outer.get());
-    if (first != nullptr && second != nullptr)  // still pointwise, so that a map behind it scales its Jacobian in place
-      return std::make_unique<PointwiseLinearization>(outer->value(), second->slope().cwiseProduct(first->slope()));
+    if (first != nullptr &&
+        second != nullptr)  // still pointwise, so that a map behind it scales its Jacobian in place
+      return std::make_unique<PointwiseLinearization>(outer->value(),
+                                                      second->slope().cwiseProduct(first->slope()));
     const Ranks of_inner = inner_->communicator_id() == 0 ? Ranks::each_alone : Ranks::together;
     return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner), of_inner);
   }
@@ -172,7 +202,7 @@ class ComposedMap final : public DifferentiableMap {
   int communicator_ = 0;
 };
 
-// ---- stack -----------------------------------------------------------------------------------------------------------------------------
+// ---- stack -----------------------------------------------------------------------------------------------
 
 using Linearizations = std::vector<std::unique_ptr<Linearization>>;
 
@@ -208,7 +238,8 @@ class StackedLinearization final : public Linearization {
     return result;
   }
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
-    return below_each_other(directions.cols(), [&](const Linearization& part) { return part.jvp(directions); });
+    return below_each_other(directions.cols(),
+                            [&](const Linearization& part) { return part.jvp(directions); });
   }
   Eigen::MatrixXd do_jacobian() const override {
     return below_each_other(size_in(), [](const Linearization& part) { return part.jacobian(); });
@@ -217,7 +248,8 @@ class StackedLinearization final : public Linearization {
     return rows_below_each_other(size_in(), [](const Linearization& part) { return part.local_jacobian(); });
   }
   JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
-    return rows_below_each_other(inner.size_in(), [&](const Linearization& part) { return part.local_jacobian_through(inner); });
+    return rows_below_each_other(
+        inner.size_in(), [&](const Linearization& part) { return part.local_jacobian_through(inner); });
   }
   template <class Block>
   JacobianRows rows_below_each_other(Eigen::Index cols, Block block_of) const {
@@ -257,8 +289,8 @@ class StackedMap final : public DifferentiableMap {
     for (const MapPtr& map : maps_) {
       require_map("core::stack", map);
       if (map->size_in() != size_in()) {
-        throw ShapeError("core::stack", "expected all maps to have the {} unknowns of {}, {} has {}", size_in(), maps_.front()->name(),
-                         map->name(), map->size_in());
+        throw ShapeError("core::stack", "expected all maps to have the {} unknowns of {}, {} has {}",
+                         size_in(), maps_.front()->name(), map->name(), map->size_in());
       }
       size_out_ += map->size_out();
       communicator_ = joint_communicator("core::stack", communicator_, map->communicator_id());
@@ -294,14 +326,16 @@ class StackedMap final : public DifferentiableMap {
   int communicator_ = 0;
 };
 
-// ---- restrict --------------------------------------------------------------------------------------------------------------------------
+// ---- restrict --------------------------------------------------------------------------------------------
 
 using Indices = std::shared_ptr<const std::vector<Eigen::Index>>;
 
 class RestrictedLinearization final : public Linearization {
  public:
   RestrictedLinearization(std::unique_ptr<Linearization> whole, Indices free)
-      : Linearization(static_cast<Eigen::Index>(free->size()), whole->value()), whole_(std::move(whole)), free_(std::move(free)) {}
+      : Linearization(static_cast<Eigen::Index>(free->size()), whole->value()),
+        whole_(std::move(whole)),
+        free_(std::move(free)) {}
   [[nodiscard]] std::size_t bytes() const override { return whole_->bytes(); }
 
  private:
@@ -310,7 +344,9 @@ class RestrictedLinearization final : public Linearization {
     embedded(*free_, Eigen::all) = directions;
     return whole_->jvp(embedded);
   }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return whole_->vjp(directions)(*free_, Eigen::all); }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return whole_->vjp(directions)(*free_, Eigen::all);
+  }
   Eigen::MatrixXd do_jacobian() const override { return whole_->jacobian()(Eigen::all, *free_); }
   JacobianRows do_local_jacobian() const override {
     JacobianRows block = whole_->local_jacobian();
@@ -324,16 +360,18 @@ class RestrictedLinearization final : public Linearization {
 
 class RestrictedMap final : public DifferentiableMap {
  public:
-  RestrictedMap(MapPtr map, std::vector<Eigen::Index> free_indices, Eigen::VectorXd base) : map_(std::move(map)), base_(std::move(base)) {
+  RestrictedMap(MapPtr map, std::vector<Eigen::Index> free_indices, Eigen::VectorXd base)
+      : map_(std::move(map)), base_(std::move(base)) {
     require_map("core::restrict_unknowns", map_);
     if (base_.size() != map_->size_in()) {
-      throw ShapeError("core::restrict_unknowns", "expected a base of {} unknowns, got {}", map_->size_in(), base_.size());
+      throw ShapeError("core::restrict_unknowns", "expected a base of {} unknowns, got {}", map_->size_in(),
+                       base_.size());
     }
     std::vector<bool> seen(static_cast<std::size_t>(base_.size()), false);
     for (const Eigen::Index index : free_indices) {
       if (index < 0 || index >= base_.size() || seen[static_cast<std::size_t>(index)]) {
-        throw InvalidArgument("core::restrict_unknowns", "expected distinct indices in 0 … {}, got {}{}", base_.size() - 1, index,
-                              index >= 0 && index < base_.size() ? " twice" : "");
+        throw InvalidArgument("core::restrict_unknowns", "expected distinct indices in 0 … {}, got {}{}",
+                              base_.size() - 1, index, index >= 0 && index < base_.size() ? " twice" : "");
       }
       seen[static_cast<std::size_t>(index)] = true;
     }
@@ -362,7 +400,9 @@ class RestrictedMap final : public DifferentiableMap {
 
 }  // namespace
 
-MapPtr compose(MapPtr outer, MapPtr inner) { return std::make_shared<ComposedMap>(std::move(outer), std::move(inner)); }
+MapPtr compose(MapPtr outer, MapPtr inner) {
+  return std::make_shared<ComposedMap>(std::move(outer), std::move(inner));
+}
 
 MapPtr stack(std::vector<MapPtr> maps) { return std::make_shared<StackedMap>(std::move(maps)); }
 
@@ -370,10 +410,13 @@ MapPtr restrict_unknowns(MapPtr map, std::vector<Eigen::Index> free_indices, Eig
   return std::make_shared<RestrictedMap>(std::move(map), std::move(free_indices), std::move(base));
 }
 
-MapPtr pointwise(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df) {
+MapPtr pointwise(std::string name, Eigen::Index size, std::function<double(double)> f,
+                 std::function<double(double)> df) {
   return std::make_shared<PointwiseMap>(std::move(name), size, std::move(f), std::move(df));
 }
 
-MapPtr affine(Eigen::MatrixXd a, Eigen::VectorXd b) { return std::make_shared<AffineMap>(std::move(a), std::move(b)); }
+MapPtr affine(Eigen::MatrixXd a, Eigen::VectorXd b) {
+  return std::make_shared<AffineMap>(std::move(a), std::move(b));
+}
 
 }  // namespace lodestone::core

@@ -11,15 +11,19 @@ namespace lodestone::core {
 /// outer ∘ inner, by the chain rule. errors: ShapeError when inner's outputs are not outer's inputs.
 [[nodiscard]] MapPtr compose(MapPtr outer, MapPtr inner);
 
-/// Several maps of the same unknowns, outputs one below the other (several data sets). errors: ShapeError, InvalidArgument when empty.
+/// Several maps of the same unknowns, outputs one below the other (several data sets). errors: ShapeError,
+/// InvalidArgument when empty.
 [[nodiscard]] MapPtr stack(std::vector<MapPtr> maps);
 
 /// The map as a function of part of its unknowns: x = base with `free_indices` replaced by the argument.
-/// shapes: argument (free_indices.size()) → (n_out). errors: ShapeError, InvalidArgument on repeated or outside indices.
-[[nodiscard]] MapPtr restrict_unknowns(MapPtr map, std::vector<Eigen::Index> free_indices, Eigen::VectorXd base);
+/// shapes: argument (free_indices.size()) → (n_out). errors: ShapeError, InvalidArgument on repeated or
+/// outside indices.
+[[nodiscard]] MapPtr restrict_unknowns(MapPtr map, std::vector<Eigen::Index> free_indices,
+                                       Eigen::VectorXd base);
 
 /// y_i = f(x_i) elementwise with derivative df(x_i). `name` appears in messages.
-[[nodiscard]] MapPtr pointwise(std::string name, Eigen::Index size, std::function<double(double)> f, std::function<double(double)> df);
+[[nodiscard]] MapPtr pointwise(std::string name, Eigen::Index size, std::function<double(double)> f,
+                               std::function<double(double)> df);
 
 /// y = A x + b for a dense A; the simplest map, used by examples and tests.
 [[nodiscard]] MapPtr affine(Eigen::MatrixXd a, Eigen::VectorXd b);

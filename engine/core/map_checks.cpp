@@ -13,25 +13,31 @@
 namespace lodestone::core {
 namespace {
 
-constexpr double noise_step = 1e-8;    // so small that only the noise of F is left in the remainder
-constexpr double noise_margin = 50.0;  // remainders this far above the noise change the order by less than 0.03
+constexpr double noise_step = 1e-8;  // so small that only the noise of F is left in the remainder
+constexpr double noise_margin =
+    50.0;  // remainders this far above the noise change the order by less than 0.03
 
-std::uint64_t stream_of(int direction, bool outputs) { return 2 * static_cast<std::uint64_t>(direction) + (outputs ? 1 : 0); }
+std::uint64_t stream_of(int direction, bool outputs) {
+  return 2 * static_cast<std::uint64_t>(direction) + (outputs ? 1 : 0);
+}
 
 Eigen::VectorXd random_vector(const Philox& random, const ConstVectorRef& scale) {
   Eigen::VectorXd result(scale.size());
-  for (Eigen::Index i = 0; i < result.size(); ++i) result[i] = scale[i] * random.normal(static_cast<std::uint64_t>(i));
+  for (Eigen::Index i = 0; i < result.size(); ++i)
+    result[i] = scale[i] * random.normal(static_cast<std::uint64_t>(i));
   return result;
 }
 
-/// Each unknown moves in proportion to its own size, so that mixed units are all felt and positive unknowns stay positive.
+/// Each unknown moves in proportion to its own size, so that mixed units are all felt and positive unknowns
+/// stay positive.
 Eigen::VectorXd unknown_scale(const ConstVectorRef& x) {
   const double rms = x.size() == 0 ? 0.0 : x.norm() / std::sqrt(static_cast<double>(x.size()));
   const double fallback = rms > 0.0 ? rms : 1.0;
   return x.unaryExpr([fallback](double value) { return value != 0.0 ? std::abs(value) : fallback; });
 }
 
-/// Weights outputs of different units alike, within three decades so that rounding of weak outputs is not blown up.
+/// Weights outputs of different units alike, within three decades so that rounding of weak outputs is not
+/// blown up.
 Eigen::VectorXd output_scale(const Eigen::VectorXd& value) {
   const double largest = value.size() == 0 ? 0.0 : value.cwiseAbs().maxCoeff();
   if (largest == 0.0) return Eigen::VectorXd::Ones(value.size());
@@ -54,7 +60,8 @@ class TaylorTest {
   TaylorLine along(const Eigen::VectorXd& direction) const {
     const Eigen::VectorXd slope = at_x_->jvp(direction);
     const double scale = at_x_->value().norm();
-    const double noise = std::max(remainder(direction, slope, noise_step), std::numeric_limits<double>::epsilon() * scale);
+    const double noise =
+        std::max(remainder(direction, slope, noise_step), std::numeric_limits<double>::epsilon() * scale);
     TaylorLine line;
     for (int i = 0; i < options_.n_steps; ++i) {
       line.steps.push_back(std::ldexp(options_.first_step, -i));
@@ -88,8 +95,11 @@ std::string table_of(const TaylorLine& line) {
   std::string text = fmt::format("{:>12} {:>14} {:>7}\n", "step", "remainder", "order");
   for (std::size_t i = 0; i < line.steps.size(); ++i) {
     const std::string order =
-        i == 0 || line.remainders[i] <= 0.0 ? "-" : fmt::format("{:.3f}", std::log2(line.remainders[i - 1] / line.remainders[i]));
-    fmt::format_to(std::back_inserter(text), "{:>12.4e} {:>14.6e} {:>7}\n", line.steps[i], line.remainders[i], order);
+        i == 0 || line.remainders[i] <= 0.0
+            ? "-"
+            : fmt::format("{:.3f}", std::log2(line.remainders[i - 1] / line.remainders[i]));
+    fmt::format_to(std::back_inserter(text), "{:>12.4e} {:>14.6e} {:>7}\n", line.steps[i], line.remainders[i],
+                   order);
   }
   const char* verdict = line.linear     ? "linear"
                         : line.readable ? "order read at the smallest step above the noise"
@@ -103,15 +113,17 @@ double relative_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 }
 
 /// |wᵀ(J v) − vᵀ(Jᵀ w)| over the sum of the sizes of the terms added.
-double dot_gap(const ConstVectorRef& v, const ConstVectorRef& w, const ConstVectorRef& jv, const ConstVectorRef& jtw) {
+double dot_gap(const ConstVectorRef& v, const ConstVectorRef& w, const ConstVectorRef& jv,
+               const ConstVectorRef& jtw) {
   const double size = std::max((w.array() * jv.array()).abs().sum(), (v.array() * jtw.array()).abs().sum());
   return size > 0.0 ? std::abs(w.dot(jv) - v.dot(jtw)) / size : 0.0;
 }
 
 /// `row_product` against `vjp`, and the rows through a map of the directions v against J v.
-double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eigen::MatrixXd& w, const Eigen::MatrixXd& jv,
-                 const Eigen::MatrixXd& jtw) {
-  const auto directions = affine(v, Eigen::VectorXd::Zero(v.rows()))->linearize(Eigen::VectorXd::Zero(v.cols()));
+double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eigen::MatrixXd& w,
+                 const Eigen::MatrixXd& jv, const Eigen::MatrixXd& jtw) {
+  const auto directions =
+      affine(v, Eigen::VectorXd::Zero(v.rows()))->linearize(Eigen::VectorXd::Zero(v.cols()));
   const JacobianRows through = at_x.local_jacobian_through(*directions);
   return std::max(relative_difference(at_x.row_product(w.transpose()).transpose(), jtw),
                   relative_difference(through.values, jv(through.rows, Eigen::all)));
@@ -119,13 +131,15 @@ double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eige
 
 void require_directions(const char* component, const MapCheckOptions& options) {
   if (options.n_directions < 1 || options.n_steps < 2) {
-    throw InvalidArgument(component, "expected at least 1 direction and 2 steps, got {} and {}", options.n_directions, options.n_steps);
+    throw InvalidArgument(component, "expected at least 1 direction and 2 steps, got {} and {}",
+                          options.n_directions, options.n_steps);
   }
 }
 
 }  // namespace
 
-MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorRef& x, const MapCheckOptions& options) {
+MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorRef& x,
+                                const MapCheckOptions& options) {
   require_directions("core::check_derivative", options);
   const TaylorTest test(map, x, options);
   const Eigen::VectorXd scale = unknown_scale(x);
@@ -134,7 +148,8 @@ MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorR
   result.figure = std::numeric_limits<double>::infinity();
   result.report = fmt::format("Taylor test of {}\n", map.name());
   for (int direction = 0; direction < options.n_directions; ++direction) {
-    const TaylorLine line = test.along(random_vector(Philox(options.seed, stream_of(direction, false)), scale));
+    const TaylorLine line =
+        test.along(random_vector(Philox(options.seed, stream_of(direction, false)), scale));
     const double order = line.linear ? 2.0 : line.order;  // a remainder of zero counts as order 2
     result.passed = result.passed && (line.linear || (line.readable && line.order >= options.min_order));
     result.report += fmt::format("direction {}\n{}", direction + 1, table_of(line));
@@ -147,7 +162,8 @@ MapCheckResult check_derivative(const DifferentiableMap& map, const ConstVectorR
   return result;
 }
 
-MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef& x, const MapCheckOptions& options) {
+MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef& x,
+                             const MapCheckOptions& options) {
   require_directions("core::check_adjoint", options);
   const auto at_x = map.linearize(x);
   const Eigen::VectorXd scale_in = unknown_scale(x), scale_out = output_scale(at_x->value());
@@ -162,7 +178,8 @@ MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef&
   for (int direction = 0; direction < options.n_directions; ++direction) {
     dot = std::max(dot, dot_gap(v.col(direction), w.col(direction), jv.col(direction), jtw.col(direction)));
   }
-  const double dense = std::max(relative_difference(jacobian * v, jv), relative_difference(jacobian.transpose() * w, jtw));
+  const double dense =
+      std::max(relative_difference(jacobian * v, jv), relative_difference(jacobian.transpose() * w, jtw));
   const double of_rows = relative_difference(local.values, jacobian(local.rows, Eigen::all));
   const double chain = chain_gap(*at_x, v, w, jv, jtw);
   const double batch = std::max(relative_difference(at_x->jvp(v.rightCols(1)), jv.rightCols(1)),
@@ -170,10 +187,11 @@ MapCheckResult check_adjoint(const DifferentiableMap& map, const ConstVectorRef&
   MapCheckResult result;
   result.figure = std::max({dot, dense, of_rows, chain, batch});
   result.passed = result.figure <= options.max_adjoint_gap;
-  result.report =
-      fmt::format("adjoint test of {}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n", map.name(),
-                  "dot products w'(Jv), v'(J'w)", dot, "dense Jacobian against jvp and vjp", dense, "own rows against the dense Jacobian",
-                  of_rows, "row products, rows of a chain", chain, "one direction against a batch", batch);
+  result.report = fmt::format(
+      "adjoint test of {}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n{:<36} {:.3e}\n",
+      map.name(), "dot products w'(Jv), v'(J'w)", dot, "dense Jacobian against jvp and vjp", dense,
+      "own rows against the dense Jacobian", of_rows, "row products, rows of a chain", chain,
+      "one direction against a batch", batch);
   return result;
 }
 

@@ -24,7 +24,8 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::string& prefix = {}) {
+std::string suggestion(std::string_view word, const std::vector<std::string>& known,
+                       const std::string& prefix = {}) {
   const auto nearest = nearest_word(word, known);
   return nearest ? fmt::format("did you mean {}?", json_quoted(prefix + *nearest)) : std::string();
 }
@@ -32,11 +33,13 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 /// First (or last) segment of a dotted key and what remains.
 std::pair<std::string_view, std::string_view> split_first(std::string_view key) {
   const auto dot = key.find('.');
-  return dot == std::string_view::npos ? std::pair(key, std::string_view()) : std::pair(key.substr(0, dot), key.substr(dot + 1));
+  return dot == std::string_view::npos ? std::pair(key, std::string_view())
+                                       : std::pair(key.substr(0, dot), key.substr(dot + 1));
 }
 std::pair<std::string_view, std::string_view> split_last(std::string_view key) {
   const auto dot = key.rfind('.');
-  return dot == std::string_view::npos ? std::pair(std::string_view(), key) : std::pair(key.substr(0, dot), key.substr(dot + 1));
+  return dot == std::string_view::npos ? std::pair(std::string_view(), key)
+                                       : std::pair(key.substr(0, dot), key.substr(dot + 1));
 }
 
 /// A number as TOML: the shortest text that reads back to the same double, always recognisable as a float.
@@ -55,22 +58,34 @@ struct TomlText {
     for (const double value : values) text += (text.empty() ? "" : ", ") + toml_number(value);
     return "[" + text + "]";
   }
-  std::string operator()(const std::vector<std::int64_t>& values) const { return fmt::format("[{}]", fmt::join(values, ", ")); }
-  std::string operator()(const std::vector<std::string>& values) const { return "[" + quoted_list(values) + "]"; }
+  std::string operator()(const std::vector<std::int64_t>& values) const {
+    return fmt::format("[{}]", fmt::join(values, ", "));
+  }
+  std::string operator()(const std::vector<std::string>& values) const {
+    return "[" + quoted_list(values) + "]";
+  }
 };
 
 struct Description {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return fmt::format("the integer {}", value); }
   std::string operator()(double value) const { return fmt::format("the number {}", toml_number(value)); }
-  std::string operator()(const std::string& value) const { return fmt::format("the text {}", json_quoted(value)); }
+  std::string operator()(const std::string& value) const {
+    return fmt::format("the text {}", json_quoted(value));
+  }
   std::string operator()(const std::vector<double>& values) const {
     const auto bad = std::ranges::find_if_not(values, [](double each) { return std::isfinite(each); });
     const std::string text = fmt::format("a list of {} numbers", values.size());
-    return bad == values.end() ? text : fmt::format("{}, of which number {} is {}", text, bad - values.begin() + 1, *bad);
+    return bad == values.end()
+               ? text
+               : fmt::format("{}, of which number {} is {}", text, bad - values.begin() + 1, *bad);
   }
-  std::string operator()(const std::vector<std::int64_t>& values) const { return fmt::format("a list of {} integers", values.size()); }
-  std::string operator()(const std::vector<std::string>& values) const { return fmt::format("a list of {} texts", values.size()); }
+  std::string operator()(const std::vector<std::int64_t>& values) const {
+    return fmt::format("a list of {} integers", values.size());
+  }
+  std::string operator()(const std::vector<std::string>& values) const {
+    return fmt::format("a list of {} texts", values.size());
+  }
 };
 
 bool is_empty_list(const Options::Value& value) {
@@ -79,7 +94,9 @@ bool is_empty_list(const Options::Value& value) {
 }
 
 std::string toml_key(const std::string& key) {
-  const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+  const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
   return bare ? key : json_quoted(key);
 }
 
@@ -128,13 +145,15 @@ struct Options::Node {
     const auto* below = std::get_if<NodePtr>(&entry->content);
     return below == nullptr ? nullptr : (*below)->peek(rest);
   }
-  /// What to do about a required key that is missing: of what nobody has read so far, one may be the key misspelt.
+  /// What to do about a required key that is missing: of what nobody has read so far, one may be the key
+  /// misspelt.
   [[nodiscard]] std::string way_out(std::string_view key) const {
     std::vector<std::string> unread;
     for (const Entry& entry : entries) {
       if (!known.contains(entry.key)) unread.push_back(entry.key);
     }
-    if (const auto nearest = nearest_word(key, unread)) return fmt::format("is {} meant? Correct it", json_quoted(*nearest));
+    if (const auto nearest = nearest_word(key, unread))
+      return fmt::format("is {} meant? Correct it", json_quoted(*nearest));
     if (parent) return parent->way_out(key_in_parent);
     return "please add it" + (unread.empty() ? "" : fmt::format(" (given here: {})", quoted_list(unread)));
   }
@@ -150,20 +169,24 @@ struct Options::Node {
     return (*below)->read(rest);
   }
   [[noreturn]] void throw_mismatch(const Entry& entry, std::string_view expected) const {
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry.where), expected, path_of(entry.key), entry.describe());
+    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry.where), expected,
+                      path_of(entry.key), entry.describe());
   }
 
   template <class T, class Convert>
-  T value_of(std::string_view key, const std::optional<T>& fallback, std::string_view expected, Convert convert) {
+  T value_of(std::string_view key, const std::optional<T>& fallback, std::string_view expected,
+             Convert convert) {
     const Entry* entry = read(key);
     if (entry == nullptr) {
       if (fallback) return *fallback;
-      throw ConfigError(component, "{}expected {} for \"{}\", found no such key; {}", place(where), expected, path_of(key), way_out(key));
+      throw ConfigError(component, "{}expected {} for \"{}\", found no such key; {}", place(where), expected,
+                        path_of(key), way_out(key));
     }
     if (const auto* value = std::get_if<Value>(&entry->content)) {
       if (std::optional<T> converted = convert(*value)) return *std::move(converted);
     }
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry->where), expected, path_of(key), entry->describe());
+    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry->where), expected,
+                      path_of(key), entry->describe());
   }
 
   /// The table at a dotted key, made on the way where absent.
@@ -177,8 +200,9 @@ struct Options::Node {
     }
     const auto* below = std::get_if<NodePtr>(&entry->content);
     if (below == nullptr) {
-      throw ConfigError(component, "{}expected a table at \"{}\", but {} was set there; rename one of the two", place(where),
-                        node->path_of(head), entry->describe());
+      throw ConfigError(component,
+                        "{}expected a table at \"{}\", but {} was set there; rename one of the two",
+                        place(where), node->path_of(head), entry->describe());
     }
     return table_at(*below, rest, where);
   }
@@ -195,16 +219,19 @@ struct Options::Node {
       }
     }
   }
-  [[nodiscard]] std::string unknown_message(const Entry& entry, const std::vector<std::string>& known_here) const {
+  [[nodiscard]] std::string unknown_message(const Entry& entry,
+                                            const std::vector<std::string>& known_here) const {
     std::string hint = suggestion(entry.key, known_here, path.empty() ? "" : path + ".");
-    if (hint.empty()) hint = known_here.empty() ? "no key is known here" : "known here: " + quoted_list(known_here);
+    if (hint.empty())
+      hint = known_here.empty() ? "no key is known here" : "known here: " + quoted_list(known_here);
     return fmt::format("{}unknown key \"{}\"; {}", place(entry.where), path_of(entry.key), hint);
   }
 
   void append_toml(std::string& text, const std::string& header) const {
     for (const Entry& entry : entries) {
       if (const auto* value = std::get_if<Value>(&entry.content)) {
-        fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(entry.key), std::visit(TomlText(), *value));
+        fmt::format_to(std::back_inserter(text), "{} = {}\n", toml_key(entry.key),
+                       std::visit(TomlText(), *value));
       }
     }
     for (const Entry& entry : entries) {
@@ -236,8 +263,9 @@ void Options::set(std::string_view dotted_key, Value value, std::string where) {
   }
   const bool empties = std::holds_alternative<Node::Tables>(entry->content) && is_empty_list(value);
   if (!empties && !std::holds_alternative<Value>(entry->content)) {
-    throw ConfigError(component, "{}expected a value at \"{}\", but {} was set there; set one of its keys instead", place(where),
-                      node.path_of(key), entry->describe());
+    throw ConfigError(component,
+                      "{}expected a value at \"{}\", but {} was set there; set one of its keys instead",
+                      place(where), node.path_of(key), entry->describe());
   }
   entry->content = std::move(value);
   entry->where = std::move(where);
@@ -259,8 +287,8 @@ Options Options::append_table(std::string_view dotted_key, std::string where) {
   }
   auto* list = std::get_if<Node::Tables>(&entry->content);
   if (list == nullptr) {
-    throw ConfigError(component, "{}expected an array of tables at \"{}\", but {} was set there", place(where), node.path_of(key),
-                      entry->describe());
+    throw ConfigError(component, "{}expected an array of tables at \"{}\", but {} was set there",
+                      place(where), node.path_of(key), entry->describe());
   }
   list->push_back(Node::make(fmt::format("{}[{}]", node.path_of(key), list->size()), std::move(where)));
   return Options(list->back());
@@ -270,7 +298,8 @@ void Options::clear_tables(std::string_view dotted_key) {
   Node::Entry* entry = node_->peek(dotted_key);
   if (entry == nullptr) return;
   const auto* value = std::get_if<Value>(&entry->content);
-  if (std::holds_alternative<Node::Tables>(entry->content) || (value != nullptr && is_empty_list(*value))) entry->content = Node::Tables();
+  if (std::holds_alternative<Node::Tables>(entry->content) || (value != nullptr && is_empty_list(*value)))
+    entry->content = Node::Tables();
 }
 
 Options Options::element(std::string_view dotted_key, std::size_t index, const std::string& where) const {
@@ -278,11 +307,14 @@ Options Options::element(std::string_view dotted_key, std::size_t index, const s
   const std::string path = node_->path_of(dotted_key);
   const auto* tables = entry == nullptr ? nullptr : std::get_if<Node::Tables>(&entry->content);
   if (tables == nullptr)
-    throw ConfigError(component, "{}expected an array of tables [[{}]] for {}[{}], got {}; add it to the file, or set it as a whole",
-                      place(where), path, path, index, entry == nullptr ? "none" : entry->describe());
+    throw ConfigError(
+        component,
+        "{}expected an array of tables [[{}]] for {}[{}], got {}; add it to the file, or set it as a whole",
+        place(where), path, path, index, entry == nullptr ? "none" : entry->describe());
   if (index >= tables->size())
-    throw ConfigError(component, "{}expected {}[0] to [{}], the tables there are, got [{}]; they count from 0", place(where), path,
-                      tables->size() - 1, index);
+    throw ConfigError(component,
+                      "{}expected {}[0] to [{}], the tables there are, got [{}]; they count from 0",
+                      place(where), path, tables->size() - 1, index);
   return Options((*tables)[index]);
 }
 
@@ -303,11 +335,12 @@ std::int64_t Options::integer(std::string_view key, std::optional<std::int64_t> 
 }
 
 double Options::real(std::string_view key, std::optional<double> fallback) const {
-  return node_->value_of<double>(key, fallback, "a finite number", [](const Value& value) -> std::optional<double> {
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-    const auto* exact = std::get_if<double>(&value);
-    return exact != nullptr && std::isfinite(*exact) ? std::optional(*exact) : std::nullopt;
-  });
+  return node_->value_of<double>(
+      key, fallback, "a finite number", [](const Value& value) -> std::optional<double> {
+        if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+        const auto* exact = std::get_if<double>(&value);
+        return exact != nullptr && std::isfinite(*exact) ? std::optional(*exact) : std::nullopt;
+      });
 }
 
 std::string Options::text(std::string_view key, std::optional<std::string> fallback) const {
@@ -317,7 +350,8 @@ std::string Options::text(std::string_view key, std::optional<std::string> fallb
   });
 }
 
-std::string Options::choice(std::string_view key, const std::vector<std::string>& allowed, std::optional<std::string> fallback) const {
+std::string Options::choice(std::string_view key, const std::vector<std::string>& allowed,
+                            std::optional<std::string> fallback) const {
   const std::string expected = "one of " + quoted_list(allowed);
   std::string word = node_->value_of<std::string>(key, fallback, expected, [](const Value& value) {
     const auto* exact = std::get_if<std::string>(&value);
@@ -325,28 +359,33 @@ std::string Options::choice(std::string_view key, const std::vector<std::string>
   });
   if (std::ranges::find(allowed, word) == allowed.end()) {
     const std::string hint = suggestion(word, allowed);
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}{}", place(where(key)), expected, node_->path_of(key), json_quoted(word),
-                      hint.empty() ? "" : "; " + hint);
+    throw ConfigError(component, "{}expected {} for \"{}\", got {}{}", place(where(key)), expected,
+                      node_->path_of(key), json_quoted(word), hint.empty() ? "" : "; " + hint);
   }
   return word;
 }
 
 std::vector<double> Options::reals(std::string_view key, std::optional<std::vector<double>> fallback) const {
   return node_->value_of<std::vector<double>>(
-      key, fallback, "a list of finite numbers", [](const Value& value) -> std::optional<std::vector<double>> {
+      key, fallback, "a list of finite numbers",
+      [](const Value& value) -> std::optional<std::vector<double>> {
         const auto* exact = std::get_if<std::vector<double>>(&value);
-        if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&value)) return std::vector<double>(whole->begin(), whole->end());
-        const bool good = exact != nullptr && std::ranges::all_of(*exact, [](double each) { return std::isfinite(each); });
+        if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&value))
+          return std::vector<double>(whole->begin(), whole->end());
+        const bool good =
+            exact != nullptr && std::ranges::all_of(*exact, [](double each) { return std::isfinite(each); });
         return good ? std::optional(*exact) : std::nullopt;
       });
 }
 
-std::vector<std::string> Options::texts(std::string_view key, std::optional<std::vector<std::string>> fallback) const {
+std::vector<std::string> Options::texts(std::string_view key,
+                                        std::optional<std::vector<std::string>> fallback) const {
   using Texts = std::vector<std::string>;
-  return node_->value_of<Texts>(key, fallback, "a list of texts", [](const Value& value) -> std::optional<Texts> {
-    if (const auto* exact = std::get_if<Texts>(&value)) return *exact;
-    return is_empty_list(value) ? std::optional(Texts()) : std::nullopt;
-  });
+  return node_->value_of<Texts>(key, fallback, "a list of texts",
+                                [](const Value& value) -> std::optional<Texts> {
+                                  if (const auto* exact = std::get_if<Texts>(&value)) return *exact;
+                                  return is_empty_list(value) ? std::optional(Texts()) : std::nullopt;
+                                });
 }
 
 Options Options::child(std::string_view key) const {
@@ -366,7 +405,8 @@ std::vector<Options> Options::children(std::string_view key) const {
   Node::Entry* entry = node_->read(key);
   std::vector<Options> result;
   if (entry == nullptr) return result;
-  if (const auto* value = std::get_if<Value>(&entry->content); value != nullptr && is_empty_list(*value)) return result;
+  if (const auto* value = std::get_if<Value>(&entry->content); value != nullptr && is_empty_list(*value))
+    return result;
   const auto* tables = std::get_if<Node::Tables>(&entry->content);
   if (tables == nullptr) node_->throw_mismatch(*entry, "an array of tables ([[…]])");
   for (const auto& table : *tables) result.push_back(Options(table));

@@ -25,7 +25,8 @@ thread_local bool is_working = false;
 /// One `parallel_for`.
 class Loop {
  public:
-  Loop(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& work) : n_(n), work_(work), first_failed_(n) {}
+  Loop(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& work)
+      : n_(n), work_(work), first_failed_(n) {}
 
   /// Calls work until none is left.
   void take_part() {
@@ -89,9 +90,11 @@ class Pool {
     if (std::ssize(workers_) == n) return;
     stop();
     try {
-      for (int index = 1; index <= n; ++index) workers_.emplace_back([this, index, seen = n_loops_] { work(index, seen); });
+      for (int index = 1; index <= n; ++index)
+        workers_.emplace_back([this, index, seen = n_loops_] { work(index, seen); });
     } catch (const std::system_error& error) {
-      log::warning("{} of {} threads started ({}); set fewer by --threads or OMP_NUM_THREADS", workers_.size() + 1, n + 1, error.what());
+      log::warning("{} of {} threads started ({}); set fewer by --threads or OMP_NUM_THREADS",
+                   workers_.size() + 1, n + 1, error.what());
       n_threads = static_cast<int>(workers_.size()) + 1;
     }
   }
@@ -144,7 +147,8 @@ Pool& pool() {
 int threads() { return n_threads; }
 
 void set_threads(int n) {
-  if (n < 1 || n > most_threads) throw InvalidArgument("core::set_threads", "expected 1 … {} threads, got {}", most_threads, n);
+  if (n < 1 || n > most_threads)
+    throw InvalidArgument("core::set_threads", "expected 1 … {} threads, got {}", most_threads, n);
   n_threads = n;
 }
 

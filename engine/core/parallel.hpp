@@ -6,17 +6,19 @@
 
 namespace lodestone::core {
 
-/// Threads that share the work of `parallel_for` in this process, the caller among them. 1 until set; `MpiScope` sets `default_threads`.
+/// Threads that share the work of `parallel_for` in this process, the caller among them. 1 until set;
+/// `MpiScope` sets `default_threads`.
 [[nodiscard]] int threads();
 /// From the next `parallel_for` on. errors: InvalidArgument outside 1 … 1024.
 void set_threads(int n);
 /// Which thread this is: 1 … threads() − 1 for those of the pool, 0 for any other.
 [[nodiscard]] int thread_index();
 
-/// Calls work(0), …, work(n − 1), each once, and returns when all are done. Indices are handed out in their order to whichever thread is free, so the
-/// largest work should come first. Calls inside `work`, and from a second thread at the same time, run on the thread that makes them. `work` must not
-/// call collective functions.
-/// errors: what work(i) throws, of several i that of the smallest; larger ones may then not be called.
+/// Calls work(0), …, work(n − 1), each once, and returns when all are done. Indices are handed out in their
+/// order to whichever thread is free, so the largest work should come first. Calls inside `work`, and from a
+/// second thread at the same time, run on the thread that makes them. `work` must not call collective
+/// functions. errors: what work(i) throws, of several i that of the smallest; larger ones may then not be
+/// called.
 void parallel_for(std::ptrdiff_t n, const std::function<void(std::ptrdiff_t)>& work);
 
 }  // namespace lodestone::core

@@ -4,17 +4,17 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 
-#include <malloc.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <malloc.h>
 #include <new>
 
 namespace lodestone::core {
 namespace {
 
-/// The C library hands large freed blocks back to the system at once, and every temporary matrix then costs page faults: a third of a Jacobian's time.
+/// The C library hands large freed blocks back to the system at once, and every temporary matrix then costs
+/// page faults: a third of a Jacobian's time.
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
@@ -38,7 +38,8 @@ int Session::run(const std::function<int()>& body) {
     return fail(static_cast<int>(ExitCode::file), error.what());
   } catch (const std::bad_alloc&) {
     return fail(static_cast<int>(ExitCode::unexpected),
-                "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or more ranks on more machines");
+                "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or "
+                "more ranks on more machines");
   } catch (const std::exception& error) {
     return fail(static_cast<int>(ExitCode::unexpected),
                 fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));

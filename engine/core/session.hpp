@@ -13,14 +13,16 @@ namespace lodestone::core {
 class SubsystemScope {
  public:
   virtual ~SubsystemScope() = default;
-  /// Called by the outermost catch, before anything is printed: finds out whether all ranks failed, and returns the message this rank
-  /// has to print ("" when another rank prints the same one).
+  /// Called by the outermost catch, before anything is printed: finds out whether all ranks failed, and
+  /// returns the message this rank has to print ("" when another rank prints the same one).
   virtual std::string agree_on_failure(std::string message) noexcept { return message; }
-  /// Called by the outermost catch after printing: no other rank may be left waiting. Returns when the program can end in the normal way.
+  /// Called by the outermost catch after printing: no other rank may be left waiting. Returns when the
+  /// program can end in the normal way.
   virtual void abort(int exit_code) noexcept { (void)exit_code; }
 };
 
-/// The first local of `main`: owns the subsystem scopes in the order given and takes them down in reverse order, last of all.
+/// The first local of `main`: owns the subsystem scopes in the order given and takes them down in reverse
+/// order, last of all.
 class Session {
  public:
   Session();
@@ -35,8 +37,9 @@ class Session {
     scopes_.push_back(std::move(scope));
     return result;
   }
-  /// Runs the body; turns an exception into a one-paragraph message on stderr and its exit code, and aborts the other ranks
-  /// unless they failed as well. File-system exceptions of the standard library count as file errors.
+  /// Runs the body; turns an exception into a one-paragraph message on stderr and its exit code, and aborts
+  /// the other ranks unless they failed as well. File-system exceptions of the standard library count as file
+  /// errors.
   [[nodiscard]] int run(const std::function<int()>& body);
 
  private:

@@ -15,9 +15,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_between(Clock::time_point begin, Clock::time_point end) { return std::chrono::duration<double>(end - begin).count(); }
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
 
-std::string rate(double work, double seconds) { return work > 0.0 && seconds > 0.0 ? fmt::format("{:.2f}", work / seconds * 1e-9) : "-"; }
+std::string rate(double work, double seconds) {
+  return work > 0.0 && seconds > 0.0 ? fmt::format("{:.2f}", work / seconds * 1e-9) : "-";
+}
 
 }  // namespace
 
@@ -57,24 +61,30 @@ std::string Trace::table() const {
   const double wall = seconds_between(start_, Clock::now());
   std::size_t width = 6;
   for (const auto& [region, total] : totals_) width = std::max(width, region.size());
-  std::string text =
-      fmt::format("{:<{}} {:>8} {:>10} {:>7} {:>9} {:>9}\n", "region", width, "calls", "seconds", "% wall", "GFLOP/s", "GB/s");
+  std::string text = fmt::format("{:<{}} {:>8} {:>10} {:>7} {:>9} {:>9}\n", "region", width, "calls",
+                                 "seconds", "% wall", "GFLOP/s", "GB/s");
   for (const auto& [region, total] : totals_) {
-    fmt::format_to(std::back_inserter(text), "{:<{}} {:>8} {:>10.3f} {:>7.1f} {:>9} {:>9}\n", region, width, total.calls, total.seconds,
-                   100.0 * total.seconds / std::max(wall, 1e-9), rate(total.flops, total.seconds), rate(total.bytes, total.seconds));
+    fmt::format_to(std::back_inserter(text), "{:<{}} {:>8} {:>10.3f} {:>7.1f} {:>9} {:>9}\n", region, width,
+                   total.calls, total.seconds, 100.0 * total.seconds / std::max(wall, 1e-9),
+                   rate(total.flops, total.seconds), rate(total.bytes, total.seconds));
   }
-  if (threads() > 1) fmt::format_to(std::back_inserter(text), "seconds of the {} threads add up\n", threads());
+  if (threads() > 1)
+    fmt::format_to(std::back_inserter(text), "seconds of the {} threads add up\n", threads());
   return text;
 }
 
 void Trace::write_chrome_trace(const std::string& path, int rank) const {
   const std::lock_guard lock(mutex_);
-  const auto microseconds = [](Clock::duration span) { return std::chrono::duration<double, std::micro>(span).count(); };
+  const auto microseconds = [](Clock::duration span) {
+    return std::chrono::duration<double, std::micro>(span).count();
+  };
   std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  fmt::format_to(std::back_inserter(text), R"({{"ph":"M","name":"process_name","pid":{},"tid":0,"args":{{"name":"rank {}"}}}})", rank,
+  fmt::format_to(std::back_inserter(text),
+                 R"({{"ph":"M","name":"process_name","pid":{},"tid":0,"args":{{"name":"rank {}"}}}})", rank,
                  rank);
   for (const Event& event : events_) {
-    fmt::format_to(std::back_inserter(text), ",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}}",
+    fmt::format_to(std::back_inserter(text),
+                   ",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}}",
                    json_quoted(event.region), rank, event.thread, microseconds(event.begin - start_),
                    microseconds(event.end - event.begin));
   }

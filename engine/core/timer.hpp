@@ -19,8 +19,8 @@ struct TimerTotal {
   double bytes = 0.0;
 };
 
-/// Collects the timed regions of this rank, of all its threads: seconds of a region that several threads enter add up. Regions nest; the same name
-/// accumulates.
+/// Collects the timed regions of this rank, of all its threads: seconds of a region that several threads
+/// enter add up. Regions nest; the same name accumulates.
 class Trace {
  public:
   static Trace& global();
@@ -43,11 +43,13 @@ class Trace {
     int thread;
     std::chrono::steady_clock::time_point begin, end;
   };
-  void add(std::string_view region, std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
+  void add(std::string_view region, std::chrono::steady_clock::time_point begin,
+           std::chrono::steady_clock::time_point end);
   mutable std::mutex mutex_;
   std::map<std::string, TimerTotal, std::less<>> totals_;
   std::vector<Event> events_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();  ///< wall time counts from here
+  std::chrono::steady_clock::time_point start_ =
+      std::chrono::steady_clock::now();  ///< wall time counts from here
   bool record_ = false;
 };
 

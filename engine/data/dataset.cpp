@@ -28,7 +28,8 @@ struct Dataset::Contents {
   [[nodiscard]] const Column& column(const std::string& name) const {
     const auto found = std::ranges::find(columns, name, &Column::name);
     if (found == columns.end())
-      throw core::InvalidArgument("engine::Dataset", "{}: expected one of the arrays, got \"{}\"", location, name);
+      throw core::InvalidArgument("engine::Dataset", "{}: expected one of the arrays, got \"{}\"", location,
+                                  name);
     return *found;
   }
 
@@ -36,8 +37,8 @@ struct Dataset::Contents {
   template <class Error>
   void add(Column column, std::int64_t n) {
     if (!columns.empty() && n != n_items) {
-      throw Error("engine::Dataset", "{}: expected {} items in \"{}\" as in \"{}\", got {}", location, n_items, column.name,
-                  columns.front().name, n);
+      throw Error("engine::Dataset", "{}: expected {} items in \"{}\" as in \"{}\", got {}", location,
+                  n_items, column.name, columns.front().name, n);
     }
     n_items = n;
     columns.push_back(std::move(column));
@@ -49,17 +50,23 @@ Dataset::Dataset(const NamedTensors& tensors) {
   contents->location = "memory";
   if (tensors.empty()) throw core::InvalidArgument("engine::Dataset", "expected tensors, got none");
   for (const auto& [name, tensor] : tensors) {
-    if (!tensor.is_valid()) throw core::InvalidArgument("engine::Dataset", "expected a tensor as \"{}\", got an empty one", name);
+    if (!tensor.is_valid())
+      throw core::InvalidArgument("engine::Dataset", "expected a tensor as \"{}\", got an empty one", name);
     if (tensor.rank() == 0)
-      throw core::ShapeError("engine::Dataset", "expected \"{}\" with items along axis 0, got {}", name, tensor.aval().text());
+      throw core::ShapeError("engine::Dataset", "expected \"{}\" with items along axis 0, got {}", name,
+                             tensor.aval().text());
     Aval item = tensor.aval();
     item.shape = item.shape.erased(0);
     // Made row-major here and now, so that any thread may read it.
     const std::size_t stride = item.bytes();
-    const auto read = [bytes = tensor.bytes(), keep = tensor, stride](std::int64_t first, std::span<std::byte> out) {
-      if (!out.empty()) std::memcpy(out.data(), bytes.data() + static_cast<std::size_t>(first) * stride, out.size());
+    const auto read = [bytes = tensor.bytes(), keep = tensor, stride](std::int64_t first,
+                                                                      std::span<std::byte> out) {
+      if (!out.empty())
+        std::memcpy(out.data(), bytes.data() + static_cast<std::size_t>(first) * stride, out.size());
     };
-    const auto make = [](std::span<const std::byte> bytes, const Aval& aval) { return Tensor::from_bytes(bytes, aval); };
+    const auto make = [](std::span<const std::byte> bytes, const Aval& aval) {
+      return Tensor::from_bytes(bytes, aval);
+    };
     contents->add<core::ShapeError>({name, item, read, make}, tensor.shape()[0]);
   }
   contents_ = std::move(contents);
@@ -71,7 +78,8 @@ Dataset::Dataset(std::shared_ptr<const core::ArraySource> source, const std::vec
   for (const std::string& name : names.empty() ? source->names() : names) {
     Aval item = aval_of(*source, name);
     if (item.shape.rank() == 0) {
-      throw core::FormatError("engine::Dataset", "{}: expected \"{}\" with items along axis 0, got a scalar; leave it out",
+      throw core::FormatError("engine::Dataset",
+                              "{}: expected \"{}\" with items along axis 0, got a scalar; leave it out",
                               contents->location, name);
     }
     const std::int64_t n_items = item.shape[0];
@@ -84,14 +92,18 @@ Dataset::Dataset(std::shared_ptr<const core::ArraySource> source, const std::vec
     };
     contents->add<core::FormatError>({name, item, read, tensor}, n_items);
   }
-  if (contents->columns.empty()) throw core::FormatError("engine::Dataset", "{}: expected arrays, got none", contents->location);
+  if (contents->columns.empty())
+    throw core::FormatError("engine::Dataset", "{}: expected arrays, got none", contents->location);
   contents_ = std::move(contents);
 }
 
-Dataset::Dataset(std::shared_ptr<const Contents> contents, std::shared_ptr<const std::vector<std::int64_t>> chosen)
+Dataset::Dataset(std::shared_ptr<const Contents> contents,
+                 std::shared_ptr<const std::vector<std::int64_t>> chosen)
     : contents_(std::move(contents)), chosen_(std::move(chosen)) {}
 
-std::int64_t Dataset::size() const { return chosen_ ? static_cast<std::int64_t>(chosen_->size()) : contents_->n_items; }
+std::int64_t Dataset::size() const {
+  return chosen_ ? static_cast<std::int64_t>(chosen_->size()) : contents_->n_items;
+}
 
 std::vector<std::string> Dataset::names() const {
   std::vector<std::string> result;
@@ -106,8 +118,8 @@ NamedTensors Dataset::items(std::span<const std::int64_t> numbers, Device device
   std::vector<std::int64_t> stored(numbers.begin(), numbers.end());
   for (std::int64_t& number : stored) {
     if (number < 0 || number >= size()) {
-      throw core::InvalidArgument("engine::Dataset", "{}: expected items 0 to {} of \"{}\", got {}", location(), size() - 1,
-                                  contents_->columns.front().name, number);
+      throw core::InvalidArgument("engine::Dataset", "{}: expected items 0 to {} of \"{}\", got {}",
+                                  location(), size() - 1, contents_->columns.front().name, number);
     }
     if (chosen_) number = (*chosen_)[static_cast<std::size_t>(number)];
   }
@@ -137,7 +149,8 @@ NamedTensors Dataset::items(std::int64_t first, std::int64_t last, Device device
 
 Dataset Dataset::range(std::int64_t first, std::int64_t last) const {
   if (first < 0 || last < first || last > size()) {
-    throw core::InvalidArgument("engine::Dataset", "{}: expected a range of its {} items, got {} to {}", location(), size(), first, last);
+    throw core::InvalidArgument("engine::Dataset", "{}: expected a range of its {} items, got {} to {}",
+                                location(), size(), first, last);
   }
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(last - first));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -151,15 +164,18 @@ Dataset Dataset::in_memory() const { return Dataset(items(0, size())); }
 
 Dataset::Parts Dataset::split(double validation_fraction, std::uint64_t seed) const {
   if (!(validation_fraction >= 0.0 && validation_fraction <= 1.0)) {
-    throw core::InvalidArgument("engine::Dataset", "{}: expected a fraction from 0 to 1 for validation, got {}", location(),
+    throw core::InvalidArgument("engine::Dataset",
+                                "{}: expected a fraction from 0 to 1 for validation, got {}", location(),
                                 validation_fraction);
   }
   std::vector<std::int64_t> order = permutation(size(), seed, 0);
-  const auto n_validation = static_cast<std::ptrdiff_t>(std::llround(validation_fraction * static_cast<double>(size())));
+  const auto n_validation =
+      static_cast<std::ptrdiff_t>(std::llround(validation_fraction * static_cast<double>(size())));
   const auto part = [&](auto begin, auto end) {
     std::vector<std::int64_t> numbers(begin, end);
     std::ranges::sort(numbers);
-    for (std::int64_t& number : numbers) number = chosen_ ? (*chosen_)[static_cast<std::size_t>(number)] : number;
+    for (std::int64_t& number : numbers)
+      number = chosen_ ? (*chosen_)[static_cast<std::size_t>(number)] : number;
     return Dataset(contents_, std::make_shared<const std::vector<std::int64_t>>(std::move(numbers)));
   };
   return {part(order.begin() + n_validation, order.end()), part(order.begin(), order.begin() + n_validation)};

@@ -14,14 +14,17 @@ namespace lodestone::engine {
 
 /// Items to learn from: named arrays whose axis 0 counts the items. Copies share.
 ///
-/// Arrays of a source are read item by item when they are asked for, so a file may be larger than memory. Reading random items from a compressed file is
-/// slow: take `in_memory()` where they fit.
+/// Arrays of a source are read item by item when they are asked for, so a file may be larger than memory.
+/// Reading random items from a compressed file is slow: take `in_memory()` where they fit.
 class Dataset {
  public:
-  /// errors: InvalidArgument for no tensors or an empty one; ShapeError when their numbers of items differ or one has no axis.
+  /// errors: InvalidArgument for no tensors or an empty one; ShapeError when their numbers of items differ or
+  /// one has no axis.
   explicit Dataset(const NamedTensors& tensors);
-  /// The arrays of these names, all of them for none. errors: FormatError for a missing array, or numbers of items that differ; those of the source.
-  explicit Dataset(std::shared_ptr<const core::ArraySource> source, const std::vector<std::string>& names = {});
+  /// The arrays of these names, all of them for none. errors: FormatError for a missing array, or numbers of
+  /// items that differ; those of the source.
+  explicit Dataset(std::shared_ptr<const core::ArraySource> source,
+                   const std::vector<std::string>& names = {});
 
   [[nodiscard]] std::int64_t size() const;  ///< number of items
   [[nodiscard]] std::vector<std::string> names() const;
@@ -30,27 +33,33 @@ class Dataset {
   /// The file, for messages.
   [[nodiscard]] const std::string& location() const;
 
-  /// The items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a number outside 0 … size() − 1; those of the source.
-  [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers, Device device = default_device()) const;
+  /// The items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a number
+  /// outside 0 … size() − 1; those of the source.
+  [[nodiscard]] NamedTensors items(std::span<const std::int64_t> numbers,
+                                   Device device = default_device()) const;
   /// Items first … last − 1. errors: as `items`.
-  [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last, Device device = default_device()) const;
+  [[nodiscard]] NamedTensors items(std::int64_t first, std::int64_t last,
+                                   Device device = default_device()) const;
 
-  /// Part of it: items first … last − 1, counted from 0 in the new one. errors: InvalidArgument for a range outside.
+  /// Part of it: items first … last − 1, counted from 0 in the new one. errors: InvalidArgument for a range
+  /// outside.
   [[nodiscard]] Dataset range(std::int64_t first, std::int64_t last) const;
   /// All of it, read once.
   [[nodiscard]] Dataset in_memory() const;
 
   struct Parts;
-  /// Two parts without an item in common, each in the order stored: this fraction of the items (rounded), drawn by the seed, is for validation.
-  /// errors: InvalidArgument for a fraction outside 0 … 1.
+  /// Two parts without an item in common, each in the order stored: this fraction of the items (rounded),
+  /// drawn by the seed, is for validation. errors: InvalidArgument for a fraction outside 0 … 1.
   [[nodiscard]] Parts split(double validation_fraction, std::uint64_t seed) const;
 
  private:
   struct Column;
   struct Contents;
-  explicit Dataset(std::shared_ptr<const Contents> contents, std::shared_ptr<const std::vector<std::int64_t>> chosen);
+  explicit Dataset(std::shared_ptr<const Contents> contents,
+                   std::shared_ptr<const std::vector<std::int64_t>> chosen);
   std::shared_ptr<const Contents> contents_;
-  std::shared_ptr<const std::vector<std::int64_t>> chosen_;  ///< numbers of the items in `contents_`; null: all
+  std::shared_ptr<const std::vector<std::int64_t>>
+      chosen_;  ///< numbers of the items in `contents_`; null: all
 };
 
 struct Dataset::Parts {

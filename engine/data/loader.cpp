@@ -21,20 +21,24 @@ std::uint64_t stream_of(std::int64_t epoch) { return first_stream + static_cast<
 /// Keys of items, u64[items, 3].
 Tensor keys_of(std::uint64_t seed, std::int64_t epoch, std::span<const std::int64_t> items, Device device) {
   std::vector<std::uint64_t> words;
-  for (const std::int64_t item : items) words.insert(words.end(), {seed, stream_of(epoch), static_cast<std::uint64_t>(item)});
+  for (const std::int64_t item : items)
+    words.insert(words.end(), {seed, stream_of(epoch), static_cast<std::uint64_t>(item)});
   return squeeze(split_key(Tensor::from(words, {static_cast<Dim>(items.size()), 3}, device), 1), -2);
 }
 
-Tensor integers(const std::vector<std::int64_t>& values) { return Tensor::from(values, {static_cast<Dim>(values.size())}); }
+Tensor integers(const std::vector<std::int64_t>& values) {
+  return Tensor::from(values, {static_cast<Dim>(values.size())});
+}
 
 /// What a cursor counts in.
 std::vector<std::int64_t> made_for(const Dataset& dataset, const LoaderOptions& options) {
-  return {dataset.size(), options.batch_size, static_cast<std::int64_t>(options.seed), static_cast<std::int64_t>(options.order),
-          static_cast<std::int64_t>(options.last)};
+  return {dataset.size(), options.batch_size, static_cast<std::int64_t>(options.seed),
+          static_cast<std::int64_t>(options.order), static_cast<std::int64_t>(options.last)};
 }
 std::string text_of(const std::vector<std::int64_t>& of) {
-  return fmt::format("{} items {} in batches of {}, the last one {}, seed {}", of[0], of[3] == 0 ? "as stored" : "shuffled", of[1],
-                     of[4] == 0 ? "kept" : "dropped", static_cast<std::uint64_t>(of[2]));
+  return fmt::format("{} items {} in batches of {}, the last one {}, seed {}", of[0],
+                     of[3] == 0 ? "as stored" : "shuffled", of[1], of[4] == 0 ? "kept" : "dropped",
+                     static_cast<std::uint64_t>(of[2]));
 }
 
 }  // namespace
@@ -42,14 +46,17 @@ std::string text_of(const std::vector<std::int64_t>& of) {
 struct Loader::Impl {
   Impl(const Dataset& given, LoaderOptions chosen) : dataset(given), options(std::move(chosen)) {
     if (options.batch_size < 1 || options.read_ahead < 0) {
-      throw core::InvalidArgument("engine::Loader",
-                                  "{}: expected batches of 1 item or more and 0 or more of them read ahead, got {} and {}",
-                                  dataset.location(), options.batch_size, options.read_ahead);
+      throw core::InvalidArgument(
+          "engine::Loader",
+          "{}: expected batches of 1 item or more and 0 or more of them read ahead, got {} and {}",
+          dataset.location(), options.batch_size, options.read_ahead);
     }
-    n_batches = (dataset.size() + (options.last == LastBatch::keep ? options.batch_size - 1 : 0)) / options.batch_size;
+    n_batches = (dataset.size() + (options.last == LastBatch::keep ? options.batch_size - 1 : 0)) /
+                options.batch_size;
     if (n_batches == 0) {
-      throw core::InvalidArgument("engine::Loader", "{}: expected at least one batch of {} items, got {} items; take smaller batches",
-                                  dataset.location(), options.batch_size, dataset.size());
+      throw core::InvalidArgument(
+          "engine::Loader", "{}: expected at least one batch of {} items, got {} items; take smaller batches",
+          dataset.location(), options.batch_size, dataset.size());
     }
     const auto make_one = [this](Place place) { return make(place); };
     const auto after = [this](Place place) {
@@ -66,10 +73,12 @@ struct Loader::Impl {
       order_epoch = place.epoch;
     }
     const std::int64_t first = place.batch * options.batch_size;
-    std::vector<std::int64_t> items(static_cast<std::size_t>(std::min(options.batch_size, dataset.size() - first)));
+    std::vector<std::int64_t> items(
+        static_cast<std::size_t>(std::min(options.batch_size, dataset.size() - first)));
     std::iota(items.begin(), items.end(), first);
     if (options.order == Order::shuffled)
-      std::ranges::transform(items, items.begin(), [&](std::int64_t i) { return order[static_cast<std::size_t>(i)]; });
+      std::ranges::transform(items, items.begin(),
+                             [&](std::int64_t i) { return order[static_cast<std::size_t>(i)]; });
     return items;
   }
 
@@ -83,10 +92,12 @@ struct Loader::Impl {
       for (const auto& [name, tensor] : batch) all.push_back(tensor);
       eval(all);
     } catch (const core::Error& error) {
-      throw core::Error(error.exit_code(),
-                        fmt::format("{}; in the transform of items {} of {}, batch {} of epoch {}", error.what(),
-                                    fmt::join(items.begin(), items.begin() + std::min<std::ptrdiff_t>(std::ssize(items), 8), ", "),
-                                    dataset.location(), place.batch, place.epoch));
+      throw core::Error(
+          error.exit_code(),
+          fmt::format(
+              "{}; in the transform of items {} of {}, batch {} of epoch {}", error.what(),
+              fmt::join(items.begin(), items.begin() + std::min<std::ptrdiff_t>(std::ssize(items), 8), ", "),
+              dataset.location(), place.batch, place.epoch));
     }
     return batch;
   }
@@ -113,11 +124,13 @@ const Dataset& Loader::dataset() const { return impl_->dataset; }
 std::int64_t Loader::epoch() const { return cursor_.value().data<std::int64_t>()[0]; }
 
 std::optional<NamedTensors> Loader::next() const {
-  const std::vector<std::int64_t> own = made_for(impl_->dataset, impl_->options), in_state = made_for_.value().to_vector<std::int64_t>();
+  const std::vector<std::int64_t> own = made_for(impl_->dataset, impl_->options),
+                                  in_state = made_for_.value().to_vector<std::int64_t>();
   const std::vector<std::int64_t> at = cursor_.value().to_vector<std::int64_t>();
   if (in_state != own || at[0] < 0 || at[1] < 0 || at[1] > impl_->n_batches) {
     throw core::InvalidArgument("engine::Loader",
-                                "{}: expected the state of a loader of {}, got {}, at batch {} of epoch {}; make it as it was made then",
+                                "{}: expected the state of a loader of {}, got {}, at batch {} of epoch {}; "
+                                "make it as it was made then",
                                 impl_->dataset.location(), text_of(own), text_of(in_state), at[1], at[0]);
   }
   if (at[1] == impl_->n_batches) {

@@ -9,9 +9,10 @@
 
 namespace lodestone::engine {
 
-/// What is done to a batch before it is handed out: named tensors with the batch as axis 0, and a random key for each item, u64[batch, 3]. The key follows
-/// from seed, epoch and the number of the item, so that what is drawn for an item does not depend on the batch it came in. Use it for one draw; take
-/// `split_key` for several.
+/// What is done to a batch before it is handed out: named tensors with the batch as axis 0, and a random key
+/// for each item, u64[batch, 3]. The key follows from seed, epoch and the number of the item, so that what is
+/// drawn for an item does not depend on the batch it came in. Use it for one draw; take `split_key` for
+/// several.
 using BatchTransform = std::function<NamedTensors(NamedTensors batch, const Tensor& keys)>;
 
 enum class Order : std::uint8_t { stored, shuffled };
@@ -21,17 +22,20 @@ struct LoaderOptions {
   std::int64_t batch_size = 32;
   Order order = Order::shuffled;  ///< anew in every epoch
   LastBatch last = LastBatch::keep;
-  std::uint64_t seed = 1;      ///< of the order and the keys
-  BatchTransform transform{};  ///< runs on the thread that reads ahead, if there is one: it must not use variables
-  int read_ahead = 0;          ///< batches made in advance by a thread of the loader's own; 0: made when asked for
+  std::uint64_t seed = 1;  ///< of the order and the keys
+  BatchTransform
+      transform{};     ///< runs on the thread that reads ahead, if there is one: it must not use variables
+  int read_ahead = 0;  ///< batches made in advance by a thread of the loader's own; 0: made when asked for
   Device device = default_device();
 };
 
 /// The key that a loader with this seed gives this item in this epoch. shapes: u64[3].
-[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item, Device device = default_device());
+[[nodiscard]] Tensor item_key(std::uint64_t seed, std::int64_t epoch, std::int64_t item,
+                              Device device = default_device());
 
-/// Gives a dataset batch by batch, epoch after epoch. What comes depends on dataset, options, epoch and number of the batch only, not on threads or on
-/// what came before: the cursor, which is its state, is all that is needed to go on. Copies share the cursor.
+/// Gives a dataset batch by batch, epoch after epoch. What comes depends on dataset, options, epoch and
+/// number of the batch only, not on threads or on what came before: the cursor, which is its state, is all
+/// that is needed to go on. Copies share the cursor.
 class Loader : public Stateful {
  public:
   /// errors: InvalidArgument for sizes that cannot be, or no batch in an epoch.
@@ -42,7 +46,8 @@ class Loader : public Stateful {
   [[nodiscard]] std::int64_t epoch() const;  ///< of the next batch, counted from 0
 
   /// The next batch of this epoch, evaluated; none at its end, once, before the next epoch begins.
-  /// errors: those of the source and of the transform; InvalidArgument when the state is of a loader of another size, seed or order.
+  /// errors: those of the source and of the transform; InvalidArgument when the state is of a loader of
+  /// another size, seed or order.
   [[nodiscard]] std::optional<NamedTensors> next() const;
 
  private:

@@ -4,7 +4,10 @@
 namespace lodestone::engine {
 
 ReadAhead::ReadAhead(int n_ahead, Make make, After after)
-    : n_ahead_(static_cast<std::size_t>(n_ahead)), make_(std::move(make)), after_(std::move(after)), thread_([this] { run(); }) {}
+    : n_ahead_(static_cast<std::size_t>(n_ahead)),
+      make_(std::move(make)),
+      after_(std::move(after)),
+      thread_([this] { run(); }) {}
 
 ReadAhead::~ReadAhead() {
   {

@@ -14,7 +14,8 @@
 
 namespace lodestone::engine {
 
-/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by field.
+/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by
+/// field.
 class Attrs : public Counted {
  public:
   virtual ~Attrs() = default;
@@ -47,7 +48,8 @@ class AttrsOf final : public Attrs {
   [[nodiscard]] std::string text() const override {
     std::string result;
     const auto append = [&](const auto& field) {
-      result += fmt::format("{}{}={}", result.empty() ? "" : ", ", field.name, attr_text(value.*field.member));
+      result +=
+          fmt::format("{}{}={}", result.empty() ? "" : ", ", field.name, attr_text(value.*field.member));
     };
     std::apply([&](const auto&... field) { (append(field), ...); }, T::fields());
     return result;
@@ -56,7 +58,8 @@ class AttrsOf final : public Attrs {
 };
 }  // namespace detail
 
-/// Attributes from a struct that lists its members: `static auto fields() { return std::tuple{Field{"axes", &ReduceAttrs::axes}}; }`
+/// Attributes from a struct that lists its members: `static auto fields() { return std::tuple{Field{"axes",
+/// &ReduceAttrs::axes}}; }`
 template <class T>
 [[nodiscard]] AttrsPtr make_attrs(T&& fields) {
   return AttrsPtr(new detail::AttrsOf<std::remove_cvref_t<T>>(std::in_place, std::forward<T>(fields)));

@@ -8,7 +8,8 @@
 namespace lodestone::engine {
 namespace {
 
-/// Tensors with static lifetime free their nodes after the list of the main thread is gone; a plain flag outlives it.
+/// Tensors with static lifetime free their nodes after the list of the main thread is gone; a plain flag
+/// outlives it.
 thread_local bool list_is_gone = false;
 
 /// Blocks of the size of a node that this thread has freed.
@@ -57,7 +58,8 @@ void destroy(Node* node) noexcept {
 }
 
 std::uint64_t next_visit() {
-  constexpr std::uint64_t many = 1 << 20;  // that a thread takes at once: an atomic addition per graph is felt
+  constexpr std::uint64_t many =
+      1 << 20;  // that a thread takes at once: an atomic addition per graph is felt
   static std::atomic<std::uint64_t> taken{0};
   thread_local std::uint64_t next = 0, end = 0;
   if (next == end) {

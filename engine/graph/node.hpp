@@ -66,7 +66,9 @@ class Node final : public Counted {
   Node* next = nullptr;  ///< of those that wait to be deleted
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
-  [[nodiscard]] std::byte* data() const { return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype)); }
+  [[nodiscard]] std::byte* data() const {
+    return buffer->data() + offset * static_cast<std::int64_t>(core::size_of(aval.dtype));
+  }
   [[nodiscard]] bool is_contiguous() const { return engine::is_contiguous(aval.shape, strides); }
 
   // Nodes come and go with every op: a free list per thread instead of the general allocator.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the engine: several tensors as one value, for ops that give more than one. The tangent of a tuple is the tuple of the tangents.
+// Inside of the engine: several tensors as one value, for ops that give more than one. The tangent of a tuple
+// is the tuple of the tangents.
 #pragma once
 
 #include "engine/tensor/tensor.hpp"
@@ -16,10 +17,13 @@ class TupleValue final : public Opaque {
 };
 
 /// errors: InvalidArgument for no elements.
-[[nodiscard]] Tensor tuple(const Tensors& elements, std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor tuple(const Tensors& elements,
+                           std::source_location where = std::source_location::current());
 /// Element i; of a tuple just made the tensor that went in.
-[[nodiscard]] Tensor get(const Tensor& tuple, std::size_t i, std::source_location where = std::source_location::current());
-[[nodiscard]] Tensors elements_of(const Tensor& tuple, std::source_location where = std::source_location::current());
+[[nodiscard]] Tensor get(const Tensor& tuple, std::size_t i,
+                         std::source_location where = std::source_location::current());
+[[nodiscard]] Tensors elements_of(const Tensor& tuple,
+                                  std::source_location where = std::source_location::current());
 [[nodiscard]] const std::vector<Aval>& avals_of(const Tensor& tuple);
 [[nodiscard]] std::vector<Aval> avals_of(std::span<const Tensor> tensors);
 /// For ops that run: a tuple that has its values.

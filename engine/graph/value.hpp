@@ -7,8 +7,9 @@
 
 namespace lodestone::engine {
 
-/// What a node of `Kind::handle` or `Kind::tuple` holds: a factorisation, a linearised simulation, several tensors. Its bytes, an estimate, count as memory
-/// of the device while it lives; it goes with the last node that holds it.
+/// What a node of `Kind::handle` or `Kind::tuple` holds: a factorisation, a linearised simulation, several
+/// tensors. Its bytes, an estimate, count as memory of the device while it lives; it goes with the last node
+/// that holds it.
 class Opaque : public Counted {
  public:
   /// errors: DeviceError when the device's budget has no room.

@@ -11,7 +11,9 @@
 namespace lodestone::engine {
 namespace {
 
-bool is_view(const Node& node) { return node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer; }
+bool is_view(const Node& node) {
+  return node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
+}
 
 double flops_of(const Node& node) {
   const auto n = static_cast<double>(node.aval.count());
@@ -24,7 +26,8 @@ double flops_of(const Node& node) {
 /// Of an operand; what is repeated by broadcasting is read once.
 double bytes_of(const Aval& aval, const Strides& strides) {
   auto bytes = static_cast<double>(core::size_of(aval.dtype));
-  for (int axis = 0; axis < aval.shape.rank(); ++axis) bytes *= strides[axis] == 0 ? 1.0 : static_cast<double>(aval.shape[axis]);
+  for (int axis = 0; axis < aval.shape.rank(); ++axis)
+    bytes *= strides[axis] == 0 ? 1.0 : static_cast<double>(aval.shape[axis]);
   return bytes;
 }
 
@@ -42,7 +45,8 @@ double bytes_moved(const Node& node) {
 namespace {
 
 std::string name_of(const Node& node) {
-  return node.aval.kind == Kind::array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype)) : node.op->name;
+  return node.aval.kind == Kind::array ? fmt::format("{} {}", node.op->name, core::name_of(node.aval.dtype))
+                                       : node.op->name;
 }
 
 /// Gives every moment to the innermost op that runs then.
@@ -78,7 +82,8 @@ class Stopwatch {
   }
   void lap() {
     const auto now = Clock::now();
-    (running_.empty() ? between_ : running_.back().seconds) += std::chrono::duration<double>(now - last_).count();
+    (running_.empty() ? between_ : running_.back().seconds) +=
+        std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
   std::vector<Running> running_;
@@ -109,7 +114,8 @@ Profile Profile::of(const std::function<void()>& f) {
   Profile result;
   result.seconds_between_ = watch.between();
   for (const auto& [name, profile] : of_op) result.ops_.push_back(profile);
-  std::stable_sort(result.ops_.begin(), result.ops_.end(), [](const OpProfile& a, const OpProfile& b) { return a.seconds > b.seconds; });
+  std::stable_sort(result.ops_.begin(), result.ops_.end(),
+                   [](const OpProfile& a, const OpProfile& b) { return a.seconds > b.seconds; });
   return result;
 }
 
@@ -127,11 +133,13 @@ OpProfile Profile::total() const {
 std::string Profile::text() const {
   const OpProfile all = total();
   const double seconds = std::max(all.seconds, 1e-30);
-  std::string text = fmt::format("{:<28} {:>8} {:>10} {:>6} {:>9} {:>8}\n", "op", "calls", "ms", "%", "GFLOP/s", "GB/s");
+  std::string text =
+      fmt::format("{:<28} {:>8} {:>10} {:>6} {:>9} {:>8}\n", "op", "calls", "ms", "%", "GFLOP/s", "GB/s");
   const auto line = [&](const OpProfile& each) {
     const double own = std::max(each.seconds, 1e-30);
-    text += fmt::format("{:<28} {:>8} {:>10.3f} {:>6.1f} {:>9.2f} {:>8.2f}\n", each.op, each.calls, 1e3 * each.seconds,
-                        100.0 * each.seconds / seconds, 1e-9 * each.flops / own, 1e-9 * each.bytes / own);
+    text += fmt::format("{:<28} {:>8} {:>10.3f} {:>6.1f} {:>9.2f} {:>8.2f}\n", each.op, each.calls,
+                        1e3 * each.seconds, 100.0 * each.seconds / seconds, 1e-9 * each.flops / own,
+                        1e-9 * each.bytes / own);
   };
   for (const OpProfile& each : ops_) line(each);
   line(all);

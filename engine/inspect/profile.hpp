@@ -10,7 +10,8 @@ namespace lodestone::engine {
 
 class Node;
 
-/// Of a node that has run and still has its inputs: elements of inputs read once, however often they are repeated, and the output written once; 0 of a view.
+/// Of a node that has run and still has its inputs: elements of inputs read once, however often they are
+/// repeated, and the output written once; 0 of a view.
 [[nodiscard]] double bytes_moved(const Node& node);
 
 /// What the calls of one op took together.
@@ -25,7 +26,8 @@ struct OpProfile {
 /// Where the time of a computation went, op by op, the longest first.
 class Profile {
  public:
-  /// Runs f, which evaluates what it wants to know about, and looks at every op that is executed on this thread.
+  /// Runs f, which evaluates what it wants to know about, and looks at every op that is executed on this
+  /// thread.
   [[nodiscard]] static Profile of(const std::function<void()>& f);
   [[nodiscard]] const std::vector<OpProfile>& ops() const { return ops_; }
   [[nodiscard]] OpProfile total() const;

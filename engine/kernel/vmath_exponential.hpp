@@ -16,7 +16,8 @@ struct Exponent<float> {
   using Bits = std::int32_t;
   static constexpr float lowest = -104.0F, highest = 89.0F;  // e^x is 0 below, infinite above
   static constexpr float log2_e = 1.44269504088896341F;
-  static constexpr float ln2_high = 0.693359375F, ln2_low = -2.12194440054690583e-4F;  // n ln2_high is exact for |n| < 2^14
+  static constexpr float ln2_high = 0.693359375F,
+                         ln2_low = -2.12194440054690583e-4F;  // n ln2_high is exact for |n| < 2^14
   static constexpr float shift = 0x1.8p23F;  // adding it rounds to an integer, which stands in the low bits
   static constexpr int mantissa_bits = 23, bias = 127;
 };
@@ -65,14 +66,16 @@ template <class T>
   const T shifted = std::fma(x, E::log2_e, E::shift);
   const T n = shifted - E::shift;
   const T r = std::fma(-n, E::ln2_low, std::fma(-n, E::ln2_high, x));
-  return scaled(exp_reduced(r), static_cast<Bits>(std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(E::shift)));
+  return scaled(exp_reduced(r),
+                static_cast<Bits>(std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(E::shift)));
 }
 
 /// Σ r^k / (k + 2)!, of which r + r² q(r) is e^r − 1.
 template <std::size_t n>
 inline constexpr auto expm1_series = series<n>([](int k) { return 1.0 / factorial(k + 2); });
 
-/// e^x − 1 = 2^n (e^r − 1) + 2^n − 1, of which the two large terms are added without loss. `n_terms` says how precisely.
+/// e^x − 1 = 2^n (e^r − 1) + 2^n − 1, of which the two large terms are added without loss. `n_terms` says how
+/// precisely.
 template <std::size_t n_terms>
 [[gnu::always_inline]] inline double expm1_of(double x) {
   using E = Exponent<double>;
@@ -82,7 +85,8 @@ template <std::size_t n_terms>
   const double high = std::fma(-n, E::ln2_high, bounded), low = n * E::ln2_low, r = high - low;
   const double rest = std::fma(r * r, polynomial<expm1_series<n_terms>>(r), (high - r) - low);
   const std::int64_t whole = std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(E::shift);
-  const double half = std::bit_cast<double>((whole + E::bias - 1) << E::mantissa_bits);  // 2^(n − 1): 2^n may be too large
+  const double half =
+      std::bit_cast<double>((whole + E::bias - 1) << E::mantissa_bits);  // 2^(n − 1): 2^n may be too large
   const double a = half * r, b = half - 0.5, sum = a + b, part = sum - a;
   const double error = (a - (sum - part)) + (b - part);
   const double result = 2.0 * (sum + std::fma(half, rest, error));
@@ -133,13 +137,16 @@ inline constexpr auto sinh_series = series<n>([](int k) { return 1.0 / factorial
   return 0.5 * (e + 1.0 / e);
 }
 
-/// (tanh x / x − 1) / x² in powers of x², 0 to 1: interpolation at Chebyshev's points (scripts/vmath_coefficients.py).
-inline constexpr std::array tanh_double{-0.33333333333333331,    0.13333333333333089,    -0.053968253968046373,   0.021869488529129091,
-                                        -0.0088632354045782829,  0.0035921266793663411,  -0.0014558246920964941,  0.0005899792946300052,
-                                        -0.00023895705228738225, 9.6462777433131813e-05, -3.8389607893147334e-05, 1.4606131676715378e-05,
-                                        -4.9877603175203466e-06, 1.3791814499083342e-06, -2.6330772232959337e-07, 2.5155023659382105e-08};
-inline constexpr std::array tanh_single{-0.33333333156722311,   0.133333106555451,    -0.053963414754438839,   0.02182954884305937,
-                                        -0.0086978475928148787, 0.003206803386846565, -0.00092350084634817606, 0.00014279318799621565};
+/// (tanh x / x − 1) / x² in powers of x², 0 to 1: interpolation at Chebyshev's points
+/// (scripts/vmath_coefficients.py).
+inline constexpr std::array tanh_double{
+    -0.33333333333333331,    0.13333333333333089,    -0.053968253968046373,   0.021869488529129091,
+    -0.0088632354045782829,  0.0035921266793663411,  -0.0014558246920964941,  0.0005899792946300052,
+    -0.00023895705228738225, 9.6462777433131813e-05, -3.8389607893147334e-05, 1.4606131676715378e-05,
+    -4.9877603175203466e-06, 1.3791814499083342e-06, -2.6330772232959337e-07, 2.5155023659382105e-08};
+inline constexpr std::array tanh_single{
+    -0.33333333156722311,   0.133333106555451,    -0.053963414754438839,   0.02182954884305937,
+    -0.0086978475928148787, 0.003206803386846565, -0.00092350084634817606, 0.00014279318799621565};
 
 template <const auto& coefficients>
 [[gnu::always_inline]] inline double tanh_of(double x) {
@@ -149,19 +156,25 @@ template <const auto& coefficients>
   return std::copysign(size < 1.0 ? inside : outside, x);
 }
 
-/// (erf x / x − 2/√π) / x² in powers of x², 0 to 1, and e^{x²} erfc x in powers of 2 / (2 + x) − 1/2, x from 1 to 6 (to 4 for f32).
-inline constexpr std::array erf_double{-0.37612638903183754,    0.11283791670955125,    -0.026866170645131082,   0.0052239776254384687,
-                                       -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06,
-                                       -1.6365085592632062e-07, 1.4796618901290416e-08, -1.219035624032117e-09,  8.8006800904602032e-11,
-                                       -4.374621450325064e-12};
-inline constexpr std::array erf_single{-0.37612638888904282,    0.11283790270103468,    -0.026865945307221414,  0.0052226111279911214,
-                                       -0.00085085452873373665, 0.00011451736882114557, -1.0216748055511625e-05};
-inline constexpr std::array erfc_double{
-    0.25539567631050575,   0.85437169482791675,   0.96663277696986583,  0.63182864812585704,  0.059726278469244221,  -0.2239187756544142,
-    -0.0542171680589046,   0.12569305940068978,   0.011150234161959609, -0.08927291671240839, 0.028186091889875014,  0.056483562852978252,
-    -0.057213224148055901, -0.011408352736205234, 0.062082509107338674, -0.03860324422656191, -0.034882826113225761, 0.055250793978112521};
-inline constexpr std::array erfc_single{0.25539567625190335,  0.85437169522868606,  0.96663284436289776,   0.63182818618026793,
-                                        0.059714261620848155, -0.22383537323519864, -0.053541758313510768, 0.12085243316317101};
+/// (erf x / x − 2/√π) / x² in powers of x², 0 to 1, and e^{x²} erfc x in powers of 2 / (2 + x) − 1/2, x from
+/// 1 to 6 (to 4 for f32).
+inline constexpr std::array erf_double{
+    -0.37612638903183754,    0.11283791670955125,    -0.026866170645131082,   0.0052239776254384687,
+    -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06,
+    -1.6365085592632062e-07, 1.4796618901290416e-08, -1.219035624032117e-09,  8.8006800904602032e-11,
+    -4.374621450325064e-12};
+inline constexpr std::array erf_single{
+    -0.37612638888904282,    0.11283790270103468,    -0.026865945307221414,  0.0052226111279911214,
+    -0.00085085452873373665, 0.00011451736882114557, -1.0216748055511625e-05};
+inline constexpr std::array erfc_double{0.25539567631050575,   0.85437169482791675,   0.96663277696986583,
+                                        0.63182864812585704,   0.059726278469244221,  -0.2239187756544142,
+                                        -0.0542171680589046,   0.12569305940068978,   0.011150234161959609,
+                                        -0.08927291671240839,  0.028186091889875014,  0.056483562852978252,
+                                        -0.057213224148055901, -0.011408352736205234, 0.062082509107338674,
+                                        -0.03860324422656191,  -0.034882826113225761, 0.055250793978112521};
+inline constexpr std::array erfc_single{0.25539567625190335,   0.85437169522868606,  0.96663284436289776,
+                                        0.63182818618026793,   0.059714261620848155, -0.22383537323519864,
+                                        -0.053541758313510768, 0.12085243316317101};
 
 template <const auto& near_zero, const auto& far>
 [[gnu::always_inline]] inline double erf_of(double x, double last) {
@@ -172,7 +185,8 @@ template <const auto& near_zero, const auto& far>
   return std::abs(x) < 1.0 ? inside : std::copysign(outside, x);
 }
 
-/// 1 / (1 + e), e = e^−x, with the rounding of the sum and of the quotient put right; e^x where it is less than half an ulp from that.
+/// 1 / (1 + e), e = e^−x, with the rounding of the sum and of the quotient put right; e^x where it is less
+/// than half an ulp from that.
 template <class T>
 [[gnu::always_inline]] inline T sigmoid_of(T x) {
   constexpr T far = std::is_same_v<T, float> ? T(-18) : T(-40);
@@ -192,12 +206,16 @@ template <class T>
 [[gnu::always_inline]] inline double sinh(double x) { return detail::sinh_of(x); }
 [[gnu::always_inline]] inline float cosh(float x) { return static_cast<float>(detail::short_cosh_of(x)); }
 [[gnu::always_inline]] inline double cosh(double x) { return detail::cosh_of(x); }
-[[gnu::always_inline]] inline float tanh(float x) { return static_cast<float>(detail::tanh_of<detail::tanh_single>(x)); }
+[[gnu::always_inline]] inline float tanh(float x) {
+  return static_cast<float>(detail::tanh_of<detail::tanh_single>(x));
+}
 [[gnu::always_inline]] inline double tanh(double x) { return detail::tanh_of<detail::tanh_double>(x); }
 [[gnu::always_inline]] inline float erf(float x) {
   return static_cast<float>(detail::erf_of<detail::erf_single, detail::erfc_single>(x, 4.0));
 }
-[[gnu::always_inline]] inline double erf(double x) { return detail::erf_of<detail::erf_double, detail::erfc_double>(x, 6.0); }
+[[gnu::always_inline]] inline double erf(double x) {
+  return detail::erf_of<detail::erf_double, detail::erfc_double>(x, 6.0);
+}
 /// 1 / (1 + e^−x).
 template <class T>
 [[gnu::always_inline]] inline T sigmoid(T x) {

@@ -7,7 +7,8 @@
 namespace lodestone::engine::vmath {
 namespace detail {
 
-inline constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;  // k ln2_high is exact
+inline constexpr double ln2_high = 0x1.62e42fee00000p-1,
+                        ln2_low = 0x1.a39ef35793c76p-33;  // k ln2_high is exact
 
 /// 2/3 + 2/5 z + 2/7 z² + …: |s| <= 0.172, so 10 terms leave 2^-60 out, 4 terms 2^-29.
 template <std::size_t n>
@@ -19,7 +20,8 @@ struct Split {
 
 /// Of a positive normal number.
 [[gnu::always_inline]] inline Split split(double x) {
-  constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, bias = std::uint64_t{1024} << 52, exponent_bits = 0xFFF0000000000000;
+  constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, bias = std::uint64_t{1024} << 52,
+                          exponent_bits = 0xFFF0000000000000;
   const auto bits = std::bit_cast<std::uint64_t>(x), shifted = bits - root_half + bias;
   const double exponent = std::bit_cast<double>((shifted >> 52) | 0x4330000000000000) - (0x1p52 + 1024.0);
   return {exponent, std::bit_cast<double>(bits - (shifted & exponent_bits) + bias)};
@@ -61,7 +63,8 @@ template <std::size_t n_terms>
   const Split parts = split(u);
   const bool is_direct = parts.exponent == 0.0;
   const double lost = (x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0)) / u;
-  const double result = log_of_split<n_terms>(parts.exponent, is_direct ? x : parts.mantissa - 1.0, is_direct ? 0.0 : lost);
+  const double result =
+      log_of_split<n_terms>(parts.exponent, is_direct ? x : parts.mantissa - 1.0, is_direct ? 0.0 : lost);
   return std::abs(x) < 0x1p-54 ? x : at_ends(result, x == -1.0 ? 0.0 : x < -1.0 ? -1.0 : u);
 }
 
@@ -72,7 +75,8 @@ template <std::size_t n_terms>
   const double f = m - 1.0, d = m + 1.0, lost = m - (d - 1.0);
   const double s = f / d, s_low = (std::fma(-s, d, f) - s * lost) / d;
   const Pair square = product(s, s), cube = product(s, square.high);
-  const double square_low = std::fma(2.0 * s, s_low, square.low), cube_low = cube.low + std::fma(s, square_low, s_low * square.high);
+  const double square_low = std::fma(2.0 * s, s_low, square.low),
+               cube_low = cube.low + std::fma(s, square_low, s_low * square.high);
   const Pair third = product(cube.high, third_high);
   const double third_rest = third.low + std::fma(cube.high, third_low, cube_low * third_high);
   static constexpr auto fifth = series<12>([](int i) { return 2.0 / (2 * i + 5); });
@@ -91,14 +95,16 @@ template <std::size_t n_terms>
   const double shifted = std::fma(high, E::log2_e, E::shift), n = shifted - E::shift;
   const double a = std::fma(-n, E::ln2_high, high), b = std::fma(-n, E::ln2_low, is_far ? 0.0 : x.low);
   const Pair r = fast_sum(a, b);
-  const double value = 1.0 + (r.high + std::fma(r.high * r.high, polynomial<expm1_series<13>>(r.high), r.low));
+  const double value =
+      1.0 + (r.high + std::fma(r.high * r.high, polynomial<expm1_series<13>>(r.high), r.low));
   return scaled(value, std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(E::shift));
 }
 
-/// x^y from |x|^y: signs, zeros, infinities and NaN as the C standard has them. Selections on numbers, not on conditions that depend on each other: those
-/// would be branches.
+/// x^y from |x|^y: signs, zeros, infinities and NaN as the C standard has them. Selections on numbers, not on
+/// conditions that depend on each other: those would be branches.
 [[gnu::always_inline]] inline double power_at_ends(double x, double y, double of_size) {
-  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
   const double size = std::abs(x), half = 0.5 * y;
   const double whole = std::floor(y) == y ? 1.0 : 0.0, odd = std::floor(half) == half ? 0.0 : whole;
   const double grows = y < 0.0 ? infinity : 0.0, falls = y < 0.0 ? 0.0 : infinity;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorise; numbers in two parts. See vmath.hpp.
+// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorise; numbers in
+// two parts. See vmath.hpp.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin, cos and tan: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorise; larger ones are reduced by integers, one at a time. See vmath.hpp.
+// sin, cos and tan: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorise; larger ones are reduced by
+// integers, one at a time. See vmath.hpp.
 #pragma once
 
 #include "engine/kernel/vmath_polynomial.hpp"
@@ -15,17 +16,20 @@ struct Angle {
   std::uint64_t quadrant;
 };
 
-/// π/2 in three parts, of which the first makes no rounding error and the second a known one. errors: below 2^-110 n.
+/// π/2 in three parts, of which the first makes no rounding error and the second a known one. errors: below
+/// 2^-110 n.
 [[gnu::always_inline]] inline Angle reduced_angle(double x) {
   constexpr double two_over_pi = 0x1.45f306dc9c883p-1, shift = 0x1.8p52;
-  constexpr double first = 0x1.921fb54442d18p+0, second = 0x1.1a62633145c07p-54, third = -0x1.f1976b7ed8fbcp-110;
+  constexpr double first = 0x1.921fb54442d18p+0, second = 0x1.1a62633145c07p-54,
+                   third = -0x1.f1976b7ed8fbcp-110;
   const double shifted = std::fma(x, two_over_pi, shift), n = shifted - shift;
   const double r = std::fma(-n, first, x), w = n * second, high = r - w;
   const double low = (((r - high) - w) - std::fma(n, second, -w)) - n * third;
   return {high, low, std::bit_cast<std::uint64_t>(shifted) & 3};
 }
 
-/// The same for any finite x: its 53 bits times those of 2/π that matter, modulo 4. source: Payne & Hanek 1983, doi:10.1145/1057600.1057602
+/// The same for any finite x: its 53 bits times those of 2/π that matter, modulo 4. source: Payne & Hanek
+/// 1983, doi:10.1145/1057600.1057602
 [[nodiscard]] inline Angle reduced_large_angle(double x) {
   __extension__ using Wide = unsigned __int128;
   __extension__ using SignedWide = __int128;
@@ -51,13 +55,15 @@ struct Angle {
                                                              0x56033046fc7b6bab};
   const auto bits = std::bit_cast<std::uint64_t>(std::abs(x));
   const std::uint64_t mantissa = (bits & 0xFFFFFFFFFFFFF) | 0x10000000000000;
-  const auto from = static_cast<std::size_t>(64 - 2 + static_cast<int>(bits >> 52) - 1075);  // |x| = mantissa 2^(exponent − 1075)
+  const auto from = static_cast<std::size_t>(64 - 2 + static_cast<int>(bits >> 52) -
+                                             1075);  // |x| = mantissa 2^(exponent − 1075)
   const auto word = [&](std::size_t i) {
     const std::size_t at = from / 64 + i, by = from % 64;
     return by == 0 ? two_over_pi[at] : two_over_pi[at] << by | two_over_pi[at + 1] >> (64 - by);
   };
   // mantissa · (three words) modulo 2^192 is the angle as a fraction of 2π.
-  const Wide low = Wide{mantissa} * word(2), middle = Wide{mantissa} * word(1) + static_cast<std::uint64_t>(low >> 64);
+  const Wide low = Wide{mantissa} * word(2),
+             middle = Wide{mantissa} * word(1) + static_cast<std::uint64_t>(low >> 64);
   const std::uint64_t top = mantissa * word(0) + static_cast<std::uint64_t>(middle >> 64);
   const Wide turn = (Wide{top} << 64 | static_cast<std::uint64_t>(middle));
   const Wide quarter = turn << 2 | (static_cast<std::uint64_t>(low) >> 62);
@@ -73,16 +79,21 @@ struct Angle {
 
 /// Σ (−1)^k r^2k / (2k + 3)! with the sign of its first term, and of the cosine's terms from r^4 on.
 template <std::size_t n>
-inline constexpr auto sin_series = series<n>([](int k) { return (k % 2 == 0 ? -1.0 : 1.0) / factorial(2 * k + 3); });
+inline constexpr auto sin_series = series<n>([](int k) {
+  return (k % 2 == 0 ? -1.0 : 1.0) / factorial(2 * k + 3);
+});
 template <std::size_t n>
-inline constexpr auto cos_series = series<n>([](int k) { return (k % 2 == 0 ? 1.0 : -1.0) / factorial(2 * k + 4); });
+inline constexpr auto cos_series = series<n>([](int k) {
+  return (k % 2 == 0 ? 1.0 : -1.0) / factorial(2 * k + 4);
+});
 
 /// sin of the angle `quarters` later.
 template <std::size_t n_sin, std::size_t n_cos>
 [[gnu::always_inline]] inline double sin_of(const Angle& angle, std::uint64_t quarters) {
   const double r = angle.high, z = r * r, half = 0.5 * z, one_minus = 1.0 - half;
   const double sine = r + std::fma(r * z, polynomial<sin_series<n_sin>>(z), angle.low * one_minus);
-  const double cosine = one_minus + (((1.0 - one_minus) - half) + std::fma(z * z, polynomial<cos_series<n_cos>>(z), -r * angle.low));
+  const double cosine = one_minus + (((1.0 - one_minus) - half) +
+                                     std::fma(z * z, polynomial<cos_series<n_cos>>(z), -r * angle.low));
   const std::uint64_t quadrant = angle.quadrant + quarters;
   const double value = (quadrant & 1) != 0 ? cosine : sine;
   return (quadrant & 2) != 0 ? -value : value;
@@ -94,7 +105,8 @@ template <std::size_t n_sin, std::size_t n_cos>
     const double result = sin_of<n_sin, n_cos>(reduced_angle(x), quarters);
     return x == 0.0 && quarters == 0 ? x : result;
   }
-  return std::isfinite(x) ? sin_of<n_sin, n_cos>(reduced_large_angle(x), quarters) : std::numeric_limits<double>::quiet_NaN();
+  return std::isfinite(x) ? sin_of<n_sin, n_cos>(reduced_large_angle(x), quarters)
+                          : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// sin / cos or −cos / sin, each as a pair; of f32 as one number.
@@ -102,7 +114,8 @@ template <std::size_t n_sin, std::size_t n_cos>
 [[gnu::always_inline]] inline double tan_of(const Angle& angle) {
   const double r = angle.high, z = r * r, half = 0.5 * z, one_minus = 1.0 - half;
   const Pair sine = fast_sum(r, std::fma(r * z, polynomial<sin_series<n_sin>>(z), angle.low * one_minus));
-  const double of_cosine = ((1.0 - one_minus) - half) + std::fma(z * z, polynomial<cos_series<n_cos>>(z), -r * angle.low);
+  const double of_cosine =
+      ((1.0 - one_minus) - half) + std::fma(z * z, polynomial<cos_series<n_cos>>(z), -r * angle.low);
   const Pair cosine = fast_sum(one_minus, of_cosine);
   const bool is_odd = (angle.quadrant & 1) != 0;
   const Pair a{is_odd ? -cosine.high : sine.high, is_odd ? -cosine.low : sine.low};
@@ -118,7 +131,8 @@ template <std::size_t n_sin, std::size_t n_cos>
     const double result = tan_of<n_sin, n_cos>(reduced_angle(x));
     return x == 0.0 ? x : result;
   }
-  return std::isfinite(x) ? tan_of<n_sin, n_cos>(reduced_large_angle(x)) : std::numeric_limits<double>::quiet_NaN();
+  return std::isfinite(x) ? tan_of<n_sin, n_cos>(reduced_large_angle(x))
+                          : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace detail
@@ -132,12 +146,16 @@ template <class T>
   const double result = detail::sin_of<8, 7>(detail::reduced_angle(x), 0);
   return x == 0.0 ? x : result;
 }
-[[gnu::always_inline]] inline double usual_cos(double x) { return detail::sin_of<8, 7>(detail::reduced_angle(x), 1); }
+[[gnu::always_inline]] inline double usual_cos(double x) {
+  return detail::sin_of<8, 7>(detail::reduced_angle(x), 1);
+}
 [[gnu::always_inline]] inline float usual_sin(float x) {
   const double result = detail::sin_of<4, 4>(detail::reduced_angle(x), 0);
   return x == 0.0F ? x : static_cast<float>(result);
 }
-[[gnu::always_inline]] inline float usual_cos(float x) { return static_cast<float>(detail::sin_of<4, 4>(detail::reduced_angle(x), 1)); }
+[[gnu::always_inline]] inline float usual_cos(float x) {
+  return static_cast<float>(detail::sin_of<4, 4>(detail::reduced_angle(x), 1));
+}
 [[gnu::always_inline]] inline double usual_tan(double x) {
   const double result = detail::tan_of<8, 7>(detail::reduced_angle(x));
   return x == 0.0 ? x : result;

@@ -30,9 +30,11 @@ constexpr int n_cpu_devices = 2;
 
 Arena& Arena::of(Device device) {
   // Never destroyed: tensors with static lifetime may outlive every other object.
-  static auto* const arenas = new std::array<Arena, n_cpu_devices>{Arena({Device::Kind::cpu, 0}), Arena({Device::Kind::cpu, 1})};
+  static auto* const arenas =
+      new std::array<Arena, n_cpu_devices>{Arena({Device::Kind::cpu, 0}), Arena({Device::Kind::cpu, 1})};
   if (device.kind != Device::Kind::cpu || device.index >= n_cpu_devices) {
-    throw core::DeviceError("engine", "expected one of cpu:0, cpu:1, got {}; this build has no other device", device.text());
+    throw core::DeviceError("engine", "expected one of cpu:0, cpu:1, got {}; this build has no other device",
+                            device.text());
   }
   return (*arenas)[device.index];
 }
@@ -42,8 +44,9 @@ Arena::~Arena() { trim(); }
 std::byte* Arena::allocate(std::size_t bytes) {
   constexpr std::size_t most = std::size_t{1} << 47;  // what a process can address
   if (bytes > most)
-    throw core::DeviceError("engine", "expected at most {} bytes for one array on {}, got {}; use smaller arrays", most, device_.text(),
-                            bytes);
+    throw core::DeviceError("engine",
+                            "expected at most {} bytes for one array on {}, got {}; use smaller arrays", most,
+                            device_.text(), bytes);
   const SizeClass size = class_of(bytes);
   const std::lock_guard lock(mutex_);
   ++stats_.requests;
@@ -61,8 +64,9 @@ std::byte* Arena::allocate(std::size_t bytes) {
       block = static_cast<std::byte*>(::operator new (size.bytes, std::align_val_t{alignment}, std::nothrow));
     }
     if (block == nullptr) {
-      throw core::DeviceError("engine", "expected {} bytes on {}, the system has none left ({} in use); use a smaller batch", bytes,
-                              device_.text(), stats_.in_use);
+      throw core::DeviceError(
+          "engine", "expected {} bytes on {}, the system has none left ({} in use); use a smaller batch",
+          bytes, device_.text(), stats_.in_use);
     }
   }
   stats_.in_use += size.bytes;
@@ -72,9 +76,10 @@ std::byte* Arena::allocate(std::size_t bytes) {
 
 void Arena::check_budget(std::size_t wanted, std::size_t bytes) const {
   if (budget_ == 0 || stats_.in_use + wanted <= budget_) return;
-  throw core::DeviceError(
-      "engine", "expected {} to stay within its budget of {} bytes, got a request for {} with {} in use; free tensors or raise the budget",
-      device_.text(), budget_, bytes, stats_.in_use);
+  throw core::DeviceError("engine",
+                          "expected {} to stay within its budget of {} bytes, got a request for {} with {} "
+                          "in use; free tensors or raise the budget",
+                          device_.text(), budget_, bytes, stats_.in_use);
 }
 
 void Arena::hold(std::size_t bytes) {

@@ -17,7 +17,8 @@ struct ArenaStats {
   std::size_t requests = 0;  ///< number of `allocate` calls
 };
 
-/// The memory of one device: blocks in size classes (four per power of two), kept after use and handed out again. Thread safe.
+/// The memory of one device: blocks in size classes (four per power of two), kept after use and handed out
+/// again. Thread safe.
 class Arena {
  public:
   static constexpr std::size_t alignment = 64;
@@ -33,7 +34,8 @@ class Arena {
   /// At least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
   void free(std::byte* block, std::size_t bytes) noexcept;
-  /// Counts memory that others allocated for this device (factorisations of a solver). errors: DeviceError past the budget.
+  /// Counts memory that others allocated for this device (factorisations of a solver). errors: DeviceError
+  /// past the budget.
   void hold(std::size_t bytes);
   void release(std::size_t bytes) noexcept;
   /// Requests that would exceed this many bytes in use fail; 0: no limit.

@@ -6,10 +6,12 @@
 
 namespace lodestone::engine {
 
-/// A block of device memory, shared by the tensors that view it; goes back to its arena with the last of them.
+/// A block of device memory, shared by the tensors that view it; goes back to its arena with the last of
+/// them.
 class Buffer final : public Counted {
  public:
-  Buffer(Device device, std::size_t bytes) : arena_(Arena::of(device)), bytes_(bytes), data_(arena_.allocate(bytes)) {}
+  Buffer(Device device, std::size_t bytes)
+      : arena_(Arena::of(device)), bytes_(bytes), data_(arena_.allocate(bytes)) {}
   ~Buffer() { arena_.free(data_, bytes_); }
   /// The bytes, for kernels and for `Tensor::data`, which waits for the device first.
   [[nodiscard]] std::byte* data() const { return data_; }

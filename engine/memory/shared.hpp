@@ -7,7 +7,8 @@
 
 namespace lodestone::engine {
 
-/// A count of owners inside the object: one word instead of a control block, and readable, which is how buffers find out that they may be reused.
+/// A count of owners inside the object: one word instead of a control block, and readable, which is how
+/// buffers find out that they may be reused.
 class Counted {
  public:
   Counted() = default;
@@ -25,7 +26,8 @@ class Counted {
   mutable std::atomic<std::uint32_t> owners_{0};
 };
 
-/// What the last owner does; types that own each other in long chains have an overload that takes no stack for them.
+/// What the last owner does; types that own each other in long chains have an overload that takes no stack
+/// for them.
 template <class T>
 void destroy(T* object) noexcept {
   delete object;

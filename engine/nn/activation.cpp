@@ -18,12 +18,15 @@ Tensor elu(const Located& x, double alpha) {
   return select({less({x.tensor, x.where}, 0.0), x.where}, alpha * expm1(minimum(x.tensor, 0.0)), x.tensor);
 }
 
-Tensor gelu(const Located& x) { return multiply({0.5 * x.tensor, x.where}, 1.0 + erf(x.tensor * (1.0 / std::numbers::sqrt2))); }
+Tensor gelu(const Located& x) {
+  return multiply({0.5 * x.tensor, x.where}, 1.0 + erf(x.tensor * (1.0 / std::numbers::sqrt2)));
+}
 
 Tensor silu(const Located& x) { return swish(x); }
 
 Tensor flatten(const Located& x) {
-  if (x.tensor.rank() < 1) throw core::ShapeError("flatten", "expected [n, …], got {} {}", x.tensor.aval().text(), at_line(x.where));
+  if (x.tensor.rank() < 1)
+    throw core::ShapeError("flatten", "expected [n, …], got {} {}", x.tensor.aval().text(), at_line(x.where));
   const Dim n = x.tensor.shape()[0];
   return reshape(x, {n, n == 0 ? Shape(x.tensor.shape().erased(0)).count() : -1});
 }

@@ -19,12 +19,14 @@ struct ConvLayerOptions {
 };
 
 /// Convolution over 1 to 3 spatial axes (the length of the window), channels last.
-/// shapes: [n, spatial…, c_in] → [n, spatial…, c_out]; "weight" [window…, c_in / groups, c_out], "bias" [c_out].
+/// shapes: [n, spatial…, c_in] → [n, spatial…, c_out]; "weight" [window…, c_in / groups, c_out], "bias"
+/// [c_out].
 class Conv : public Module {
  public:
   /// errors: InvalidArgument for lists of unequal lengths, and channels that are no multiples of the groups.
   Conv(Dim c_in, Dim c_out, InitialValues& initial, const ConvLayerOptions& options);
-  /// errors: ShapeError for another rank or number of channels, and for a window larger than the padded input.
+  /// errors: ShapeError for another rank or number of channels, and for a window larger than the padded
+  /// input.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -36,13 +38,13 @@ class Conv : public Module {
 
 struct ConvTransposeOptions {
   ConvLayerOptions conv;
-  IntList output_padding =
-      {};  ///< elements added to each output axis, fewer than the stride: which of the outputs with the same convolution is meant
+  IntList output_padding = {};  ///< elements added to each output axis, fewer than the stride: which of the
+                                ///< outputs with the same convolution is meant
 };
 
 /// The adjoint of a convolution as a layer: with a stride it makes its input longer.
-/// shapes: [n, spatial…, c_in] → [n, (spatial − 1) stride − padding before − after + dilation (window − 1) + 1 + output padding, c_out];
-/// "weight" [window…, c_out / groups, c_in], "bias" [c_out].
+/// shapes: [n, spatial…, c_in] → [n, (spatial − 1) stride − padding before − after + dilation (window − 1) +
+/// 1 + output padding, c_out]; "weight" [window…, c_out / groups, c_in], "bias" [c_out].
 class ConvTranspose : public Module {
  public:
   /// errors: as `Conv`; InvalidArgument for an output padding that is not smaller than the stride.

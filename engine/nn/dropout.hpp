@@ -6,8 +6,9 @@
 
 namespace lodestone::engine {
 
-/// Training: each element becomes 0 with this probability p, the others grow by 1 / (1 − p); evaluation: the input. Its random "key" is state and moves on
-/// with every use. source: Srivastava et al. 2014, jmlr.org/papers/v15/srivastava14a
+/// Training: each element becomes 0 with this probability p, the others grow by 1 / (1 − p); evaluation: the
+/// input. Its random "key" is state and moves on with every use. source: Srivastava et al. 2014,
+/// jmlr.org/papers/v15/srivastava14a
 class Dropout : public Module {
  public:
   /// errors: InvalidArgument for a probability outside [0, 1).

@@ -17,7 +17,9 @@ Initializer uniform_with(Deviation deviation) {
 }
 template <class Deviation>
 Initializer normal_with(Deviation deviation) {
-  return [deviation](const core::Philox& random, std::uint64_t index, const Fan& fan) { return deviation(fan) * random.normal(index); };
+  return [deviation](const core::Philox& random, std::uint64_t index, const Fan& fan) {
+    return deviation(fan) * random.normal(index);
+  };
 }
 auto kaiming(double gain) {
   return [gain](const Fan& fan) { return gain / std::sqrt(fan.in); };
@@ -32,10 +34,14 @@ Initializer constant(double value) {
   return [value](const core::Philox&, std::uint64_t, const Fan&) { return value; };
 }
 Initializer uniform_between(double low, double high) {
-  return [=](const core::Philox& random, std::uint64_t index, const Fan&) { return low + (high - low) * random.uniform(index); };
+  return [=](const core::Philox& random, std::uint64_t index, const Fan&) {
+    return low + (high - low) * random.uniform(index);
+  };
 }
 Initializer normal_around(double mean, double deviation) {
-  return [=](const core::Philox& random, std::uint64_t index, const Fan&) { return mean + deviation * random.normal(index); };
+  return [=](const core::Philox& random, std::uint64_t index, const Fan&) {
+    return mean + deviation * random.normal(index);
+  };
 }
 Initializer kaiming_uniform(double gain) { return uniform_with(kaiming(gain)); }
 Initializer kaiming_normal(double gain) { return normal_with(kaiming(gain)); }

@@ -19,17 +19,20 @@ using Initializer = std::function<double(const core::Philox& random, std::uint64
 [[nodiscard]] Initializer constant(double value);
 [[nodiscard]] Initializer uniform_between(double low, double high);
 [[nodiscard]] Initializer normal_around(double mean, double deviation);
-/// Deviation gain / (fan in)^(1/2); the gain √2 suits ReLUs. source: He et al. 2015, doi:10.1109/ICCV.2015.123
+/// Deviation gain / (fan in)^(1/2); the gain √2 suits ReLUs. source: He et al. 2015,
+/// doi:10.1109/ICCV.2015.123
 [[nodiscard]] Initializer kaiming_uniform(double gain = 1.4142135623730951);
 [[nodiscard]] Initializer kaiming_normal(double gain = 1.4142135623730951);
-/// Deviation gain (2 / (fan in + fan out))^(1/2). source: Glorot & Bengio 2010, proceedings.mlr.press/v9/glorot10a
+/// Deviation gain (2 / (fan in + fan out))^(1/2). source: Glorot & Bengio 2010,
+/// proceedings.mlr.press/v9/glorot10a
 [[nodiscard]] Initializer xavier_uniform(double gain = 1.0);
 [[nodiscard]] Initializer xavier_normal(double gain = 1.0);
 /// Between ± 1 / (fan in)^(1/2): what layers start with unless told otherwise.
 [[nodiscard]] Initializer fan_in_uniform();
 
-/// Where parameters get their first values from: each one its own stream of random numbers, in the order in which the modules are made. The same seed
-/// and the same network give the same bits. (Elements of a braced list are made from left to right; arguments of a function are not.)
+/// Where parameters get their first values from: each one its own stream of random numbers, in the order in
+/// which the modules are made. The same seed and the same network give the same bits. (Elements of a braced
+/// list are made from left to right; arguments of a function are not.)
 class InitialValues {
  public:
   explicit InitialValues(std::uint64_t seed, DType dtype = DType::f32, Device device = default_device())

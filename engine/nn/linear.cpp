@@ -8,8 +8,10 @@
 namespace lodestone::engine {
 
 Linear::Linear(Dim n_in, Dim n_out, InitialValues& initial, const LinearOptions& options)
-    : weight_(add_parameter("weight", initial.draw({n_in, n_out}, options.weight, {double(n_in), double(n_out)}))) {
-  if (options.bias == Bias::yes) bias_ = add_parameter("bias", initial.draw({n_out}, options.initial_bias, {double(n_in), double(n_out)}));
+    : weight_(add_parameter("weight",
+                            initial.draw({n_in, n_out}, options.weight, {double(n_in), double(n_out)}))) {
+  if (options.bias == Bias::yes)
+    bias_ = add_parameter("bias", initial.draw({n_out}, options.initial_bias, {double(n_in), double(n_out)}));
 }
 
 Tensor Linear::operator()(const Located& x) const {
@@ -21,6 +23,8 @@ Tensor Linear::operator()(const Located& x) const {
 Embedding::Embedding(Dim n_items, Dim n_out, InitialValues& initial, const Initializer& weight)
     : weight_(add_parameter("weight", initial.draw({n_items, n_out}, weight, {1.0, double(n_out)}))) {}
 
-Tensor Embedding::operator()(const Located& indices) const { return take({weight_.value(), indices.where}, indices); }
+Tensor Embedding::operator()(const Located& indices) const {
+  return take({weight_.value(), indices.where}, indices);
+}
 
 }  // namespace lodestone::engine

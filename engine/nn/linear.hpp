@@ -26,11 +26,14 @@ class Linear : public Module {
   std::optional<Variable> bias_;
 };
 
-/// Row i of a table for every index i. shapes: integers [batch…] (i32, i64) → [batch…, n_out]; "weight" [n_items, n_out].
+/// Row i of a table for every index i. shapes: integers [batch…] (i32, i64) → [batch…, n_out]; "weight"
+/// [n_items, n_out].
 class Embedding : public Module {
  public:
-  Embedding(Dim n_items, Dim n_out, InitialValues& initial, const Initializer& weight = normal_around(0.0, 1.0));
-  /// errors: InvalidArgument for numbers that are no indices, and, when it runs, for an index outside 0 … n_items − 1.
+  Embedding(Dim n_items, Dim n_out, InitialValues& initial,
+            const Initializer& weight = normal_around(0.0, 1.0));
+  /// errors: InvalidArgument for numbers that are no indices, and, when it runs, for an index outside 0 …
+  /// n_items − 1.
   [[nodiscard]] Tensor operator()(const Located& indices) const;
 
  private:

@@ -41,7 +41,8 @@ Tensor Sequential::operator()(const Located& x) const {
 
 Residual::Residual(const Layer& inner) : inner_(add("inner", inner)) {}
 
-Residual::Residual(const Layer& inner, const Layer& shortcut) : inner_(add("inner", inner)), shortcut_(add("shortcut", shortcut)) {}
+Residual::Residual(const Layer& inner, const Layer& shortcut)
+    : inner_(add("inner", inner)), shortcut_(add("shortcut", shortcut)) {}
 
 Tensor Residual::operator()(const Located& x) const {
   return engine::add({shortcut_ ? (*shortcut_)(x) : x.tensor, x.where}, {inner_(x), x.where});

@@ -11,9 +11,11 @@ namespace lodestone::engine {
 /// Whether dropout drops and batch norms use (and update) the statistics of the batch.
 enum class Mode : std::uint8_t { training, evaluation };
 
-/// A piece of a network: a function of tensors with variables. Copies share variables and mode, so that modules are passed and kept by value.
+/// A piece of a network: a function of tensors with variables. Copies share variables and mode, so that
+/// modules are passed and kept by value.
 ///
-/// A module of one's own derives from it, makes its variables with `add_parameter` and `add_state` and its parts with `add`, and has an `operator()`:
+/// A module of one's own derives from it, makes its variables with `add_parameter` and `add_state` and its
+/// parts with `add`, and has an `operator()`:
 ///
 ///     class Encoder : public Module {
 ///      public:
@@ -48,7 +50,8 @@ class InMode {
 class Layer : public Module {
  public:
   template <class F>
-  requires((std::invocable<const F&, const Tensor&> || std::invocable<const F&, const Located&>)&&!std::derived_from<F, Layer>)
+  requires((std::invocable<const F&, const Tensor&> ||
+            std::invocable<const F&, const Located&>)&&!std::derived_from<F, Layer>)
       Layer(F function)  // NOLINT(google-explicit-constructor): a module is a layer
       : Module(module_of(function)), call_([f = std::move(function)](const Located& x) -> Tensor {
           if constexpr (std::invocable<const F&, const Located&>) {

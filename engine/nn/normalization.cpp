@@ -30,8 +30,8 @@ Tensor BatchNorm::operator()(const Located& x) const {
     return scale_shift(x, slope, shift_.value() - running_mean_.value() * slope);
   }
   if (x.tensor.count() < 2 * channels)
-    throw core::ShapeError("BatchNorm", "expected at least two numbers per channel in training, got {} {}", x.tensor.aval().text(),
-                           at_line(x.where));
+    throw core::ShapeError("BatchNorm", "expected at least two numbers per channel in training, got {} {}",
+                           x.tensor.aval().text(), at_line(x.where));
   const Axes axes = IntList::counting(x.tensor.rank() - 1);
   update_statistics(x, axes);
   return scale_shift(normalize(x, axes, options_.epsilon), scale_.value(), shift_.value());
@@ -46,9 +46,10 @@ Tensor LayerNorm::operator()(const Located& x) const {
   const Shape& last = scale_.aval().shape;
   const int first = x.tensor.rank() - last.rank();
   if (first < 0 || !std::equal(last.begin(), last.end(), x.tensor.shape().begin() + first))
-    throw core::ShapeError("LayerNorm", "expected an input whose last axes are {}, got {} {}", last.text(), x.tensor.aval().text(),
-                           at_line(x.where));
-  return normalize(x, IntList::counting(last.rank(), first), options_.epsilon) * scale_.value() + shift_.value();
+    throw core::ShapeError("LayerNorm", "expected an input whose last axes are {}, got {} {}", last.text(),
+                           x.tensor.aval().text(), at_line(x.where));
+  return normalize(x, IntList::counting(last.rank(), first), options_.epsilon) * scale_.value() +
+         shift_.value();
 }
 
 GroupNorm::GroupNorm(Dim channels, InitialValues& initial, const GroupNormOptions& options)
@@ -56,7 +57,8 @@ GroupNorm::GroupNorm(Dim channels, InitialValues& initial, const GroupNormOption
       scale_(add_parameter("scale", initial.draw({channels}, constant(1.0)))),
       shift_(add_parameter("shift", initial.draw({channels}, constant(0.0)))) {
   if (options.groups < 1 || channels % options.groups != 0)
-    throw core::InvalidArgument("GroupNorm", "expected channels that are a multiple of {} groups, got {}", options.groups, channels);
+    throw core::InvalidArgument("GroupNorm", "expected channels that are a multiple of {} groups, got {}",
+                                options.groups, channels);
 }
 
 Tensor GroupNorm::operator()(const Located& x) const {
@@ -66,8 +68,10 @@ Tensor GroupNorm::operator()(const Located& x) const {
   const int last = shape.rank() - 1;
   Shape grouped = shape.inserted(last, options_.groups);
   grouped[last + 1] = channels / options_.groups;
-  const Axes axes = IntList::counting(last - 1, 1).inserted(last - 1, last + 1);  // space and the channels of the group
-  return scale_shift(reshape(normalize(reshape(x, grouped), axes, options_.epsilon), shape), scale_.value(), shift_.value());
+  const Axes axes =
+      IntList::counting(last - 1, 1).inserted(last - 1, last + 1);  // space and the channels of the group
+  return scale_shift(reshape(normalize(reshape(x, grouped), axes, options_.epsilon), shape), scale_.value(),
+                     shift_.value());
 }
 
 }  // namespace lodestone::engine

@@ -11,9 +11,10 @@ struct BatchNormOptions {
   double momentum = 0.1;  ///< share of the newest batch in the running statistics
 };
 
-/// Every channel with zero mean and unit variance over batch and space, times "scale", plus "shift" (both [channels], 1 and 0 at first). Training uses the
-/// batch's statistics and updates "running_mean" and "running_variance" (the latter without bias, n / (n − 1)); evaluation uses those.
-/// shapes: [n, …, channels] → the same. source: Ioffe & Szegedy 2015, arXiv:1502.03167
+/// Every channel with zero mean and unit variance over batch and space, times "scale", plus "shift" (both
+/// [channels], 1 and 0 at first). Training uses the batch's statistics and updates "running_mean" and
+/// "running_variance" (the latter without bias, n / (n − 1)); evaluation uses those. shapes: [n, …, channels]
+/// → the same. source: Ioffe & Szegedy 2015, arXiv:1502.03167
 class BatchNorm : public Module {
  public:
   BatchNorm(Dim channels, InitialValues& initial, const BatchNormOptions& options = {});
@@ -30,8 +31,8 @@ struct LayerNormOptions {
   double epsilon = 1e-5;  ///< added to the variance
 };
 
-/// Every item with zero mean and unit variance over its last axes, times "scale", plus "shift" (both of the shape of these axes).
-/// shapes: [batch…, shape…] → the same. source: Ba et al. 2016, arXiv:1607.06450
+/// Every item with zero mean and unit variance over its last axes, times "scale", plus "shift" (both of the
+/// shape of these axes). shapes: [batch…, shape…] → the same. source: Ba et al. 2016, arXiv:1607.06450
 class LayerNorm : public Module {
  public:
   LayerNorm(const Shape& shape, InitialValues& initial, const LayerNormOptions& options = {});
@@ -48,8 +49,9 @@ struct GroupNormOptions {
   double epsilon = 1e-5;  ///< added to the variance
 };
 
-/// Every group of channels of an item with zero mean and unit variance over group and space, times "scale", plus "shift" (both [channels]).
-/// shapes: [n, …, channels] → the same. source: Wu & He 2018, arXiv:1803.08494
+/// Every group of channels of an item with zero mean and unit variance over group and space, times "scale",
+/// plus "shift" (both [channels]). shapes: [n, …, channels] → the same. source: Wu & He 2018,
+/// arXiv:1803.08494
 class GroupNorm : public Module {
  public:
   /// errors: InvalidArgument when the channels are no multiple of the groups.

@@ -18,7 +18,10 @@ Tensor window_sums(const Tensor& x, int axis, Dim window, Dim stride) {
 }  // namespace
 
 Tensor MaxPool::operator()(const Located& x) const {
-  return max_pool(x, {.window = options_.window, .stride = options_.stride, .low = options_.padding, .high = options_.padding});
+  return max_pool(x, {.window = options_.window,
+                      .stride = options_.stride,
+                      .low = options_.padding,
+                      .high = options_.padding});
 }
 
 Tensor AvgPool::operator()(const Located& x) const {
@@ -34,8 +37,10 @@ Tensor AvgPool::operator()(const Located& x) const {
   }
   if (!fits)
     throw core::ShapeError("AvgPool",
-                           "expected x [n, spatial…, c] and a window that fits into it, got {} with window {}, stride {}, padding {} {}",
-                           x.tensor.aval().text(), window.text(), stride.text(), padding.text(), at_line(x.where));
+                           "expected x [n, spatial…, c] and a window that fits into it, got {} with window "
+                           "{}, stride {}, padding {} {}",
+                           x.tensor.aval().text(), window.text(), stride.text(), padding.text(),
+                           at_line(x.where));
   Tensor y = padding.empty() ? x.tensor : pad(x, around, around);
   for (int i = 0; i < n; ++i) y = window_sums(y, 1 + i, window[i], stride[i]);
   return y * (1.0 / static_cast<double>(Shape(window).count()));

@@ -38,7 +38,9 @@ void Stateful::for_each(const Visit& visit) const {
 
 std::vector<NamedVariable> Stateful::variables() const {
   std::vector<NamedVariable> result;
-  for_each([&](const std::string& prefix, const Variable& each) { result.push_back({prefix + each.name(), each}); });
+  for_each([&](const std::string& prefix, const Variable& each) {
+    result.push_back({prefix + each.name(), each});
+  });
   return result;
 }
 
@@ -71,7 +73,8 @@ void Stateful::load_state(const NamedTensors& state) const {
     if (found == state.end()) {
       missing.push_back(name);
     } else if (!(found->second.aval() == variable.aval())) {
-      different.push_back(fmt::format("{} (expected {}, got {})", name, variable.aval().text(), found->second.aval().text()));
+      different.push_back(
+          fmt::format("{} (expected {}, got {})", name, variable.aval().text(), found->second.aval().text()));
     }
   }
   for (const auto& [name, tensor] : state) {
@@ -79,14 +82,17 @@ void Stateful::load_state(const NamedTensors& state) const {
   }
   std::string problems;
   const auto report = [&](std::string_view what, const std::vector<std::string>& names) {
-    if (!names.empty()) problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", what, listed(names));
+    if (!names.empty())
+      problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", what, listed(names));
   };
   report("missing", missing);
   report("unexpected", unexpected);
   report("of another shape or dtype", different);
   if (!problems.empty()) {
-    throw core::InvalidArgument("engine::load_state", "expected the state of the same network ({} tensors), got one of {} that differs: {}",
-                                known.size(), state.size(), problems);
+    throw core::InvalidArgument(
+        "engine::load_state",
+        "expected the state of the same network ({} tensors), got one of {} that differs: {}", known.size(),
+        state.size(), problems);
   }
   for (const auto& [name, variable] : variables()) variable.assign(state.find(name)->second);
 }
@@ -94,11 +100,14 @@ void Stateful::load_state(const NamedTensors& state) const {
 Variable Stateful::add(Variable variable) const {
   const auto is_taken = [&](const Variable& other) { return other.name() == variable.name(); };
   if (variable.name().empty() || std::ranges::any_of(members_->variables, is_taken))
-    throw core::InvalidArgument("engine::Stateful", "expected a new name for a variable, got \"{}\"", variable.name());
+    throw core::InvalidArgument("engine::Stateful", "expected a new name for a variable, got \"{}\"",
+                                variable.name());
   return members_->variables.emplace_back(std::move(variable));
 }
 
-Variable Stateful::add_parameter(std::string name, Tensor value) const { return add(Variable(std::move(name), std::move(value))); }
+Variable Stateful::add_parameter(std::string name, Tensor value) const {
+  return add(Variable(std::move(name), std::move(value)));
+}
 
 Variable Stateful::add_state(std::string name, Tensor value) const {
   return add(Variable(std::move(name), std::move(value), Variable::Role::state));

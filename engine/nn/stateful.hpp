@@ -14,10 +14,12 @@ struct NamedVariable {
   Variable variable;
 };
 
-/// Base of everything that has variables and parts with variables: modules, optimisers, callbacks. Copies share all of it.
+/// Base of everything that has variables and parts with variables: modules, optimisers, callbacks. Copies
+/// share all of it.
 class Stateful {
  public:
-  /// Own variables first, then those of the parts, in the order they were added; a cell that is reached twice counts where it came first.
+  /// Own variables first, then those of the parts, in the order they were added; a cell that is reached twice
+  /// counts where it came first.
   [[nodiscard]] std::vector<NamedVariable> variables() const;
   /// The same without names.
   [[nodiscard]] Variables cells() const;
@@ -25,7 +27,8 @@ class Stateful {
   [[nodiscard]] Variables parameters() const;
   /// All that must be saved to continue from here.
   [[nodiscard]] NamedTensors state() const;
-  /// Takes all variables over, or none. errors: InvalidArgument that lists names missing and unexpected, and shapes and dtypes that differ.
+  /// Takes all variables over, or none. errors: InvalidArgument that lists names missing and unexpected, and
+  /// shapes and dtypes that differ.
   void load_state(const NamedTensors& state) const;
 
  protected:

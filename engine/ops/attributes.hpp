@@ -39,7 +39,8 @@ struct TransposeAttrs {
 struct SliceAttrs {
   IntList first, count, step;
   static auto fields() {
-    return std::tuple{Field{"first", &SliceAttrs::first}, Field{"count", &SliceAttrs::count}, Field{"step", &SliceAttrs::step}};
+    return std::tuple{Field{"first", &SliceAttrs::first}, Field{"count", &SliceAttrs::count},
+                      Field{"step", &SliceAttrs::step}};
   }
 };
 
@@ -48,8 +49,8 @@ struct PadAttrs {
   IntList low, high, inside;
   double value = 0.0;
   static auto fields() {
-    return std::tuple{Field{"low", &PadAttrs::low}, Field{"high", &PadAttrs::high}, Field{"inside", &PadAttrs::inside},
-                      Field{"value", &PadAttrs::value}};
+    return std::tuple{Field{"low", &PadAttrs::low}, Field{"high", &PadAttrs::high},
+                      Field{"inside", &PadAttrs::inside}, Field{"value", &PadAttrs::value}};
   }
 };
 
@@ -74,14 +75,16 @@ struct DotAttrs {
   }
 };
 
-/// A convolution between x [n, spatial…, c], w [window…, c / groups, k] and y [n, spatial…, k]; each spatial list has one entry per spatial axis.
+/// A convolution between x [n, spatial…, c], w [window…, c / groups, k] and y [n, spatial…, k]; each spatial
+/// list has one entry per spatial axis.
 struct ConvAttrs {
   IntList stride, low, high, dilation;
   int groups = 1;
   IntList spatial;  ///< of what comes out: x for conv_transpose, the window for conv_weights; empty for conv
   static auto fields() {
-    return std::tuple{Field{"stride", &ConvAttrs::stride},     Field{"low", &ConvAttrs::low},       Field{"high", &ConvAttrs::high},
-                      Field{"dilation", &ConvAttrs::dilation}, Field{"groups", &ConvAttrs::groups}, Field{"spatial", &ConvAttrs::spatial}};
+    return std::tuple{Field{"stride", &ConvAttrs::stride}, Field{"low", &ConvAttrs::low},
+                      Field{"high", &ConvAttrs::high},     Field{"dilation", &ConvAttrs::dilation},
+                      Field{"groups", &ConvAttrs::groups}, Field{"spatial", &ConvAttrs::spatial}};
   }
 };
 
@@ -89,7 +92,9 @@ struct ConvAttrs {
 struct NormalizeAttrs {
   Axes axes;
   double epsilon = 0.0;
-  static auto fields() { return std::tuple{Field{"axes", &NormalizeAttrs::axes}, Field{"epsilon", &NormalizeAttrs::epsilon}}; }
+  static auto fields() {
+    return std::tuple{Field{"axes", &NormalizeAttrs::axes}, Field{"epsilon", &NormalizeAttrs::epsilon}};
+  }
 };
 
 /// Share of the second of two tensors.
@@ -101,7 +106,8 @@ struct BlendAttrs {
 struct AdamAttrs {
   double rate, scale, epsilon;
   static auto fields() {
-    return std::tuple{Field{"rate", &AdamAttrs::rate}, Field{"scale", &AdamAttrs::scale}, Field{"epsilon", &AdamAttrs::epsilon}};
+    return std::tuple{Field{"rate", &AdamAttrs::rate}, Field{"scale", &AdamAttrs::scale},
+                      Field{"epsilon", &AdamAttrs::epsilon}};
   }
 };
 
@@ -109,8 +115,8 @@ struct AdamAttrs {
 struct PoolAttrs {
   IntList window, stride, low, high;
   static auto fields() {
-    return std::tuple{Field{"window", &PoolAttrs::window}, Field{"stride", &PoolAttrs::stride}, Field{"low", &PoolAttrs::low},
-                      Field{"high", &PoolAttrs::high}};
+    return std::tuple{Field{"window", &PoolAttrs::window}, Field{"stride", &PoolAttrs::stride},
+                      Field{"low", &PoolAttrs::low}, Field{"high", &PoolAttrs::high}};
   }
 };
 
@@ -118,7 +124,9 @@ struct PoolAttrs {
 struct RandomAttrs {
   Shape shape;
   DType dtype;
-  static auto fields() { return std::tuple{Field{"shape", &RandomAttrs::shape}, Field{"dtype", &RandomAttrs::dtype}}; }
+  static auto fields() {
+    return std::tuple{Field{"shape", &RandomAttrs::shape}, Field{"dtype", &RandomAttrs::dtype}};
+  }
 };
 
 /// Which axis integers point into, of this extent; the first `batch` axes are those of the integers too.
@@ -126,7 +134,8 @@ struct IndexAttrs {
   int batch = 0, axis = 0;
   Dim extent = 0;
   static auto fields() {
-    return std::tuple{Field{"batch", &IndexAttrs::batch}, Field{"axis", &IndexAttrs::axis}, Field{"extent", &IndexAttrs::extent}};
+    return std::tuple{Field{"batch", &IndexAttrs::batch}, Field{"axis", &IndexAttrs::axis},
+                      Field{"extent", &IndexAttrs::extent}};
   }
 };
 
@@ -134,7 +143,9 @@ struct IndexAttrs {
 struct ScanAttrs {
   int axis = 0;
   bool reverse = false;
-  static auto fields() { return std::tuple{Field{"axis", &ScanAttrs::axis}, Field{"reverse", &ScanAttrs::reverse}}; }
+  static auto fields() {
+    return std::tuple{Field{"axis", &ScanAttrs::axis}, Field{"reverse", &ScanAttrs::reverse}};
+  }
 };
 
 /// A vector that is made from nothing.
@@ -143,7 +154,8 @@ struct IotaAttrs {
   DType dtype;
   Device device;
   static auto fields() {
-    return std::tuple{Field{"count", &IotaAttrs::count}, Field{"dtype", &IotaAttrs::dtype}, Field{"device", &IotaAttrs::device}};
+    return std::tuple{Field{"count", &IotaAttrs::count}, Field{"dtype", &IotaAttrs::dtype},
+                      Field{"device", &IotaAttrs::device}};
   }
 };
 
@@ -159,7 +171,9 @@ struct AlongAxis {
 /// Which triangle of a matrix counts, and whether its adjoint is meant.
 struct SolveAttrs {
   bool lower = true, adjoint = false;
-  static auto fields() { return std::tuple{Field{"lower", &SolveAttrs::lower}, Field{"adjoint", &SolveAttrs::adjoint}}; }
+  static auto fields() {
+    return std::tuple{Field{"lower", &SolveAttrs::lower}, Field{"adjoint", &SolveAttrs::adjoint}};
+  }
 };
 
 /// Positions of a window along an axis; negative where not even one fits.

@@ -8,14 +8,17 @@ namespace {
 
 /// The decomposition as a function of the inputs.
 Function decomposition(const RuleArgs& args) {
-  return [&args](const Tensors& inputs) -> Tensors { return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})}; };
+  return [&args](const Tensors& inputs) -> Tensors {
+    return {args.op.decompose({args.op, inputs, args.out, args.attrs, args.where})};
+  };
 }
 
 Tensors copy_of(std::span<const Tensor> tensors) { return {tensors.begin(), tensors.end()}; }
 
 }  // namespace
 
-OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes, std::function<Tensor(const RuleArgs&)> decompose) {
+OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dtypes,
+                 std::function<Tensor(const RuleArgs&)> decompose) {
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
@@ -38,7 +41,8 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
       size = avals.back().shape[0];
       avals.back().shape = avals.back().shape.erased(0);
     }
-    return Trace::without_values(decomposition(args), avals, args.where).with_batches(copy_of(args.in), batched, size)[0];
+    return Trace::without_values(decomposition(args), avals, args.where)
+        .with_batches(copy_of(args.in), batched, size)[0];
   };
   return row;
 }

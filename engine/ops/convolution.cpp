@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, channels last. One trilinear form T(x, w, y) = Σ x[n, p s + q d − low, c] w[q, c, k] y[n, p, k] (p over positions, q over the window) makes
-// three ops, each its derivative with respect to one of them: conv = ∂T/∂y, conv_transpose = ∂T/∂x, conv_weights = ∂T/∂w. So the adjoints of each
-// are the other two.
+// Convolutions, channels last. One trilinear form T(x, w, y) = Σ x[n, p s + q d − low, c] w[q, c, k] y[n, p,
+// k] (p over positions, q over the window) makes three ops, each its derivative with respect to one of them:
+// conv = ∂T/∂y, conv_transpose = ∂T/∂x, conv_weights = ∂T/∂w. So the adjoints of each are the other two.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
@@ -16,7 +16,8 @@ using R = const RuleArgs&;
 
 enum class Role { x, w, y };
 
-Tensor call(std::string_view op, const Tensor& a, const Tensor& b, ConvAttrs attrs, IntList spatial, std::source_location where) {
+Tensor call(std::string_view op, const Tensor& a, const Tensor& b, ConvAttrs attrs, IntList spatial,
+            std::source_location where) {
   attrs.spatial = std::move(spatial);
   return record(op_named(op), {a, b}, make_attrs(std::move(attrs)), where);
 }
@@ -27,7 +28,9 @@ IntList middle(const Shape& shape, int first) {
 }
 IntList spatial_of(const Tensor& t, Role role) { return middle(t.shape(), role == Role::w ? 0 : 1); }
 
-Tensor conv_of(R args, const Tensor& x, const Tensor& w) { return call("conv", x, w, args.as<ConvAttrs>(), {}, args.where); }
+Tensor conv_of(R args, const Tensor& x, const Tensor& w) {
+  return call("conv", x, w, args.as<ConvAttrs>(), {}, args.where);
+}
 Tensor transpose_of(R args, const Tensor& y, const Tensor& w, const Tensor& like) {
   return call("conv_transpose", y, w, args.as<ConvAttrs>(), spatial_of(like, Role::x), args.where);
 }
@@ -39,19 +42,23 @@ Tensor weights_of(R args, const Tensor& x, const Tensor& y, const Tensor& like) 
 
 void expect(bool holds, const InferArgs& args, std::string_view what) {
   if (holds) return;
-  throw core::ShapeError(args.op.name, "expected {}, got {} and {} with {} {}", what, args.aval(0).text(), args.aval(1).text(),
-                         args.attrs->text(), at_line(args.where));
+  throw core::ShapeError(args.op.name, "expected {}, got {} and {} with {} {}", what, args.aval(0).text(),
+                         args.aval(1).text(), args.attrs->text(), at_line(args.where));
 }
 
 /// Number of spatial axes, after the checks that all three ops share.
 int checked_spatial(const InferArgs& args) {
   const auto& attrs = args.as<ConvAttrs>();
   const int n = args.aval(0).shape.rank() - 2;
-  expect(n >= 1 && n <= 3 && args.aval(1).shape.rank() == n + 2, args, "operands with 1 to 3 spatial axes each");
+  expect(n >= 1 && n <= 3 && args.aval(1).shape.rank() == n + 2, args,
+         "operands with 1 to 3 spatial axes each");
   expect(args.aval(0).dtype == args.aval(1).dtype, args, "equal dtypes");
-  const bool lists = attrs.stride.size() == n && attrs.low.size() == n && attrs.high.size() == n && attrs.dilation.size() == n;
-  expect(lists && attrs.groups >= 1, args, "one stride, padding and dilation per spatial axis and at least one group");
-  for (int i = 0; i < n; ++i) expect(attrs.stride[i] >= 1 && attrs.dilation[i] >= 1, args, "positive strides and dilations");
+  const bool lists = attrs.stride.size() == n && attrs.low.size() == n && attrs.high.size() == n &&
+                     attrs.dilation.size() == n;
+  expect(lists && attrs.groups >= 1, args,
+         "one stride, padding and dilation per spatial axis and at least one group");
+  for (int i = 0; i < n; ++i)
+    expect(attrs.stride[i] >= 1 && attrs.dilation[i] >= 1, args, "positive strides and dilations");
   return n;
 }
 
@@ -63,7 +70,8 @@ Aval infer_conv(const InferArgs& args) {
          "x [n, spatial…, c] and w [window…, c / groups, k], k a multiple of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
-    result.shape[1 + i] = n_windows(x[1 + i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]);
+    result.shape[1 + i] =
+        n_windows(x[1 + i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]);
     expect(result.shape[1 + i] >= 0, args, "a window that fits into the padded input");
   }
   result.shape[n + 1] = w[n + 1];
@@ -78,8 +86,9 @@ Aval infer_transpose(const InferArgs& args) {
          "y [n, spatial…, k] and w [window…, c / groups, k], k a multiple of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
-    expect(y[1 + i] == n_windows(attrs.spatial[i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]), args,
-           "an output whose convolution has the shape of y");
+    expect(y[1 + i] == n_windows(attrs.spatial[i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i],
+                                 attrs.dilation[i]),
+           args, "an output whose convolution has the shape of y");
     result.shape[1 + i] = attrs.spatial[i];
   }
   result.shape[n + 1] = w[n] * attrs.groups;
@@ -94,8 +103,9 @@ Aval infer_weights(const InferArgs& args) {
          "equal batches and channels that are multiples of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
-    expect(y[1 + i] == n_windows(x[1 + i], attrs.low[i], attrs.high[i], attrs.spatial[i], attrs.stride[i], attrs.dilation[i]), args,
-           "y of the shape of the convolution of x");
+    expect(y[1 + i] == n_windows(x[1 + i], attrs.low[i], attrs.high[i], attrs.spatial[i], attrs.stride[i],
+                                 attrs.dilation[i]),
+           args, "y of the shape of the convolution of x");
     result.shape[i] = attrs.spatial[i];
   }
   result.shape[n] = x[n + 1] / attrs.groups;
@@ -142,7 +152,8 @@ Tensor batch_data(R args, const std::vector<bool>& batched) {
   ConvAttrs grouped = args.as<ConvAttrs>();
   grouped.groups *= static_cast<int>(size);
   const Tensor data = with_batch(args.in[0], batched[0], size);
-  const Tensor result = record(args.op, {fold_channels(data), fold_channels(args.in[1])}, make_attrs(grouped), args.where);
+  const Tensor result =
+      record(args.op, {fold_channels(data), fold_channels(args.in[1])}, make_attrs(grouped), args.where);
   return unfold_channels(result, size);
 }
 
@@ -151,7 +162,8 @@ Tensor batch_weights(R args, const std::vector<bool>& batched) {
   ConvAttrs grouped = args.as<ConvAttrs>();
   grouped.groups *= static_cast<int>(size);
   const Tensor x = with_batch(args.in[0], batched[0], size), y = with_batch(args.in[1], batched[1], size);
-  return unfold_channels(record(args.op, {fold_channels(x), fold_channels(y)}, make_attrs(grouped), args.where), size);
+  return unfold_channels(
+      record(args.op, {fold_channels(x), fold_channels(y)}, make_attrs(grouped), args.where), size);
 }
 
 // Samples.
@@ -164,14 +176,17 @@ struct ConvSample {
 ConvSample draw(Sampler& sampler) {
   const auto n = static_cast<int>(sampler.integer(1, 3));
   ConvSample result;
-  const Dim groups = sampler.chance(0.3) ? sampler.integer(2, 3) : 1, c = sampler.integer(1, 4), k = groups * sampler.integer(1, 4);
+  const Dim groups = sampler.chance(0.3) ? sampler.integer(2, 3) : 1, c = sampler.integer(1, 4),
+            k = groups * sampler.integer(1, 4);
   result.attrs.groups = static_cast<int>(groups);
   result.x.push_back(sampler.chance(0.05) ? 0 : sampler.integer(1, 3));
   result.y.push_back(result.x[0]);
   for (int i = 0; i < n; ++i) {
-    const Dim window = sampler.integer(1, 3), dilation = sampler.integer(1, 2), stride = sampler.integer(1, 3);
+    const Dim window = sampler.integer(1, 3), dilation = sampler.integer(1, 2),
+              stride = sampler.integer(1, 3);
     const Dim low = sampler.integer(0, window), high = sampler.integer(0, window);
-    const Dim extent = std::max<Dim>((window - 1) * dilation + 1 - low - high, 1) + sampler.integer(0, n == 1 ? 20 : 4);
+    const Dim extent =
+        std::max<Dim>((window - 1) * dilation + 1 - low - high, 1) + sampler.integer(0, n == 1 ? 20 : 4);
     result.x.push_back(extent);
     result.w.push_back(window);
     result.y.push_back(n_windows(extent, low, high, window, stride, dilation));
@@ -187,7 +202,8 @@ ConvSample draw(Sampler& sampler) {
   return result;
 }
 
-OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const InferArgs&), Derivative derivative) {
+OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const InferArgs&),
+                   Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
@@ -200,18 +216,20 @@ OpInfo convolution(std::string name, std::string formula, Aval (*infer)(const In
 
 /// Each position of y takes every element of a channel's window.
 double work(const Aval& y, const Aval& w) {
-  return multiply_adds(
-      static_cast<double>(y.count()) * static_cast<double>(w.count()) / static_cast<double>(std::max<Dim>(w.shape.back(), 1)), y.dtype);
+  return multiply_adds(static_cast<double>(y.count()) * static_cast<double>(w.count()) /
+                           static_cast<double>(std::max<Dim>(w.shape.back(), 1)),
+                       y.dtype);
 }
 
 }  // namespace
 
 void register_convolutions(OpTable& table) {
-  OpInfo conv = convolution("conv", "y[n, p, k] = Σ x[n, p s + q d - low, c] w[q, c, k]", infer_conv,
-                            multilinear("conv(dx, w) + conv(x, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
-                              return which == 0 ? transpose_of(args, cotangent, conj(args.in[1]), args.in[0])
-                                                : weights_of(args, conj(args.in[0]), cotangent, args.in[1]);
-                            }));
+  OpInfo conv = convolution(
+      "conv", "y[n, p, k] = Σ x[n, p s + q d - low, c] w[q, c, k]", infer_conv,
+      multilinear("conv(dx, w) + conv(x, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
+        return which == 0 ? transpose_of(args, cotangent, conj(args.in[1]), args.in[0])
+                          : weights_of(args, conj(args.in[0]), cotangent, args.in[1]);
+      }));
   conv.batch = batch_data;
   conv.flops = [](const InferArgs& args, const Aval& out) { return work(out, args.aval(1)); };
   conv.sample = [](Sampler& sampler) {
@@ -220,11 +238,13 @@ void register_convolutions(OpTable& table) {
   };
   table.add(std::move(conv));
 
-  OpInfo back = convolution(
-      "conv_transpose", "x[n, p s + q d - low, c] = Σ y[n, p, k] w[q, c, k]", infer_transpose,
-      multilinear("conv_transpose(dy, w) + conv_transpose(y, dw)", [](R args, const Tensor& cotangent, std::size_t which) {
-        return which == 0 ? conv_of(args, cotangent, conj(args.in[1])) : weights_of(args, cotangent, conj(args.in[0]), args.in[1]);
-      }));
+  OpInfo back =
+      convolution("conv_transpose", "x[n, p s + q d - low, c] = Σ y[n, p, k] w[q, c, k]", infer_transpose,
+                  multilinear("conv_transpose(dy, w) + conv_transpose(y, dw)",
+                              [](R args, const Tensor& cotangent, std::size_t which) {
+                                return which == 0 ? conv_of(args, cotangent, conj(args.in[1]))
+                                                  : weights_of(args, cotangent, conj(args.in[0]), args.in[1]);
+                              }));
   back.batch = batch_data;
   back.flops = [](const InferArgs& args, const Aval&) { return work(args.aval(0), args.aval(1)); };
   back.sample = [](Sampler& sampler) {
@@ -236,9 +256,11 @@ void register_convolutions(OpTable& table) {
 
   OpInfo weights = convolution(
       "conv_weights", "w[q, c, k] = Σ x[n, p s + q d - low, c] y[n, p, k]", infer_weights,
-      multilinear("conv_weights(dx, y) + conv_weights(x, dy)", [](R args, const Tensor& cotangent, std::size_t which) {
-        return which == 0 ? transpose_of(args, conj(args.in[1]), cotangent, args.in[0]) : conv_of(args, conj(args.in[0]), cotangent);
-      }));
+      multilinear("conv_weights(dx, y) + conv_weights(x, dy)",
+                  [](R args, const Tensor& cotangent, std::size_t which) {
+                    return which == 0 ? transpose_of(args, conj(args.in[1]), cotangent, args.in[0])
+                                      : conv_of(args, conj(args.in[0]), cotangent);
+                  }));
   weights.batch = batch_weights;
   weights.flops = [](const InferArgs& args, const Aval& out) { return work(args.aval(1), out); };
   weights.sample = [](Sampler& sampler) {
@@ -251,8 +273,11 @@ void register_convolutions(OpTable& table) {
 
 namespace {
 ConvAttrs attrs_from(const ConvOptions& options, int n_spatial) {
-  const auto each = [&](const IntList& list, Dim otherwise) { return list.empty() ? IntList::filled(n_spatial, otherwise) : list; };
-  return {each(options.stride, 1), each(options.low, 0), each(options.high, 0), each(options.dilation, 1), options.groups, {}};
+  const auto each = [&](const IntList& list, Dim otherwise) {
+    return list.empty() ? IntList::filled(n_spatial, otherwise) : list;
+  };
+  return {each(options.stride, 1),   each(options.low, 0), each(options.high, 0),
+          each(options.dilation, 1), options.groups,       {}};
 }
 }  // namespace
 
@@ -260,11 +285,12 @@ Tensor conv(const Located& x, const Located& w, const ConvOptions& options) {
   return call("conv", x.tensor, w.tensor, attrs_from(options, x.tensor.rank() - 2), {}, x.where);
 }
 
-Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial, const ConvOptions& options) {
+Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial,
+                      const ConvOptions& options) {
   const int n = y.tensor.rank() - 2;
   if (spatial.size() != n)
-    throw core::ShapeError("conv_transpose", "expected {} output extents for {}, got {} {}", n, y.tensor.aval().text(), spatial.text(),
-                           at_line(y.where));
+    throw core::ShapeError("conv_transpose", "expected {} output extents for {}, got {} {}", n,
+                           y.tensor.aval().text(), spatial.text(), at_line(y.where));
   return call("conv_transpose", y.tensor, w.tensor, attrs_from(options, n), spatial, y.where);
 }
 

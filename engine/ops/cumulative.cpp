@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulations y_k = f(y_{k-1}, x_k). The tangent of each is a linear recurrence dy_k = a_k dy_{k-1} + s_k dx_k, whose adjoint is one that runs the
-// other way: x̄_k = conj(s_k) λ_k, λ_k = ȳ_k + conj(a_{k+1}) λ_{k+1}.
+// Accumulations y_k = f(y_{k-1}, x_k). The tangent of each is a linear recurrence dy_k = a_k dy_{k-1} + s_k
+// dx_k, whose adjoint is one that runs the other way: x̄_k = conj(s_k) λ_k, λ_k = ȳ_k + conj(a_{k+1}) λ_{k+1}.
 #include "engine/ops/cumulative.hpp"
 
 #include "engine/core/error.hpp"
@@ -21,15 +21,18 @@ Tensor previous(const Tensor& x, const ScanAttrs& attrs, double first) {
   IntList in = none, out = none;
   in[attrs.axis] = 1;
   out[attrs.axis] = -1;
-  return x.shape()[attrs.axis] == 0 ? x : pad(x, attrs.reverse ? out : in, attrs.reverse ? in : out, {}, first);
+  return x.shape()[attrs.axis] == 0 ? x
+                                    : pad(x, attrs.reverse ? out : in, attrs.reverse ? in : out, {}, first);
 }
 
-Tensor recurrence(const Tensor& a, const Tensor& b, const ScanAttrs& attrs, const std::source_location& where) {
+Tensor recurrence(const Tensor& a, const Tensor& b, const ScanAttrs& attrs,
+                  const std::source_location& where) {
   return record(op_named("linear_recurrence"), {a, b}, make_attrs(attrs), where);
 }
 
 /// λ_k = c_k + conj(a_{k+1}) λ_{k+1}.
-Tensor adjoint_recurrence(const Tensor& a, const Tensor& cotangent, const ScanAttrs& attrs, const std::source_location& where) {
+Tensor adjoint_recurrence(const Tensor& a, const Tensor& cotangent, const ScanAttrs& attrs,
+                          const std::source_location& where) {
   const ScanAttrs back{attrs.axis, !attrs.reverse};
   return recurrence(previous(conj(a), back, 0.0), cotangent, back, where);
 }
@@ -73,15 +76,17 @@ OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, 
     check_axis(args, args.as<ScanAttrs>().axis);
     for (std::size_t i = 1; i < args.in.size(); ++i) {
       if (!(args.aval(i).shape == x.shape) || args.aval(i).dtype != x.dtype)
-        throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", x.text(), args.aval(i).text(),
-                               at_line(args.where));
+        throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", x.text(),
+                               args.aval(i).text(), at_line(args.where));
     }
     return x;
   };
   row.batch = batch_scan;
   row.sample = [n_inputs](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
-    Sample sample{{}, make_attrs(ScanAttrs{static_cast<int>(sampler.integer(0, shape.rank() - 1)), sampler.chance(0.5)})};
+    Sample sample{
+        {},
+        make_attrs(ScanAttrs{static_cast<int>(sampler.integer(0, shape.rank() - 1)), sampler.chance(0.5)})};
     for (int i = 0; i < n_inputs; ++i) sample.inputs.push_back(sampler.tensor(shape, -1.2, 1.2));
     return sample;
   };
@@ -111,12 +116,14 @@ Tensor accumulate(const OpInfo& op, const Located& x, int axis, Direction direct
 
 /// 1 where x_k is the new extremum, and the rest: a tie keeps the earlier one.
 Slopes of_extremum(R args, Tensor (*beats)(const Operand&, const Operand&), double worst) {
-  const Tensor wins = cast(beats(args.in[0], previous(args.out, args.as<ScanAttrs>(), worst)), args.out.dtype());
+  const Tensor wins =
+      cast(beats(args.in[0], previous(args.out, args.as<ScanAttrs>(), worst)), args.out.dtype());
   return {1.0 - wins, wins};
 }
 
 OpInfo scan_extremum(std::string name, std::string formula, Slopes (*slopes)(R)) {
-  OpInfo row = scan(std::move(name), std::move(formula), 1, reals, by_recurrence("dx of the element that attains y_k", slopes));
+  OpInfo row = scan(std::move(name), std::move(formula), 1, reals,
+                    by_recurrence("dx of the element that attains y_k", slopes));
   row.sample = [any = row.sample](Sampler& sampler) {
     Sample sample = any(sampler);
     sample.inputs[0] = sampler.apart(sample.inputs[0].shape());
@@ -133,14 +140,18 @@ void register_cumulative(OpTable& table) {
                    const auto& [axis, reverse] = args.as<ScanAttrs>();
                    return record(args.op, {cotangent}, make_attrs(ScanAttrs{axis, !reverse}), args.where);
                  })));
-  table.add(scan("cumulative_product", "y_k = y_{k-1} x_k", 1, numbers, by_recurrence("dy_k = x_k dy_{k-1} + y_{k-1} dx_k", [](R args) {
+  table.add(scan("cumulative_product", "y_k = y_{k-1} x_k", 1, numbers,
+                 by_recurrence("dy_k = x_k dy_{k-1} + y_{k-1} dx_k", [](R args) {
                    return Slopes{args.in[0], previous(args.out, args.as<ScanAttrs>(), 1.0)};
                  })));
-  table.add(scan_extremum("cumulative_max", "y_k = max(y_{k-1}, x_k)", [](R args) { return of_extremum(args, greater, -INFINITY); }));
-  table.add(scan_extremum("cumulative_min", "y_k = min(y_{k-1}, x_k)", [](R args) { return of_extremum(args, less, INFINITY); }));
+  table.add(scan_extremum("cumulative_max", "y_k = max(y_{k-1}, x_k)",
+                          [](R args) { return of_extremum(args, greater, -INFINITY); }));
+  table.add(scan_extremum("cumulative_min", "y_k = min(y_{k-1}, x_k)",
+                          [](R args) { return of_extremum(args, less, INFINITY); }));
   table.add(scan("cumulative_logsumexp", "y_k = ln (e^y_{k-1} + e^x_k)", 1, real_floats,
                  by_recurrence("dy_k = e^(y_{k-1} - y_k) dy_{k-1} + e^(x_k - y_k) dx_k", [](R args) {
-                   return Slopes{exp(previous(args.out, args.as<ScanAttrs>(), -INFINITY) - args.out), exp(args.in[0] - args.out)};
+                   return Slopes{exp(previous(args.out, args.as<ScanAttrs>(), -INFINITY) - args.out),
+                                 exp(args.in[0] - args.out)};
                  })));
   table.add(scan("linear_recurrence", "y_k = a_k y_{k-1} + b_k", 2, floats, of_recurrence()));
 }
@@ -173,7 +184,8 @@ Tensor cumulative_logsumexp(const Located& x, int axis, Direction direction) {
 Tensor linear_recurrence(const Located& a, const Located& b, int axis, Direction direction) {
   static const OpInfo& op = op_named("linear_recurrence");
   const int at = counted_axis("linear_recurrence", axis, a.tensor.rank(), a.where);
-  return record(op, {a.tensor, b.tensor}, make_attrs(ScanAttrs{at, direction == Direction::reverse}), a.where);
+  return record(op, {a.tensor, b.tensor}, make_attrs(ScanAttrs{at, direction == Direction::reverse}),
+                a.where);
 }
 
 }  // namespace lodestone::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather and scatter_add are each other's adjoints: out[b, p, i, q] = x[b, p, index[b, i], q] and the sum that undoes it.
+// gather and scatter_add are each other's adjoints: out[b, p, i, q] = x[b, p, index[b, i], q] and the sum
+// that undoes it.
 #include "engine/ops/indexing.hpp"
 
 #include "engine/core/error.hpp"
@@ -23,11 +24,11 @@ void append(Shape& to, const Shape& shape, int first, int last) {
 
 void check_indices(const InferArgs& args, bool fits) {
   if (!index_dtypes.contains(args.aval(1).dtype))
-    throw core::InvalidArgument(args.op.name, "expected {} as indices, got {} {}", index_dtypes.text(), args.aval(1).text(),
-                                at_line(args.where));
+    throw core::InvalidArgument(args.op.name, "expected {} as indices, got {} {}", index_dtypes.text(),
+                                args.aval(1).text(), at_line(args.where));
   if (!fits)
-    throw core::ShapeError(args.op.name, "expected elements and indices that fit {}, got {} and {} {}", args.attrs->text(),
-                           args.aval(0).text(), args.aval(1).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected elements and indices that fit {}, got {} and {} {}",
+                           args.attrs->text(), args.aval(0).text(), args.aval(1).text(), at_line(args.where));
 }
 
 /// Whether the first axes agree.
@@ -74,7 +75,9 @@ Tensor batch_both(R args, const std::vector<bool>& batched) {
   const Dim size = batch_size(args, batched);
   ++attrs.batch;
   ++attrs.axis;
-  return with_attrs(args, Tensors{with_batch(args.in[0], batched[0], size), with_batch(args.in[1], batched[1], size)}, attrs);
+  return with_attrs(
+      args, Tensors{with_batch(args.in[0], batched[0], size), with_batch(args.in[1], batched[1], size)},
+      attrs);
 }
 
 Tensor batch_gather(R args, const std::vector<bool>& batched) {
@@ -137,8 +140,8 @@ void register_gather(OpTable& table) {
   gather.batch = batch_gather;
   gather.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
-    const Tensor index =
-        sampler.tensor(drawn.index, 0, static_cast<double>(drawn.attrs.extent - 1), sampler.chance(0.5) ? DType::i32 : DType::i64);
+    const Tensor index = sampler.tensor(drawn.index, 0, static_cast<double>(drawn.attrs.extent - 1),
+                                        sampler.chance(0.5) ? DType::i32 : DType::i64);
     return Sample{{sampler.tensor(drawn.x, -2, 2), index}, make_attrs(drawn.attrs)};
   };
   OpInfo scatter = gather;
@@ -151,7 +154,8 @@ void register_gather(OpTable& table) {
   scatter.batch = batch_scatter;
   scatter.sample = [](Sampler& sampler) {
     const IndexSample drawn = draw(sampler);
-    const Tensor index = sampler.tensor(drawn.index, 0, static_cast<double>(drawn.attrs.extent - 1), DType::i64);
+    const Tensor index =
+        sampler.tensor(drawn.index, 0, static_cast<double>(drawn.attrs.extent - 1), DType::i64);
     return Sample{{sampler.tensor(drawn.taken, -2, 2), index}, make_attrs(drawn.attrs)};
   };
   table.add(std::move(scatter));
@@ -167,8 +171,8 @@ void register_arg(OpTable& table, std::string name, std::string formula) {
     const int axis = args.as<AxisAttrs>().axis;
     check_axis(args, axis);
     if (result.shape[axis] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, result.text(),
-                             at_line(args.where));
+      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+                             result.text(), at_line(args.where));
     result.shape = result.shape.erased(axis);
     result.dtype = DType::i64;
     return result;
@@ -195,8 +199,8 @@ void register_iota(OpTable& table) {
   row.infer = [](const InferArgs& args) {
     const auto& [count, dtype, device] = args.as<IotaAttrs>();
     if (count < 0 || !args.op.dtypes.contains(dtype))
-      throw core::InvalidArgument("iota", "expected a count >= 0 and one of {}, got {} and {} {}", args.op.dtypes.text(), count,
-                                  core::name_of(dtype), at_line(args.where));
+      throw core::InvalidArgument("iota", "expected a count >= 0 and one of {}, got {} and {} {}",
+                                  args.op.dtypes.text(), count, core::name_of(dtype), at_line(args.where));
     return Aval{{count}, dtype, device};
   };
   row.derivative = no_derivative("it has no inputs");
@@ -209,7 +213,9 @@ void register_iota(OpTable& table) {
 
 Tensor arg_extremum(const OpInfo& op, const Located& x, std::optional<int> axis) {
   const Tensor flat = axis ? x.tensor : reshape(x, {x.tensor.count()});
-  return record(op, {flat}, make_attrs(AxisAttrs{counted_axis(op.name, axis.value_or(0), flat.rank(), x.where)}), x.where);
+  return record(op, {flat},
+                make_attrs(AxisAttrs{counted_axis(op.name, axis.value_or(0), flat.rank(), x.where)}),
+                x.where);
 }
 
 }  // namespace
@@ -230,19 +236,22 @@ Tensor take(const Located& x, const Located& indices, int axis) {
 Tensor take_along_axis(const Located& x, const Located& indices, int axis) {
   static const OpInfo& op = op_named("gather");
   const int rank = x.tensor.rank(), at = counted_axis("take_along_axis", axis, rank, x.where);
-  const Axes last = IntList::counting(rank).erased(at).inserted(rank - 1, at);  // the axis goes to the end, all others are batch
-  const Tensor taken =
-      record(op, {transpose(x, last), transpose(indices, last)}, make_attrs(IndexAttrs{rank - 1, rank - 1, x.tensor.shape()[at]}), x.where);
+  const Axes last = IntList::counting(rank).erased(at).inserted(
+      rank - 1, at);  // the axis goes to the end, all others are batch
+  const Tensor taken = record(op, {transpose(x, last), transpose(indices, last)},
+                              make_attrs(IndexAttrs{rank - 1, rank - 1, x.tensor.shape()[at]}), x.where);
   return transpose({taken, x.where}, IntList::counting(rank - 1).inserted(at, rank - 1));
 }
 
 Tensor scatter_add(const Located& x, const Located& indices, const Located& updates, int axis) {
   static const OpInfo& op = op_named("scatter_add");
   const int at = counted_axis("scatter_add", axis, x.tensor.rank(), x.where);
-  const Tensor sums = record(op, {updates.tensor, indices.tensor}, make_attrs(IndexAttrs{0, at, x.tensor.shape()[at]}), x.where);
+  const Tensor sums = record(op, {updates.tensor, indices.tensor},
+                             make_attrs(IndexAttrs{0, at, x.tensor.shape()[at]}), x.where);
   if (!(sums.shape() == x.tensor.shape()))
-    throw core::ShapeError("scatter_add", "expected updates [before…, i…, behind…] for {} and indices {}, got {} {}",
-                           x.tensor.aval().text(), indices.tensor.aval().text(), updates.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError(
+        "scatter_add", "expected updates [before…, i…, behind…] for {} and indices {}, got {} {}",
+        x.tensor.aval().text(), indices.tensor.aval().text(), updates.tensor.aval().text(), at_line(x.where));
   return add({x.tensor, x.where}, sums);
 }
 
@@ -263,7 +272,9 @@ Tensor iota(Dim n, DType dtype, Device device, std::source_location where) {
 
 Tensor one_hot(const Located& indices, Dim n, DType dtype) {
   const Tensor& index = indices.tensor;
-  return cast(equal({expand_dims(indices, -1), indices.where}, iota(n, index.dtype(), index.device(), indices.where)), dtype);
+  return cast(
+      equal({expand_dims(indices, -1), indices.where}, iota(n, index.dtype(), index.device(), indices.where)),
+      dtype);
 }
 
 }  // namespace lodestone::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by their number, and numbers of elements. Indices are i32 or i64, from 0; one outside the axis is an InvalidArgument when the op runs.
+// Elements by their number, and numbers of elements. Indices are i32 or i64, from 0; one outside the axis is
+// an InvalidArgument when the op runs.
 #pragma once
 
 #include "engine/tensor/tensor.hpp"
@@ -8,14 +9,19 @@
 
 namespace lodestone::engine {
 
-/// Slices of x along an axis, in the order of `indices`. shapes: x [before…, n, behind…], indices [i…] → [before…, i…, behind…].
+/// Slices of x along an axis, in the order of `indices`. shapes: x [before…, n, behind…], indices [i…] →
+/// [before…, i…, behind…].
 [[nodiscard]] Tensor take(const Located& x, const Located& indices, int axis = 0);
-/// Along an axis, element indices[…] of each line of x. shapes: x and indices equal but for the axis → that of indices.
+/// Along an axis, element indices[…] of each line of x. shapes: x and indices equal but for the axis → that
+/// of indices.
 [[nodiscard]] Tensor take_along_axis(const Located& x, const Located& indices, int axis);
-/// x, with slice i… of `updates` added at indices[i…] of the axis; equal indices add up, in their order. shapes: those of `take` backwards.
-[[nodiscard]] Tensor scatter_add(const Located& x, const Located& indices, const Located& updates, int axis = 0);
+/// x, with slice i… of `updates` added at indices[i…] of the axis; equal indices add up, in their order.
+/// shapes: those of `take` backwards.
+[[nodiscard]] Tensor scatter_add(const Located& x, const Located& indices, const Located& updates,
+                                 int axis = 0);
 
-/// Index (i64) of the largest element along an axis, the first of equals, a NaN before all others; no axis: of all, row-major.
+/// Index (i64) of the largest element along an axis, the first of equals, a NaN before all others; no axis:
+/// of all, row-major.
 [[nodiscard]] Tensor argmax(const Located& x, std::optional<int> axis = {});
 [[nodiscard]] Tensor argmin(const Located& x, std::optional<int> axis = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the factorisation and the solve. Φ keeps the lower triangle and halves the diagonal; H makes a Hermitian matrix of a lower triangle.
+// Rows of the factorisation and the solve. Φ keeps the lower triangle and halves the diagonal; H makes a
+// Hermitian matrix of a lower triangle.
 #include "engine/ops/linalg.hpp"
 
 #include "engine/core/error.hpp"
@@ -19,7 +20,9 @@ Tensor hermitian(const Tensor& x) {
   const Tensor half = half_lower(x);
   return half + adjoint(half);
 }
-Tensor triangle_of(const Tensor& x, const SolveAttrs& attrs) { return attrs.lower ? lower_triangle(x) : upper_triangle(x); }
+Tensor triangle_of(const Tensor& x, const SolveAttrs& attrs) {
+  return attrs.lower ? lower_triangle(x) : upper_triangle(x);
+}
 
 Tensor solve(const Tensor& a, const Tensor& b, const SolveAttrs& attrs, const std::source_location& where) {
   return record(op_named("triangular_solve"), {a, b}, make_attrs(attrs), where);
@@ -28,7 +31,8 @@ Tensor solve(const Tensor& a, const Tensor& b, const SolveAttrs& attrs, const st
 void check_square(const InferArgs& args) {
   const Shape& a = args.aval(0).shape;
   if (a.rank() < 2 || a[a.rank() - 1] != a[a.rank() - 2])
-    throw core::ShapeError(args.op.name, "expected square matrices [batch…, n, n], got {} {}", args.aval(0).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected square matrices [batch…, n, n], got {} {}",
+                           args.aval(0).text(), at_line(args.where));
 }
 
 /// Positive definite with a condition number below 10, or triangular with a large diagonal.
@@ -45,7 +49,9 @@ Dim sample_size(Sampler& sampler) {
 
 Derivative of_cholesky() {
   Derivative result;
-  result.formula = "L Φ(L^-1 H(dA) L^-H), Φ: the lower triangle with half the diagonal, H: Hermitian with this lower triangle";
+  result.formula =
+      "L Φ(L^-1 H(dA) L^-H), Φ: the lower triangle with half the diagonal, H: Hermitian with this lower "
+      "triangle";
   result.jvp = [](R args, std::span<const Tensor> tangents) {
     const Tensor& l = args.out;
     const Tensor left = solve(l, hermitian(tangents[0]), {true, false}, args.where);
@@ -100,7 +106,8 @@ Derivative of_solve() {
     const auto& attrs = args.as<SolveAttrs>();
     const Tensor lambda = solve(args.in[0], cotangent, {attrs.lower, !attrs.adjoint}, args.where);
     if (which == 1) return lambda;
-    const Tensor product = attrs.adjoint ? matmul(args.out, adjoint(lambda)) : matmul(lambda, adjoint(args.out));
+    const Tensor product =
+        attrs.adjoint ? matmul(args.out, adjoint(lambda)) : matmul(lambda, adjoint(args.out));
     return negative(triangle_of(product, attrs));
   };
   return result;
@@ -132,8 +139,9 @@ void register_triangular_solve(OpTable& table) {
     Shape expected = a.shape;
     if (b.shape.rank() == expected.rank()) expected[expected.rank() - 1] = b.shape.back();
     if (!(b.shape == expected) || a.dtype != b.dtype)
-      throw core::ShapeError("triangular_solve", "expected right-hand sides {}[batch…, n, k] for {}, got {} {}", core::name_of(a.dtype),
-                             a.text(), b.text(), at_line(args.where));
+      throw core::ShapeError("triangular_solve",
+                             "expected right-hand sides {}[batch…, n, k] for {}, got {} {}",
+                             core::name_of(a.dtype), a.text(), b.text(), at_line(args.where));
     return b;
   };
   row.derivative = of_solve();
@@ -168,8 +176,8 @@ Tensor with_stack(const Located& x, const Shape& stack) {
 template <class F>
 Tensor with_columns(std::string_view what, const Located& a, const Located& b, F&& f) {
   if (a.tensor.rank() < 2 || b.tensor.rank() < 1)
-    throw core::ShapeError(what, "expected matrices [batch…, n, n] and right-hand sides, got {} and {} {}", a.tensor.aval().text(),
-                           b.tensor.aval().text(), at_line(a.where));
+    throw core::ShapeError(what, "expected matrices [batch…, n, n] and right-hand sides, got {} and {} {}",
+                           a.tensor.aval().text(), b.tensor.aval().text(), at_line(a.where));
   const bool is_vector = b.tensor.rank() == a.tensor.rank() - 1;
   const Tensor columns = is_vector ? expand_dims(b, -1) : b.tensor;
   const Shape of_a = stack_of(a.tensor.shape(), 2), of_b = stack_of(columns.shape(), 2);
@@ -188,7 +196,8 @@ void register_linalg(OpTable& table) {
 Tensor matrix_transpose(const Located& x) {
   const int rank = x.tensor.rank();
   if (rank < 2)
-    throw core::ShapeError("matrix_transpose", "expected matrices [batch…, n, m], got {} {}", x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("matrix_transpose", "expected matrices [batch…, n, m], got {} {}",
+                           x.tensor.aval().text(), at_line(x.where));
   return transpose(x, IntList::counting(rank - 2).inserted(rank - 2, rank - 1).inserted(rank - 1, rank - 2));
 }
 
@@ -213,6 +222,8 @@ Tensor solve_spd(const Located& a, const Located& b) {
   });
 }
 
-Tensor log_determinant_spd(const Located& a) { return 2.0 * sum(log(real(diagonal({cholesky(a), a.where}))), Axes{-1}); }
+Tensor log_determinant_spd(const Located& a) {
+  return 2.0 * sum(log(real(diagonal({cholesky(a), a.where}))), Axes{-1});
+}
 
 }  // namespace lodestone::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices [batch…, n, n], f32, f64, c64, c128; batch axes broadcast. errors: as in ops.hpp, and SolverError (op, matrix of the batch, pivot) when they run.
+// Matrices [batch…, n, n], f32, f64, c64, c128; batch axes broadcast. errors: as in ops.hpp, and SolverError
+// (op, matrix of the batch, pivot) when they run.
 #pragma once
 
 #include "engine/tensor/tensor.hpp"
@@ -9,15 +10,18 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor matrix_transpose(const Located& x);  ///< of the last two axes
 [[nodiscard]] Tensor adjoint(const Located& x);           ///< its conjugate
 
-/// Lower L with L Lᴴ = A. Only the lower triangle of A is read (and differentiated), of its diagonal the real part.
-/// source of the derivative: Murray 2016, arXiv:1602.07527
+/// Lower L with L Lᴴ = A. Only the lower triangle of A is read (and differentiated), of its diagonal the real
+/// part. source of the derivative: Murray 2016, arXiv:1602.07527
 [[nodiscard]] Tensor cholesky(const Located& a);
 
 enum class Triangle : std::uint8_t { lower, upper };
 enum class Form : std::uint8_t { plain, transposed, adjoint };
-/// X with op(A) X = B; only the triangle of A is read. shapes: a [batch…, n, n], b [batch…, n, k], or [batch…, n] with one axis less than a.
-[[nodiscard]] Tensor triangular_solve(const Located& a, const Located& b, Triangle triangle = Triangle::lower, Form form = Form::plain);
-/// X with A X = B for a Hermitian positive definite A, of which the lower triangle is read. shapes: as in `triangular_solve`.
+/// X with op(A) X = B; only the triangle of A is read. shapes: a [batch…, n, n], b [batch…, n, k], or
+/// [batch…, n] with one axis less than a.
+[[nodiscard]] Tensor triangular_solve(const Located& a, const Located& b, Triangle triangle = Triangle::lower,
+                                      Form form = Form::plain);
+/// X with A X = B for a Hermitian positive definite A, of which the lower triangle is read. shapes: as in
+/// `triangular_solve`.
 [[nodiscard]] Tensor solve_spd(const Located& a, const Located& b);
 /// ln det A of a Hermitian positive definite A. shapes: [batch…, n, n] → [batch…], real.
 [[nodiscard]] Tensor log_determinant_spd(const Located& a);

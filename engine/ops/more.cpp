@@ -16,7 +16,8 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// What e^x is divided by before it is summed: the largest x, or nothing where that is infinite. A constant for the derivative.
+/// What e^x is divided by before it is summed: the largest x, or nothing where that is infinite. A constant
+/// for the derivative.
 Tensor shift_of(const Tensor& x, const std::optional<Axes>& axes) {
   const Tensor largest = stop_gradient(max(x, axes, Keep::yes));
   return select(is_finite(largest), largest, 0.0);
@@ -41,17 +42,20 @@ OpInfo along_axis(std::string name, std::string formula, Tensor (*decompose)(R),
     const int axis = args.as<AxisAttrs>().axis;
     check_axis(args, axis);
     if (args.aval(0).shape[axis] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, args.aval(0).text(),
-                             at_line(args.where));
+      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+                             args.aval(0).text(), at_line(args.where));
     return args.aval(0);
   };
-  row.accepts = [](const InferArgs& args) { return args.as<AxisAttrs>().axis == args.aval(0).shape.rank() - 1; };
+  row.accepts = [](const InferArgs& args) {
+    return args.as<AxisAttrs>().axis == args.aval(0).shape.rank() - 1;
+  };
   row.batch = [](R args, const std::vector<bool>&) {
     return record(args.op, args.in, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
   };
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(1, 4);
-    const int axis = sampler.chance(0.6) ? shape.rank() - 1 : static_cast<int>(sampler.integer(0, shape.rank() - 1));
+    const int axis =
+        sampler.chance(0.6) ? shape.rank() - 1 : static_cast<int>(sampler.integer(0, shape.rank() - 1));
     shape[axis] = std::max<Dim>(shape[axis], 1);
     return Sample{{sampler.tensor(shape, -3, 3)}, make_attrs(AxisAttrs{axis})};
   };
@@ -61,15 +65,19 @@ OpInfo along_axis(std::string name, std::string formula, Tensor (*decompose)(R),
 Tensor summed(R args, const Tensor& t) { return sum(t, Axes{args.as<AxisAttrs>().axis}, Keep::yes); }
 
 Tensor along(const OpInfo& op, const Located& x, int axis) {
-  return record(op, {x.tensor}, make_attrs(AxisAttrs{counted_axis(op.name, axis, x.tensor.rank(), x.where)}), x.where);
+  return record(op, {x.tensor}, make_attrs(AxisAttrs{counted_axis(op.name, axis, x.tensor.rank(), x.where)}),
+                x.where);
 }
 
 /// [n, m] of indices: column − row.
-Tensor diagonals(Dim n, Dim m, Device device) { return iota(m, DType::i64, device) - expand_dims(iota(n, DType::i64, device), 1); }
+Tensor diagonals(Dim n, Dim m, Device device) {
+  return iota(m, DType::i64, device) - expand_dims(iota(n, DType::i64, device), 1);
+}
 
 void check_matrix(std::string_view what, const Located& x) {
   if (x.tensor.rank() < 2)
-    throw core::ShapeError(what, "expected matrices [batch…, n, m], got {} {}", x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError(what, "expected matrices [batch…, n, m], got {} {}", x.tensor.aval().text(),
+                           at_line(x.where));
 }
 
 }  // namespace
@@ -77,8 +85,12 @@ void check_matrix(std::string_view what, const Located& x) {
 void register_more(OpTable& table) {
   Derivative of_softmax;
   of_softmax.formula = "y (dx - Σ y dx)";
-  of_softmax.jvp = [](R args, std::span<const Tensor> t) { return args.out * (t[0] - summed(args, args.out * t[0])); };
-  of_softmax.vjp = [](R args, const Tensor& c, std::size_t) { return args.out * (c - summed(args, args.out * c)); };
+  of_softmax.jvp = [](R args, std::span<const Tensor> t) {
+    return args.out * (t[0] - summed(args, args.out * t[0]));
+  };
+  of_softmax.vjp = [](R args, const Tensor& c, std::size_t) {
+    return args.out * (c - summed(args, args.out * c));
+  };
   table.add(along_axis("softmax", "e^x / Σ e^x", decompose_softmax, of_softmax));
   Derivative of_log;
   of_log.formula = "dx - Σ e^y dx";
@@ -92,7 +104,9 @@ Tensor clip(const Located& x, const Operand& low, const Operand& high) {
 }
 
 // As a choice its slope is one op; the condition is written so that NaN comes through.
-Tensor relu(const Located& x) { return select({less_equal({x.tensor, x.where}, 0.0), x.where}, 0.0, x.tensor); }
+Tensor relu(const Located& x) {
+  return select({less_equal({x.tensor, x.where}, 0.0), x.where}, 0.0, x.tensor);
+}
 
 Tensor softplus(const Located& x) { return maximum({x.tensor, x.where}, 0.0) + log1p(exp(-abs(x))); }
 
@@ -105,10 +119,11 @@ Tensor logsumexp(const Located& x, std::optional<Axes> axes, Keep keep) {
 Tensor variance(const Located& x, std::optional<Axes> axes, Keep keep, double correction) {
   const Tensor centred = x.tensor - mean(x, axes, Keep::yes);
   const Tensor total = sum(squared_modulus(centred), std::move(axes), keep);
-  const double n = static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
+  const double n =
+      static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
   if (n <= correction)
-    throw core::ShapeError("variance", "expected more than {} elements, got {} of {} {}", correction, n, x.tensor.aval().text(),
-                           at_line(x.where));
+    throw core::ShapeError("variance", "expected more than {} elements, got {} of {} {}", correction, n,
+                           x.tensor.aval().text(), at_line(x.where));
   return total / (n - correction);
 }
 
@@ -148,8 +163,8 @@ Tensors split(const Located& x, const IntList& extents, int axis) {
   Dim total = 0;
   for (const Dim extent : extents) total += extent;
   if (total != x.tensor.shape()[at])
-    throw core::ShapeError("split", "expected extents that add up to {}, got {} for {} {}", x.tensor.shape()[at], extents.text(),
-                           x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("split", "expected extents that add up to {}, got {} for {} {}",
+                           x.tensor.shape()[at], extents.text(), x.tensor.aval().text(), at_line(x.where));
   Tensors parts;
   Dim first = 0;
   for (const Dim extent : extents) {
@@ -169,8 +184,8 @@ Tensor repeat(const Located& x, Dim times, int axis) {
 
 Tensor tile(const Located& x, const IntList& times) {
   if (times.size() != x.tensor.rank())
-    throw core::ShapeError("tile", "expected {} numbers for {}, got {} {}", x.tensor.rank(), x.tensor.aval().text(), times.text(),
-                           at_line(x.where));
+    throw core::ShapeError("tile", "expected {} numbers for {}, got {} {}", x.tensor.rank(),
+                           x.tensor.aval().text(), times.text(), at_line(x.where));
   Tensor result = x.tensor;
   for (int axis = 0; axis < times.size(); ++axis) {
     Shape shape = result.shape();
@@ -189,26 +204,29 @@ Tensor diagonal(const Located& x, Dim offset) {
   const Dim count = std::max<Dim>(std::min(n - row, m - column), 0);
   Shape flat = x.tensor.shape().erased(x.tensor.rank() - 1);
   flat[flat.rank() - 1] = n * m;
-  const Dim first = count > 0 ? row * m + column : 0, last = count > 0 ? first + (count - 1) * (m + 1) + 1 : 0;
+  const Dim first = count > 0 ? row * m + column : 0,
+            last = count > 0 ? first + (count - 1) * (m + 1) + 1 : 0;
   return slice(reshape(x, flat), -1, first, last, m + 1);
 }
 
 Tensor lower_triangle(const Located& x, Dim offset) {
   check_matrix("lower_triangle", x);
-  return select(less_equal(diagonals(x.tensor.dim(-2), x.tensor.dim(-1), x.tensor.device()), offset), x.tensor, 0.0);
+  return select(less_equal(diagonals(x.tensor.dim(-2), x.tensor.dim(-1), x.tensor.device()), offset),
+                x.tensor, 0.0);
 }
 
 Tensor upper_triangle(const Located& x, Dim offset) {
   check_matrix("upper_triangle", x);
-  return select(greater_equal(diagonals(x.tensor.dim(-2), x.tensor.dim(-1), x.tensor.device()), offset), x.tensor, 0.0);
+  return select(greater_equal(diagonals(x.tensor.dim(-2), x.tensor.dim(-1), x.tensor.device()), offset),
+                x.tensor, 0.0);
 }
 
 Tensor trace(const Located& x) { return sum(diagonal(x), Axes{-1}); }
 
 Tensor outer(const Located& a, const Located& b) {
   if (a.tensor.rank() != 1 || b.tensor.rank() != 1)
-    throw core::ShapeError("outer", "expected two vectors, got {} and {} {}", a.tensor.aval().text(), b.tensor.aval().text(),
-                           at_line(a.where));
+    throw core::ShapeError("outer", "expected two vectors, got {} and {} {}", a.tensor.aval().text(),
+                           b.tensor.aval().text(), at_line(a.where));
   return multiply({expand_dims(a, 1), a.where}, b.tensor);
 }
 
@@ -216,7 +234,8 @@ Tensor eye(Dim n, DType dtype, Device device) { return cast(equal(diagonals(n, n
 
 Tensor linspace(double first, double last, Dim n, DType dtype, Device device) {
   if (n < 2 || !core::is_float(dtype))
-    throw core::InvalidArgument("linspace", "expected at least 2 points and a floating dtype, got {} and {}", n, core::name_of(dtype));
+    throw core::InvalidArgument("linspace", "expected at least 2 points and a floating dtype, got {} and {}",
+                                n, core::name_of(dtype));
   return iota(n, dtype, device) * ((last - first) / static_cast<double>(n - 1)) + first;
 }
 

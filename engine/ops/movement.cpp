@@ -16,7 +16,8 @@ namespace {
 
 using R = const RuleArgs&;
 
-OpInfo movement(std::string name, std::string formula, std::function<Aval(const InferArgs&)> infer, Derivative derivative) {
+OpInfo movement(std::string name, std::string formula, std::function<Aval(const InferArgs&)> infer,
+                Derivative derivative) {
   OpInfo row;
   row.name = std::move(name);
   row.formula = std::move(formula);
@@ -27,7 +28,9 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   return row;
 }
 
-Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device, aval.layout}; }
+Aval with_shape(const Aval& aval, const Shape& shape) {
+  return {shape, aval.dtype, aval.device, aval.layout};
+}
 
 void register_copy(OpTable& table) {
   OpInfo row = movement(
@@ -46,7 +49,9 @@ void register_transfer(OpTable& table) {
         result.device = args.as<DeviceAttrs>().device;
         return result;
       },
-      linear("dx there", [](R args, const Tensor& cotangent, std::size_t) { return copy_to(cotangent, args.in[0].device()); }));
+      linear("dx there", [](R args, const Tensor& cotangent, std::size_t) {
+        return copy_to(cotangent, args.in[0].device());
+      }));
   row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
   row.sample = [](Sampler& sampler) {
     const Device other{Device::Kind::cpu, static_cast<std::uint8_t>(sampler.device() == cpu ? 1 : 0)};
@@ -58,16 +63,17 @@ void register_transfer(OpTable& table) {
 Aval infer_reshape(const InferArgs& args) {
   const Shape& shape = args.as<ShapeAttrs>().shape;
   if (shape.count() != args.aval(0).count()) {
-    throw core::ShapeError("reshape", "expected a shape of {} elements for {}, got {} {}", args.aval(0).count(), args.aval(0).text(),
-                           shape.text(), at_line(args.where));
+    throw core::ShapeError("reshape", "expected a shape of {} elements for {}, got {} {}",
+                           args.aval(0).count(), args.aval(0).text(), shape.text(), at_line(args.where));
   }
   return with_shape(args.aval(0), shape);
 }
 
 void register_reshape(OpTable& table) {
-  OpInfo row = movement(
-      "reshape", "the elements of x in row-major order, in another shape", infer_reshape,
-      linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) { return reshape(cotangent, args.in[0].shape()); }));
+  OpInfo row = movement("reshape", "the elements of x in row-major order, in another shape", infer_reshape,
+                        linear("dx in the same shape", [](R args, const Tensor& cotangent, std::size_t) {
+                          return reshape(cotangent, args.in[0].shape());
+                        }));
   row.batch = [](R args, const std::vector<bool>&) {
     return reshape({args.in[0], args.where}, args.as<ShapeAttrs>().shape.inserted(0, args.in[0].shape()[0]));
   };
@@ -100,7 +106,8 @@ void register_transpose(OpTable& table) {
       [](const InferArgs& args) {
         check_rank(args, args.as<TransposeAttrs>().order.size());
         Shape shape;
-        for (const Dim axis : args.as<TransposeAttrs>().order) shape.push_back(args.aval(0).shape[static_cast<int>(axis)]);
+        for (const Dim axis : args.as<TransposeAttrs>().order)
+          shape.push_back(args.aval(0).shape[static_cast<int>(axis)]);
         return with_shape(args.aval(0), shape);
       },
       linear("dx with its axes in that order", [](R args, const Tensor& cotangent, std::size_t) {
@@ -112,13 +119,15 @@ void register_transpose(OpTable& table) {
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     Axes order = IntList::counting(shape.rank());
-    for (int i = shape.rank() - 1; i > 0; --i) std::swap(order[i], order[static_cast<int>(sampler.integer(0, i))]);
+    for (int i = shape.rank() - 1; i > 0; --i)
+      std::swap(order[i], order[static_cast<int>(sampler.integer(0, i))]);
     return Sample{{sampler.tensor(shape, -2, 2)}, make_attrs(TransposeAttrs{order})};
   };
   row.view = [](const Node& in, const Attrs* attrs, Node& out) {
     out.offset = in.offset;
     out.strides = {};
-    for (const Dim axis : attrs_as<TransposeAttrs>(*attrs).order) out.strides.push_back(in.strides[static_cast<int>(axis)]);
+    for (const Dim axis : attrs_as<TransposeAttrs>(*attrs).order)
+      out.strides.push_back(in.strides[static_cast<int>(axis)]);
     return true;
   };
   table.add(std::move(row));
@@ -142,18 +151,22 @@ void register_broadcast(OpTable& table) {
         const Aval& in = args.aval(0);
         const int added = shape.rank() - in.shape.rank();
         bool fits = added >= 0;
-        for (int axis = 0; fits && axis < in.shape.rank(); ++axis) fits = in.shape[axis] == 1 || in.shape[axis] == shape[added + axis];
+        for (int axis = 0; fits && axis < in.shape.rank(); ++axis)
+          fits = in.shape[axis] == 1 || in.shape[axis] == shape[added + axis];
         if (!fits)
-          throw core::ShapeError("broadcast_to", "expected a shape that {} broadcasts to, got {} {}", in.text(), shape.text(),
-                                 at_line(args.where));
+          throw core::ShapeError("broadcast_to", "expected a shape that {} broadcasts to, got {} {}",
+                                 in.text(), shape.text(), at_line(args.where));
         return with_shape(in, shape);
       },
-      linear("dx repeated", [](R args, const Tensor& cotangent, std::size_t) { return sum_to(cotangent, args.in[0].shape()); }));
+      linear("dx repeated", [](R args, const Tensor& cotangent, std::size_t) {
+        return sum_to(cotangent, args.in[0].shape());
+      }));
   row.batch = [](R args, const std::vector<bool>&) {
     const Shape& shape = args.as<ShapeAttrs>().shape;
     Shape aligned = args.in[0].shape();  // the batch, then as many axes as the target
     while (aligned.rank() < shape.rank() + 1) aligned = aligned.inserted(1, 1);
-    return broadcast_to({reshape({args.in[0], args.where}, aligned), args.where}, shape.inserted(0, aligned[0]));
+    return broadcast_to({reshape({args.in[0], args.where}, aligned), args.where},
+                        shape.inserted(0, aligned[0]));
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -198,8 +211,8 @@ Aval infer_slice(const InferArgs& args) {
     const Dim last = first[axis] + (count[axis] - 1) * step[axis];
     if (count[axis] < 0 || (count[axis] > 0 && std::min(first[axis], last) < 0) ||
         (count[axis] > 0 && std::max(first[axis], last) >= shape[axis]))
-      throw core::ShapeError("slice", "expected elements {} … {} of axis {} to exist, got {} {}", first[axis], last, axis,
-                             args.aval(0).text(), at_line(args.where));
+      throw core::ShapeError("slice", "expected elements {} … {} of axis {} to exist, got {} {}", first[axis],
+                             last, axis, args.aval(0).text(), at_line(args.where));
   }
   return with_shape(args.aval(0), count);
 }
@@ -213,7 +226,8 @@ void register_slice(OpTable& table) {
     const auto& attrs = args.as<SliceAttrs>();
     return record(
         args.op, args.in,
-        make_attrs(SliceAttrs{attrs.first.inserted(0, 0), attrs.count.inserted(0, args.in[0].shape()[0]), attrs.step.inserted(0, 1)}),
+        make_attrs(SliceAttrs{attrs.first.inserted(0, 0), attrs.count.inserted(0, args.in[0].shape()[0]),
+                              attrs.step.inserted(0, 1)}),
         args.where);
   };
   row.sample = [](Sampler& sampler) {
@@ -242,7 +256,9 @@ void register_slice(OpTable& table) {
   table.add(std::move(row));
 }
 
-Dim padded_extent(Dim extent, Dim low, Dim high, Dim inside) { return low + high + extent + std::max<Dim>(extent - 1, 0) * inside; }
+Dim padded_extent(Dim extent, Dim low, Dim high, Dim inside) {
+  return low + high + extent + std::max<Dim>(extent - 1, 0) * inside;
+}
 
 Tensor unpad(const Tensor& padded, const Shape& shape, const PadAttrs& attrs) {
   IntList low, high;
@@ -264,7 +280,9 @@ void register_pad(OpTable& table) {
     const auto& attrs = args.as<PadAttrs>();
     return pad(tangents[0], attrs.low, attrs.high, attrs.inside);
   };
-  derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) { return unpad(cotangent, args.in[0].shape(), args.as<PadAttrs>()); };
+  derivative.vjp = [](R args, const Tensor& cotangent, std::size_t) {
+    return unpad(cotangent, args.in[0].shape(), args.as<PadAttrs>());
+  };
   OpInfo row = movement(
       "pad", "x with a value around and between its elements",
       [](const InferArgs& args) {
@@ -273,12 +291,13 @@ void register_pad(OpTable& table) {
         Shape shape = args.aval(0).shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
           if (attrs.inside[axis] < 0)
-            throw core::ShapeError("pad", "expected 0 or more elements between those of axis {}, got {} {}", axis, attrs.inside[axis],
-                                   at_line(args.where));
+            throw core::ShapeError("pad", "expected 0 or more elements between those of axis {}, got {} {}",
+                                   axis, attrs.inside[axis], at_line(args.where));
           shape[axis] = padded_extent(shape[axis], attrs.low[axis], attrs.high[axis], attrs.inside[axis]);
           if (shape[axis] < 0)
-            throw core::ShapeError("pad", "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",
-                                   args.aval(0).shape[axis], axis, attrs.low[axis], attrs.high[axis], at_line(args.where));
+            throw core::ShapeError(
+                "pad", "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",
+                args.aval(0).shape[axis], axis, attrs.low[axis], attrs.high[axis], at_line(args.where));
         }
         return with_shape(args.aval(0), shape);
       },
@@ -286,7 +305,8 @@ void register_pad(OpTable& table) {
   row.batch = [](R args, const std::vector<bool>&) {
     const auto& attrs = args.as<PadAttrs>();
     return record(args.op, args.in,
-                  make_attrs(PadAttrs{attrs.low.inserted(0, 0), attrs.high.inserted(0, 0), attrs.inside.inserted(0, 0), attrs.value}),
+                  make_attrs(PadAttrs{attrs.low.inserted(0, 0), attrs.high.inserted(0, 0),
+                                      attrs.inside.inserted(0, 0), attrs.value}),
                   args.where);
   };
   row.sample = [](Sampler& sampler) {
@@ -315,7 +335,8 @@ void register_concatenate(OpTable& table) {
           const Aval& part = args.aval(i);
           if (part.shape.rank() == expected.rank()) expected[axis] = part.shape[axis];
           if (!(part.shape == expected) || part.dtype != result.dtype) {
-            throw core::ShapeError("concatenate", "expected parts that differ along axis {} only, got {} and {} {}", axis,
+            throw core::ShapeError("concatenate",
+                                   "expected parts that differ along axis {} only, got {} and {} {}", axis,
                                    args.aval(0).text(), part.text(), at_line(args.where));
           }
           result.shape[axis] += part.shape[axis];
@@ -332,7 +353,8 @@ void register_concatenate(OpTable& table) {
   row.batch = [](R args, const std::vector<bool>& batched) {
     const Dim size = batch_size(args, batched);
     std::vector<Tensor> parts;
-    for (std::size_t i = 0; i < batched.size(); ++i) parts.push_back(with_batch(args.in[i], batched[i], size));
+    for (std::size_t i = 0; i < batched.size(); ++i)
+      parts.push_back(with_batch(args.in[i], batched[i], size));
     return record(args.op, parts, make_attrs(AxisAttrs{args.as<AxisAttrs>().axis + 1}), args.where);
   };
   row.sample = [](Sampler& sampler) {
@@ -364,7 +386,8 @@ void register_movement(OpTable& table) {
 
 Tensor copy_to(const Located& x, Device device) {
   static const OpInfo& op = op_named("transfer");
-  return x.tensor.device() == device ? x.tensor : record(op, {x.tensor}, make_attrs(DeviceAttrs{device}), x.where);
+  return x.tensor.device() == device ? x.tensor
+                                     : record(op, {x.tensor}, make_attrs(DeviceAttrs{device}), x.where);
 }
 
 Tensor reshape(const Located& x, const Shape& shape) {
@@ -373,7 +396,9 @@ Tensor reshape(const Located& x, const Shape& shape) {
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] != -1) continue;
     known[axis] = 1;
-    known[axis] = x.tensor.count() / std::max<std::int64_t>(known.count(), 1);  // a second -1 or a remainder is found by the shape rule
+    known[axis] =
+        x.tensor.count() /
+        std::max<std::int64_t>(known.count(), 1);  // a second -1 or a remainder is found by the shape rule
   }
   if (known == x.tensor.shape()) return x.tensor;
   return record(op, {x.tensor}, make_attrs(ShapeAttrs{known}), x.where);
@@ -386,8 +411,8 @@ Tensor transpose(const Located& x, std::optional<Axes> order) {
   for (int i = 0; i < rank && !order; ++i) counted.push_back(rank - 1 - i);
   if (order) {
     if (counted_axes("transpose", *order, rank, x.where).size() != rank) {
-      throw core::ShapeError("transpose", "expected each of the {} axes of {} once, got {} {}", rank, x.tensor.aval().text(), order->text(),
-                             at_line(x.where));
+      throw core::ShapeError("transpose", "expected each of the {} axes of {} once, got {} {}", rank,
+                             x.tensor.aval().text(), order->text(), at_line(x.where));
     }
     for (const Dim axis : *order) counted.push_back(counted_axis("transpose", axis, rank, x.where));
   }
@@ -397,22 +422,27 @@ Tensor transpose(const Located& x, std::optional<Axes> order) {
 
 Tensor broadcast_to(const Located& x, const Shape& shape) {
   static const OpInfo& op = op_named("broadcast_to");
-  return x.tensor.shape() == shape ? x.tensor : record(op, {x.tensor}, make_attrs(ShapeAttrs{shape}), x.where);
+  return x.tensor.shape() == shape ? x.tensor
+                                   : record(op, {x.tensor}, make_attrs(ShapeAttrs{shape}), x.where);
 }
 
 Tensor expand_dims(const Located& x, int axis) {
-  return reshape(x, x.tensor.shape().inserted(counted_axis("expand_dims", axis, x.tensor.rank() + 1, x.where), 1));
+  return reshape(
+      x, x.tensor.shape().inserted(counted_axis("expand_dims", axis, x.tensor.rank() + 1, x.where), 1));
 }
 
 Tensor squeeze(const Located& x, int axis) {
   const int counted = counted_axis("squeeze", axis, x.tensor.rank(), x.where);
   if (x.tensor.shape()[counted] != 1)
-    throw core::ShapeError("squeeze", "expected extent 1 of axis {}, got {} {}", axis, x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("squeeze", "expected extent 1 of axis {}, got {} {}", axis, x.tensor.aval().text(),
+                           at_line(x.where));
   return reshape(x, x.tensor.shape().erased(counted));
 }
 
 namespace {
-SliceAttrs whole(const Shape& shape) { return {IntList::filled(shape.rank(), 0), shape, IntList::filled(shape.rank(), 1)}; }
+SliceAttrs whole(const Shape& shape) {
+  return {IntList::filled(shape.rank(), 0), shape, IntList::filled(shape.rank(), 1)};
+}
 }  // namespace
 
 Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step) {
@@ -421,8 +451,9 @@ Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step) {
   const int at = counted_axis("slice", axis, shape.rank(), x.where);
   const Dim begin = first < 0 ? first + shape[at] : first, end = last < 0 ? last + shape[at] : last;
   if (step < 1 || begin < 0 || end > shape[at] || begin > end) {
-    throw core::ShapeError("slice", "expected a range within axis {} of {} and a positive step, got {} to {} by {} {}", axis,
-                           x.tensor.aval().text(), first, last, step, at_line(x.where));
+    throw core::ShapeError("slice",
+                           "expected a range within axis {} of {} and a positive step, got {} to {} by {} {}",
+                           axis, x.tensor.aval().text(), first, last, step, at_line(x.where));
   }
   SliceAttrs attrs = whole(shape);
   attrs.first[at] = begin;
@@ -446,8 +477,8 @@ Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntL
   const int rank = x.tensor.rank();
   const IntList between = inside.empty() ? IntList::filled(rank, 0) : inside;
   if (low.size() != rank || high.size() != rank || between.size() != rank) {
-    throw core::ShapeError("pad", "expected {} numbers each for {}, got low {}, high {}, inside {} {}", rank, x.tensor.aval().text(),
-                           low.text(), high.text(), inside.text(), at_line(x.where));
+    throw core::ShapeError("pad", "expected {} numbers each for {}, got low {}, high {}, inside {} {}", rank,
+                           x.tensor.aval().text(), low.text(), high.text(), inside.text(), at_line(x.where));
   }
   const IntList none = IntList::filled(rank, 0);
   if (low == none && high == none && between == none) return x.tensor;
@@ -456,8 +487,10 @@ Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntL
 
 Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where) {
   static const OpInfo& op = op_named("concatenate");
-  if (parts.empty()) throw core::InvalidArgument("concatenate", "expected at least one tensor, got none {}", at_line(where));
-  return record(op, parts, make_attrs(AxisAttrs{counted_axis("concatenate", axis, parts[0].rank(), where)}), where);
+  if (parts.empty())
+    throw core::InvalidArgument("concatenate", "expected at least one tensor, got none {}", at_line(where));
+  return record(op, parts, make_attrs(AxisAttrs{counted_axis("concatenate", axis, parts[0].rank(), where)}),
+                where);
 }
 
 }  // namespace lodestone::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation over axes, the heart of batch and layer norm, the scale and shift that follow it, and the swish activation.
+// Normalisation over axes, the heart of batch and layer norm, the scale and shift that follow it, and the
+// swish activation.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/composite.hpp"
@@ -18,7 +19,8 @@ Aval infer_normalize(const InferArgs& args) {
   check_axes(args, args.as<NormalizeAttrs>().axes);
   for (const Dim axis : args.as<NormalizeAttrs>().axes) {
     if (x.shape[static_cast<int>(axis)] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, x.text(), at_line(args.where));
+      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+                             x.text(), at_line(args.where));
   }
   return x;
 }
@@ -29,7 +31,8 @@ Tensor decompose_normalize(R args) {
   return centred / sqrt(mean(square(centred), axes, Keep::yes) + epsilon);
 }
 
-/// r (t − mean t − y mean(t y)), r the reciprocal deviation, y the normalised x: the Jacobian is symmetric, so this is jvp and vjp.
+/// r (t − mean t − y mean(t y)), r the reciprocal deviation, y the normalised x: the Jacobian is symmetric,
+/// so this is jvp and vjp.
 Tensor decompose_slope(R args) {
   const auto& [axes, epsilon] = args.as<NormalizeAttrs>();
   const Tensor &x = args.in[0], &t = args.in[1];
@@ -49,7 +52,8 @@ Tensor batch_normalize(R args, const std::vector<bool>& batched) {
 Sample sample_normalize(Sampler& sampler, int n_inputs) {
   Shape shape = sampler.shape(1, 4);
   Axes axes = sampler.some_axes(shape.rank());
-  if (sampler.chance(0.6)) axes = sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : IntList{shape.rank() - 1};
+  if (sampler.chance(0.6))
+    axes = sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : IntList{shape.rank() - 1};
   for (const Dim axis : axes) shape[static_cast<int>(axis)] = std::max<Dim>(shape[static_cast<int>(axis)], 1);
   Sample sample{{}, make_attrs(NormalizeAttrs{axes, 0.5})};
   for (int i = 0; i < n_inputs; ++i) sample.inputs.push_back(sampler.tensor(shape, -2, 2));
@@ -61,8 +65,8 @@ Tensor slope(R args, const Tensor& direction) {
 }
 
 void register_normalize(OpTable& table) {
-  OpInfo row =
-      composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes", 1, real_floats, decompose_normalize);
+  OpInfo row = composite("normalize", "(x - mean x) / (mean (x - mean x)^2 + epsilon)^(1/2) over the axes", 1,
+                         real_floats, decompose_normalize);
   row.infer = infer_normalize;
   row.derivative.formula = "r (dx - mean dx - y mean(y dx)), r the reciprocal deviation";
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) { return slope(args, tangents[0]); };
@@ -71,8 +75,9 @@ void register_normalize(OpTable& table) {
   row.sample = [](Sampler& sampler) { return sample_normalize(sampler, 1); };
   table.add(std::move(row));
 
-  OpInfo second = composite("normalize_slope", "r (t - mean t - y mean(y t)), y = normalize(x), r the reciprocal deviation of x", 2,
-                            real_floats, decompose_slope);
+  OpInfo second = composite("normalize_slope",
+                            "r (t - mean t - y mean(y t)), y = normalize(x), r the reciprocal deviation of x",
+                            2, real_floats, decompose_slope);
   second.infer = infer_normalize;
   second.batch = batch_normalize;
   second.sample = [](Sampler& sampler) { return sample_normalize(sampler, 2); };
@@ -88,12 +93,19 @@ void register_swish(OpTable& table) {
       return sample;
     };
   };
-  const auto slope_along = [](R args, const Tensor& t) { return record(op_named("swish_slope"), {args.in[0], t}, {}, args.where); };
-  OpInfo row = composite("swish", "x / (1 + e^(-x))", 1, real_floats, [](R args) { return args.in[0] * sigmoid(args.in[0]); });
+  const auto slope_along = [](R args, const Tensor& t) {
+    return record(op_named("swish_slope"), {args.in[0], t}, {}, args.where);
+  };
+  OpInfo row = composite("swish", "x / (1 + e^(-x))", 1, real_floats,
+                         [](R args) { return args.in[0] * sigmoid(args.in[0]); });
   row.infer = infer_alike;
   row.derivative.formula = "s (1 + x (1 - s)) dx, s = sigmoid x";
-  row.derivative.jvp = [slope_along](R args, std::span<const Tensor> tangents) { return slope_along(args, tangents[0]); };
-  row.derivative.vjp = [slope_along](R args, const Tensor& cotangent, std::size_t) { return slope_along(args, cotangent); };
+  row.derivative.jvp = [slope_along](R args, std::span<const Tensor> tangents) {
+    return slope_along(args, tangents[0]);
+  };
+  row.derivative.vjp = [slope_along](R args, const Tensor& cotangent, std::size_t) {
+    return slope_along(args, cotangent);
+  };
   row.batch = batch_elementwise;
   row.sample = of_inputs(1);
   table.add(std::move(row));
@@ -105,7 +117,8 @@ void register_swish(OpTable& table) {
   second.infer = infer_alike;
   second.batch = [slope_along](R args, const std::vector<bool>& batched) {
     if (batched[0]) return batch_elementwise(args, batched);
-    return slope_along(args, ones_like(args.in[0])) * args.in[1];  // many directions at one x: its exponentials are taken once
+    return slope_along(args, ones_like(args.in[0])) *
+           args.in[1];  // many directions at one x: its exponentials are taken once
   };
   second.sample = of_inputs(2);
   table.add(std::move(second));
@@ -115,8 +128,9 @@ Aval infer_scale_shift(const InferArgs& args) {
   const Aval& x = args.aval(0);
   for (std::size_t i = 1; i < 3; ++i) {
     if (x.shape.rank() == 0 || !(args.aval(i) == Aval{{x.shape.back()}, x.dtype, x.device}))
-      throw core::ShapeError(args.op.name, "expected one scale and one shift per channel, the last axis of {}; got {} {}", x.text(),
-                             args.aval(i).text(), at_line(args.where));
+      throw core::ShapeError(args.op.name,
+                             "expected one scale and one shift per channel, the last axis of {}; got {} {}",
+                             x.text(), args.aval(i).text(), at_line(args.where));
   }
   return x;
 }
@@ -134,11 +148,14 @@ void register_scale_shift(OpTable& table) {
   row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
     const Axes leading = IntList::counting(args.in[0].rank() - 1);
     if (which == 0) return cotangent * args.in[1];
-    return which == 1 ? sum_products(args.in[0], cotangent, leading, args.where) : sum({cotangent, args.where}, leading);
+    return which == 1 ? sum_products(args.in[0], cotangent, leading, args.where)
+                      : sum({cotangent, args.where}, leading);
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
-    return Sample{{sampler.tensor(shape, -2, 2), sampler.tensor({shape.back()}, -2, 2), sampler.tensor({shape.back()}, -2, 2)}, {}};
+    return Sample{{sampler.tensor(shape, -2, 2), sampler.tensor({shape.back()}, -2, 2),
+                   sampler.tensor({shape.back()}, -2, 2)},
+                  {}};
   };
   table.add(std::move(row));
 
@@ -154,7 +171,8 @@ void register_scale_shift(OpTable& table) {
   };
   sums.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(1, 4);
-    const Axes axes = sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : sampler.some_axes(shape.rank());
+    const Axes axes =
+        sampler.chance(0.5) ? IntList::counting(shape.rank() - 1) : sampler.some_axes(shape.rank());
     return Sample{{sampler.tensor(shape, 0.2, 2), sampler.tensor(shape, 0.2, 2)},
                   make_attrs(ReduceAttrs{axes})};  // of one sign: no cancellation
   };
@@ -171,7 +189,10 @@ void register_normalization(OpTable& table) {
 
 Tensor normalize(const Located& x, const Axes& axes, double epsilon) {
   static const OpInfo& op = op_named("normalize");
-  return record(op, {x.tensor}, make_attrs(NormalizeAttrs{counted_axes("normalize", axes, x.tensor.rank(), x.where), epsilon}), x.where);
+  return record(
+      op, {x.tensor},
+      make_attrs(NormalizeAttrs{counted_axes("normalize", axes, x.tensor.rank(), x.where), epsilon}),
+      x.where);
 }
 
 Tensor scale_shift(const Located& x, const Located& scale, const Located& shift) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public functions on tensors. All record; none computes. Shapes broadcast as in NumPy; dtypes must agree (a plain number takes the tensor's).
-// errors of all: ShapeError, InvalidArgument (dtype, axis), DeviceError, each with the op's name and the caller's line.
+// The public functions on tensors. All record; none computes. Shapes broadcast as in NumPy; dtypes must agree
+// (a plain number takes the tensor's). errors of all: ShapeError, InvalidArgument (dtype, axis), DeviceError,
+// each with the op's name and the caller's line.
 #pragma once
 
 #include "engine/tensor/tensor.hpp"
@@ -10,7 +11,8 @@
 namespace lodestone::engine {
 
 // Constants.
-[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32, Device device = default_device(),
+[[nodiscard]] Tensor full(const Shape& shape, std::complex<double> value, DType dtype = DType::f32,
+                          Device device = default_device(),
                           std::source_location where = std::source_location::current());
 [[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = default_device(),
                            std::source_location where = std::source_location::current());
@@ -18,7 +20,8 @@ namespace lodestone::engine {
                           std::source_location where = std::source_location::current());
 [[nodiscard]] Tensor zeros_like(const Tensor& like);
 [[nodiscard]] Tensor ones_like(const Tensor& like);
-[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32, Device device = default_device());
+[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::f32,
+                            Device device = default_device());
 
 // Elementwise, one operand.
 [[nodiscard]] Tensor negative(const Located& x);
@@ -50,9 +53,11 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor real(const Located& x);
 [[nodiscard]] Tensor imag(const Located& x);  ///< zeros for real x
 [[nodiscard]] Tensor conj(const Located& x);
-[[nodiscard]] Tensor cast(const Located& x, DType dtype);  ///< complex to real drops the imaginary part only by `real`
-[[nodiscard]] Tensor identity(const Located& x);           ///< x as a node of its own, which is how transforms mark their inputs
-[[nodiscard]] Tensor stop_gradient(const Located& x);      ///< x, whose derivative is taken as zero
+[[nodiscard]] Tensor cast(const Located& x,
+                          DType dtype);  ///< complex to real drops the imaginary part only by `real`
+[[nodiscard]] Tensor identity(
+    const Located& x);  ///< x as a node of its own, which is how transforms mark their inputs
+[[nodiscard]] Tensor stop_gradient(const Located& x);  ///< x, whose derivative is taken as zero
 
 // Elementwise, two operands.
 [[nodiscard]] Tensor add(const Operand& a, const Operand& b);
@@ -71,7 +76,8 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor greater_equal(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor logical_and(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor logical_or(const Operand& a, const Operand& b);
-// Integers: the remainder has the sign of b; b of a shift counts as unsigned, past the width nothing (or the sign) is left.
+// Integers: the remainder has the sign of b; b of a shift counts as unsigned, past the width nothing (or the
+// sign) is left.
 [[nodiscard]] Tensor remainder(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor bitwise_and(const Operand& a, const Operand& b);
 [[nodiscard]] Tensor bitwise_or(const Operand& a, const Operand& b);
@@ -87,14 +93,16 @@ namespace lodestone::engine {
 [[nodiscard]] inline Tensor operator*(const Operand& a, const Operand& b) { return multiply(a, b); }
 [[nodiscard]] inline Tensor operator/(const Operand& a, const Operand& b) { return divide(a, b); }
 
-// Reductions over axes (negative ones count from the last); no axes given: over all. Without `keep`, the axes disappear.
+// Reductions over axes (negative ones count from the last); no axes given: over all. Without `keep`, the axes
+// disappear.
 enum class Keep : std::uint8_t { no, yes };
 [[nodiscard]] Tensor sum(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor mean(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor max(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor min(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 
-/// x in the memory of a device: the only way from one to another. errors: DeviceError when it runs, for one this build does not have.
+/// x in the memory of a device: the only way from one to another. errors: DeviceError when it runs, for one
+/// this build does not have.
 [[nodiscard]] Tensor copy_to(const Located& x, Device device);
 
 // Movement: views wherever strides can say it.
@@ -106,12 +114,16 @@ enum class Keep : std::uint8_t { no, yes };
 /// Elements first, first + step, … before last of an axis; negative first and last count from the end.
 [[nodiscard]] Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step = 1);
 [[nodiscard]] Tensor flip(const Located& x, int axis);
-/// `value` around x: `low` before, `high` after the elements of each axis, `inside` between them; negative low and high crop.
-[[nodiscard]] Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntList& inside = {}, double value = 0.0);
-[[nodiscard]] Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where = std::source_location::current());
+/// `value` around x: `low` before, `high` after the elements of each axis, `inside` between them; negative
+/// low and high crop.
+[[nodiscard]] Tensor pad(const Located& x, const IntList& low, const IntList& high,
+                         const IntList& inside = {}, double value = 0.0);
+[[nodiscard]] Tensor concatenate(std::span<const Tensor> parts, int axis,
+                                 std::source_location where = std::source_location::current());
 
 // Products.
-/// Which axes of two tensors are summed over and which are kept in step; the output has the batch axes, then a's, then b's other axes.
+/// Which axes of two tensors are summed over and which are kept in step; the output has the batch axes, then
+/// a's, then b's other axes.
 struct DotAxes {
   Axes contract_a, contract_b, batch_a, batch_b;
 };
@@ -132,16 +144,21 @@ struct AdamStepOptions {
   double rate, scale, epsilon;
 };
 /// p − rate m / ((v scale)^(1/2) + epsilon). source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
-[[nodiscard]] Tensor adam_step(const Located& p, const Located& m, const Located& v, const AdamStepOptions& options);
+[[nodiscard]] Tensor adam_step(const Located& p, const Located& m, const Located& v,
+                               const AdamStepOptions& options);
 
-// Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c / groups, k]. Empty lists: 1 or 0 everywhere.
+// Convolutions and pooling, channels last: x [n, spatial…, c] with 1 to 3 spatial axes, w [window…, c /
+// groups, k]. Empty lists: 1 or 0 everywhere.
 struct ConvOptions {
-  IntList stride = {}, low = {}, high = {}, dilation = {};  ///< per spatial axis; low and high: zeros before and after
+  IntList stride = {}, low = {}, high = {},
+          dilation = {};  ///< per spatial axis; low and high: zeros before and after
   int groups = 1;
 };
 [[nodiscard]] Tensor conv(const Located& x, const Located& w, const ConvOptions& options = {});
-/// The adjoint of `conv` in x: y [n, spatial…, k] → [n, `spatial`…, c]. `spatial` says which of the inputs with this output is meant.
-[[nodiscard]] Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial, const ConvOptions& options = {});
+/// The adjoint of `conv` in x: y [n, spatial…, k] → [n, `spatial`…, c]. `spatial` says which of the inputs
+/// with this output is meant.
+[[nodiscard]] Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial,
+                                    const ConvOptions& options = {});
 struct PoolOptions {
   IntList window;
   IntList stride = {};  ///< empty: the window

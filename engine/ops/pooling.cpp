@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling over windows of the spatial axes, channels last. max_pool picks the largest element of each window (the first of equals); pool_pick picks the
-// same elements of another tensor, pool_place puts elements back there: each other's adjoints.
+// Pooling over windows of the spatial axes, channels last. max_pool picks the largest element of each window
+// (the first of equals); pool_pick picks the same elements of another tensor, pool_place puts elements back
+// there: each other's adjoints.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
@@ -17,18 +18,22 @@ Shape pooled_shape(const InferArgs& args) {
   const auto& attrs = args.as<PoolAttrs>();
   Shape shape = args.aval(0).shape;
   const int n = shape.rank() - 2;
-  bool fits = n >= 1 && attrs.window.size() == n && attrs.stride.size() == n && attrs.low.size() == n && attrs.high.size() == n;
+  bool fits = n >= 1 && attrs.window.size() == n && attrs.stride.size() == n && attrs.low.size() == n &&
+              attrs.high.size() == n;
   for (int i = 0; fits && i < n; ++i) {
     // Every window must hold at least one element, else its maximum does not exist.
-    fits = attrs.window[i] >= 1 && attrs.stride[i] >= 1 && attrs.low[i] >= 0 && attrs.high[i] >= 0 && attrs.low[i] < attrs.window[i] &&
-           attrs.high[i] < attrs.window[i];
-    if (fits) shape[1 + i] = n_windows(shape[1 + i], attrs.low[i], attrs.high[i], attrs.window[i], attrs.stride[i], 1);
+    fits = attrs.window[i] >= 1 && attrs.stride[i] >= 1 && attrs.low[i] >= 0 && attrs.high[i] >= 0 &&
+           attrs.low[i] < attrs.window[i] && attrs.high[i] < attrs.window[i];
+    if (fits)
+      shape[1 + i] =
+          n_windows(shape[1 + i], attrs.low[i], attrs.high[i], attrs.window[i], attrs.stride[i], 1);
     fits = fits && shape[1 + i] >= 0;
   }
   if (!fits) {
-    throw core::ShapeError(
-        args.op.name, "expected x [n, spatial…, c], a window and stride per spatial axis and less padding than window, got {} with {} {}",
-        args.aval(0).text(), args.attrs->text(), at_line(args.where));
+    throw core::ShapeError(args.op.name,
+                           "expected x [n, spatial…, c], a window and stride per spatial axis and less "
+                           "padding than window, got {} with {} {}",
+                           args.aval(0).text(), args.attrs->text(), at_line(args.where));
   }
   return shape;
 }
@@ -68,8 +73,8 @@ PoolSample draw(Sampler& sampler) {
   result.x.push_back(sampler.chance(0.05) ? 0 : sampler.integer(1, 3));
   result.y.push_back(result.x[0]);
   for (int i = 0; i < n; ++i) {
-    const Dim window = sampler.integer(1, 3), stride = sampler.integer(1, 3), low = sampler.integer(0, window - 1),
-              high = sampler.integer(0, window - 1);
+    const Dim window = sampler.integer(1, 3), stride = sampler.integer(1, 3),
+              low = sampler.integer(0, window - 1), high = sampler.integer(0, window - 1);
     const Dim extent = window + sampler.integer(0, 6);
     result.x.push_back(extent);
     result.y.push_back(n_windows(extent, low, high, window, stride, 1));
@@ -88,14 +93,19 @@ PoolSample draw(Sampler& sampler) {
 Aval moved(const InferArgs& args, const Shape& expected, const Shape& result) {
   const Aval& t = args.aval(1);
   if (!(t.shape == expected) || t.dtype != args.aval(0).dtype) {
-    throw core::ShapeError(args.op.name, "expected {}{} beside {}, got {} {}", core::name_of(args.aval(0).dtype), expected.text(),
-                           args.aval(0).text(), t.text(), at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected {}{} beside {}, got {} {}",
+                           core::name_of(args.aval(0).dtype), expected.text(), args.aval(0).text(), t.text(),
+                           at_line(args.where));
   }
   return {result, t.dtype, t.device, t.layout};
 }
 
-Tensor pick(R args, const Tensor& x, const Tensor& t) { return record(op_named("pool_pick"), {x, t}, args.attrs, args.where); }
-Tensor place(R args, const Tensor& x, const Tensor& t) { return record(op_named("pool_place"), {x, t}, args.attrs, args.where); }
+Tensor pick(R args, const Tensor& x, const Tensor& t) {
+  return record(op_named("pool_pick"), {x, t}, args.attrs, args.where);
+}
+Tensor place(R args, const Tensor& x, const Tensor& t) {
+  return record(op_named("pool_place"), {x, t}, args.attrs, args.where);
+}
 
 /// Linear in input 1; input 0 only decides, which has no slope.
 Derivative of_second(std::string formula, Tensor (*adjoint)(R, const Tensor&, const Tensor&)) {
@@ -116,7 +126,9 @@ void register_pooling(OpTable& table) {
   Derivative of_max;
   of_max.formula = "dx where the window has its maximum";
   of_max.jvp = [](R args, std::span<const Tensor> tangents) { return pick(args, args.in[0], tangents[0]); };
-  of_max.vjp = [](R args, const Tensor& cotangent, std::size_t) { return place(args, args.in[0], cotangent); };
+  of_max.vjp = [](R args, const Tensor& cotangent, std::size_t) {
+    return place(args, args.in[0], cotangent);
+  };
   OpInfo max_pool_row = pooling("max_pool", "largest x of each window", 1, real_floats, of_max);
   max_pool_row.infer = [](const InferArgs& args) {
     return Aval{pooled_shape(args), args.aval(0).dtype, args.aval(0).device, args.aval(0).layout};
@@ -127,7 +139,8 @@ void register_pooling(OpTable& table) {
   };
   table.add(std::move(max_pool_row));
 
-  OpInfo pick_row = pooling("pool_pick", "t where x is largest in its window", 2, real_floats, of_second("dt there", place));
+  OpInfo pick_row = pooling("pool_pick", "t where x is largest in its window", 2, real_floats,
+                            of_second("dt there", place));
   pick_row.infer = [](const InferArgs& args) { return moved(args, args.aval(0).shape, pooled_shape(args)); };
   pick_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
@@ -135,7 +148,8 @@ void register_pooling(OpTable& table) {
   };
   table.add(std::move(pick_row));
 
-  OpInfo place_row = pooling("pool_place", "t put where x is largest in its window, added up", 2, real_floats, of_second("dt there", pick));
+  OpInfo place_row = pooling("pool_place", "t put where x is largest in its window, added up", 2, real_floats,
+                             of_second("dt there", pick));
   place_row.infer = [](const InferArgs& args) { return moved(args, pooled_shape(args), args.aval(0).shape); };
   place_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);
@@ -147,12 +161,14 @@ void register_pooling(OpTable& table) {
 Tensor max_pool(const Located& x, const PoolOptions& options) {
   static const OpInfo& op = op_named("max_pool");
   const int n = x.tensor.rank() - 2;
-  const auto each = [&](const IntList& list, const IntList& otherwise) { return list.empty() ? otherwise : list; };
+  const auto each = [&](const IntList& list, const IntList& otherwise) {
+    return list.empty() ? otherwise : list;
+  };
   const IntList none = IntList::filled(std::max(n, 0), 0);
-  return record(
-      op, {x.tensor},
-      make_attrs(PoolAttrs{options.window, each(options.stride, options.window), each(options.low, none), each(options.high, none)}),
-      x.where);
+  return record(op, {x.tensor},
+                make_attrs(PoolAttrs{options.window, each(options.stride, options.window),
+                                     each(options.low, none), each(options.high, none)}),
+                x.where);
 }
 
 }  // namespace lodestone::engine

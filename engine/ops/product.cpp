@@ -21,10 +21,12 @@ void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std:
     return std::all_of(axes.begin(), axes.end(), [&](Dim axis) { return axis < x.shape.rank(); });
   };
   bool fits = of_a.size() == of_b.size() && has(a, of_a) && has(b, of_b);
-  for (int i = 0; fits && i < of_a.size(); ++i) fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
+  for (int i = 0; fits && i < of_a.size(); ++i)
+    fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
   if (!fits) {
-    throw core::ShapeError("dot_general", "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what, of_a.text(),
-                           a.text(), of_b.text(), b.text(), at_line(args.where));
+    throw core::ShapeError("dot_general",
+                           "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what,
+                           of_a.text(), a.text(), of_b.text(), b.text(), at_line(args.where));
   }
 }
 
@@ -34,8 +36,9 @@ unsigned taken_axes(const InferArgs& args, const Axes& contract, const Axes& bat
   for (const Axes* list : {&contract, &batch}) {
     for (const Dim axis : *list) {
       if ((taken >> axis & 1) != 0)
-        throw core::ShapeError("dot_general", "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
-                               args.aval(which).text(), axis, contract.text(), batch.text(), at_line(args.where));
+        throw core::ShapeError(
+            "dot_general", "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
+            args.aval(which).text(), axis, contract.text(), batch.text(), at_line(args.where));
       taken |= 1U << axis;
     }
   }
@@ -46,9 +49,10 @@ Aval infer_dot(const InferArgs& args) {
   const auto& attrs = args.as<DotAttrs>();
   const Aval &a = args.aval(0), &b = args.aval(1);
   if (a.dtype != b.dtype)
-    throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}", a.text(), b.text(),
-                                at_line(args.where));
-  const std::array taken{taken_axes(args, attrs.contract_a, attrs.batch_a, 0), taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
+    throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}",
+                                a.text(), b.text(), at_line(args.where));
+  const std::array taken{taken_axes(args, attrs.contract_a, attrs.batch_a, 0),
+                         taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
   check_pairs(args, attrs.batch_a, attrs.batch_b, "batch");
   Aval result{{}, a.dtype, a.device, a.layout};
@@ -63,15 +67,20 @@ Aval infer_dot(const InferArgs& args) {
 }
 
 /// Where in `list` the axis stands.
-int position(const Axes& list, Dim axis) { return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin()); }
+int position(const Axes& list, Dim axis) {
+  return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin());
+}
 
-/// Cotangent of one operand ("this") from that of the output: the output's axes of the other operand are summed away.
+/// Cotangent of one operand ("this") from that of the output: the output's axes of the other operand are
+/// summed away.
 Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
   const auto& attrs = args.as<DotAttrs>();
   const bool is_a = which == 0;
   const Tensor &self = args.in[which], &other = args.in[1 - which];
-  const Axes &contract = is_a ? attrs.contract_a : attrs.contract_b, &contract_other = is_a ? attrs.contract_b : attrs.contract_a;
-  const Axes &batch = is_a ? attrs.batch_a : attrs.batch_b, &batch_other = is_a ? attrs.batch_b : attrs.batch_a;
+  const Axes &contract = is_a ? attrs.contract_a : attrs.contract_b,
+             &contract_other = is_a ? attrs.contract_b : attrs.contract_a;
+  const Axes &batch = is_a ? attrs.batch_a : attrs.batch_b,
+             &batch_other = is_a ? attrs.batch_b : attrs.batch_a;
   const Axes free = DotAttrs::free_axes(self.rank(), contract, batch),
              free_other = DotAttrs::free_axes(other.rank(), contract_other, batch_other);
 
@@ -87,7 +96,8 @@ Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
   Axes sources = batch;
   for (const Dim axis : free) sources.push_back(axis);
   for (Dim axis = 0; axis < other.rank(); ++axis) {
-    if (const int at = position(contract_other, axis); at < contract_other.size()) sources.push_back(contract[at]);
+    if (const int at = position(contract_other, axis); at < contract_other.size())
+      sources.push_back(contract[at]);
   }
   Axes order = sources;
   for (int i = 0; i < sources.size(); ++i) order[static_cast<int>(sources[i])] = i;
@@ -97,8 +107,8 @@ Tensor dot_adjoint(R args, const Tensor& cotangent, std::size_t which) {
 Tensor dot_batch(R args, const std::vector<bool>& batched) {
   const auto& attrs = args.as<DotAttrs>();
   const auto moved = [](const Axes& axes, bool by_one) { return by_one ? shifted(axes) : axes; };
-  DotAttrs with{moved(attrs.contract_a, batched[0]), moved(attrs.contract_b, batched[1]), moved(attrs.batch_a, batched[0]),
-                moved(attrs.batch_b, batched[1])};
+  DotAttrs with{moved(attrs.contract_a, batched[0]), moved(attrs.contract_b, batched[1]),
+                moved(attrs.batch_a, batched[0]), moved(attrs.batch_b, batched[1])};
   if (batched[0] && batched[1]) {
     with.batch_a = with.batch_a.inserted(0, 0);
     with.batch_b = with.batch_b.inserted(0, 0);
@@ -107,17 +117,20 @@ Tensor dot_batch(R args, const std::vector<bool>& batched) {
   const Tensor result = record(args.op, args.in, make_attrs(with), args.where);
   const int n_batch = attrs.batch_a.size();
   const int n_free_a = args.in[0].rank() - attrs.contract_a.size() - n_batch;
-  const int at = batched[0] ? n_batch : n_batch + n_free_a;  // the first free axis of the operand that carries the batch
+  const int at =
+      batched[0] ? n_batch : n_batch + n_free_a;  // the first free axis of the operand that carries the batch
   return transpose(result, IntList::counting(result.rank()).erased(at).inserted(0, at));
 }
 
 Sample sample_dot(Sampler& sampler) {
-  const Dim n_batch = sampler.integer(0, 1), n_contract = sampler.integer(0, 2), n_free_a = sampler.integer(0, 1),
-            n_free_b = sampler.integer(0, 2);
+  const Dim n_batch = sampler.integer(0, 1), n_contract = sampler.integer(0, 2),
+            n_free_a = sampler.integer(0, 1), n_free_b = sampler.integer(0, 2);
   DotAttrs attrs;
   Shape a, b;
   const auto extent = [&] {
-    return sampler.chance(0.1) ? sampler.integer(0, 1) : sampler.chance(0.1) ? sampler.integer(17, 33) : sampler.integer(2, 5);
+    return sampler.chance(0.1)   ? sampler.integer(0, 1)
+           : sampler.chance(0.1) ? sampler.integer(17, 33)
+                                 : sampler.integer(2, 5);
   };
   for (Dim i = 0; i < n_free_a; ++i) a.push_back(extent());
   for (Dim i = 0; i < n_free_b; ++i) b.push_back(extent());
@@ -152,7 +165,8 @@ void register_products(OpTable& table) {
   row.sample = sample_dot;
   row.flops = [](const InferArgs& args, const Aval& out) {
     double summed = 1.0;
-    for (const Dim axis : args.as<DotAttrs>().contract_a) summed *= static_cast<double>(args.aval(0).shape[static_cast<int>(axis)]);
+    for (const Dim axis : args.as<DotAttrs>().contract_a)
+      summed *= static_cast<double>(args.aval(0).shape[static_cast<int>(axis)]);
     return multiply_adds(static_cast<double>(out.count()) * summed, out.dtype);
   };
   table.add(std::move(row));
@@ -174,9 +188,10 @@ Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
 Tensor matmul(const Located& a, const Located& b) {
   const int rank_a = a.tensor.rank(), rank_b = b.tensor.rank();
   if (rank_a == 0 || rank_b == 0)
-    throw core::ShapeError("matmul", "expected vectors or matrices, got {} and {} {}", a.tensor.aval().text(), b.tensor.aval().text(),
-                           at_line(a.where));
-  if (rank_b <= 2) {  // without the detour over lists of negative axes: a product of small matrices takes no longer than that
+    throw core::ShapeError("matmul", "expected vectors or matrices, got {} and {} {}", a.tensor.aval().text(),
+                           b.tensor.aval().text(), at_line(a.where));
+  if (rank_b <= 2) {  // without the detour over lists of negative axes: a product of small matrices takes no
+                      // longer than that
     static const OpInfo& op = op_named("dot_general");
     DotAttrs attrs;
     attrs.contract_a.push_back(rank_a - 1);
@@ -184,8 +199,11 @@ Tensor matmul(const Located& a, const Located& b) {
     return record(op, std::array{a.tensor, b.tensor}, make_attrs(std::move(attrs)), a.where);
   }
   if (rank_a == 1) return squeeze(matmul({expand_dims(a, 0), a.where}, b), -2);
-  const auto stack_of = [](const Tensor& t) { return Shape(std::span(t.shape().begin(), static_cast<std::size_t>(t.rank() - 2))); };
-  const Shape stack = broadcast_shapes("matmul", {stack_of(a.tensor), a.tensor.dtype()}, {stack_of(b.tensor), b.tensor.dtype()}, a.where);
+  const auto stack_of = [](const Tensor& t) {
+    return Shape(std::span(t.shape().begin(), static_cast<std::size_t>(t.rank() - 2)));
+  };
+  const Shape stack = broadcast_shapes("matmul", {stack_of(a.tensor), a.tensor.dtype()},
+                                       {stack_of(b.tensor), b.tensor.dtype()}, a.where);
   const auto stacked = [&](const Located& t) {
     Shape shape = stack;
     shape.push_back(t.tensor.dim(-2));

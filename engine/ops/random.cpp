@@ -23,7 +23,8 @@ constexpr double first_child = 0x1p63;
 
 void check_key(std::string_view what, const Aval& aval, const std::source_location& where) {
   if (aval.shape.rank() == 0 || aval.shape.back() != 3 || aval.dtype != DType::u64)
-    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(), at_line(where));
+    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(),
+                           at_line(where));
 }
 
 Aval infer_bits(const InferArgs& args) {
@@ -31,7 +32,8 @@ Aval infer_bits(const InferArgs& args) {
   Aval result = args.aval(0);
   check_key(args.op.name, result, args.where);
   if (dtype != DType::u32 && dtype != DType::u64)
-    throw core::InvalidArgument(args.op.name, "expected u32 or u64 to be drawn, got {} {}", core::name_of(dtype), at_line(args.where));
+    throw core::InvalidArgument(args.op.name, "expected u32 or u64 to be drawn, got {} {}",
+                                core::name_of(dtype), at_line(args.where));
   result.shape = result.shape.erased(result.shape.rank() - 1);
   for (const Dim extent : shape) result.shape.push_back(extent);
   result.dtype = dtype;
@@ -40,10 +42,13 @@ Aval infer_bits(const InferArgs& args) {
 
 void check_float(std::string_view what, DType dtype, const std::source_location& where) {
   if (!real_floats.contains(dtype))
-    throw core::InvalidArgument(what, "expected {} to be drawn, got {} {}", real_floats.text(), core::name_of(dtype), at_line(where));
+    throw core::InvalidArgument(what, "expected {} to be drawn, got {} {}", real_floats.text(),
+                                core::name_of(dtype), at_line(where));
 }
 
-Tensor whole_number(std::uint64_t value, Device device) { return Tensor::from(std::vector<std::uint64_t>{value}, {}, device); }
+Tensor whole_number(std::uint64_t value, Device device) {
+  return Tensor::from(std::vector<std::uint64_t>{value}, {}, device);
+}
 
 /// The parts of a key: seed and stream, position.
 struct KeyParts {
@@ -53,7 +58,9 @@ KeyParts parts_of(const Located& key, std::string_view what) {
   check_key(what, key.tensor.aval(), key.where);
   return {slice(key, -1, 0, 2), slice(key, -1, 2, 3)};
 }
-Tensor key_of(const Tensor& stream, const Tensor& position) { return concatenate(Tensors{stream, position}, -1); }
+Tensor key_of(const Tensor& stream, const Tensor& position) {
+  return concatenate(Tensors{stream, position}, -1);
+}
 
 void register_bits(OpTable& table) {
   OpInfo row;
@@ -66,7 +73,8 @@ void register_bits(OpTable& table) {
   row.sample = [](Sampler& sampler) {
     const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
     const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
-    return Sample{{key}, make_attrs(RandomAttrs{sampler.shape(0, 3), sampler.chance(0.5) ? DType::u32 : DType::u64})};
+    return Sample{
+        {key}, make_attrs(RandomAttrs{sampler.shape(0, 3), sampler.chance(0.5) ? DType::u32 : DType::u64})};
   };
   table.add(std::move(row));
 }
@@ -80,7 +88,9 @@ void register_permutation(OpTable& table) {
     const Dim n = args.as<IotaAttrs>().count;
     Aval result = args.aval(0);
     check_key(args.op.name, result, args.where);
-    if (n < 0) throw core::InvalidArgument(args.op.name, "expected a number of elements >= 0, got {} {}", n, at_line(args.where));
+    if (n < 0)
+      throw core::InvalidArgument(args.op.name, "expected a number of elements >= 0, got {} {}", n,
+                                  at_line(args.where));
     result.shape[result.shape.rank() - 1] = n;
     result.dtype = DType::i64;
     return result;
@@ -91,7 +101,8 @@ void register_permutation(OpTable& table) {
     const Shape batch = sampler.chance(0.5) ? Shape{} : Shape{sampler.integer(0, 3)};
     const Tensor key = sampler.tensor(batch.inserted(batch.rank(), 3), 0, 0x1p52);
     return Sample{{key},
-                  make_attrs(IotaAttrs{sampler.chance(0.2) ? sampler.integer(0, 1) : sampler.integer(2, 40), DType::i64, key.device()})};
+                  make_attrs(IotaAttrs{sampler.chance(0.2) ? sampler.integer(0, 1) : sampler.integer(2, 40),
+                                       DType::i64, key.device()})};
   };
   table.add(std::move(row));
 }
@@ -102,7 +113,9 @@ void register_quantile(OpTable& table) {
   row.formula = "x with (2π)^(-1/2) ∫_-∞^x e^(-t^2/2) dt = p";
   row.dtypes = real_floats;
   row.infer = infer_alike;
-  row.derivative = by_partials("(2π)^(1/2) e^(y^2/2)", {[](R a) { return std::sqrt(2.0 * std::numbers::pi) * exp(0.5 * square(a.out)); }});
+  row.derivative =
+      by_partials("(2π)^(1/2) e^(y^2/2)",
+                  {[](R a) { return std::sqrt(2.0 * std::numbers::pi) * exp(0.5 * square(a.out)); }});
   row.batch = batch_elementwise;
   row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), 0.01, 0.99)}, {}}; };
   table.add(std::move(row));
@@ -122,13 +135,16 @@ Tensor random_key(std::uint64_t seed, std::uint64_t stream, Device device) {
 
 Tensor advance(const Located& key, std::int64_t n) {
   const auto [stream, position] = parts_of(key, "advance");
-  return key_of(stream, add({position, key.where}, whole_number(static_cast<std::uint64_t>(n), key.tensor.device())));
+  return key_of(stream,
+                add({position, key.where}, whole_number(static_cast<std::uint64_t>(n), key.tensor.device())));
 }
 
 Tensor split_key(const Located& key, Dim n) {
   const auto [stream, position] = parts_of(key, "split_key");
-  const Tensor words = random_bits({key_of(stream, position * 2.0 + first_child), key.where}, {n, 2}, DType::u64);
-  return pad(words, IntList::filled(words.rank(), 0), IntList::filled(words.rank() - 1, 0).inserted(words.rank() - 1, 1));
+  const Tensor words =
+      random_bits({key_of(stream, position * 2.0 + first_child), key.where}, {n, 2}, DType::u64);
+  return pad(words, IntList::filled(words.rank(), 0),
+             IntList::filled(words.rank() - 1, 0).inserted(words.rank() - 1, 1));
 }
 
 Tensor random_bits(const Located& key, const Shape& shape, DType dtype) {
@@ -139,7 +155,8 @@ Tensor random_bits(const Located& key, const Shape& shape, DType dtype) {
 Tensor random_uniform(const Located& key, const Shape& shape, DType dtype) {
   check_float("random_uniform", dtype, key.where);
   const bool is_single = dtype == DType::f32;
-  const Tensor bits = shift_right(random_bits(key, shape, is_single ? DType::u32 : DType::u64), is_single ? 9 : 12);
+  const Tensor bits =
+      shift_right(random_bits(key, shape, is_single ? DType::u32 : DType::u64), is_single ? 9 : 12);
   return cast(bits, dtype) * (is_single ? 0x1p-23 : 0x1p-52) + (is_single ? 0x1p-24 : 0x1p-53);  // both exact
 }
 
@@ -154,8 +171,9 @@ Tensor random_truncated_normal(const Located& key, const Shape& shape, double lo
   check_float("random_truncated_normal", dtype, key.where);
   constexpr double last = 37.0;  // beyond it Φ is below the smallest normal number
   if (!(low < high) || low > last || high < -last)
-    throw core::InvalidArgument("random_truncated_normal", "expected low < high, low <= {} and high >= -{}, got {} and {} {}", last, last,
-                                low, high, at_line(key.where));
+    throw core::InvalidArgument("random_truncated_normal",
+                                "expected low < high, low <= {} and high >= -{}, got {} and {} {}", last,
+                                last, low, high, at_line(key.where));
   if (low > 0.0) return -random_truncated_normal(key, shape, -high, -low, dtype);
   const auto below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
   const Tensor u = cast(random_uniform(key, shape, dtype), DType::f64);
@@ -165,19 +183,25 @@ Tensor random_truncated_normal(const Located& key, const Shape& shape, double lo
 
 Tensor random_bernoulli(const Located& key, double probability, const Shape& shape) {
   if (!(probability >= 0.0 && probability <= 1.0))
-    throw core::InvalidArgument("random_bernoulli", "expected a probability from 0 to 1, got {} {}", probability, at_line(key.where));
+    throw core::InvalidArgument("random_bernoulli", "expected a probability from 0 to 1, got {} {}",
+                                probability, at_line(key.where));
   const double below = std::round(probability * 0x1p32);  // of the 2^32 words
   const Tensor words = random_bits(key, shape);
   return below < 0x1p32 ? less(words, below) : greater_equal(words, 0);
 }
 
-Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high, DType dtype) {
+Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high,
+                       DType dtype) {
   if (low >= high || !core::is_integer(dtype))
-    throw core::InvalidArgument("random_integers", "expected low < high and an integer dtype, got {}, {} and {} {}", low, high,
+    throw core::InvalidArgument("random_integers",
+                                "expected low < high and an integer dtype, got {}, {} and {} {}", low, high,
                                 core::name_of(dtype), at_line(key.where));
-  const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
+  const std::uint64_t first = static_cast<std::uint64_t>(low),
+                      range = static_cast<std::uint64_t>(high) - first;
   const Device device = key.tensor.device();
-  return cast(remainder(random_bits(key, shape, DType::u64), whole_number(range, device)) + whole_number(first, device), dtype);
+  return cast(remainder(random_bits(key, shape, DType::u64), whole_number(range, device)) +
+                  whole_number(first, device),
+              dtype);
 }
 
 Tensor random_permutation(const Located& key, Dim n) {

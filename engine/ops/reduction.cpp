@@ -33,7 +33,8 @@ Tensor reduce(const OpInfo& op, const Located& x, const std::optional<Axes>& axe
   const int rank = x.tensor.rank();
   const Axes counted = axes ? counted_axes(op.name, *axes, rank, x.where) : IntList::counting(rank);
   const Tensor reduced = record(op, {x.tensor}, make_attrs(ReduceAttrs{counted}), x.where);
-  return keep == Keep::yes ? reshape({reduced, x.where}, reduced_shape(x.tensor.shape(), counted, keep)) : reduced;
+  return keep == Keep::yes ? reshape({reduced, x.where}, reduced_shape(x.tensor.shape(), counted, keep))
+                           : reduced;
 }
 
 OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivative derivative) {
@@ -50,7 +51,8 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
   row.derivative = std::move(derivative);
   row.flops = [](const InferArgs& args, const Aval&) { return static_cast<double>(args.aval(0).count()); };
   row.batch = [](R args, const std::vector<bool>&) {
-    return record(args.op, args.in, make_attrs(ReduceAttrs{shifted(args.as<ReduceAttrs>().axes)}), args.where);
+    return record(args.op, args.in, make_attrs(ReduceAttrs{shifted(args.as<ReduceAttrs>().axes)}),
+                  args.where);
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
@@ -62,7 +64,8 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
 /// Of the largest or smallest element: the mean over the elements that tie for it.
 Derivative of_winners() {
   const auto winners = [](R args) {
-    return cast(equal(args.in[0], spread(args.out, args.in[0], args.as<ReduceAttrs>().axes)), args.out.dtype());
+    return cast(equal(args.in[0], spread(args.out, args.in[0], args.as<ReduceAttrs>().axes)),
+                args.out.dtype());
   };
   Derivative result;
   result.formula = "mean of dx over the elements that attain y";
@@ -86,15 +89,16 @@ OpInfo extremum(std::string name, std::string formula) {
     const Aval result = of_any(args);
     for (const Dim axis : args.as<ReduceAttrs>().axes) {
       if (args.aval(0).shape[static_cast<int>(axis)] == 0)
-        throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis, args.aval(0).text(),
-                               at_line(args.where));
+        throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+                               args.aval(0).text(), at_line(args.where));
     }
     return result;
   };
   row.sample = [](Sampler& sampler) {
     Shape shape = sampler.shape(0, 4);
     const Axes axes = sampler.some_axes(shape.rank());
-    for (const Dim axis : axes) shape[static_cast<int>(axis)] = std::max<Dim>(shape[static_cast<int>(axis)], 1);
+    for (const Dim axis : axes)
+      shape[static_cast<int>(axis)] = std::max<Dim>(shape[static_cast<int>(axis)], 1);
     return Sample{{sampler.apart(shape)}, make_attrs(ReduceAttrs{axes})};
   };
   return row;
@@ -127,7 +131,8 @@ Tensor min(const Located& x, std::optional<Axes> axes, Keep keep) {
 
 Tensor mean(const Located& x, std::optional<Axes> axes, Keep keep) {
   const Tensor total = sum(x, std::move(axes), keep);
-  const auto n = static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
+  const auto n =
+      static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
   return divide({total, x.where}, n);
 }
 

@@ -15,7 +15,8 @@ Derivative by_partials(std::string formula, std::vector<Partial> partials) {
   result.jvp = [partials](const RuleArgs& args, std::span<const Tensor> tangents) {
     Tensor sum;
     for (std::size_t i = 0; i < partials.size(); ++i) {
-      if (tangents[i].is_valid() && partials[i] != nullptr) sum = add_tangents(sum, multiply(partials[i](args), tangents[i]));
+      if (tangents[i].is_valid() && partials[i] != nullptr)
+        sum = add_tangents(sum, multiply(partials[i](args), tangents[i]));
     }
     return sum;
   };
@@ -25,19 +26,22 @@ Derivative by_partials(std::string formula, std::vector<Partial> partials) {
   return result;
 }
 
-Derivative linear(std::string formula, std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+Derivative linear(std::string formula,
+                  std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
   Derivative result;
   result.formula = std::move(formula);
   result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
     std::vector<Tensor> all;
-    for (std::size_t i = 0; i < tangents.size(); ++i) all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
+    for (std::size_t i = 0; i < tangents.size(); ++i)
+      all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
     return args.again(all);
   };
   result.vjp = std::move(adjoint);
   return result;
 }
 
-Derivative multilinear(std::string formula, std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
+Derivative multilinear(std::string formula,
+                       std::function<Tensor(const RuleArgs&, const Tensor&, std::size_t)> adjoint) {
   Derivative result;
   result.formula = std::move(formula);
   result.jvp = [](const RuleArgs& args, std::span<const Tensor> tangents) {
@@ -77,7 +81,9 @@ Tensor add_tangents(const Tensor& a, const Tensor& b) {
   return a.aval().kind == Kind::tuple ? add_tuples(a, b) : add(a, b);
 }
 
-Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) { return tangent.is_valid() ? tangent : zeros_like(primal); }
+Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) {
+  return tangent.is_valid() ? tangent : zeros_like(primal);
+}
 
 Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {
   for (std::size_t i = 0; i < batched.size(); ++i) {
@@ -86,7 +92,9 @@ Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {
   return 0;
 }
 
-Tensor with_batch(const Tensor& x, bool batched, Dim size) { return batched ? x : broadcast_to(x, x.shape().inserted(0, size)); }
+Tensor with_batch(const Tensor& x, bool batched, Dim size) {
+  return batched ? x : broadcast_to(x, x.shape().inserted(0, size));
+}
 
 Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched) {
   const Dim size = batch_size(args, batched);
@@ -98,16 +106,16 @@ Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched)
 Aval infer_alike(const InferArgs& args) {
   for (std::size_t i = 1; i < args.in.size(); ++i) {
     if (!(args.aval(i) == args.aval(0)))
-      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", args.aval(0).text(), args.aval(i).text(),
-                             at_line(args.where));
+      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}",
+                             args.aval(0).text(), args.aval(i).text(), at_line(args.where));
   }
   return args.aval(0);
 }
 
 void check_axis(const InferArgs& args, Dim axis) {
   if (axis < 0 || axis >= args.aval(0).shape.rank())
-    throw core::ShapeError(args.op.name, "expected an input with axis {}, as {} has it, got {} {}", axis, args.attrs->text(),
-                           args.aval(0).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected an input with axis {}, as {} has it, got {} {}", axis,
+                           args.attrs->text(), args.aval(0).text(), at_line(args.where));
 }
 
 void check_axes(const InferArgs& args, const Axes& axes) {
@@ -116,8 +124,8 @@ void check_axes(const InferArgs& args, const Axes& axes) {
 
 void check_rank(const InferArgs& args, int rank) {
   if (args.aval(0).shape.rank() != rank)
-    throw core::ShapeError(args.op.name, "expected an input with {} axes for {}, got {} {}", rank, args.attrs->text(), args.aval(0).text(),
-                           at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected an input with {} axes for {}, got {} {}", rank,
+                           args.attrs->text(), args.aval(0).text(), at_line(args.where));
 }
 
 double multiply_adds(double n, DType dtype) { return (core::is_complex(dtype) ? 8.0 : 2.0) * n; }
@@ -129,7 +137,8 @@ Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const 
     const Dim of_a = axis <= a.shape.rank() ? a.shape[a.shape.rank() - axis] : 1;
     const Dim of_b = axis <= b.shape.rank() ? b.shape[b.shape.rank() - axis] : 1;
     if (of_a != of_b && of_a != 1 && of_b != 1)
-      throw core::ShapeError(op, "expected shapes that broadcast, got {} and {} {}", a.text(), b.text(), at_line(where));
+      throw core::ShapeError(op, "expected shapes that broadcast, got {} and {} {}", a.text(), b.text(),
+                             at_line(where));
     result[rank - axis] = of_a == 1 ? of_b : of_a;
   }
   return result;
@@ -138,7 +147,8 @@ Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const 
 int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where) {
   const Dim counted = axis < 0 ? axis + rank : axis;
   if (counted < 0 || counted >= rank)
-    throw core::ShapeError(op, "expected an axis from {} to {}, got {} {}", -rank, rank - 1, axis, at_line(where));
+    throw core::ShapeError(op, "expected an axis from {} to {}, got {} {}", -rank, rank - 1, axis,
+                           at_line(where));
   return static_cast<int>(counted);
 }
 

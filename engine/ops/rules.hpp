@@ -11,11 +11,13 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// dy = Σ pᵢ dxᵢ; the adjoint of it is x̄ᵢ = conj(pᵢ) ȳ.
 [[nodiscard]] Derivative by_partials(std::string formula, std::vector<Partial> partials);
 /// An op that is linear in all its inputs together: its tangent is itself, its adjoint is given.
-[[nodiscard]] Derivative linear(std::string formula,
-                                std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
+[[nodiscard]] Derivative linear(
+    std::string formula,
+    std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
 /// An op that is linear in each input by itself, e.g. a product.
-[[nodiscard]] Derivative multilinear(std::string formula,
-                                     std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
+[[nodiscard]] Derivative multilinear(
+    std::string formula,
+    std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> adjoint);
 [[nodiscard]] Derivative no_derivative(std::string why);
 
 /// Batching of an op that treats every element alike: inputs without the batch are spread over it.
@@ -42,11 +44,13 @@ void check_rank(const InferArgs& args, int rank);
 [[nodiscard]] double multiply_adds(double n, DType dtype);
 
 /// The shape both shapes broadcast to. errors: ShapeError with the op's name and the line.
-[[nodiscard]] Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const std::source_location& where);
+[[nodiscard]] Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b,
+                                     const std::source_location& where);
 /// The axis counted from the first. errors: ShapeError.
 [[nodiscard]] int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where);
 /// Distinct, sorted, counted from the first. errors: ShapeError.
-[[nodiscard]] Axes counted_axes(std::string_view op, const Axes& axes, int rank, const std::source_location& where);
+[[nodiscard]] Axes counted_axes(std::string_view op, const Axes& axes, int rank,
+                                const std::source_location& where);
 /// x with one of its axes in another place; the others keep their order.
 [[nodiscard]] Tensor move_axis(const Tensor& x, int from, int to);
 /// Each plus one: for an input with a batch axis in front.

@@ -9,7 +9,8 @@ namespace lodestone::engine {
 /// Draws what an op is checked with.
 class Sampler {
  public:
-  Sampler(DType dtype, std::uint64_t seed, Device device = default_device()) : dtype_(dtype), device_(device), random_(seed) {}
+  Sampler(DType dtype, std::uint64_t seed, Device device = default_device())
+      : dtype_(dtype), device_(device), random_(seed) {}
   [[nodiscard]] DType dtype() const { return dtype_; }
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] Dim integer(Dim low, Dim high);  ///< both may come
@@ -17,10 +18,12 @@ class Sampler {
   [[nodiscard]] bool chance(double probability) { return real(0.0, 1.0) < probability; }
   /// Extents 0, 1, small, and past a vector register.
   [[nodiscard]] Shape shape(int min_rank, int max_rank);
-  /// Elements from the interval, real and imaginary part alike; integers and booleans where the dtype asks. Sometimes not contiguous.
+  /// Elements from the interval, real and imaginary part alike; integers and booleans where the dtype asks.
+  /// Sometimes not contiguous.
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high);
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high, DType dtype);
-  /// Of functions with kinks where elements tie: real elements pairwise at least 1/2 apart, in random order (integers as `tensor` draws them).
+  /// Of functions with kinks where elements tie: real elements pairwise at least 1/2 apart, in random order
+  /// (integers as `tensor` draws them).
   [[nodiscard]] Tensor apart(const Shape& shape);
   [[nodiscard]] Axes some_axes(int rank);
 

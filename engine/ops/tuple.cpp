@@ -38,20 +38,26 @@ void register_tuple(OpTable& table) {
   row.derivative.formula = "(dx₀, dx₁, …)";
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {
     Tensors all;
-    for (std::size_t i = 0; i < tangents.size(); ++i) all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
+    for (std::size_t i = 0; i < tangents.size(); ++i)
+      all.push_back(tangent_or_zeros(tangents[i], args.in[i]));
     return tuple(all, args.where);
   };
-  row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) { return if_not_zero(get(cotangent, which, args.where)); };
+  row.derivative.vjp = [](R args, const Tensor& cotangent, std::size_t which) {
+    return if_not_zero(get(cotangent, which, args.where));
+  };
   row.batch = [](R args, const std::vector<bool>& batched) {
     Tensors all;
-    for (std::size_t i = 0; i < batched.size(); ++i) all.push_back(with_batch(args.in[i], batched[i], batch_size(args, batched)));
+    for (std::size_t i = 0; i < batched.size(); ++i)
+      all.push_back(with_batch(args.in[i], batched[i], batch_size(args, batched)));
     return tuple(all, args.where);
   };
   row.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 3);
     Sample sample{{sampler.tensor(shape, -2, 2), sampler.tensor(sampler.shape(0, 2), -2, 2)}, {}};
     // By the op itself, since `get` would hand back what went in.
-    sample.finish = [i = sampler.integer(0, 1)](const Tensor& t) { return record(op_named("get"), {t}, make_attrs(ElementAttrs{i}), {}); };
+    sample.finish = [i = sampler.integer(0, 1)](const Tensor& t) {
+      return record(op_named("get"), {t}, make_attrs(ElementAttrs{i}), {});
+    };
     return sample;
   };
   table.add(std::move(row));
@@ -62,11 +68,13 @@ void register_get(OpTable& table) {
   row.infer = [](const InferArgs& args) {
     const auto index = static_cast<std::size_t>(args.as<ElementAttrs>().index);
     if (args.aval(0).kind != Kind::tuple || index >= avals_of(args.in[0]).size())
-      throw core::InvalidArgument("get", "expected a tuple with an element {}, got {} {}", index, args.aval(0).text(), at_line(args.where));
+      throw core::InvalidArgument("get", "expected a tuple with an element {}, got {} {}", index,
+                                  args.aval(0).text(), at_line(args.where));
     return avals_of(args.in[0])[index];
   };
   row.run = [](R args) {
-    return static_cast<const TupleValue&>(*args.in[0].node().object).elements[static_cast<std::size_t>(args.as<ElementAttrs>().index)];
+    return static_cast<const TupleValue&>(*args.in[0].node().object)
+        .elements[static_cast<std::size_t>(args.as<ElementAttrs>().index)];
   };
   row.derivative.formula = "element i of the tangent";
   row.derivative.jvp = [](R args, std::span<const Tensor> tangents) {
@@ -98,7 +106,8 @@ void register_tuples(OpTable& table) {
 
 Tensor tuple(const Tensors& elements, std::source_location where) {
   static const OpInfo& op = op_named("tuple");
-  if (elements.empty()) throw core::InvalidArgument("tuple", "expected elements, got none {}", at_line(where));
+  if (elements.empty())
+    throw core::InvalidArgument("tuple", "expected elements, got none {}", at_line(where));
   return record(op, elements, {}, where);
 }
 
@@ -115,7 +124,9 @@ Tensors elements_of(const Tensor& from, std::source_location where) {
   return result;
 }
 
-const std::vector<Aval>& avals_of(const Tensor& tuple) { return static_cast<const TupleValue&>(*tuple.node().object).avals; }
+const std::vector<Aval>& avals_of(const Tensor& tuple) {
+  return static_cast<const TupleValue&>(*tuple.node().object).avals;
+}
 
 std::vector<Aval> avals_of(std::span<const Tensor> tensors) {
   std::vector<Aval> result;

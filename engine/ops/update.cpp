@@ -28,14 +28,16 @@ void register_updates(OpTable& table) {
   }));
   blended.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
-    return Sample{{sampler.tensor(shape, 0.5, 2), sampler.tensor(shape, 0.5, 2)}, make_attrs(BlendAttrs{sampler.real(0.0, 1.0)})};
+    return Sample{{sampler.tensor(shape, 0.5, 2), sampler.tensor(shape, 0.5, 2)},
+                  make_attrs(BlendAttrs{sampler.real(0.0, 1.0)})};
   };
   table.add(std::move(blended));
 
-  OpInfo step = of_equal_inputs(composite("adam_step", "p - rate m / ((v scale)^(1/2) + epsilon)", 3, real_floats, [](R args) {
-    const auto& [rate, scale, epsilon] = args.as<AdamAttrs>();
-    return args.in[0] - rate * args.in[1] / (sqrt(args.in[2] * scale) + epsilon);
-  }));
+  OpInfo step = of_equal_inputs(
+      composite("adam_step", "p - rate m / ((v scale)^(1/2) + epsilon)", 3, real_floats, [](R args) {
+        const auto& [rate, scale, epsilon] = args.as<AdamAttrs>();
+        return args.in[0] - rate * args.in[1] / (sqrt(args.in[2] * scale) + epsilon);
+      }));
   step.sample = [](Sampler& sampler) {
     const Shape shape = sampler.shape(0, 4);
     return Sample{{sampler.tensor(shape, 2, 4), sampler.tensor(shape, -1, 1), sampler.tensor(shape, 0.5, 2)},
@@ -51,7 +53,8 @@ Tensor blend(const Located& a, const Located& b, double weight) {
 
 Tensor adam_step(const Located& p, const Located& m, const Located& v, const AdamStepOptions& options) {
   static const OpInfo& op = op_named("adam_step");
-  return record(op, {p.tensor, m.tensor, v.tensor}, make_attrs(AdamAttrs{options.rate, options.scale, options.epsilon}), p.where);
+  return record(op, {p.tensor, m.tensor, v.tensor},
+                make_attrs(AdamAttrs{options.rate, options.scale, options.epsilon}), p.where);
 }
 
 }  // namespace lodestone::engine

@@ -16,7 +16,8 @@ Tensor sum_of_squares(const Tensor& x) {
 Tensors scaled(const Tensors& gradients, const Tensor& factor) {
   Tensors result;
   for (const Tensor& each : gradients)
-    result.push_back(each * (core::is_complex(each.dtype()) ? complex(factor, zeros_like(factor)) : cast(factor, each.dtype())));
+    result.push_back(each * (core::is_complex(each.dtype()) ? complex(factor, zeros_like(factor))
+                                                            : cast(factor, each.dtype())));
   return result;
 }
 
@@ -25,7 +26,8 @@ Tensors scaled(const Tensors& gradients, const Tensor& factor) {
 Tensor norm_of(const Tensors& gradients) {
   if (gradients.empty()) throw core::InvalidArgument("norm_of", "expected at least one gradient, got none");
   Tensor total = sum_of_squares(gradients[0]);
-  for (std::size_t i = 1; i < gradients.size(); ++i) total = total + cast(sum_of_squares(gradients[i]), total.dtype());
+  for (std::size_t i = 1; i < gradients.size(); ++i)
+    total = total + cast(sum_of_squares(gradients[i]), total.dtype());
   return sqrt(total);
 }
 
@@ -46,11 +48,12 @@ void GradientMean::add(const Tensors& gradients) {
     sum_ = gradients;
   } else {
     if (gradients.size() != sum_.size())
-      throw core::ShapeError("GradientMean", "expected {} gradients as before, got {}", sum_.size(), gradients.size());
+      throw core::ShapeError("GradientMean", "expected {} gradients as before, got {}", sum_.size(),
+                             gradients.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) {
       if (!(gradients[i].aval() == sum_[i].aval()))
-        throw core::ShapeError("GradientMean", "expected {} as before, got {} as gradient {}", sum_[i].aval().text(),
-                               gradients[i].aval().text(), i);
+        throw core::ShapeError("GradientMean", "expected {} as before, got {} as gradient {}",
+                               sum_[i].aval().text(), gradients[i].aval().text(), i);
       sum_[i] = sum_[i] + gradients[i];
     }
   }
@@ -58,7 +61,9 @@ void GradientMean::add(const Tensors& gradients) {
 }
 
 Tensors GradientMean::take() {
-  if (n_added_ == 0) throw core::InvalidArgument("GradientMean", "expected gradients to be added before they are taken, got none");
+  if (n_added_ == 0)
+    throw core::InvalidArgument("GradientMean",
+                                "expected gradients to be added before they are taken, got none");
   Tensors result = std::exchange(sum_, {});
   if (n_added_ > 1) {
     for (Tensor& each : result) each = each * (1.0 / n_added_);

@@ -6,8 +6,9 @@
 
 namespace lodestone::engine {
 
-/// Changes parameters along their gradients. All it remembers is state: the number of steps ("n_steps"), a factor on the learning rate ("rate_factor") and
-/// what the method keeps per parameter ("momentum.encoder.0.weight").
+/// Changes parameters along their gradients. All it remembers is state: the number of steps ("n_steps"), a
+/// factor on the learning rate ("rate_factor") and what the method keeps per parameter
+/// ("momentum.encoder.0.weight").
 ///
 /// A method of one's own derives from it, makes its state in the constructor and overrides `updated`.
 class Optimizer : public Stateful {
@@ -16,8 +17,9 @@ class Optimizer : public Stateful {
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = default;
 
-  /// One step: records the new values of parameters and state; they run when they are asked for, best all at once: `eval(values_of(…))`.
-  /// errors: ShapeError when the gradients are not those of the parameters in their order.
+  /// One step: records the new values of parameters and state; they run when they are asked for, best all at
+  /// once: `eval(values_of(…))`. errors: ShapeError when the gradients are not those of the parameters in
+  /// their order.
   void step(const Tensors& gradients) const;
   /// Of the next step: schedule × factor.
   [[nodiscard]] double learning_rate() const;
@@ -33,7 +35,8 @@ class Optimizer : public Stateful {
   /// A variable of zeros beside each parameter.
   [[nodiscard]] Variables state_per_parameter(const std::string& name) const;
   /// The new value of parameter i; the method's own state is assigned on the way. `n_steps` counts this one.
-  [[nodiscard]] virtual Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const = 0;
+  [[nodiscard]] virtual Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
+                                       std::int64_t n_steps) const = 0;
 
  private:
   std::vector<std::string> names_;
@@ -49,13 +52,15 @@ struct SgdOptions {
   Momentum kind = Momentum::classical;
   double weight_decay = 0.0;  ///< λ: λ p is added to the gradient of p
 };
-/// Gradient descent: b ← μ b + g, p ← p − η b, or p − η (g + μ b) after Nesterov. source: Sutskever et al. 2013, proceedings.mlr.press/v28/sutskever13
+/// Gradient descent: b ← μ b + g, p ← p − η b, or p − η (g + μ b) after Nesterov. source: Sutskever et al.
+/// 2013, proceedings.mlr.press/v28/sutskever13
 class Sgd final : public Optimizer {
  public:
   explicit Sgd(const Stateful& net, SgdOptions options = {});
 
  private:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
+                               std::int64_t n_steps) const override;
   SgdOptions options_;
   Variables momentum_;
 };
@@ -64,28 +69,35 @@ struct AdamOptions {
   Schedule learning_rate = 1e-3;
   double beta_1 = 0.9, beta_2 = 0.999;  ///< how much of the first and second moments is kept each step
   double epsilon = 1e-8;                ///< added to the square root of the second moment
-  double weight_decay = 0.0;            ///< λ: λ p is added to the gradient of p (Adam), p shrinks by η λ by itself (AdamW)
+  double weight_decay =
+      0.0;  ///< λ: λ p is added to the gradient of p (Adam), p shrinks by η λ by itself (AdamW)
 };
-/// Adaptive moments; of complex parameters the second moment is that of the modulus. source: Kingma & Ba 2015, arXiv:1412.6980, algorithm 1
+/// Adaptive moments; of complex parameters the second moment is that of the modulus. source: Kingma & Ba
+/// 2015, arXiv:1412.6980, algorithm 1
 class Adam : public Optimizer {
  public:
   explicit Adam(const Stateful& net, AdamOptions options = {});
 
  protected:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
+                               std::int64_t n_steps) const override;
   /// The step without weight decay, from p.
-  [[nodiscard]] Tensor moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const;
+  [[nodiscard]] Tensor moved(const Tensor& p, std::size_t i, const Tensor& gradient, double learning_rate,
+                             std::int64_t n_steps) const;
   AdamOptions options_;
   Variables first_moment_, second_moment_;
 };
 
-/// Adam whose weight decay does not pass through the moments. source: Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2
+/// Adam whose weight decay does not pass through the moments. source: Loshchilov & Hutter 2019,
+/// arXiv:1711.05101, algorithm 2
 class AdamW final : public Adam {
  public:
-  explicit AdamW(const Stateful& net, AdamOptions options = {.weight_decay = 1e-2}) : Adam(net, std::move(options)) {}
+  explicit AdamW(const Stateful& net, AdamOptions options = {.weight_decay = 1e-2})
+      : Adam(net, std::move(options)) {}
 
  private:
-  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate, std::int64_t n_steps) const override;
+  [[nodiscard]] Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
+                               std::int64_t n_steps) const override;
 };
 
 }  // namespace lodestone::engine

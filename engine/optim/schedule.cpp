@@ -18,25 +18,31 @@ void check_steps(const char* schedule, std::int64_t n) {
 
 Schedule step_decay(const StepDecay& options) {
   check_steps("step_decay", options.every);
-  return [options](std::int64_t n) { return options.rate * std::pow(options.factor, static_cast<double>(n / options.every)); };
+  return [options](std::int64_t n) {
+    return options.rate * std::pow(options.factor, static_cast<double>(n / options.every));
+  };
 }
 
 Schedule exponential_decay(const ExponentialDecay& options) {
-  return [options](std::int64_t n) { return options.rate * std::pow(options.factor, static_cast<double>(n)); };
+  return
+      [options](std::int64_t n) { return options.rate * std::pow(options.factor, static_cast<double>(n)); };
 }
 
 Schedule cosine_decay(const CosineDecay& options) {
   check_steps("cosine_decay", options.n_steps);
   return [options](std::int64_t n) {
-    const double done = static_cast<double>(std::min(n, options.n_steps)) / static_cast<double>(options.n_steps);
+    const double done =
+        static_cast<double>(std::min(n, options.n_steps)) / static_cast<double>(options.n_steps);
     return options.lowest + 0.5 * (options.rate - options.lowest) * (1.0 + std::cos(std::numbers::pi * done));
   };
 }
 
 Schedule warm_up(std::int64_t n_steps, const Schedule& then) {
   check_steps("warm_up", n_steps);
-  return
-      [=](std::int64_t n) { return n < n_steps ? then(0) * static_cast<double>(n + 1) / static_cast<double>(n_steps) : then(n - n_steps); };
+  return [=](std::int64_t n) {
+    return n < n_steps ? then(0) * static_cast<double>(n + 1) / static_cast<double>(n_steps)
+                       : then(n - n_steps);
+  };
 }
 
 }  // namespace lodestone::engine

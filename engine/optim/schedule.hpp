@@ -7,10 +7,13 @@
 
 namespace lodestone::engine {
 
-/// The learning rate as a function of the number of steps made; a plain number is one that stays. It has no state: the optimiser counts.
+/// The learning rate as a function of the number of steps made; a plain number is one that stays. It has no
+/// state: the optimiser counts.
 class Schedule {
  public:
-  Schedule(double rate) : rate_([rate](std::int64_t) { return rate; }) {}  // NOLINT(google-explicit-constructor): a number is a schedule
+  Schedule(double rate)
+      : rate_([rate](std::int64_t) { return rate; }) {
+  }  // NOLINT(google-explicit-constructor): a number is a schedule
   template <std::invocable<std::int64_t> F>
   Schedule(F rate) : rate_(std::move(rate)) {}  // NOLINT(google-explicit-constructor): so is a function
   [[nodiscard]] double operator()(std::int64_t n_steps) const { return rate_(n_steps); }
@@ -37,10 +40,12 @@ struct CosineDecay {
   std::int64_t n_steps;  ///< until the lowest rate, which stays
   double lowest = 0.0;
 };
-/// lowest + (rate − lowest) (1 + cos(π n / n_steps)) / 2. source: Loshchilov & Hutter 2017, arXiv:1608.03983, eq. 5 without restarts
+/// lowest + (rate − lowest) (1 + cos(π n / n_steps)) / 2. source: Loshchilov & Hutter 2017, arXiv:1608.03983,
+/// eq. 5 without restarts
 [[nodiscard]] Schedule cosine_decay(const CosineDecay& options);
 
-/// Rises linearly over `n_steps` steps to what `then` begins with, and goes on with it. source: Goyal et al. 2017, arXiv:1706.02677, section 2.2
+/// Rises linearly over `n_steps` steps to what `then` begins with, and goes on with it. source: Goyal et al.
+/// 2017, arXiv:1706.02677, section 2.2
 [[nodiscard]] Schedule warm_up(std::int64_t n_steps, const Schedule& then);
 
 }  // namespace lodestone::engine

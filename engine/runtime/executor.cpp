@@ -21,19 +21,21 @@ thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that w
 void check_can_run(const Node& node) {
   const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
   if (node.is_abstract) {
-    throw core::InvalidArgument(
-        name(), "elements of {} were asked for inside a transform that traces without values; move the host code out of the function {}",
-        node.aval.text(), at_line(node.where));
+    throw core::InvalidArgument(name(),
+                                "elements of {} were asked for inside a transform that traces without "
+                                "values; move the host code out of the function {}",
+                                node.aval.text(), at_line(node.where));
   }
   if (node.thread != thread_number()) {
-    throw core::InvalidArgument(
-        name(), "expected a tensor of this thread or an evaluated one, got a recorded one of another thread; call eval() there first {}",
-        at_line(node.where));
+    throw core::InvalidArgument(name(),
+                                "expected a tensor of this thread or an evaluated one, got a recorded one of "
+                                "another thread; call eval() there first {}",
+                                at_line(node.where));
   }
 }
 
-/// The pending nodes that `outputs` need, inputs before users, each once. Its memory comes from the order before: small graphs would spend a tenth of their
-/// time on it.
+/// The pending nodes that `outputs` need, inputs before users, each once. Its memory comes from the order
+/// before: small graphs would spend a tenth of their time on it.
 class Order {
  public:
   explicit Order(std::span<const Tensor> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
@@ -80,18 +82,22 @@ void Order::collect(std::span<const Tensor> outputs) {
 
 View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
 
-/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the line it came up in.
+/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the
+/// line it came up in.
 [[noreturn]] void rethrow_with_place(const core::ShapeError& error, const Node& node) {
   const std::string line = at_line(node.where);
   if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
-  throw core::ShapeError(core::Worded{fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line)});
+  throw core::ShapeError(core::Worded{
+      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line)});
 }
 
 /// The buffer of an input that nobody needs after this node and that has the output's size.
 BufferPtr buffer_to_reuse(const Node& node) {
   for (const NodePtr& input : node.inputs) {
     const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();
-    if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() && input->offset == 0) return input->buffer;
+    if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() &&
+        input->offset == 0)
+      return input->buffer;
   }
   return {};
 }
@@ -101,8 +107,8 @@ void allocate(Node& node, bool in_place) {
     node.buffer = in_place ? buffer_to_reuse(node) : BufferPtr();
     if (!node.buffer) node.buffer = BufferPtr(new Buffer(node.aval.device, node.aval.bytes()));
   } catch (const core::DeviceError& error) {
-    throw core::DeviceError(
-        core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(), node.aval.text(), node.op->name, at_line(node.where))});
+    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(),
+                                                     node.aval.text(), node.op->name, at_line(node.where))});
   }
   node.offset = 0;
   node.strides = contiguous_strides(node.aval.shape);
@@ -145,7 +151,8 @@ void run_function(Node& node) {
   const Tensors inputs(node.inputs.begin(), node.inputs.end());
   const Tensor value = node.op->run({*node.op, inputs, Tensor(), node.attrs, node.where}).eval();
   if (!(value.aval() == node.aval)) {
-    throw core::ShapeError(node.op->name, "expected a value of {}, got {} {}", node.aval.text(), value.aval().text(), at_line(node.where));
+    throw core::ShapeError(node.op->name, "expected a value of {}, got {} {}", node.aval.text(),
+                           value.aval().text(), at_line(node.where));
   }
   node.buffer = value.node().buffer;
   node.offset = value.node().offset;
@@ -183,7 +190,8 @@ void execute(std::span<const Tensor> outputs) {
       const std::uint64_t before = n_run;
       run(*node);
       if (n_run++ == before) continue;
-      done = false;  // it ran a graph of its own, which may have evaluated, and freed, nodes that were to come
+      done =
+          false;  // it ran a graph of its own, which may have evaluated, and freed, nodes that were to come
       break;
     }
   }
@@ -235,7 +243,8 @@ KeepGraph::~KeepGraph() {
   std::erase_if(kept_outside, belongs_here);
 }
 
-ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen, std::function<void(const Node&)> begins)
+ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,
+                                     std::function<void(const Node&)> begins)
     : seen_(std::move(seen)), begins_(std::move(begins)), outer_(observer) {
   observer = this;
 }

@@ -8,17 +8,20 @@
 
 namespace lodestone::engine {
 
-/// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input that nobody else needs gives its buffer
-/// to the output where the kernel allows it; every other buffer is freed after its last use.
-/// errors: InvalidArgument for a node of another thread or one that depends on a placeholder; those of the kernels: what ran before stays evaluated, the node that failed and
-/// those behind it stay recorded.
+/// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input
+/// that nobody else needs gives its buffer to the output where the kernel allows it; every other buffer is
+/// freed after its last use. errors: InvalidArgument for a node of another thread or one that depends on a
+/// placeholder; those of the kernels: what ran before stays evaluated, the node that failed and those behind
+/// it stay recorded.
 void execute(std::span<const Tensor> outputs);
 
-/// Called for every recorded node that does not run at once: past `most_pending` of them the newest is evaluated, so that a loop that never asks for a value stays small.
+/// Called for every recorded node that does not run at once: past `most_pending` of them the newest is
+/// evaluated, so that a loop that never asks for a value stays small.
 void note_recorded(const Tensor& tensor);
 inline constexpr int most_pending = 4096;
 
-/// While one lives, evaluated nodes keep their inputs (on this thread), because a transform still walks through them.
+/// While one lives, evaluated nodes keep their inputs (on this thread), because a transform still walks
+/// through them.
 class KeepGraph {
  public:
   KeepGraph();
@@ -27,12 +30,14 @@ class KeepGraph {
   KeepGraph& operator=(const KeepGraph&) = delete;
 };
 
-/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs before users; and, where wanted, of every node that is
-/// about to run. A node whose op runs a graph of its own begins before and ends after the nodes of that graph. For looking into what went wrong and where
-/// the time went.
+/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs
+/// before users; and, where wanted, of every node that is about to run. A node whose op runs a graph of its
+/// own begins before and ends after the nodes of that graph. For looking into what went wrong and where the
+/// time went.
 class ExecutionObserver {
  public:
-  explicit ExecutionObserver(std::function<void(const Node&)> seen, std::function<void(const Node&)> begins = {});
+  explicit ExecutionObserver(std::function<void(const Node&)> seen,
+                             std::function<void(const Node&)> begins = {});
   ~ExecutionObserver();
   ExecutionObserver(const ExecutionObserver&) = delete;
   ExecutionObserver& operator=(const ExecutionObserver&) = delete;
@@ -46,7 +51,8 @@ class ExecutionObserver {
   const ExecutionObserver* outer_;
 };
 
-/// While one lives, a graph runs inside a node: what is recorded in it drops its inputs again when it is evaluated, whatever transform is under way outside.
+/// While one lives, a graph runs inside a node: what is recorded in it drops its inputs again when it is
+/// evaluated, whatever transform is under way outside.
 class OwnGraph {
  public:
   OwnGraph();

@@ -32,7 +32,8 @@ constexpr Tables tables = make_tables();
 
 }  // namespace
 
-static_assert(std::endian::native == std::endian::little, "eight bytes are taken as one little-endian number");
+static_assert(std::endian::native == std::endian::little,
+              "eight bytes are taken as one little-endian number");
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   std::uint32_t rest = ~crc;

@@ -8,21 +8,25 @@
 
 namespace lodestone::engine {
 
-/// Writes named arrays to a safetensors file that appears under its name only at `commit`. The bytes of the file depend on what was written, not on the order.
+/// Writes named arrays to a safetensors file that appears under its name only at `commit`. The bytes of the
+/// file depend on what was written, not on the order.
 ///
-/// Complex arrays are stored as reals with (re, im) as a last axis, and declared in the metadata; so is a CRC-32C of every array and of the header.
+/// Complex arrays are stored as reals with (re, im) as a last axis, and declared in the metadata; so is a
+/// CRC-32C of every array and of the header.
 class SafetensorsSink final : public core::ArraySink {
  public:
   /// errors: FileError when the folder is missing or not writable.
   explicit SafetensorsSink(const std::filesystem::path& path);
   ~SafetensorsSink() override;
 
-  /// errors: InvalidArgument when the name is empty, no UTF-8, or exists; ShapeError when bytes and shape disagree.
+  /// errors: InvalidArgument when the name is empty, no UTF-8, or exists; ShapeError when bytes and shape
+  /// disagree.
   void write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) override;
-  /// errors: InvalidArgument for text that is no UTF-8 and for keys that are ours ("crc32c", "dtype") or hold an '@'.
+  /// errors: InvalidArgument for text that is no UTF-8 and for keys that are ours ("crc32c", "dtype") or hold
+  /// an '@'.
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
-  /// Writes all to disk and renames; temporary files that killed processes left behind for the same name are removed. Nothing can be written afterwards.
-  /// errors: FileError, also when the disk is full.
+  /// Writes all to disk and renames; temporary files that killed processes left behind for the same name are
+  /// removed. Nothing can be written afterwards. errors: FileError, also when the disk is full.
   void commit();
 
  private:
@@ -32,10 +36,12 @@ class SafetensorsSink final : public core::ArraySink {
 
 /// Reads a safetensors file, ours or another program's. Reads may come from several threads at once.
 ///
-/// A whole array that is read in one piece is compared with its checksum, where the file has one; a range is not (`verify` looks at everything).
+/// A whole array that is read in one piece is compared with its checksum, where the file has one; a range is
+/// not (`verify` looks at everything).
 class SafetensorsSource final : public core::ArraySource {
  public:
-  /// errors: FileError when the file is missing or unreadable; FormatError when it is cut off, not safetensors, or its header is wrong in any way.
+  /// errors: FileError when the file is missing or unreadable; FormatError when it is cut off, not
+  /// safetensors, or its header is wrong in any way.
   explicit SafetensorsSource(const std::filesystem::path& path);
   ~SafetensorsSource() override;
 
@@ -47,7 +53,8 @@ class SafetensorsSource final : public core::ArraySource {
   [[nodiscard]] bool has_attribute(const std::string& object, const std::string& key) const override;
   [[nodiscard]] std::string location() const override;
 
-  /// Compares every array that has a checksum with it, a few megabytes at a time. errors: FormatError that names the array.
+  /// Compares every array that has a checksum with it, a few megabytes at a time. errors: FormatError that
+  /// names the array.
   void verify() const;
 
  private:

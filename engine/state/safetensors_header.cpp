@@ -17,13 +17,14 @@ namespace {
 using core::DType;
 using Json = nlohmann::json;
 
-constexpr std::string_view opening = R"({"__metadata__":{"crc32c":")";  // of our headers; the checksum follows
+constexpr std::string_view opening =
+    R"({"__metadata__":{"crc32c":")";  // of our headers; the checksum follows
 constexpr std::string_view no_checksum = "00000000";
 constexpr int deepest = 3;  // {name: {data_offsets: [
 
 /// Names of the format, in the order of `DType`; complex numbers are pairs of their real type.
-constexpr std::array<std::string_view, core::n_dtypes> format_names{"BOOL", "I8",  "U8",  "I32", "U32", "I64", "U64",
-                                                                    "BF16", "F16", "F32", "F64", "F32", "F64"};
+constexpr std::array<std::string_view, core::n_dtypes> format_names{
+    "BOOL", "I8", "U8", "I32", "U32", "I64", "U64", "BF16", "F16", "F32", "F64", "F32", "F64"};
 std::string_view format_name(DType dtype) { return format_names[static_cast<std::size_t>(dtype)]; }
 
 std::optional<DType> dtype_of_format(std::string_view name) {
@@ -36,21 +37,23 @@ std::string quoted(const std::string& text, const std::string& path) {
   try {
     return Json(text).dump();
   } catch (const Json::exception&) {
-    throw core::InvalidArgument("engine::Safetensors", "{}: expected names and texts in UTF-8, got \"{}\"", path, text);
+    throw core::InvalidArgument("engine::Safetensors", "{}: expected names and texts in UTF-8, got \"{}\"",
+                                path, text);
   }
 }
 
 std::string entry_text(const Entry& entry) {
   std::vector<std::int64_t> shape = entry.info.shape;
   if (core::is_complex(entry.info.dtype)) shape.push_back(2);
-  return fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", format_name(entry.info.dtype), fmt::join(shape, ","),
-                     entry.begin, entry.end);
+  return fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", format_name(entry.info.dtype),
+                     fmt::join(shape, ","), entry.begin, entry.end);
 }
 
 /// Checks and reads one header; every error names the file.
 class Parser {
  public:
-  Parser(std::string_view text, std::uint64_t n_data, const std::string& path) : text_(text), n_data_(n_data), path_(path) {}
+  Parser(std::string_view text, std::uint64_t n_data, const std::string& path)
+      : text_(text), n_data_(n_data), path_(path) {}
 
   Header header() {
     if (!text_.starts_with('{')) fail("a header that begins with {", "something else");
@@ -69,7 +72,9 @@ class Parser {
  private:
   template <class Expected, class Got>
   [[noreturn]] void fail(const Expected& expected, const Got& got) const {
-    throw core::FormatError("engine::Safetensors", "{}: expected {}, got {}; the file is damaged or of another kind", path_, expected, got);
+    throw core::FormatError("engine::Safetensors",
+                            "{}: expected {}, got {}; the file is damaged or of another kind", path_,
+                            expected, got);
   }
 
   /// The JSON tree, refused where a key comes twice: parsers disagree about which one counts.
@@ -111,12 +116,15 @@ class Parser {
     if (computed != written) fail(fmt::format("a header with checksum {}", written), computed);
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> integers(const std::string& name, const Json& object, const char* key) const {
+  [[nodiscard]] std::vector<std::uint64_t> integers(const std::string& name, const Json& object,
+                                                    const char* key) const {
     const auto found = object.find(key);
-    if (found == object.end() || !found->is_array()) fail(fmt::format("array \"{}\" with {}", name, key), "none");
+    if (found == object.end() || !found->is_array())
+      fail(fmt::format("array \"{}\" with {}", name, key), "none");
     std::vector<std::uint64_t> result;
     for (const Json& value : *found) {
-      if (!value.is_number_unsigned()) fail(fmt::format("whole numbers as {} of \"{}\"", key, name), "something else");
+      if (!value.is_number_unsigned())
+        fail(fmt::format("whole numbers as {} of \"{}\"", key, name), "something else");
       result.push_back(value.get<std::uint64_t>());
     }
     return result;
@@ -130,7 +138,8 @@ class Parser {
     const std::optional<DType> dtype = dtype_of_format(dtype_name);
     if (!dtype) {
       throw core::FormatError("engine::Safetensors",
-                              "{}: expected array \"{}\" as BOOL, I8, U8, I32, U32, I64, U64, BF16, F16, F32 or F64, got {}; convert it",
+                              "{}: expected array \"{}\" as BOOL, I8, U8, I32, U32, I64, U64, BF16, F16, F32 "
+                              "or F64, got {}; convert it",
                               path_, name, dtype_name);
     }
     Entry result;
@@ -145,7 +154,8 @@ class Parser {
     }
     const std::vector<std::uint64_t> offsets = integers(name, json, "data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] - offsets[0] != bytes) {
-      fail(fmt::format("data_offsets of \"{}\" that span {} bytes", name, bytes), fmt::format("[{}]", fmt::join(offsets, ", ")));
+      fail(fmt::format("data_offsets of \"{}\" that span {} bytes", name, bytes),
+           fmt::format("[{}]", fmt::join(offsets, ", ")));
     }
     result.begin = offsets[0];
     result.end = offsets[1];
@@ -167,19 +177,22 @@ class Parser {
       end = array->end;
     }
     if (end != n_data_) {
-      throw core::FormatError("engine::Safetensors", "{}: expected {} bytes of data, got {}; {}", path_, end, n_data_,
-                              end > n_data_ ? "the file is cut off" : "there are bytes of no array");
+      throw core::FormatError("engine::Safetensors", "{}: expected {} bytes of data, got {}; {}", path_, end,
+                              n_data_, end > n_data_ ? "the file is cut off" : "there are bytes of no array");
     }
   }
 
-  void declare_complex(const std::string& name, Entry& array, const std::map<std::string, std::string>& metadata) const {
+  void declare_complex(const std::string& name, Entry& array,
+                       const std::map<std::string, std::string>& metadata) const {
     const auto declared = metadata.find(metadata_key(name, dtype_key));
     if (declared == metadata.end()) return;
     const DType dtype = array.info.dtype == DType::f32 ? DType::c64 : DType::c128;
-    const bool pairs = core::real_of(dtype) == array.info.dtype && !array.info.shape.empty() && array.info.shape.back() == 2;
+    const bool pairs =
+        core::real_of(dtype) == array.info.dtype && !array.info.shape.empty() && array.info.shape.back() == 2;
     if (!pairs || declared->second != core::name_of(dtype)) {
       fail(fmt::format("array \"{}\", declared as {}, as pairs of reals", name, declared->second),
-           fmt::format("{} of shape ({})", core::name_of(array.info.dtype), fmt::join(array.info.shape, ", ")));
+           fmt::format("{} of shape ({})", core::name_of(array.info.dtype),
+                       fmt::join(array.info.shape, ", ")));
     }
     array.info.dtype = dtype;
     array.info.shape.pop_back();
@@ -200,26 +213,33 @@ std::string checksum_text(std::uint32_t checksum) { return fmt::format("{:08x}",
 
 std::string compose(const Header& header, const std::string& path) {
   std::string text = fmt::format("{}{}\"", opening, no_checksum);
-  for (const auto& [key, value] : header.metadata) text += fmt::format(",{}:{}", quoted(key, path), quoted(value, path));
+  for (const auto& [key, value] : header.metadata)
+    text += fmt::format(",{}:{}", quoted(key, path), quoted(value, path));
   text += '}';
-  for (const auto& [name, entry] : header.arrays) text += fmt::format(",{}:{}", quoted(name, path), entry_text(entry));
+  for (const auto& [name, entry] : header.arrays)
+    text += fmt::format(",{}:{}", quoted(name, path), entry_text(entry));
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > most_header_bytes) {
     throw core::InvalidArgument("engine::Safetensors",
-                                "{}: expected names, shapes and attributes of at most {} bytes, got {}; write fewer arrays into one file",
+                                "{}: expected names, shapes and attributes of at most {} bytes, got {}; "
+                                "write fewer arrays into one file",
                                 path, most_header_bytes, text.size());
   }
-  return text.replace(opening.size(), no_checksum.size(), checksum_text(crc32c(std::as_bytes(std::span(text)))));
+  return text.replace(opening.size(), no_checksum.size(),
+                      checksum_text(crc32c(std::as_bytes(std::span(text)))));
 }
 
-Header parse(std::string_view text, std::uint64_t n_data, const std::string& path) { return Parser(text, n_data, path).header(); }
+Header parse(std::string_view text, std::uint64_t n_data, const std::string& path) {
+  return Parser(text, n_data, path).header();
+}
 
 void place(Header& header) {
   const auto width = [](const Entry& entry) { return core::size_of(core::real_of(entry.info.dtype)); };
   std::vector<Entry*> order;
   for (auto& [name, entry] : header.arrays) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(), [&](const Entry* a, const Entry* b) { return width(*a) > width(*b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Entry* a, const Entry* b) { return width(*a) > width(*b); });
   std::uint64_t end = 0;
   for (Entry* entry : order) {
     entry->begin = end;

@@ -24,21 +24,23 @@ struct Header {
 inline constexpr std::string_view metadata_name = "__metadata__";
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;  ///< the format's limit
 inline constexpr std::string_view checksum_key =
-    "crc32c";                                           ///< "array@crc32c": of the array's bytes; "crc32c", the first of all: of the header
-inline constexpr std::string_view dtype_key = "dtype";  ///< "array@dtype": c64 or c128, whose numbers are stored as pairs
+    "crc32c";  ///< "array@crc32c": of the array's bytes; "crc32c", the first of all: of the header
+inline constexpr std::string_view dtype_key =
+    "dtype";  ///< "array@dtype": c64 or c128, whose numbers are stored as pairs
 
 /// "object@key", "key" for the root.
 [[nodiscard]] std::string metadata_key(const std::string& object, std::string_view key);
 /// Eight hexadecimal digits.
 [[nodiscard]] std::string checksum_text(std::uint32_t checksum);
 
-/// The header as it stands in the file, its own checksum put in, filled with blanks so that the data begin at a multiple of 8.
-/// errors: InvalidArgument for a name or text that is no UTF-8, or a header past the limit.
+/// The header as it stands in the file, its own checksum put in, filled with blanks so that the data begin at
+/// a multiple of 8. errors: InvalidArgument for a name or text that is no UTF-8, or a header past the limit.
 [[nodiscard]] std::string compose(const Header& header, const std::string& path);
 /// errors: FormatError for anything that is not a header of `n_data` bytes of data without gap or overlap.
 [[nodiscard]] Header parse(std::string_view text, std::uint64_t n_data, const std::string& path);
 
-/// Places the arrays one after the other, the widest elements first, so that each begins at a multiple of its element.
+/// Places the arrays one after the other, the widest elements first, so that each begins at a multiple of its
+/// element.
 void place(Header& header);
 
 }  // namespace lodestone::engine::safetensors

@@ -19,7 +19,8 @@ struct SafetensorsSink::Impl {
   }
 
   void require_open() const {
-    if (is_committed) throw core::InvalidArgument("engine::SafetensorsSink", "{}: nothing can be written after commit", path);
+    if (is_committed)
+      throw core::InvalidArgument("engine::SafetensorsSink", "{}: nothing can be written after commit", path);
   }
 
   std::string path;
@@ -31,28 +32,34 @@ struct SafetensorsSink::Impl {
 SafetensorsSink::SafetensorsSink(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(path)) {}
 SafetensorsSink::~SafetensorsSink() = default;
 
-void SafetensorsSink::write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) {
+void SafetensorsSink::write(const std::string& name, const core::ArrayInfo& info,
+                            std::span<const std::byte> bytes) {
   impl_->require_open();
   const std::size_t expected = static_cast<std::size_t>(info.count()) * core::size_of(info.dtype);
   if (bytes.size() != expected) {
-    throw core::ShapeError("engine::SafetensorsSink", "{}: array \"{}\": expected {} bytes for its shape, got {}", impl_->path, name,
+    throw core::ShapeError("engine::SafetensorsSink",
+                           "{}: array \"{}\": expected {} bytes for its shape, got {}", impl_->path, name,
                            expected, bytes.size());
   }
-  if (name.empty() || name == metadata_name || !impl_->bytes.emplace(name, std::vector(bytes.begin(), bytes.end())).second) {
-    throw core::InvalidArgument("engine::SafetensorsSink", "{}: expected a new array name, got \"{}\"; write each array once", impl_->path,
-                                name);
+  if (name.empty() || name == metadata_name ||
+      !impl_->bytes.emplace(name, std::vector(bytes.begin(), bytes.end())).second) {
+    throw core::InvalidArgument("engine::SafetensorsSink",
+                                "{}: expected a new array name, got \"{}\"; write each array once",
+                                impl_->path, name);
   }
   impl_->header.arrays[name].info = info;
   impl_->header.metadata[metadata_key(name, checksum_key)] = checksum_text(crc32c(bytes));
-  if (core::is_complex(info.dtype)) impl_->header.metadata[metadata_key(name, dtype_key)] = core::name_of(info.dtype);
+  if (core::is_complex(info.dtype))
+    impl_->header.metadata[metadata_key(name, dtype_key)] = core::name_of(info.dtype);
 }
 
 void SafetensorsSink::attribute(const std::string& object, const std::string& key, const std::string& text) {
   impl_->require_open();
   if (key.empty() || key == checksum_key || key == dtype_key || key.find('@') != std::string::npos) {
-    throw core::InvalidArgument("engine::SafetensorsSink",
-                                "{}: expected an attribute other than crc32c and dtype and without '@', got \"{}\"; rename it", impl_->path,
-                                key);
+    throw core::InvalidArgument(
+        "engine::SafetensorsSink",
+        "{}: expected an attribute other than crc32c and dtype and without '@', got \"{}\"; rename it",
+        impl_->path, key);
   }
   impl_->header.metadata[metadata_key(object, key)] = text;
 }

@@ -4,14 +4,13 @@
 #include "engine/state/safetensors.hpp"
 #include "engine/state/safetensors_header.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace lodestone::engine {
 
@@ -24,7 +23,8 @@ constexpr std::size_t verified_at_once = std::size_t{1} << 22;  // bytes
 /// A file open for reading; reads name their place, so that threads can share it.
 class ReadOnlyFile {
  public:
-  explicit ReadOnlyFile(std::string path) : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit ReadOnlyFile(std::string path)
+      : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) fail(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) fail(S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
@@ -44,8 +44,9 @@ class ReadOnlyFile {
       const ssize_t n = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(at));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
-        throw core::FileError("engine::SafetensorsSource", "{}: expected {} bytes at {}, got: {}; was it changed while it was read?", path_,
-                              out.size(), at, n == 0 ? "the end of the file" : std::strerror(errno));
+        throw core::FileError("engine::SafetensorsSource",
+                              "{}: expected {} bytes at {}, got: {}; was it changed while it was read?",
+                              path_, out.size(), at, n == 0 ? "the end of the file" : std::strerror(errno));
       }
       at += static_cast<std::uint64_t>(n);
       out = out.subspan(static_cast<std::size_t>(n));
@@ -56,7 +57,8 @@ class ReadOnlyFile {
   [[noreturn]] void fail(const char* got) {
     const std::string reason = got;
     if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
-    throw core::FileError("engine::SafetensorsSource", "{}: expected a readable file, got: {}; check the path", path_, reason);
+    throw core::FileError("engine::SafetensorsSource",
+                          "{}: expected a readable file, got: {}; check the path", path_, reason);
   }
 
   std::string path_;
@@ -69,12 +71,16 @@ class ReadOnlyFile {
 struct SafetensorsSource::Impl {
   explicit Impl(const std::filesystem::path& path) : file(path.string()) {
     std::array<std::byte, 8> length{};
-    if (file.size() < length.size()) fail(fmt::format("at least {} bytes", length.size()), file.size(), "the file is cut off");
+    if (file.size() < length.size())
+      fail(fmt::format("at least {} bytes", length.size()), file.size(), "the file is cut off");
     file.read(0, length);
     std::uint64_t n_header = 0;
-    for (std::size_t i = length.size(); i-- > 0;) n_header = (n_header << 8) | std::to_integer<std::uint64_t>(length[i]);
+    for (std::size_t i = length.size(); i-- > 0;)
+      n_header = (n_header << 8) | std::to_integer<std::uint64_t>(length[i]);
     const std::uint64_t most = std::min(most_header_bytes, file.size() - length.size());
-    if (n_header > most) fail(fmt::format("a header of at most {} bytes", most), n_header, "the file is cut off or not safetensors");
+    if (n_header > most)
+      fail(fmt::format("a header of at most {} bytes", most), n_header,
+           "the file is cut off or not safetensors");
     std::string text(n_header, '\0');
     file.read(length.size(), std::as_writable_bytes(std::span(text)));
     data_begin = length.size() + n_header;
@@ -83,13 +89,15 @@ struct SafetensorsSource::Impl {
 
   template <class Got>
   [[noreturn]] void fail(const std::string& expected, const Got& got, const char* what) const {
-    throw core::FormatError("engine::SafetensorsSource", "{}: expected {}, got {}; {}", file.path(), expected, got, what);
+    throw core::FormatError("engine::SafetensorsSource", "{}: expected {}, got {}; {}", file.path(), expected,
+                            got, what);
   }
 
   [[nodiscard]] const Entry& entry(const std::string& name) const {
     const auto found = header.arrays.find(name);
     if (found == header.arrays.end())
-      fail(fmt::format("an array \"{}\"", name), "none", "was the file written by another program or version?");
+      fail(fmt::format("an array \"{}\"", name), "none",
+           "was the file written by another program or version?");
     return found->second;
   }
 
@@ -111,10 +119,13 @@ struct SafetensorsSource::Impl {
   Header header;
 };
 
-SafetensorsSource::SafetensorsSource(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(path)) {}
+SafetensorsSource::SafetensorsSource(const std::filesystem::path& path)
+    : impl_(std::make_unique<Impl>(path)) {}
 SafetensorsSource::~SafetensorsSource() = default;
 
-bool SafetensorsSource::contains(const std::string& name) const { return impl_->header.arrays.contains(name); }
+bool SafetensorsSource::contains(const std::string& name) const {
+  return impl_->header.arrays.contains(name);
+}
 
 std::vector<std::string> SafetensorsSource::names() const {
   std::vector<std::string> result;
@@ -130,8 +141,8 @@ void SafetensorsSource::read(const std::string& name, std::int64_t first, std::s
   const auto n_bytes = static_cast<std::int64_t>(out.size());
   const std::int64_t count = entry.info.count();
   if (n_bytes % element != 0 || first < 0 || first > count || n_bytes / element > count - first) {
-    impl_->fail(fmt::format("a range of the {} elements of \"{}\"", count, name), fmt::format("{} to {}", first, first + n_bytes / element),
-                "is it another file than it was?");
+    impl_->fail(fmt::format("a range of the {} elements of \"{}\"", count, name),
+                fmt::format("{} to {}", first, first + n_bytes / element), "is it another file than it was?");
   }
   impl_->file.read(impl_->data_begin + entry.begin + static_cast<std::uint64_t>(first * element), out);
   if (n_bytes == count * element) impl_->compare(name, crc32c(out));

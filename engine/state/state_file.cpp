@@ -16,11 +16,13 @@ constexpr const char* format_version = "1";
 void check_format(const core::ArraySource& source) {
   const std::string found = source.has_attribute("", "format") ? source.attribute("", "format") : "";
   if (found.starts_with("lodestone") && found != format) {
-    throw core::FormatError("engine::read_state", "{}: expected a {}, got a {}; is it the right file?", source.location(), format, found);
+    throw core::FormatError("engine::read_state", "{}: expected a {}, got a {}; is it the right file?",
+                            source.location(), format, found);
   }
   const std::string version = found == format ? source.attribute("", "format_version") : format_version;
   if (version != format_version) {
-    throw core::FormatError("engine::read_state", "{}: expected format_version {}, got {}; read it with the version that wrote it",
+    throw core::FormatError("engine::read_state",
+                            "{}: expected format_version {}, got {}; read it with the version that wrote it",
                             source.location(), format_version, version);
   }
 }
@@ -52,7 +54,9 @@ void save_state(const std::filesystem::path& path, const NamedTensors& state) {
   sink.commit();
 }
 
-NamedTensors read_state(const std::filesystem::path& path, Device device) { return read_state(SafetensorsSource(path), device); }
+NamedTensors read_state(const std::filesystem::path& path, Device device) {
+  return read_state(SafetensorsSource(path), device);
+}
 
 void save_state(const std::filesystem::path& path, const Stateful& from) { save_state(path, from.state()); }
 
@@ -69,7 +73,8 @@ void load_state(const std::filesystem::path& path, const Stateful& into) {
     into.load_state(state);
   } catch (const core::InvalidArgument& error) {
     std::string_view text = error.what();
-    if (const auto component = text.find("] "); component != std::string_view::npos) text.remove_prefix(component + 2);
+    if (const auto component = text.find("] "); component != std::string_view::npos)
+      text.remove_prefix(component + 2);
     throw core::FormatError("engine::load_state", "{}: {}", path.string(), text);
   }
 }

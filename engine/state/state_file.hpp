@@ -10,19 +10,20 @@
 
 namespace lodestone::engine {
 
-/// Writes each tensor as an array of its name; beside them the attributes format, format_version and engine_version. The same tensors give the same bytes.
-/// errors: those of the sink.
+/// Writes each tensor as an array of its name; beside them the attributes format, format_version and
+/// engine_version. The same tensors give the same bytes. errors: those of the sink.
 void write_state(core::ArraySink& sink, const NamedTensors& state);
 /// All arrays of a source as tensors; also of files that other programs wrote.
 /// errors: FormatError for a file of ours that is no state, or one of a later format; those of the source.
 [[nodiscard]] NamedTensors read_state(const core::ArraySource& source, Device device = default_device());
 
-/// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each names the file.
+/// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each
+/// names the file.
 void save_state(const std::filesystem::path& path, const NamedTensors& state);
 [[nodiscard]] NamedTensors read_state(const std::filesystem::path& path, Device device = default_device());
-/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken over, each tensor to the device of its
-/// variable, or nothing.
-/// errors: also FormatError for the state of another one, with names missing and unexpected, and shapes that differ.
+/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken
+/// over, each tensor to the device of its variable, or nothing. errors: also FormatError for the state of
+/// another one, with names missing and unexpected, and shapes that differ.
 void save_state(const std::filesystem::path& path, const Stateful& from);
 void load_state(const std::filesystem::path& path, const Stateful& into);
 

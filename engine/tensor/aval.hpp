@@ -10,7 +10,8 @@ namespace lodestone::engine {
 
 using core::DType;
 
-/// Where a tensor lives. `cpu:1` is a second device on the same processor, with memory of its own, so that placement is tested everywhere.
+/// Where a tensor lives. `cpu:1` is a second device on the same processor, with memory of its own, so that
+/// placement is tested everywhere.
 struct Device {
   enum class Kind : std::uint8_t { cpu, cuda };
   Kind kind = Kind::cpu;
@@ -25,19 +26,23 @@ inline Device default_device = cpu;
 }
 /// Where tensors live for whose maker nobody says where.
 [[nodiscard]] inline Device default_device() noexcept { return detail::default_device; }
-/// To be called before tensors are made, not while other threads make some. errors: DeviceError for a device this build does not have.
+/// To be called before tensors are made, not while other threads make some. errors: DeviceError for a device
+/// this build does not have.
 void set_default_device(Device device);
 
-/// How a tensor is split over ranks: an entry of the table of layouts; 0 = whole on every rank, the only one so far.
+/// How a tensor is split over ranks: an entry of the table of layouts; 0 = whole on every rank, the only one
+/// so far.
 struct Layout {
   std::uint32_t id = 0;
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// What a tensor is: an array of numbers, an opaque object (a factorisation), or several tensors. Ops take arrays unless their row says otherwise.
+/// What a tensor is: an array of numbers, an opaque object (a factorisation), or several tensors. Ops take
+/// arrays unless their row says otherwise.
 enum class Kind : std::uint8_t { array, handle, tuple };
 
-/// The abstract value of a tensor: all that is known without its elements. Of a handle, shape and dtype are those of its tangents.
+/// The abstract value of a tensor: all that is known without its elements. Of a handle, shape and dtype are
+/// those of its tangents.
 struct Aval {
   Shape shape;
   DType dtype = DType::f32;

@@ -10,7 +10,8 @@
 namespace lodestone::engine {
 
 IntList::IntList(std::span<const Dim> values) : size_(static_cast<int>(values.size())) {
-  if (values.size() > max_size) throw core::ShapeError("engine", "expected at most {} axes, got {}", max_size, values.size());
+  if (values.size() > max_size)
+    throw core::ShapeError("engine", "expected at most {} axes, got {}", max_size, values.size());
   std::copy(values.begin(), values.end(), values_.begin());
 }
 
@@ -49,7 +50,8 @@ std::string IntList::text() const { return fmt::format("[{}]", fmt::join(begin()
 
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = IntList::filled(shape.rank(), 1);
-  for (int axis = shape.rank() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * std::max<Dim>(shape[axis + 1], 1);
+  for (int axis = shape.rank() - 2; axis >= 0; --axis)
+    strides[axis] = strides[axis + 1] * std::max<Dim>(shape[axis + 1], 1);
   return strides;
 }
 

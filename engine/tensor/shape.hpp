@@ -10,7 +10,8 @@
 
 namespace lodestone::engine {
 
-/// Extent of an axis. An alias today; symbolic extents replace it without touching the shape rules, which use named helpers only.
+/// Extent of an axis. An alias today; symbolic extents replace it without touching the shape rules, which use
+/// named helpers only.
 using Dim = std::int64_t;
 
 /// A short list of integers without an allocation: extents, strides, axes.
@@ -39,7 +40,9 @@ class IntList {
   [[nodiscard]] IntList erased(int at) const;
   [[nodiscard]] std::string text() const;  ///< "[3, 4]"
 
-  friend bool operator==(const IntList& a, const IntList& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const IntList& a, const IntList& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  protected:
   std::array<Dim, max_size> values_{};
@@ -50,7 +53,8 @@ class IntList {
 class Shape : public IntList {
  public:
   using IntList::IntList;
-  Shape(const IntList& list) : IntList(list) {}  // NOLINT(google-explicit-constructor): the same thing by another name
+  Shape(const IntList& list)
+      : IntList(list) {}  // NOLINT(google-explicit-constructor): the same thing by another name
   [[nodiscard]] int rank() const { return size_; }
   /// Number of elements.
   [[nodiscard]] std::int64_t count() const {

@@ -11,9 +11,11 @@
 
 namespace lodestone::engine {
 
-/// An array of numbers, or the recipe for one: operations are recorded and run when elements are asked for. Immutable; copies share.
+/// An array of numbers, or the recipe for one: operations are recorded and run when elements are asked for.
+/// Immutable; copies share.
 ///
-/// Gradients come from transforms of functions (`grad`), not from the tensor. A tensor that has not been evaluated belongs to the thread that recorded it.
+/// Gradients come from transforms of functions (`grad`), not from the tensor. A tensor that has not been
+/// evaluated belongs to the thread that recorded it.
 class Tensor {
  public:
   Tensor() = default;  ///< no tensor; only `is_valid` may be asked
@@ -21,12 +23,14 @@ class Tensor {
 
   /// Copies the elements, row-major. errors: ShapeError when their number is not that of the shape.
   template <class T>
-  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape, Device device = default_device(),
+  [[nodiscard]] static Tensor from(std::span<const T> values, const Shape& shape,
+                                   Device device = default_device(),
                                    std::source_location where = std::source_location::current()) {
     return from_bytes(std::as_bytes(values), {shape, core::dtype_of<T>, device}, where);
   }
   template <class T>
-  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = default_device(),
+  [[nodiscard]] static Tensor from(const std::vector<T>& values, const Shape& shape,
+                                   Device device = default_device(),
                                    std::source_location where = std::source_location::current()) {
     return from(std::span<const T>(values), shape, device, where);
   }
@@ -42,7 +46,8 @@ class Tensor {
   [[nodiscard]] DType dtype() const { return node_->aval.dtype; }
   [[nodiscard]] Device device() const { return node_->aval.device; }
 
-  /// Runs what is recorded. errors: those of the kernels; InvalidArgument inside `vmap`, where elements do not exist.
+  /// Runs what is recorded. errors: those of the kernels; InvalidArgument inside `vmap`, where elements do
+  /// not exist.
   const Tensor& eval() const;
   /// The only element. errors: ShapeError for more or none, InvalidArgument for another dtype.
   template <class T>
@@ -63,7 +68,8 @@ class Tensor {
     return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(count())};
   }
   /// The same as bytes, of whatever dtype.
-  [[nodiscard]] std::span<const std::byte> bytes(std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] std::span<const std::byte> bytes(
+      std::source_location where = std::source_location::current()) const {
     return contiguous_bytes(dtype(), where);
   }
 
@@ -72,7 +78,8 @@ class Tensor {
 
  private:
   void check_item(DType dtype, const std::source_location& where) const;
-  [[nodiscard]] std::span<const std::byte> contiguous_bytes(DType dtype, const std::source_location& where) const;
+  [[nodiscard]] std::span<const std::byte> contiguous_bytes(DType dtype,
+                                                            const std::source_location& where) const;
   mutable NodePtr node_;  ///< reading elements may replace it by its row-major copy
 };
 
@@ -83,7 +90,8 @@ void eval(std::span<const Tensor> tensors);
 
 /// A tensor argument, and the line of the user's code that gave it: made by implicit conversion at the call.
 struct Located {
-  Located(Tensor argument, std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
+  Located(Tensor argument,
+          std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : tensor(std::move(argument)), where(line) {}
   Tensor tensor;
   std::source_location where;
@@ -91,13 +99,16 @@ struct Located {
 
 /// An operand of arithmetic: a tensor, or a number that takes dtype and device from the other operand.
 struct Operand {
-  Operand(Tensor argument, std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
+  Operand(Tensor argument,
+          std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : tensor(std::move(argument)), where(line) {}
   template <class T>
   requires std::is_arithmetic_v<T> Operand(
-      T value, std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
+      T value,
+      std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : number(static_cast<double>(value)), where(line) {}
-  Operand(std::complex<double> value, std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
+  Operand(std::complex<double> value,
+          std::source_location line = std::source_location::current())  // NOLINT(google-explicit-constructor)
       : number(value), where(line) {}
   Tensor tensor;  ///< not valid: the number counts
   std::complex<double> number;

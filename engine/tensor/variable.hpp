@@ -8,12 +8,14 @@
 
 namespace lodestone::engine {
 
-/// A cell that holds a tensor and may be given another: where state lives while tensors stay immutable. Copies name the same cell.
+/// A cell that holds a tensor and may be given another: where state lives while tensors stay immutable.
+/// Copies name the same cell.
 ///
 /// Shape, dtype and device are those of the first tensor for good. A cell belongs to one thread at a time.
 class Variable {
  public:
-  /// A parameter is what training changes along its gradient; state is kept and saved beside it: running statistics, moments, random keys.
+  /// A parameter is what training changes along its gradient; state is kept and saved beside it: running
+  /// statistics, moments, random keys.
   enum class Role : std::uint8_t { parameter, state };
 
   /// errors: InvalidArgument for an empty tensor, and for a parameter that is no floating-point number.
@@ -23,12 +25,14 @@ class Variable {
   [[nodiscard]] Role role() const { return cell_->role; }
   [[nodiscard]] const Aval& aval() const { return cell_->value.aval(); }
   [[nodiscard]] Tensor value() const { return cell_->value; }
-  /// From here on the cell holds `value`, evaluated or not. errors: ShapeError for another shape, dtype or device; InvalidArgument for a tensor without
-  /// elements, inside `vmap`.
+  /// From here on the cell holds `value`, evaluated or not. errors: ShapeError for another shape, dtype or
+  /// device; InvalidArgument for a tensor without elements, inside `vmap`.
   void assign(const Located& value) const;
 
-  [[nodiscard]] const void* id() const { return cell_.get(); }                                 ///< of the cell, while it lives
-  friend bool operator==(const Variable& a, const Variable& b) { return a.cell_ == b.cell_; }  ///< the same cell
+  [[nodiscard]] const void* id() const { return cell_.get(); }  ///< of the cell, while it lives
+  friend bool operator==(const Variable& a, const Variable& b) {
+    return a.cell_ == b.cell_;
+  }  ///< the same cell
 
  private:
   struct Cell {
@@ -45,8 +49,9 @@ using Variables = std::vector<Variable>;
 /// The tensors that the cells hold now.
 [[nodiscard]] Tensors values_of(std::span<const Variable> variables);
 
-/// While one lives, the variables hold other tensors, which a transform can follow. At its end each of them gets its own back, except where something was
-/// assigned meanwhile. If it ends without `keep`, because of an exception, no cell has changed: also the others hold again what they held before.
+/// While one lives, the variables hold other tensors, which a transform can follow. At its end each of them
+/// gets its own back, except where something was assigned meanwhile. If it ends without `keep`, because of an
+/// exception, no cell has changed: also the others hold again what they held before.
 class HeldValues {
  public:
   /// errors: ShapeError when the tensors do not fit the variables.

@@ -7,15 +7,17 @@ namespace lodestone::engine {
 
 /// What callbacks may look at between the gradients of a step and the step.
 struct Step {
-  std::int64_t number = 0;      ///< counted from 1
-  double loss = 0.0;            ///< mean over the batches of the step
-  Tensors gradients;            ///< of the optimiser's parameters, as they came, not clipped
-  std::function<void()> again;  ///< computes loss and gradients once more from the same state, for looking closer
+  std::int64_t number = 0;  ///< counted from 1
+  double loss = 0.0;        ///< mean over the batches of the step
+  Tensors gradients;        ///< of the optimiser's parameters, as they came, not clipped
+  std::function<void()>
+      again;  ///< computes loss and gradients once more from the same state, for looking closer
 };
 enum class Verdict : std::uint8_t { take, skip };
 enum class Moment : std::uint8_t { step, epoch };
 
-/// Looks into a training while it runs. What it has to remember is state, so that a resume goes on with it: `add_state` in the constructor.
+/// Looks into a training while it runs. What it has to remember is state, so that a resume goes on with it:
+/// `add_state` in the constructor.
 class Callback : public Stateful {
  public:
   virtual ~Callback() = default;
@@ -25,7 +27,8 @@ class Callback : public Stateful {
 
   /// Before the first step, after a state was loaded.
   virtual void begin(Training&) {}
-  /// Whether a step is made; one that is skipped leaves the network as it was before. Errors thrown here end the training.
+  /// Whether a step is made; one that is skipped leaves the network as it was before. Errors thrown here end
+  /// the training.
   virtual Verdict judge(Training&, const Step&) { return Verdict::take; }
   virtual void after_step(Training&) {}
   /// With the figures of the epoch at hand.

@@ -20,7 +20,8 @@ Tensor number(double value) { return Tensor::from(std::vector<double>{value}, {}
 
 std::string text_of(const Figures& figures) {
   std::string text;
-  for (const auto& [name, value] : figures) text += fmt::format("{}{} {:.5g}", text.empty() ? "" : ", ", name, value);
+  for (const auto& [name, value] : figures)
+    text += fmt::format("{}{} {:.5g}", text.empty() ? "" : ", ", name, value);
   return text;
 }
 
@@ -33,15 +34,18 @@ std::string header_of(const Training& training) {
 /// The header and the rows up to this epoch.
 std::string rows_until(const std::filesystem::path& path, std::int64_t epoch) {
   std::ifstream file(path);
-  if (!file) throw core::FileError("engine::Csv", "cannot read {}, the table of the training that is resumed", path.string());
+  if (!file)
+    throw core::FileError("engine::Csv", "cannot read {}, the table of the training that is resumed",
+                          path.string());
   std::string line, text;
   for (std::int64_t row = 0; row <= epoch; ++row) {
-    const bool is_row =
-        std::getline(file, line) && (row == 0 ? line.starts_with("epoch,steps,") : line.starts_with(fmt::format("{},", row)));
+    const bool is_row = std::getline(file, line) && (row == 0 ? line.starts_with("epoch,steps,")
+                                                              : line.starts_with(fmt::format("{},", row)));
     if (!is_row)
-      throw core::FormatError("engine::Csv",
-                              "{}:{}: expected the table of the training that is resumed, with rows up to epoch {}, got \"{}\"",
-                              path.string(), row + 1, epoch, line);
+      throw core::FormatError(
+          "engine::Csv",
+          "{}:{}: expected the table of the training that is resumed, with rows up to epoch {}, got \"{}\"",
+          path.string(), row + 1, epoch, line);
     text += line + "\n";
   }
   return text;
@@ -67,18 +71,21 @@ void BestSoFar::forget_waiting() const { n_waited_.assign(whole(0)); }
 
 double BestSoFar::best() const { return best_.value().item<double>(); }
 
-EarlyStopping::EarlyStopping(EarlyStoppingOptions options) : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {}
+EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
+    : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {}
 
 void EarlyStopping::after_epoch(Training& training) {
   const std::int64_t n = best_.update(training);
   if (n >= options_.patience && n > 0)
-    training.stop(fmt::format("{} has not become better than {:.5g} for {} epochs", options_.watch.figure, best_.best(), n));
+    training.stop(fmt::format("{} has not become better than {:.5g} for {} epochs", options_.watch.figure,
+                              best_.best(), n));
 }
 
 ReduceOnPlateau::ReduceOnPlateau(ReduceOnPlateauOptions options)
     : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {
   if (!(options_.factor > 0.0 && options_.factor < 1.0))
-    throw core::InvalidArgument("engine::ReduceOnPlateau", "expected a factor between 0 and 1, got {}", options_.factor);
+    throw core::InvalidArgument("engine::ReduceOnPlateau", "expected a factor between 0 and 1, got {}",
+                                options_.factor);
 }
 
 void ReduceOnPlateau::after_epoch(Training& training) {
@@ -86,16 +93,19 @@ void ReduceOnPlateau::after_epoch(Training& training) {
   if (n < options_.patience || n == 0) return;
   best_.forget_waiting();
   const double rate = training.optimizer().learning_rate();
-  if (rate > options_.lowest_rate) training.optimizer().scale_learning_rate(std::max(options_.factor, options_.lowest_rate / rate));
+  if (rate > options_.lowest_rate)
+    training.optimizer().scale_learning_rate(std::max(options_.factor, options_.lowest_rate / rate));
 }
 
-Checkpoint::Checkpoint(CheckpointOptions options) : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {}
+Checkpoint::Checkpoint(CheckpointOptions options)
+    : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {}
 
 void Checkpoint::save(Training& training, Moment moment) {
   const auto is_due = [](std::int64_t n, std::int64_t every) { return every > 0 && n % every == 0; };
-  if (moment == Moment::epoch && !options_.best.empty() && best_.update(training) == 0) save_state(options_.best, training.net());
-  const bool due =
-      moment == Moment::epoch ? is_due(training.n_epochs(), options_.every_epochs) : is_due(training.n_steps(), options_.every_steps);
+  if (moment == Moment::epoch && !options_.best.empty() && best_.update(training) == 0)
+    save_state(options_.best, training.net());
+  const bool due = moment == Moment::epoch ? is_due(training.n_epochs(), options_.every_epochs)
+                                           : is_due(training.n_steps(), options_.every_steps);
   if (due) save_state(options_.path, training);
 }
 
@@ -107,7 +117,8 @@ void Csv::begin(Training& training) {
 
 void Csv::after_epoch(Training& training) {
   if (text_.empty()) text_ = header_of(training);
-  text_ += fmt::format("{},{},{}", training.n_epochs(), training.n_steps(), training.optimizer().learning_rate());
+  text_ +=
+      fmt::format("{},{},{}", training.n_epochs(), training.n_steps(), training.optimizer().learning_rate());
   for (const auto& [name, value] : training.figures()) text_ += fmt::format(",{}", value);
   text_ += "\n";
   core::write_file(path_.string(), text_);
@@ -121,10 +132,10 @@ void ProgressBar::after_step(Training& training) {
   ++steps_in_epoch_;
   if (options_.out != &std::cout || !core::log::is_interactive()) return;
   constexpr std::int64_t width = 30;
-  const auto done =
-      static_cast<std::size_t>(std::min(width, steps_in_epoch_ * width / std::max<std::int64_t>(training.data().n_batches(), 1)));
-  *options_.out << fmt::format("\repoch {} [{:<{}}] {}\x1b[K", training.n_epochs() + 1, std::string(done, '='), width,
-                               text_of(training.figures_so_far()))
+  const auto done = static_cast<std::size_t>(
+      std::min(width, steps_in_epoch_ * width / std::max<std::int64_t>(training.data().n_batches(), 1)));
+  *options_.out << fmt::format("\repoch {} [{:<{}}] {}\x1b[K", training.n_epochs() + 1,
+                               std::string(done, '='), width, text_of(training.figures_so_far()))
                 << std::flush;
 }
 
@@ -132,8 +143,8 @@ void ProgressBar::after_epoch(Training& training) {
   steps_in_epoch_ = 0;
   const bool over_bar = options_.out == &std::cout && core::log::is_interactive();
   const std::string in_all = options_.epochs > 0 ? fmt::format("/{}", options_.epochs) : "";
-  *options_.out << fmt::format("{}epoch {}{}: {}{}\n", over_bar ? "\r" : "", training.n_epochs(), in_all, text_of(training.figures()),
-                               over_bar ? "\x1b[K" : "")
+  *options_.out << fmt::format("{}epoch {}{}: {}{}\n", over_bar ? "\r" : "", training.n_epochs(), in_all,
+                               text_of(training.figures()), over_bar ? "\x1b[K" : "")
                 << std::flush;
 }
 

@@ -18,7 +18,8 @@ struct Watch {
 class BestSoFar : public Stateful {
  public:
   explicit BestSoFar(Watch watch);
-  /// Takes the figure of a finished epoch; → the number of epochs since the best one, 0 for a new best. A NaN is never better.
+  /// Takes the figure of a finished epoch; → the number of epochs since the best one, 0 for a new best. A NaN
+  /// is never better.
   std::int64_t update(const Training& training) const;
   /// Counts from now.
   void forget_waiting() const;
@@ -64,11 +65,12 @@ class ReduceOnPlateau final : public Callback {
 };
 
 struct CheckpointOptions {
-  std::filesystem::path path;       ///< safetensors, replaced each time: a reader sees the old file or the new one
-  std::int64_t every_epochs = 1;    ///< 0: never
-  std::int64_t every_steps = 0;     ///< 0: never
-  std::filesystem::path best = {};  ///< if given: the network's state alone ("weight", …), of the epoch with the best figure so far
-  Watch watch = {};                 ///< ... which is this one
+  std::filesystem::path path;  ///< safetensors, replaced each time: a reader sees the old file or the new one
+  std::int64_t every_epochs = 1;  ///< 0: never
+  std::int64_t every_steps = 0;   ///< 0: never
+  std::filesystem::path best =
+      {};  ///< if given: the network's state alone ("weight", …), of the epoch with the best figure so far
+  Watch watch = {};  ///< ... which is this one
 };
 /// Writes all that a resume needs.
 class Checkpoint final : public Callback {
@@ -81,7 +83,8 @@ class Checkpoint final : public Callback {
   BestSoFar best_;
 };
 
-/// Writes a table with a row per epoch: epoch, steps, learning rate of the next step, figures. A resume keeps the rows up to where it starts.
+/// Writes a table with a row per epoch: epoch, steps, learning rate of the next step, figures. A resume keeps
+/// the rows up to where it starts.
 class Csv final : public Callback {
  public:
   explicit Csv(std::filesystem::path path) : path_(std::move(path)) {}

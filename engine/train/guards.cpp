@@ -16,13 +16,17 @@ Verdict NanGuard::judge(Training& training, const Step& step) {
   const bool loss_is_finite = std::isfinite(step.loss);
   if (loss_is_finite && all_finite(step.gradients)) return Verdict::take;
   const auto origin = first_not_finite(step.again);
-  throw core::SolverError("engine::NanGuard", "step {} in epoch {}: the {}; the first number that is not finite came from {}", step.number,
-                          training.n_epochs() + 1, loss_is_finite ? "gradient is not finite" : fmt::format("loss is {}", step.loss),
-                          origin.value_or("no op of a second try: is the network the same function each time?"));
+  throw core::SolverError(
+      "engine::NanGuard", "step {} in epoch {}: the {}; the first number that is not finite came from {}",
+      step.number, training.n_epochs() + 1,
+      loss_is_finite ? "gradient is not finite" : fmt::format("loss is {}", step.loss),
+      origin.value_or("no op of a second try: is the network the same function each time?"));
 }
 
 GradientNormGuard::GradientNormGuard(GradientNormGuardOptions options)
-    : options_(options), n_skipped_(add_state("n_skipped", whole(0))), n_in_a_row_(add_state("n_in_a_row", whole(0))) {}
+    : options_(options),
+      n_skipped_(add_state("n_skipped", whole(0))),
+      n_in_a_row_(add_state("n_in_a_row", whole(0))) {}
 
 Verdict GradientNormGuard::judge(Training&, const Step& step) {
   const double norm = cast(norm_of(step.gradients), DType::f64).item<double>();
@@ -32,14 +36,15 @@ Verdict GradientNormGuard::judge(Training&, const Step& step) {
   }
   n_skipped_.assign(whole(n_skipped() + 1));
   n_in_a_row_.assign(whole(count_in(n_in_a_row_) + 1));
-  const std::string length =
-      std::isfinite(norm) ? fmt::format("{:.4g}, more than {:.4g}", norm, options_.largest) : fmt::format("{}, not a finite number", norm);
+  const std::string length = std::isfinite(norm)
+                                 ? fmt::format("{:.4g}, more than {:.4g}", norm, options_.largest)
+                                 : fmt::format("{}, not a finite number", norm);
   core::log::warning("step {} skipped: the gradients' length is {}", step.number, length);
   if (count_in(n_in_a_row_) > options_.most_in_a_row)
-    throw core::SolverError(
-        "engine::GradientNormGuard",
-        "step {}: {} steps in a row had gradients that are too long or not finite, the length of the last is {}; lower the learning rate",
-        step.number, count_in(n_in_a_row_), length);
+    throw core::SolverError("engine::GradientNormGuard",
+                            "step {}: {} steps in a row had gradients that are too long or not finite, the "
+                            "length of the last is {}; lower the learning rate",
+                            step.number, count_in(n_in_a_row_), length);
   return Verdict::skip;
 }
 

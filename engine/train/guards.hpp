@@ -5,17 +5,17 @@
 
 namespace lodestone::engine {
 
-/// Ends the training at the first loss or gradient that is not finite, before the network takes the step. cost: one pass over the gradients; where it ends,
-/// the step is computed once more under watch.
-/// errors of `judge`: SolverError with the step and the op in which numbers stopped being finite.
+/// Ends the training at the first loss or gradient that is not finite, before the network takes the step.
+/// cost: one pass over the gradients; where it ends, the step is computed once more under watch. errors of
+/// `judge`: SolverError with the step and the op in which numbers stopped being finite.
 class NanGuard final : public Callback {
  public:
   Verdict judge(Training& training, const Step& step) override;
 };
 
 struct GradientNormGuardOptions {
-  double largest =
-      0.0;  ///< steps whose gradients are longer than this are skipped, and those whose length is not finite; 0: only the latter
+  double largest = 0.0;  ///< steps whose gradients are longer than this are skipped, and those whose length
+                         ///< is not finite; 0: only the latter
   std::int64_t most_in_a_row = 20;  ///< more of them end the training
 };
 /// Skips steps whose gradients, as one vector, are too long. The number of steps skipped is state.

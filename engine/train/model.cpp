@@ -3,8 +3,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/optim/gradients.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/optim/gradients.hpp"
 #include "engine/transform/variables.hpp"
 
 namespace lodestone::engine {
@@ -15,7 +15,9 @@ const Tensor& part_of(const NamedTensors& batch, const std::string& name) {
   if (found != batch.end()) return found->second;
   std::string known;
   for (const auto& [each, tensor] : batch) known += (known.empty() ? "" : ", ") + each;
-  throw core::InvalidArgument("engine::Model", "expected \"{}\" in the batch, got {}; ModelOptions names input and target", name, known);
+  throw core::InvalidArgument("engine::Model",
+                              "expected \"{}\" in the batch, got {}; ModelOptions names input and target",
+                              name, known);
 }
 
 std::int64_t n_items(const NamedTensors& batch) { return batch.begin()->second.dim(0); }
@@ -48,8 +50,8 @@ struct Model::Gradients {
   std::vector<std::vector<double>> values;  ///< loss and figures of each batch
 };
 
-Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss, std::shared_ptr<const Optimizer> optimizer,
-             ModelOptions options, std::source_location where)
+Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss,
+             std::shared_ptr<const Optimizer> optimizer, ModelOptions options, std::source_location where)
     : net_(net),
       call_(std::move(call)),
       loss_(std::move(loss)),
@@ -59,8 +61,8 @@ Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, Batch
       figures_{"loss"} {
   figures_.insert(figures_.end(), loss_.figures.begin(), loss_.figures.end());
   if (options_.batches_per_step < 1)
-    throw core::InvalidArgument("engine::Model", "expected at least one batch per step, got {} {}", options_.batches_per_step,
-                                at_line(where));
+    throw core::InvalidArgument("engine::Model", "expected at least one batch per step, got {} {}",
+                                options_.batches_per_step, at_line(where));
 }
 
 BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptions& options) {
@@ -78,8 +80,9 @@ BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptio
 Tensors Model::values_of_batch(const NamedTensors& batch) const {
   Tensors values = loss_.values(batch);
   if (values.size() != figures_.size())
-    throw core::InvalidArgument("engine::Model", "expected the loss and {} figures of a batch, got {} tensors {}", loss_.figures.size(),
-                                values.size(), at_line(where_));
+    throw core::InvalidArgument("engine::Model",
+                                "expected the loss and {} figures of a batch, got {} tensors {}",
+                                loss_.figures.size(), values.size(), at_line(where_));
   return values;
 }
 
@@ -87,7 +90,8 @@ Model::Gradients Model::gradients_of(const std::vector<NamedTensors>& batches) c
   Gradients result;
   GradientMean mean;
   for (const NamedTensors& batch : batches) {
-    auto [loss, gradients, figures] = value_and_grad_with_more([&] { return values_of_batch(batch); }, optimizer_->trained(), where_);
+    auto [loss, gradients, figures] =
+        value_and_grad_with_more([&] { return values_of_batch(batch); }, optimizer_->trained(), where_);
     Tensors all = gradients;
     all.push_back(loss);
     all.insert(all.end(), figures.begin(), figures.end());
@@ -134,7 +138,8 @@ Model::Epoch Model::take_step(Training& training, const Callbacks& callbacks) co
     before.restore();
     return epoch;
   }
-  for (std::size_t i = 0; i < batches.size(); ++i) training.add_batch(n_items(batches[i]), gradients.values[i]);
+  for (std::size_t i = 0; i < batches.size(); ++i)
+    training.add_batch(n_items(batches[i]), gradients.values[i]);
   optimizer_->step(clipped(gradients.mean));
   eval_all(*optimizer_, values_of(optimizer_->trained()));
   for (const auto& each : callbacks) each->after_step(training);
@@ -144,7 +149,8 @@ Model::Epoch Model::take_step(Training& training, const Callbacks& callbacks) co
   return epoch;
 }
 
-FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validation, const FitOptions& options) const {
+FitSummary Model::fit(const Loader& data, const std::optional<Loader>& validation,
+                      const FitOptions& options) const {
   Training training(net_, *optimizer_, data, validation, options.callbacks, figures_);
   if (!options.resume_from.empty()) training.resume(options.resume_from);
   FitSummary summary;
@@ -177,12 +183,14 @@ Figures Model::evaluate(const Loader& data) const {
     n += n_items(*batch);
   }
   Figures result;
-  for (std::size_t i = 0; i < sums.size(); ++i) result.emplace(figures_[i], sums[i] / static_cast<double>(std::max<std::int64_t>(n, 1)));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    result.emplace(figures_[i], sums[i] / static_cast<double>(std::max<std::int64_t>(n, 1)));
   return result;
 }
 
 Tensor Model::predict(const Tensor& input) const {
-  if (!call_) throw core::InvalidArgument("engine::Model", "a model of a batch loss has no predict; call its network");
+  if (!call_)
+    throw core::InvalidArgument("engine::Model", "a model of a batch loss has no predict; call its network");
   const InMode mode(net_, Mode::evaluation);
   return call_(input).eval();
 }

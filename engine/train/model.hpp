@@ -42,24 +42,27 @@ class Model {
   template <std::derived_from<Optimizer> O>
   Model(const Layer& net, const Loss& loss, O optimizer, ModelOptions options = {},
         std::source_location where = std::source_location::current())
-      : Model(net, net, supervised(net, loss, options), std::make_shared<const O>(std::move(optimizer)), options, where) {}
+      : Model(net, net, supervised(net, loss, options), std::make_shared<const O>(std::move(optimizer)),
+              options, where) {}
   /// Without `predict`: the network is called where the loss calls it.
   template <std::derived_from<Optimizer> O>
   Model(const Module& net, BatchLoss loss, O optimizer, ModelOptions options = {},
         std::source_location where = std::source_location::current())
       : Model(net, {}, std::move(loss), std::make_shared<const O>(std::move(optimizer)), options, where) {}
 
-  /// Goes over the training data `epochs` times, and over the validation data after each. A resume continues bit by bit where the file was written.
-  /// errors: FileError, FormatError for a file that is missing or does not fit; those of network, data and callbacks.
-  FitSummary fit(const Loader& training, const std::optional<Loader>& validation, const FitOptions& options) const;
+  /// Goes over the training data `epochs` times, and over the validation data after each. A resume continues
+  /// bit by bit where the file was written. errors: FileError, FormatError for a file that is missing or does
+  /// not fit; those of network, data and callbacks.
+  FitSummary fit(const Loader& training, const std::optional<Loader>& validation,
+                 const FitOptions& options) const;
   /// Loss and metrics over the rest of the loader's epoch, in evaluation mode: means over items.
   [[nodiscard]] Figures evaluate(const Loader& data) const;
   /// The network's output in evaluation mode, evaluated. errors: InvalidArgument for a model of a batch loss.
   [[nodiscard]] Tensor predict(const Tensor& input) const;
 
  private:
-  Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss, std::shared_ptr<const Optimizer> optimizer,
-        ModelOptions options, std::source_location where);
+  Model(const Module& net, std::function<Tensor(const Tensor&)> call, BatchLoss loss,
+        std::shared_ptr<const Optimizer> optimizer, ModelOptions options, std::source_location where);
   static BatchLoss supervised(const Layer& net, const Loss& loss, const ModelOptions& options);
   [[nodiscard]] Tensors values_of_batch(const NamedTensors& batch) const;
   struct Gradients;

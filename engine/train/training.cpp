@@ -13,12 +13,15 @@ struct Progress : Stateful {
   using Stateful::add_state;
 };
 
-Tensor numbers_of(const std::vector<double>& values) { return Tensor::from(values, {static_cast<Dim>(values.size())}); }
+Tensor numbers_of(const std::vector<double>& values) {
+  return Tensor::from(values, {static_cast<Dim>(values.size())});
+}
 
 }  // namespace
 
-Training::Training(const Module& net, const Optimizer& optimizer, const Loader& training, const std::optional<Loader>& validation,
-                   const Callbacks& callbacks, std::vector<std::string> figures)
+Training::Training(const Module& net, const Optimizer& optimizer, const Loader& training,
+                   const std::optional<Loader>& validation, const Callbacks& callbacks,
+                   std::vector<std::string> figures)
     : net_(net), optimizer_(optimizer), data_(training), names_(std::move(figures)) {
   const Progress progress;
   n_epochs_ = progress.add_state("n_epochs", whole(0));
@@ -45,7 +48,8 @@ double Training::figure(std::string_view name) const {
   if (found != figures_.end()) return found->second;
   std::string known;
   for (const auto& [each, value] : figures_) known += (known.empty() ? "" : ", ") + each;
-  throw core::InvalidArgument("engine::Training", "expected a figure that is measured ({}), got \"{}\"", known, name);
+  throw core::InvalidArgument("engine::Training", "expected a figure that is measured ({}), got \"{}\"",
+                              known, name);
 }
 
 Figures Training::figures_so_far() const {

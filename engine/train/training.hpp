@@ -15,13 +15,15 @@ using Figures = std::map<std::string, double, std::less<>>;
 class Callback;
 using Callbacks = std::vector<std::shared_ptr<Callback>>;
 
-/// A training while it runs: what callbacks see, and, as state, everything a resume needs: network ("net"), optimiser ("optimizer"), cursors of the data
+/// A training while it runs: what callbacks see, and, as state, everything a resume needs: network ("net"),
+/// optimiser ("optimizer"), cursors of the data
 /// ("training_data", "validation_data"), callbacks ("callback_0", …) and progress ("progress").
 class Training : public Stateful {
  public:
   /// shapes: `figures`, the names of what is averaged over an epoch, the loss first.
-  Training(const Module& net, const Optimizer& optimizer, const Loader& training, const std::optional<Loader>& validation,
-           const Callbacks& callbacks, std::vector<std::string> figures);
+  Training(const Module& net, const Optimizer& optimizer, const Loader& training,
+           const std::optional<Loader>& validation, const Callbacks& callbacks,
+           std::vector<std::string> figures);
 
   [[nodiscard]] const Module& net() const { return net_; }
   [[nodiscard]] const Optimizer& optimizer() const { return optimizer_; }

@@ -24,7 +24,8 @@ struct NameAttrs {
 Tensor call_jvp(R args, std::span<const Tensor> tangents) {
   const Subgraph& body = args.as<CallAttrs>().body;
   const std::vector<bool> marked = present(tangents, body.inputs());
-  return call(pushed_forward(body, marked, args.where), joined({args.in, picked(tangents, marked)}), 0, args.where);
+  return call(pushed_forward(body, marked, args.where), joined({args.in, picked(tangents, marked)}), 0,
+              args.where);
 }
 
 Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -36,7 +37,8 @@ Tensors call_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&
   if (std::find(given.begin(), given.end(), true) == given.end()) return Tensors(wanted.size());
   const auto n_saved = static_cast<std::size_t>(attrs.n_saved);
   Tensors inputs(args.in.begin(), args.in.end());
-  for (std::size_t i = attrs.body.n_outputs() - n_saved; i < attrs.body.n_outputs(); ++i) inputs.push_back(get(args.out, i, args.where));
+  for (std::size_t i = attrs.body.n_outputs() - n_saved; i < attrs.body.n_outputs(); ++i)
+    inputs.push_back(get(args.out, i, args.where));
   const Subgraph back = pulled_back(attrs.body, marked, given, args.where, n_saved);
   return spread(elements_of(call(back, joined({inputs, picked(cotangents, given)}), 0, args.where)), marked);
 }
@@ -49,8 +51,12 @@ void register_call(OpTable& table) {
   row.dtypes = any_computed;
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = [](const InferArgs& args) { return args.as<CallAttrs>().body.outputs(); };
-  row.run = [](R args) { return evaluated_tuple(args.as<CallAttrs>().body({args.in.begin(), args.in.end()})); };
-  row.runs_when_recorded = [](const Attrs* attrs) { return attrs_as<CallAttrs>(*attrs).body.trace().runs_when_recorded(); };
+  row.run = [](R args) {
+    return evaluated_tuple(args.as<CallAttrs>().body({args.in.begin(), args.in.end()}));
+  };
+  row.runs_when_recorded = [](const Attrs* attrs) {
+    return attrs_as<CallAttrs>(*attrs).body.trace().runs_when_recorded();
+  };
   row.derivative.formula = "calls of the derivatives of f, which compute the inside again";
   row.derivative.jvp = call_jvp;
   row.derivative.pull_back = call_pull_back;
@@ -67,7 +73,8 @@ void register_call(OpTable& table) {
       const Tensor product = x[0] * x[1];
       return {product * product + x[0], x[1] * 0.5, product};
     };
-    Sample sample{inputs, make_attrs(CallAttrs{Subgraph(f, avals_of(inputs), {}), sampler.chance(0.5) ? 1 : 0})};
+    Sample sample{inputs,
+                  make_attrs(CallAttrs{Subgraph(f, avals_of(inputs), {}), sampler.chance(0.5) ? 1 : 0})};
     sample.finish = [](const Tensor& y) { return get(y, 0) * get(y, 1); };
     return sample;
   };
@@ -87,7 +94,9 @@ void register_name(OpTable& table) {
     return true;
   };
   row.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
-  row.sample = [](Sampler& sampler) { return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(NameAttrs{"sample"})}; };
+  row.sample = [](Sampler& sampler) {
+    return Sample{{sampler.tensor(sampler.shape(0, 4), -2, 2)}, make_attrs(NameAttrs{"sample"})};
+  };
   table.add(std::move(row));
 }
 
@@ -120,8 +129,10 @@ Function checkpoint(Function f, std::vector<std::string> save, std::source_locat
         std::erase(missing, name);
       }
       if (!missing.empty())
-        throw core::InvalidArgument("checkpoint", "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none {}",
-                                    missing[0], at_line(where));
+        throw core::InvalidArgument(
+            "checkpoint",
+            "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none {}",
+            missing[0], at_line(where));
       return result;
     };
     const Subgraph body(f, avals_of(x), marked, where);

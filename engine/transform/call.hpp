@@ -9,10 +9,13 @@ namespace lodestone::engine {
 struct CallAttrs {
   Subgraph body;
   std::int64_t n_saved = 0;  ///< of the outputs, the last: given only for the backward pass
-  static auto fields() { return std::tuple{Field{"body", &CallAttrs::body}, Field{"n_saved", &CallAttrs::n_saved}}; }
+  static auto fields() {
+    return std::tuple{Field{"body", &CallAttrs::body}, Field{"n_saved", &CallAttrs::n_saved}};
+  }
 };
 
 /// The outputs, as a tuple. shapes: inputs as those of the body, captured ones included.
-[[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved, std::source_location where);
+[[nodiscard]] Tensor call(const Subgraph& body, const Tensors& inputs, std::size_t n_saved,
+                          std::source_location where);
 
 }  // namespace lodestone::engine

@@ -23,7 +23,8 @@ struct CondAttrs {
   static auto fields() { return std::tuple{Field{"yes", &CondAttrs::yes}, Field{"no", &CondAttrs::no}}; }
 };
 
-Tensor record_cond(const Tensor& predicate, const Subgraph& yes, const Subgraph& no, const Tensors& operands, std::source_location where) {
+Tensor record_cond(const Tensor& predicate, const Subgraph& yes, const Subgraph& no, const Tensors& operands,
+                   std::source_location where) {
   static const OpInfo& op = op_named("cond");
   Tensors inputs{predicate};
   inputs.insert(inputs.end(), operands.begin(), operands.end());
@@ -39,11 +40,11 @@ std::string text_of(const std::vector<Aval>& avals) {
 Aval infer_cond(const InferArgs& args) {
   const auto& attrs = args.as<CondAttrs>();
   if (args.aval(0).count() != 1 || args.aval(0).dtype != DType::b8)
-    throw core::ShapeError("cond", "expected one boolean, b8[] or b8[1…], as predicate, got {} {}", args.aval(0).text(),
-                           at_line(args.where));
+    throw core::ShapeError("cond", "expected one boolean, b8[] or b8[1…], as predicate, got {} {}",
+                           args.aval(0).text(), at_line(args.where));
   if (!(attrs.yes.outputs() == attrs.no.outputs())) {
-    throw core::ShapeError("cond", "expected both branches to give the same, got {} and {} {}", text_of(attrs.yes.outputs()),
-                           text_of(attrs.no.outputs()), at_line(args.where));
+    throw core::ShapeError("cond", "expected both branches to give the same, got {} and {} {}",
+                           text_of(attrs.yes.outputs()), text_of(attrs.no.outputs()), at_line(args.where));
   }
   return tuple_aval(args.aval(0).device);
 }
@@ -61,7 +62,8 @@ Tensor cond_jvp(R args, std::span<const Tensor> tangents) {
   const std::vector<bool> marked = present(along, yes.inputs());
   Tensors operands = operands_of(args);
   for (const Tensor& each : picked(along, marked)) operands.push_back(each);
-  return record_cond(args.in[0], pushed_forward(yes, marked, args.where), pushed_forward(no, marked, args.where), operands, args.where);
+  return record_cond(args.in[0], pushed_forward(yes, marked, args.where),
+                     pushed_forward(no, marked, args.where), operands, args.where);
 }
 
 Tensors cond_pull_back(R args, const Tensor& cotangent, const std::vector<bool>& wanted) {
@@ -69,14 +71,18 @@ Tensors cond_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&
   const Tensors cotangents = elements_of(cotangent, args.where);
   const std::vector<bool> given = present(cotangents, yes.outputs());
   std::vector<bool> marked(wanted.begin() + 1, wanted.end());
-  for (std::size_t i = 0; i < marked.size(); ++i) marked[i] = marked[i] && has_tangents(args.in[i + 1].aval());
+  for (std::size_t i = 0; i < marked.size(); ++i)
+    marked[i] = marked[i] && has_tangents(args.in[i + 1].aval());
   Tensors result(wanted.size());
-  const auto any = [](const std::vector<bool>& marks) { return std::find(marks.begin(), marks.end(), true) != marks.end(); };
+  const auto any = [](const std::vector<bool>& marks) {
+    return std::find(marks.begin(), marks.end(), true) != marks.end();
+  };
   if (!any(given) || !any(marked)) return result;
   Tensors operands = operands_of(args);
   for (const Tensor& each : picked(cotangents, given)) operands.push_back(each);
-  const Tensors back = elements_of(record_cond(args.in[0], pulled_back(yes, marked, given, args.where),
-                                               pulled_back(no, marked, given, args.where), operands, args.where));
+  const Tensors back =
+      elements_of(record_cond(args.in[0], pulled_back(yes, marked, given, args.where),
+                              pulled_back(no, marked, given, args.where), operands, args.where));
   const Tensors of_operands = spread(back, marked);
   std::copy(of_operands.begin(), of_operands.end(), result.begin() + 1);
   return result;
@@ -95,9 +101,10 @@ Tensor cond_batch(R args, const std::vector<bool>& marked) {
   Tensors operands = operands_of(args);
   std::vector<bool> of_operands(marked.begin() + 1, marked.end());
   if (!marked[0])
-    return record_cond(args.in[0], batched(yes, of_operands, size, args.where), batched(no, of_operands, size, args.where), operands,
-                       args.where);
-  for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = with_batch(operands[i], of_operands[i], size);
+    return record_cond(args.in[0], batched(yes, of_operands, size, args.where),
+                       batched(no, of_operands, size, args.where), operands, args.where);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    operands[i] = with_batch(operands[i], of_operands[i], size);
   of_operands.assign(operands.size(), true);
   const Tensors if_true = yes.trace().with_batches(operands, of_operands, size),
                 if_false = no.trace().with_batches(operands, of_operands, size);
@@ -114,8 +121,9 @@ Sample sample_cond(Sampler& sampler) {
   const Tensors operands{sampler.tensor(shape, -1, 1, DType::f64), sampler.tensor(shape, -1, 1, DType::f64)};
   const Function f = [](const Tensors& x) -> Tensors { return {x[0] * x[1], sin(x[0])}; };
   const Function g = [](const Tensors& x) -> Tensors { return {x[0] + 2.0 * x[1], square(x[1])}; };
-  Sample sample{{sampler.tensor({}, 0, 1, DType::b8), operands[0], operands[1]},
-                make_attrs(CondAttrs{Subgraph(f, avals_of(operands), {}), Subgraph(g, avals_of(operands), {})})};
+  Sample sample{
+      {sampler.tensor({}, 0, 1, DType::b8), operands[0], operands[1]},
+      make_attrs(CondAttrs{Subgraph(f, avals_of(operands), {}), Subgraph(g, avals_of(operands), {})})};
   sample.finish = [](const Tensor& y) { return get(y, 0) * get(y, 1); };
   return sample;
 }

@@ -22,33 +22,42 @@ struct CustomAttrs {
   std::string name;
   std::size_t n_own = 0;  ///< inputs that the rules know; the others were captured
   Function jvp, vjp;      ///< of (x…, y…, dx… or ȳ…); empty: there is none
-  static auto fields() { return std::tuple{Field{"name", &CustomAttrs::name}, Field{"body", &CustomAttrs::body}}; }
+  static auto fields() {
+    return std::tuple{Field{"name", &CustomAttrs::name}, Field{"body", &CustomAttrs::body}};
+  }
 };
 
 void check_results(R args, std::string_view rule, const Tensors& results, const Tensors& like) {
   bool fits = results.size() == like.size();
   for (std::size_t i = 0; fits && i < like.size(); ++i)
-    fits = !results[i].is_valid() || (results[i].shape() == like[i].shape() && results[i].dtype() == like[i].dtype());
+    fits = !results[i].is_valid() ||
+           (results[i].shape() == like[i].shape() && results[i].dtype() == like[i].dtype());
   if (fits) return;
   const auto list = [](const Tensors& tensors) {
     std::vector<std::string> texts;
     for (const Tensor& each : tensors) texts.push_back(each.is_valid() ? each.aval().text() : "none");
     return fmt::format("{}", fmt::join(texts, ", "));
   };
-  throw core::ShapeError("custom", "{}: expected {} from {}, got {} {}", args.as<CustomAttrs>().name, list(like), rule, list(results),
-                         at_line(args.where));
+  throw core::ShapeError("custom", "{}: expected {} from {}, got {} {}", args.as<CustomAttrs>().name,
+                         list(like), rule, list(results), at_line(args.where));
 }
 
 [[noreturn]] void throw_captured(R args) {
-  throw core::InvalidArgument("custom", "{}: a derivative was asked for of a tensor that the function captured; make it an argument {}",
-                              args.as<CustomAttrs>().name, at_line(args.where));
+  throw core::InvalidArgument(
+      "custom",
+      "{}: a derivative was asked for of a tensor that the function captured; make it an argument {}",
+      args.as<CustomAttrs>().name, at_line(args.where));
 }
 
 /// What a rule gives for (x…, y…, more…).
-Tensors apply_rule(R args, const Function& rule, std::string_view which, const Tensors& more, const Tensors& like) {
+Tensors apply_rule(R args, const Function& rule, std::string_view which, const Tensors& more,
+                   const Tensors& like) {
   const auto& attrs = args.as<CustomAttrs>();
-  if (!rule) throw core::InvalidArgument("custom", "{}: expected a rule for {}, none was given {}", attrs.name, which, at_line(args.where));
-  Tensors results = rule(joined({args.in.first(static_cast<std::size_t>(attrs.n_own)), elements_of(args.out, args.where), more}));
+  if (!rule)
+    throw core::InvalidArgument("custom", "{}: expected a rule for {}, none was given {}", attrs.name, which,
+                                at_line(args.where));
+  Tensors results = rule(joined(
+      {args.in.first(static_cast<std::size_t>(attrs.n_own)), elements_of(args.out, args.where), more}));
   check_results(args, which, results, like);
   for (std::size_t i = 0; i < like.size(); ++i) results[i] = tangent_or_zeros(results[i], like[i]);
   return results;
@@ -81,21 +90,27 @@ Tensor custom_batch(R args, const std::vector<bool>& marked) {
   for (std::size_t i = 0; i < marked.size(); ++i) inputs.push_back(with_batch(args.in[i], marked[i], size));
   const auto each = [&](const Function& rule) { return rule ? vmap(rule, {}, args.where) : rule; };
   const Subgraph body = batched(attrs.body, std::vector<bool>(marked.size(), true), size, args.where);
-  return record(args.op, inputs, make_attrs(CustomAttrs{body, attrs.name, attrs.n_own, each(attrs.jvp), each(attrs.vjp)}), args.where);
+  return record(args.op, inputs,
+                make_attrs(CustomAttrs{body, attrs.name, attrs.n_own, each(attrs.jvp), each(attrs.vjp)}),
+                args.where);
 }
 
 /// A rule as a function of one list.
-Function flat(const std::function<Tensors(const Tensors&, const Tensors&, const Tensors&)>& rule, std::size_t n_x, std::size_t n_y) {
+Function flat(const std::function<Tensors(const Tensors&, const Tensors&, const Tensors&)>& rule,
+              std::size_t n_x, std::size_t n_y) {
   if (!rule) return {};
   return [rule, n_x, n_y](const Tensors& all) {
-    const auto y = all.begin() + static_cast<std::ptrdiff_t>(n_x), more = y + static_cast<std::ptrdiff_t>(n_y);
+    const auto y = all.begin() + static_cast<std::ptrdiff_t>(n_x),
+               more = y + static_cast<std::ptrdiff_t>(n_y);
     return rule({all.begin(), y}, {y, more}, {more, all.end()});
   };
 }
 
-CustomAttrs attrs_of(const Function& f, const CustomRules& rules, std::span<const Tensor> x, std::source_location where) {
+CustomAttrs attrs_of(const Function& f, const CustomRules& rules, std::span<const Tensor> x,
+                     std::source_location where) {
   const Subgraph body(f, avals_of(x), where);
-  return {body, rules.name, x.size(), flat(rules.jvp, x.size(), body.n_outputs()), flat(rules.vjp, x.size(), body.n_outputs())};
+  return {body, rules.name, x.size(), flat(rules.jvp, x.size(), body.n_outputs()),
+          flat(rules.vjp, x.size(), body.n_outputs())};
 }
 
 Sample sample_custom(Sampler& sampler) {
@@ -125,8 +140,12 @@ void register_custom(OpTable& table) {
   row.dtypes = any_computed;
   row.infer = [](const InferArgs& args) { return tuple_aval(args.aval(0).device); };
   row.results = [](const InferArgs& args) { return args.as<CustomAttrs>().body.outputs(); };
-  row.run = [](R args) { return evaluated_tuple(args.as<CustomAttrs>().body({args.in.begin(), args.in.end()})); };
-  row.runs_when_recorded = [](const Attrs* attrs) { return attrs_as<CustomAttrs>(*attrs).body.trace().runs_when_recorded(); };
+  row.run = [](R args) {
+    return evaluated_tuple(args.as<CustomAttrs>().body({args.in.begin(), args.in.end()}));
+  };
+  row.runs_when_recorded = [](const Attrs* attrs) {
+    return attrs_as<CustomAttrs>(*attrs).body.trace().runs_when_recorded();
+  };
   row.derivative.formula = "the rules that were given";
   row.derivative.jvp = custom_jvp;
   row.derivative.pull_back = custom_pull_back;
@@ -138,7 +157,9 @@ void register_custom(OpTable& table) {
 Function custom(Function f, CustomRules rules, std::source_location where) {
   return [f = std::move(f), rules = std::move(rules), where](const Tensors& x) -> Tensors {
     static const OpInfo& op = op_named("custom");
-    if (x.empty()) throw core::InvalidArgument("custom", "{}: expected arguments, got none {}", rules.name, at_line(where));
+    if (x.empty())
+      throw core::InvalidArgument("custom", "{}: expected arguments, got none {}", rules.name,
+                                  at_line(where));
     const CustomAttrs attrs = attrs_of(f, rules, x, where);
     Tensors inputs = x;
     inputs.insert(inputs.end(), attrs.body.captured().begin(), attrs.body.captured().end());

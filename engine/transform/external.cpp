@@ -18,24 +18,25 @@ const core::DifferentiableMap& map_of(R args) { return *args.as<ExternalAttrs>()
 const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<ExternalAttrs>().map; }
 
 [[noreturn]] void throw_second_derivative(R args) {
-  throw core::InvalidArgument(args.op.name,
-                              "a second derivative of {} was asked for; maps have first derivatives only, differentiate {} {}",
-                              map_of(args).name(), "once or take stop_gradient of its unknowns", at_line(args.where));
+  throw core::InvalidArgument(
+      args.op.name,
+      "a second derivative of {} was asked for; maps have first derivatives only, differentiate {} {}",
+      map_of(args).name(), "once or take stop_gradient of its unknowns", at_line(args.where));
 }
 
-// ---- Shapes ------------------------------------------------------------------------------------------------------------------------------
+// ---- Shapes ----------------------------------------------------------------------------------------------
 
 void expect_last(const InferArgs& args, std::size_t input, Dim extent, std::string_view what) {
   const Shape& shape = args.aval(input).shape;
   if (shape.rank() > 0 && shape.back() == extent) return;
-  throw core::ShapeError(args.op.name, "expected {} {} of {} along the last axis, got {} {}", extent, what, map_of(args).name(),
-                         args.aval(input).text(), at_line(args.where));
+  throw core::ShapeError(args.op.name, "expected {} {} of {} along the last axis, got {} {}", extent, what,
+                         map_of(args).name(), args.aval(input).text(), at_line(args.where));
 }
 
 void expect_handle(const InferArgs& args) {
   if (args.aval(0).kind != Kind::handle)
-    throw core::InvalidArgument(args.op.name, "expected a linearisation of {}, got {} {}", map_of(args).name(), args.aval(0).text(),
-                                at_line(args.where));
+    throw core::InvalidArgument(args.op.name, "expected a linearisation of {}, got {} {}",
+                                map_of(args).name(), args.aval(0).text(), at_line(args.where));
 }
 
 Aval infer_at_x(const InferArgs& args) {
@@ -63,12 +64,12 @@ Aval infer_product(const InferArgs& args, Dim from, Dim to, std::string_view wha
   bool fits = directions.rank() >= handle.rank() && args.aval(1).dtype == DType::f64;
   for (int axis = 0; fits && axis + 1 < handle.rank(); ++axis) fits = handle[axis] == directions[axis];
   if (!fits)
-    throw core::ShapeError(args.op.name, "expected f64 directions that start with the items of {}, got {} {}", args.aval(0).text(),
-                           args.aval(1).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name, "expected f64 directions that start with the items of {}, got {} {}",
+                           args.aval(0).text(), args.aval(1).text(), at_line(args.where));
   return with_last(args.aval(1), to);
 }
 
-// ---- Ops ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Ops -------------------------------------------------------------------------------------------------
 
 Tensor external_call(const Tensor& x, const AttrsPtr& attrs, std::source_location where) {
   static const OpInfo& op = op_named("external_call");
@@ -91,7 +92,7 @@ Tensor external_vjp(const Tensor& h, const Tensor& w, const AttrsPtr& attrs, std
   return record(op, {h, w}, attrs, where);
 }
 
-// ---- Rows --------------------------------------------------------------------------------------------------------------------------------
+// ---- Rows ------------------------------------------------------------------------------------------------
 
 OpInfo row_of(std::string name, std::string formula, int n_inputs) {
   OpInfo row;
@@ -119,7 +120,8 @@ void register_values(OpTable& table) {
   call.sample = sample_external_call;
   table.add(std::move(call));
 
-  OpInfo linearize = row_of("external_linearize", "a handle of F and J at x, whose tangents are those of x", 1);
+  OpInfo linearize =
+      row_of("external_linearize", "a handle of F and J at x, whose tangents are those of x", 1);
   linearize.infer = infer_linearize;
   linearize.run = run_external_linearize;
   linearize.derivative.formula = "dx";
@@ -133,8 +135,12 @@ void register_values(OpTable& table) {
   value.infer = infer_value;
   value.run = run_external_value;
   value.derivative.formula = "J dh";
-  value.derivative.jvp = [](R a, std::span<const Tensor> tangents) { return external_jvp(a.in[0], tangents[0], a.attrs, a.where); };
-  value.derivative.vjp = [](R a, const Tensor& w, std::size_t) { return external_vjp(a.in[0], w, a.attrs, a.where); };
+  value.derivative.jvp = [](R a, std::span<const Tensor> tangents) {
+    return external_jvp(a.in[0], tangents[0], a.attrs, a.where);
+  };
+  value.derivative.vjp = [](R a, const Tensor& w, std::size_t) {
+    return external_vjp(a.in[0], w, a.attrs, a.where);
+  };
   value.batch = [](R args, const std::vector<bool>&) { return args.again(args.in); };
   value.sample = sample_external_value;
   table.add(std::move(value));
@@ -157,7 +163,8 @@ void register_product(OpTable& table, bool forward) {
                        : row_of("external_vjp", "Jᵀ W for k directions in one call", 2);
   row.infer = [forward](const InferArgs& args) {
     const Dim n_in = map_of(args).size_in(), n_out = map_of(args).size_out();
-    return forward ? infer_product(args, n_in, n_out, "unknowns") : infer_product(args, n_out, n_in, "outputs");
+    return forward ? infer_product(args, n_in, n_out, "unknowns")
+                   : infer_product(args, n_out, n_in, "outputs");
   };
   row.run = forward ? run_external_jvp : run_external_vjp;
   row.derivative.formula = forward ? "J dV" : "Jᵀ dW";
@@ -186,16 +193,19 @@ void register_external(OpTable& table) {
 }
 
 Tensor external(const core::MapPtr& map, const Located& x) {
-  if (!map) throw core::InvalidArgument("external", "expected a map, got a null pointer {}", at_line(x.where));
+  if (!map)
+    throw core::InvalidArgument("external", "expected a map, got a null pointer {}", at_line(x.where));
   const DType dtype = x.tensor.dtype();
   if (core::is_complex(dtype)) {
-    throw core::InvalidArgument("external", "expected real unknowns of {}, got {}; stack real and imaginary parts {}", map->name(),
-                                x.tensor.aval().text(), at_line(x.where));
+    throw core::InvalidArgument("external",
+                                "expected real unknowns of {}, got {}; stack real and imaginary parts {}",
+                                map->name(), x.tensor.aval().text(), at_line(x.where));
   }
   const AttrsPtr attrs = make_attrs(ExternalAttrs{map, map->name()});
   const Tensor at = cast(x, DType::f64);
-  const Tensor y =
-      is_differentiating() ? external_value(external_linearize(at, attrs, x.where), attrs, x.where) : external_call(at, attrs, x.where);
+  const Tensor y = is_differentiating()
+                       ? external_value(external_linearize(at, attrs, x.where), attrs, x.where)
+                       : external_call(at, attrs, x.where);
   return core::is_float(dtype) ? cast({y, x.where}, dtype) : y;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the engine: what the rows of the external ops are made of.
-// Symbols: h a handle of the linearisations at x [items…, n_in], one per item; V, W directions [items…, k…, n].
+// Symbols: h a handle of the linearisations at x [items…, n_in], one per item; V, W directions [items…, k…,
+// n].
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"

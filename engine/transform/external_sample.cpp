@@ -15,20 +15,24 @@ AttrsPtr small_map(Sampler& sampler) {
   Eigen::MatrixXd a(n_out, n_in);
   for (double& each : a.reshaped()) each = sampler.real(-1.0, 1.0);
   const core::MapPtr linear = core::affine(a, Eigen::VectorXd::LinSpaced(n_out, -1.0, 1.0));
-  const core::MapPtr map = core::compose(core::pointwise(
-                                             "sin", n_out, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); }),
-                                         linear);
+  const core::MapPtr map = core::compose(
+      core::pointwise(
+          "sin", n_out, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); }),
+      linear);
   return make_attrs(ExternalAttrs{map, map->name()});
 }
 
 Shape items_and(Sampler& sampler, Dim last) {
   Shape shape;
-  for (Dim axis = sampler.integer(0, 2); axis > 0; --axis) shape.push_back(sampler.chance(0.1) ? 0 : sampler.integer(1, 3));
+  for (Dim axis = sampler.integer(0, 2); axis > 0; --axis)
+    shape.push_back(sampler.chance(0.1) ? 0 : sampler.integer(1, 3));
   shape.push_back(last);
   return shape;
 }
 
-Tensor recorded(std::string_view name, const Tensor& in, const AttrsPtr& attrs) { return record(op_named(name), {in}, attrs, {}); }
+Tensor recorded(std::string_view name, const Tensor& in, const AttrsPtr& attrs) {
+  return record(op_named(name), {in}, attrs, {});
+}
 
 }  // namespace
 
@@ -46,7 +50,9 @@ Sample sample_external_linearize(Sampler& sampler) {
 
 Sample sample_external_value(Sampler& sampler) {
   Sample sample = sample_external_call(sampler);
-  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {recorded("external_linearize", in[0], attrs)}; };
+  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors {
+    return {recorded("external_linearize", in[0], attrs)};
+  };
   return sample;
 }
 
@@ -57,7 +63,9 @@ Sample sample_external_product(Sampler& sampler, bool forward) {
   for (Dim axis = sampler.integer(0, 1); axis > 0; --axis) directions.push_back(sampler.integer(1, 5));
   directions.push_back(forward ? map.size_in() : map.size_out());
   sample.inputs.push_back(sampler.tensor(directions, -1.0, 1.0));
-  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors { return {recorded("external_linearize", in[0], attrs), in[1]}; };
+  sample.prepare = [attrs = sample.attrs](const Tensors& in) -> Tensors {
+    return {recorded("external_linearize", in[0], attrs), in[1]};
+  };
   sample.constants = {0};
   return sample;
 }

@@ -29,9 +29,12 @@ class Linearizations final : public Opaque {
   }
 };
 
-const Linearizations::List& items_of(R args) { return static_cast<const Linearizations&>(*args.in[0].node().object).items; }
+const Linearizations::List& items_of(R args) {
+  return static_cast<const Linearizations&>(*args.in[0].node().object).items;
+}
 
-/// Calls f(i, x_i, out_i) with the i-th of `n` pieces of a tensor and of the result, each column-major with one vector per column.
+/// Calls f(i, x_i, out_i) with the i-th of `n` pieces of a tensor and of the result, each column-major with
+/// one vector per column.
 template <class F>
 Tensor for_pieces(const Tensor& in, Dim n, Dim to, F f) {
   const Dim from = in.shape().back();
@@ -71,7 +74,8 @@ Tensor run_external_linearize(R args) {
   const double* elements = x.data<double>().data();
   Linearizations::List items;
   for (Dim i = 0; i < count_items(x.shape()); ++i)
-    items.push_back(map.linearize(Eigen::Map<const Eigen::VectorXd>(elements + i * map.size_in(), map.size_in())));
+    items.push_back(
+        map.linearize(Eigen::Map<const Eigen::VectorXd>(elements + i * map.size_in(), map.size_in())));
   NodePtr node(new Node);
   node->aval = x.aval();
   node->aval.kind = Kind::handle;
@@ -84,7 +88,8 @@ Tensor run_external_value(R args) {
   const Dim n_out = map_of(args).size_out();
   const Tensor out = new_array(with_last(args.in[0].aval(), n_out));
   auto* target = reinterpret_cast<double*>(out.node().data());
-  for (std::size_t i = 0; i < items.size(); ++i) std::copy_n(items[i]->value().data(), n_out, target + static_cast<Dim>(i) * n_out);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    std::copy_n(items[i]->value().data(), n_out, target + static_cast<Dim>(i) * n_out);
   return out;
 }
 

@@ -21,8 +21,8 @@ Tensor batch_items(R args, const std::vector<bool>& batched) {
   Tensors inputs;
   for (std::size_t i = 0; i < batched.size(); ++i) {
     if (args.in[i].aval().kind != Kind::array && !batched[i])
-      throw core::InvalidArgument(args.op.name, "expected a factorisation for every item of {} {}", args.as<ImplicitAttrs>().name,
-                                  at_line(args.where));
+      throw core::InvalidArgument(args.op.name, "expected a factorisation for every item of {} {}",
+                                  args.as<ImplicitAttrs>().name, at_line(args.where));
     inputs.push_back(with_batch(args.in[i], batched[i], size));
   }
   ImplicitAttrs attrs = args.as<ImplicitAttrs>();
@@ -32,7 +32,8 @@ Tensor batch_items(R args, const std::vector<bool>& batched) {
 
 /// More right-hand sides for the same items are one solve.
 Tensor batch_apply(R args, const std::vector<bool>& batched) {
-  if (std::find(batched.begin(), batched.end() - 1, true) != batched.end() - 1) return batch_items(args, batched);
+  if (std::find(batched.begin(), batched.end() - 1, true) != batched.end() - 1)
+    return batch_items(args, batched);
   const int items = args.as<ImplicitAttrs>().n_item_axes;
   Tensors inputs(args.in.begin(), args.in.end());
   inputs.back() = move_axis(inputs.back(), 0, items);
@@ -51,7 +52,11 @@ OpInfo row_of(std::string name, std::string formula) {
 
 Aval infer_solve(const InferArgs& args) {
   const auto& attrs = args.as<ImplicitAttrs>();
-  return {items_shape(args.aval(0).shape, attrs.n_item_axes), attrs.problem->dtype, args.aval(0).device, {}, Kind::handle};
+  return {items_shape(args.aval(0).shape, attrs.n_item_axes),
+          attrs.problem->dtype,
+          args.aval(0).device,
+          {},
+          Kind::handle};
 }
 
 Aval infer_value(const InferArgs& args) {
@@ -63,12 +68,13 @@ Aval infer_apply(const InferArgs& args) {
   const auto& attrs = args.as<ImplicitAttrs>();
   const Aval& b = args.in.back().aval();
   const Shape& items = args.aval(0).shape;
-  bool fits = b.shape.rank() > items.rank() && b.shape.back() == attrs.problem->unknown.count() && b.dtype == attrs.problem->dtype;
+  bool fits = b.shape.rank() > items.rank() && b.shape.back() == attrs.problem->unknown.count() &&
+              b.dtype == attrs.problem->dtype;
   for (int axis = 0; fits && axis < items.rank(); ++axis) fits = b.shape[axis] == items[axis];
   if (!fits) {
-    throw core::ShapeError("implicit_apply", "{}: expected right-hand sides {}[{}…, {}], got {} {}", attrs.name,
-                           core::name_of(attrs.problem->dtype), items.empty() ? "" : items.text(), attrs.problem->unknown.count(), b.text(),
-                           at_line(args.where));
+    throw core::ShapeError("implicit_apply", "{}: expected right-hand sides {}[{}…, {}], got {} {}",
+                           attrs.name, core::name_of(attrs.problem->dtype), items.empty() ? "" : items.text(),
+                           attrs.problem->unknown.count(), b.text(), at_line(args.where));
   }
   return b;
 }
@@ -94,7 +100,8 @@ void register_implicit(OpTable& table) {
   value.sample = sample_implicit_value;
   table.add(std::move(value));
 
-  OpInfo product = row_of("implicit_apply", "X with A X = B, or Aᴴ X = B, A = F_u, for k right-hand sides in one call");
+  OpInfo product =
+      row_of("implicit_apply", "X with A X = B, or Aᴴ X = B, A = F_u, for k right-hand sides in one call");
   product.infer = infer_apply;
   product.run = run_implicit_apply;
   product.derivative.formula = "A⁻¹ (dB - dA X); adjoint: B̄ = A⁻ᴴ X̄, Ā = -B̄ Xᴴ";
@@ -107,15 +114,17 @@ void register_implicit(OpTable& table) {
 
 Function implicit(ImplicitProblem problem, std::source_location where) {
   if (!problem.residual || !problem.solve)
-    throw core::InvalidArgument("implicit", "expected F and a solver for \"{}\", got an empty function {}", problem.name, at_line(where));
+    throw core::InvalidArgument("implicit", "expected F and a solver for \"{}\", got an empty function {}",
+                                problem.name, at_line(where));
   if (!core::is_float(problem.dtype))
-    throw core::InvalidArgument("implicit", "expected floating-point unknowns of \"{}\", got {} {}", problem.name,
-                                core::name_of(problem.dtype), at_line(where));
+    throw core::InvalidArgument("implicit", "expected floating-point unknowns of \"{}\", got {} {}",
+                                problem.name, core::name_of(problem.dtype), at_line(where));
   const std::string name = problem.name;
   const auto shared = std::make_shared<const ImplicitProblem>(std::move(problem));
   return [attrs = make_attrs(ImplicitAttrs{shared, name}), where](const Tensors& m) -> Tensors {
     static const OpInfo &solve = op_named("implicit_solve"), &value = op_named("implicit_value");
-    if (m.empty()) throw core::InvalidArgument("implicit", "expected parameters, got none {}", at_line(where));
+    if (m.empty())
+      throw core::InvalidArgument("implicit", "expected parameters, got none {}", at_line(where));
     Tensors inputs{record(solve, m, attrs, where)};
     inputs.insert(inputs.end(), m.begin(), m.end());
     return {record(value, inputs, attrs, where)};

@@ -9,7 +9,8 @@
 
 namespace lodestone::engine {
 
-/// The derivative F_u at a solution, factorised: what a solver keeps for derivatives. Immutable. n = number of unknowns.
+/// The derivative F_u at a solution, factorised: what a solver keeps for derivatives. Immutable. n = number
+/// of unknowns.
 class ImplicitFactors {
  public:
   ImplicitFactors() = default;
@@ -40,11 +41,13 @@ struct ImplicitProblem {
   std::function<Solution(const Tensors& m)> solve;
 };
 
-/// u as a function of m, by the solver, differentiated by the implicit function theorem: F_u du = -F_m dm, and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the
-/// factorisation of the forward solve; the solver itself is never differentiated. k directions (`vmap`, `jacobian`) are one solve with k right-hand sides.
-/// Derivatives of any order, as far as those of F go. A batch of parameters is solved one by one.
-/// shapes: m as the solver takes them → {u}. errors: InvalidArgument, ShapeError (the solver's or F's results), those of the solver.
+/// u as a function of m, by the solver, differentiated by the implicit function theorem: F_u du = -F_m dm,
+/// and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the factorisation of the forward solve; the solver itself is never
+/// differentiated. k directions (`vmap`, `jacobian`) are one solve with k right-hand sides. Derivatives of
+/// any order, as far as those of F go. A batch of parameters is solved one by one. shapes: m as the solver
+/// takes them → {u}. errors: InvalidArgument, ShapeError (the solver's or F's results), those of the solver.
 /// collective: as the solver; runs when it is recorded, in program order.
-[[nodiscard]] Function implicit(ImplicitProblem problem, std::source_location where = std::source_location::current());
+[[nodiscard]] Function implicit(ImplicitProblem problem,
+                                std::source_location where = std::source_location::current());
 
 }  // namespace lodestone::engine

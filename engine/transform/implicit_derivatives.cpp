@@ -14,7 +14,8 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// f of an item as a function of all of them; `x` with axes of its own behind the items' counts as the last argument.
+/// f of an item as a function of all of them; `x` with axes of its own behind the items' counts as the last
+/// argument.
 Function over_items(Function f, R args, std::size_t n_arguments, int n_own_axes = 0) {
   std::vector<bool> only_last(n_arguments, false);
   only_last.back() = true;
@@ -28,8 +29,8 @@ Function residual_of(R args) {
   return [problem = args.as<ImplicitAttrs>().problem, where = args.where](const Tensors& um) -> Tensors {
     const Tensor f = problem->residual(um[0], {um.begin() + 1, um.end()});
     if (f.count() != um[0].count()) {
-      throw core::ShapeError("implicit", "{}: expected as many equations as unknowns {}, F gives {} {}", problem->name, um[0].aval().text(),
-                             f.aval().text(), at_line(where));
+      throw core::ShapeError("implicit", "{}: expected as many equations as unknowns {}, F gives {} {}",
+                             problem->name, um[0].aval().text(), f.aval().text(), at_line(where));
     }
     return {f};
   };
@@ -37,7 +38,8 @@ Function residual_of(R args) {
 
 /// A x, or Aᴴ x, of one item as a function of u, m and x [n].
 Function product_of(R args) {
-  return [residual = residual_of(args), side = args.as<ImplicitAttrs>().side, where = args.where](const Tensors& umx) -> Tensors {
+  return [residual = residual_of(args), side = args.as<ImplicitAttrs>().side,
+          where = args.where](const Tensors& umx) -> Tensors {
     const Function of_u = [&](const Tensors& u) {
       Tensors um(umx.begin(), umx.end() - 1);
       um[0] = u[0];
@@ -45,7 +47,8 @@ Function product_of(R args) {
     };
     const Linearized at = linearize(of_u, {umx[0]}, where);
     const Shape flat{umx[0].count()};
-    if (side == Side::adjoint) return {reshape(at.vjp({reshape(umx.back(), at.value()[0].shape())}, where)[0], flat)};
+    if (side == Side::adjoint)
+      return {reshape(at.vjp({reshape(umx.back(), at.value()[0].shape())}, where)[0], flat)};
     return {reshape(at.jvp({reshape(umx.back(), umx[0].shape())}, where)[0], flat)};
   };
 }
@@ -103,7 +106,8 @@ Tensor apply(R args, Side side, const Tensors& um, const Tensor& b) {
 
 /// [items…, n] of [items…, shape of u or F].
 Tensor flat(R args, const Tensor& x) {
-  return reshape({x, args.where}, joined(args.in[0].shape(), {args.as<ImplicitAttrs>().problem->unknown.count()}));
+  return reshape({x, args.where},
+                 joined(args.in[0].shape(), {args.as<ImplicitAttrs>().problem->unknown.count()}));
 }
 
 Tensors solution_and_parameters(R args) {
@@ -122,7 +126,8 @@ Partials residual_at(R args) {
 Partials product_at(R args) {
   const Tensor& x = args.out;
   const Tensors um(args.in.begin() + 1, args.in.end() - 1);
-  const Function product = over_items(product_of(args), args, um.size() + 1, x.rank() - args.as<ImplicitAttrs>().n_item_axes - 1);
+  const Function product =
+      over_items(product_of(args), args, um.size() + 1, x.rank() - args.as<ImplicitAttrs>().n_item_axes - 1);
   const Function at_x = [product, x](const Tensors& at) {
     Tensors umx = at;
     umx.push_back(x);
@@ -135,7 +140,8 @@ Partials product_at(R args) {
 
 Tensor implicit_value_jvp(R args, std::span<const Tensor> tangents) {
   const Tensor change = residual_at(args).jvp(tangents);  // input 0, the handle, stands where u stands
-  return reshape(negative(apply(args, Side::itself, solution_and_parameters(args), flat(args, change))), args.out.shape());
+  return reshape(negative(apply(args, Side::itself, solution_and_parameters(args), flat(args, change))),
+                 args.out.shape());
 }
 
 Tensors implicit_value_pull_back(R args, const Tensor& cotangent, const std::vector<bool>&) {

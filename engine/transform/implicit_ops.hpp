@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the engine: what the rows of the implicit ops are made of.
-// Symbols: h a handle of the solutions for parameters m [items…, their shape], A = F_u at each of them; n unknowns; B, X [items…, k…, n].
+// Symbols: h a handle of the solutions for parameters m [items…, their shape], A = F_u at each of them; n
+// unknowns; B, X [items…, k…, n].
 #pragma once
 
 #include "engine/graph/op_info.hpp"
@@ -16,7 +17,10 @@ struct ImplicitAttrs {
   std::string name;
   int n_item_axes = 0;  ///< axes in front of all inputs
   Side side = Side::itself;
-  static auto fields() { return std::tuple{Field{"problem", &ImplicitAttrs::name}, Field{"n_item_axes", &ImplicitAttrs::n_item_axes}}; }
+  static auto fields() {
+    return std::tuple{Field{"problem", &ImplicitAttrs::name},
+                      Field{"n_item_axes", &ImplicitAttrs::n_item_axes}};
+  }
 };
 
 /// The first axes of a shape, those of items, and both shapes one behind the other.
@@ -30,9 +34,11 @@ struct ImplicitAttrs {
 
 // Derivatives of u and of X.
 [[nodiscard]] Tensor implicit_value_jvp(const RuleArgs& args, std::span<const Tensor> tangents);
-[[nodiscard]] Tensors implicit_value_pull_back(const RuleArgs& args, const Tensor& cotangent, const std::vector<bool>& wanted);
+[[nodiscard]] Tensors implicit_value_pull_back(const RuleArgs& args, const Tensor& cotangent,
+                                               const std::vector<bool>& wanted);
 [[nodiscard]] Tensor implicit_apply_jvp(const RuleArgs& args, std::span<const Tensor> tangents);
-[[nodiscard]] Tensors implicit_apply_pull_back(const RuleArgs& args, const Tensor& cotangent, const std::vector<bool>& wanted);
+[[nodiscard]] Tensors implicit_apply_pull_back(const RuleArgs& args, const Tensor& cotangent,
+                                               const std::vector<bool>& wanted);
 
 // (C + diag p) u + u² / 10 = q with a random matrix C, by Newton's method, at which the rows are checked.
 [[nodiscard]] Sample sample_implicit_solve(Sampler& sampler);

@@ -15,7 +15,8 @@ const ImplicitProblem& problem_of(R args) { return *args.as<ImplicitAttrs>().pro
 /// The solutions of every item.
 class Solutions final : public Opaque {
  public:
-  Solutions(Device device, std::vector<Solution> list) : Opaque(device, bytes_of(list)), items(std::move(list)) {}
+  Solutions(Device device, std::vector<Solution> list)
+      : Opaque(device, bytes_of(list)), items(std::move(list)) {}
   const std::vector<Solution> items;
 
  private:
@@ -26,7 +27,9 @@ class Solutions final : public Opaque {
   }
 };
 
-const std::vector<Solution>& items_of(R args) { return static_cast<const Solutions&>(*args.in[0].node().object).items; }
+const std::vector<Solution>& items_of(R args) {
+  return static_cast<const Solutions&>(*args.in[0].node().object).items;
+}
 
 /// Item i of x [items…, rest…].
 Tensor item_of(const Tensor& x, int n_axes, Dim n_items, Dim i) {
@@ -39,17 +42,21 @@ Tensor item_of(const Tensor& x, int n_axes, Dim n_items, Dim i) {
 void check_solution(R args, const Solution& solution) {
   const ImplicitProblem& problem = problem_of(args);
   if (!solution.u.is_valid() || !solution.factors)
-    throw core::InvalidArgument("implicit", "{}: expected a solution and its factorisation, the solver gave {} {}", problem.name,
-                                solution.u.is_valid() ? "no factorisation" : "no solution", at_line(args.where));
+    throw core::InvalidArgument(
+        "implicit", "{}: expected a solution and its factorisation, the solver gave {} {}", problem.name,
+        solution.u.is_valid() ? "no factorisation" : "no solution", at_line(args.where));
   if (!(solution.u.shape() == problem.unknown) || solution.u.dtype() != problem.dtype) {
-    throw core::ShapeError("implicit", "{}: expected a solution {}{}, the solver gave {} {}", problem.name, core::name_of(problem.dtype),
-                           problem.unknown.text(), solution.u.aval().text(), at_line(args.where));
+    throw core::ShapeError("implicit", "{}: expected a solution {}{}, the solver gave {} {}", problem.name,
+                           core::name_of(problem.dtype), problem.unknown.text(), solution.u.aval().text(),
+                           at_line(args.where));
   }
 }
 
 }  // namespace
 
-Shape items_shape(const Shape& shape, int n_axes) { return Shape(std::span(shape.begin(), static_cast<std::size_t>(n_axes))); }
+Shape items_shape(const Shape& shape, int n_axes) {
+  return Shape(std::span(shape.begin(), static_cast<std::size_t>(n_axes)));
+}
 
 Shape joined(const Shape& items, const Shape& shape) {
   Shape result = items;
@@ -79,7 +86,8 @@ Tensor run_implicit_value(R args) {
   const Shape shape = joined(args.in[0].shape(), problem_of(args).unknown);
   Tensors parts;
   for (const Solution& item : items_of(args)) parts.push_back(expand_dims(item.u, 0));
-  return parts.empty() ? zeros(shape, problem_of(args).dtype, args.in[0].device()) : reshape(concatenate(parts, 0), shape);
+  return parts.empty() ? zeros(shape, problem_of(args).dtype, args.in[0].device())
+                       : reshape(concatenate(parts, 0), shape);
 }
 
 Tensor run_implicit_apply(R args) {
@@ -94,9 +102,9 @@ Tensor run_implicit_apply(R args) {
     const ImplicitFactors& factors = *items_of(args)[static_cast<std::size_t>(i)].factors;
     const Tensor x = attrs.side == Side::adjoint ? factors.solve_adjoint(block) : factors.solve(block);
     if (!x.is_valid() || !(x.shape() == block.shape()) || x.dtype() != block.dtype()) {
-      throw core::ShapeError("implicit", "{}: expected {} from {}, got {} {}", attrs.name, block.aval().text(),
-                             attrs.side == Side::adjoint ? "solve_adjoint" : "solve", x.is_valid() ? x.aval().text() : "nothing",
-                             at_line(args.where));
+      throw core::ShapeError("implicit", "{}: expected {} from {}, got {} {}", attrs.name,
+                             block.aval().text(), attrs.side == Side::adjoint ? "solve_adjoint" : "solve",
+                             x.is_valid() ? x.aval().text() : "nothing", at_line(args.where));
     }
     parts.push_back(x);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: inputs of the node c (carry), x [T, …], k (captured, the same at every step); c', y = f(c, x_t, k).
+// Symbols: inputs of the node c (carry), x [T, …], k (captured, the same at every step); c', y = f(c, x_t,
+// k).
 #include "engine/transform/scan.hpp"
 
 #include "engine/core/error.hpp"
@@ -25,7 +26,8 @@ struct ScanAttrs {
   std::size_t n_carry = 0, n_x = 0;
   Direction direction = Direction::forward;
   static auto fields() {
-    return std::tuple{Field{"body", &ScanAttrs::body}, Field{"n_carry", &ScanAttrs::n_carry}, Field{"n_x", &ScanAttrs::n_x}};
+    return std::tuple{Field{"body", &ScanAttrs::body}, Field{"n_carry", &ScanAttrs::n_carry},
+                      Field{"n_x", &ScanAttrs::n_x}};
   }
   [[nodiscard]] std::size_t n_y() const { return body.n_outputs() - n_carry; }
 };
@@ -46,9 +48,12 @@ class Pieces {
   std::size_t taken_ = 0;
 };
 
-std::size_t count(const Marks& marks) { return static_cast<std::size_t>(std::count(marks.begin(), marks.end(), true)); }
+std::size_t count(const Marks& marks) {
+  return static_cast<std::size_t>(std::count(marks.begin(), marks.end(), true));
+}
 Marks part(const Marks& marks, std::size_t first, std::size_t n) {
-  return {marks.begin() + static_cast<std::ptrdiff_t>(first), marks.begin() + static_cast<std::ptrdiff_t>(first + n)};
+  return {marks.begin() + static_cast<std::ptrdiff_t>(first),
+          marks.begin() + static_cast<std::ptrdiff_t>(first + n)};
 }
 
 Aval stacked(Aval aval, Dim size) {
@@ -80,15 +85,15 @@ Tensors record_scan(const Function& f, const Parts& parts, Direction direction, 
   return elements_of(record(op, joined({parts.c, parts.x, parts.k}), make_attrs(attrs), where), where);
 }
 
-// ---- Shapes and values -------------------------------------------------------------------------------------------------------------------
+// ---- Shapes and values -----------------------------------------------------------------------------------
 
 Aval infer_scan(const InferArgs& args) {
   const auto& attrs = args.as<ScanAttrs>();
   const std::vector<Aval> in = attrs.body.inputs(), out = attrs.body.outputs();
   for (std::size_t i = 0; i < attrs.n_carry; ++i) {
     if (out.size() <= i || !(in[i] == out[i]))
-      throw core::ShapeError("scan", "expected carry {} to stay {}, the function gives {} {}", i, in[i].text(),
-                             i < out.size() ? out[i].text() : "none", at_line(args.where));
+      throw core::ShapeError("scan", "expected carry {} to stay {}, the function gives {} {}", i,
+                             in[i].text(), i < out.size() ? out[i].text() : "none", at_line(args.where));
   }
   return tuple_aval(args.aval(0).device);
 }
@@ -96,7 +101,8 @@ Aval infer_scan(const InferArgs& args) {
 std::vector<Aval> scan_results(const InferArgs& args) {
   const auto& attrs = args.as<ScanAttrs>();
   std::vector<Aval> result = attrs.body.outputs();
-  for (std::size_t i = attrs.n_carry; i < result.size(); ++i) result[i] = stacked(result[i], args.aval(attrs.n_carry).shape[0]);
+  for (std::size_t i = attrs.n_carry; i < result.size(); ++i)
+    result[i] = stacked(result[i], args.aval(attrs.n_carry).shape[0]);
   return result;
 }
 
@@ -106,7 +112,8 @@ Tensor run_scan(R args) {
   const Dim n_steps = x[0].shape()[0];
   const std::vector<Aval> outputs = attrs.body.outputs();
   Tensors ys;
-  for (std::size_t i = attrs.n_carry; i < outputs.size(); ++i) ys.push_back(new_array(stacked(outputs[i], n_steps)));
+  for (std::size_t i = attrs.n_carry; i < outputs.size(); ++i)
+    ys.push_back(new_array(stacked(outputs[i], n_steps)));
   for (Dim step = 0; step < n_steps; ++step) {
     const Dim t = attrs.direction == Direction::forward ? step : n_steps - 1 - step;
     Tensors now;
@@ -117,13 +124,15 @@ Tensor run_scan(R args) {
     carry = pieces.next(attrs.n_carry);
     for (std::size_t i = 0; i < ys.size(); ++i) {
       const auto bytes = given[attrs.n_carry + i].bytes();
-      if (!bytes.empty()) std::memcpy(ys[i].node().data() + static_cast<std::size_t>(t) * bytes.size(), bytes.data(), bytes.size());
+      if (!bytes.empty())
+        std::memcpy(ys[i].node().data() + static_cast<std::size_t>(t) * bytes.size(), bytes.data(),
+                    bytes.size());
     }
   }
   return evaluated_tuple(joined({carry, ys}));
 }
 
-// ---- Derivatives -------------------------------------------------------------------------------------------------------------------------
+// ---- Derivatives -----------------------------------------------------------------------------------------
 
 Marks floats_of(const std::vector<Aval>& avals, std::size_t n) {
   Marks result;
@@ -138,25 +147,29 @@ Tensor scan_jvp(R args, std::span<const Tensor> tangents) {
   const auto [c, x, k] = parts_of(args);
   Marks marked = present(tangents, inputs);
   const Marks of_carry = floats_of(inputs, attrs.n_carry);
-  std::copy(of_carry.begin(), of_carry.end(), marked.begin());  // a tangent that is zero at first need not stay so
+  std::copy(of_carry.begin(), of_carry.end(),
+            marked.begin());  // a tangent that is zero at first need not stay so
   Tensors all(tangents.begin(), tangents.end());
   for (std::size_t i = 0; i < attrs.n_carry; ++i) all[i] = tangent_or_zeros(all[i], c[i]);
   Pieces pieces(all);
-  const Marks of_x = part(marked, attrs.n_carry, attrs.n_x), of_k = part(marked, attrs.n_carry + attrs.n_x, k.size());
+  const Marks of_x = part(marked, attrs.n_carry, attrs.n_x),
+              of_k = part(marked, attrs.n_carry + attrs.n_x, k.size());
   const Tensors dc = picked(pieces.next(attrs.n_carry), of_carry), dx = picked(pieces.next(attrs.n_x), of_x),
                 dk = picked(pieces.rest(), of_k);
   const Function step = [&, n_k = k.size()](const Tensors& in) {
     Pieces of(in);
-    const Tensors c1 = of.next(attrs.n_carry), dc1 = of.next(dc.size()), x1 = of.next(attrs.n_x), dx1 = of.next(dx.size()),
-                  k1 = of.next(n_k);
+    const Tensors c1 = of.next(attrs.n_carry), dc1 = of.next(dc.size()), x1 = of.next(attrs.n_x),
+                  dx1 = of.next(dx.size()), k1 = of.next(n_k);
     const Trace trace = attrs.body.trace().again(joined({c1, x1, k1}), marked);
     Tensors change = trace.push_forward(spread(joined({dc1, dx1, of.rest()}), marked));
-    for (std::size_t i = 0; i < change.size(); ++i) change[i] = tangent_or_zeros(change[i], trace.outputs()[i]);
+    for (std::size_t i = 0; i < change.size(); ++i)
+      change[i] = tangent_or_zeros(change[i], trace.outputs()[i]);
     Pieces primal(trace.outputs()), moved(change);
     const Tensors next = primal.next(attrs.n_carry);
     return joined({next, picked(moved.next(attrs.n_carry), of_carry), moved.rest()});
   };
-  const Tensors result = record_scan(step, {joined({c, dc}), joined({x, dx}), joined({k, dk})}, attrs.direction, args.where);
+  const Tensors result =
+      record_scan(step, {joined({c, dc}), joined({x, dx}), joined({k, dk})}, attrs.direction, args.where);
   Pieces given(result);
   static_cast<void>(given.next(attrs.n_carry));
   Tensors change = spread(given.next(dc.size()), of_carry);
@@ -185,9 +198,11 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
   const auto [c, x, k] = parts_of(args);
   const Tensors cotangents = elements_of(cotangent, args.where);
   Marks given = present(cotangents, outputs), marked = wanted;
-  for (std::size_t i = 0; i < marked.size(); ++i) marked[i] = has_tangents(inputs[i]) && (i < attrs.n_carry || wanted[i]);
+  for (std::size_t i = 0; i < marked.size(); ++i)
+    marked[i] = has_tangents(inputs[i]) && (i < attrs.n_carry || wanted[i]);
   if (count(given) == 0) return Tensors(wanted.size());
-  const Marks of_carry = part(marked, 0, attrs.n_carry), of_k = part(marked, attrs.n_carry + attrs.n_x, k.size());
+  const Marks of_carry = part(marked, 0, attrs.n_carry),
+              of_k = part(marked, attrs.n_carry + attrs.n_x, k.size());
   std::copy(of_carry.begin(), of_carry.end(), given.begin());
   Tensors carry_bar, k_bar;
   for (std::size_t i = 0; i < attrs.n_carry; ++i) carry_bar.push_back(cotangents[i]);
@@ -197,8 +212,8 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
   const Tensors y_given = picked(y_bar, part(given, attrs.n_carry, attrs.n_y()));
   const Function step = [&, n_k_bar = k_bar.size(), n_carry_bar = carry_bar.size()](const Tensors& in) {
     Pieces of(in);
-    const Tensors c_bar = of.next(n_carry_bar), sums = of.next(n_k_bar), x1 = of.next(attrs.n_x), c1 = of.next(attrs.n_carry),
-                  y1 = of.next(y_given.size()), k1 = of.rest();
+    const Tensors c_bar = of.next(n_carry_bar), sums = of.next(n_k_bar), x1 = of.next(attrs.n_x),
+                  c1 = of.next(attrs.n_carry), y1 = of.next(y_given.size()), k1 = of.rest();
     const Tensors at = joined({c1, x1, k1});
     Tensors back = attrs.body.trace().again(at, marked).pull_back(spread(joined({c_bar, y1}), given));
     for (std::size_t i = 0; i < back.size(); ++i) back[i] = tangent_or_zeros(back[i], at[i]);
@@ -210,7 +225,8 @@ Tensors scan_pull_back(R args, const Tensor& cotangent, const Marks& wanted) {
     return joined({to_c, to_k, to_x});
   };
   const Direction other = attrs.direction == Direction::forward ? Direction::backward : Direction::forward;
-  const Tensors result = record_scan(step, {joined({carry_bar, k_bar}), joined({x, carries_of(args), y_given}), k}, other, args.where);
+  const Tensors result = record_scan(
+      step, {joined({carry_bar, k_bar}), joined({x, carries_of(args), y_given}), k}, other, args.where);
   Pieces pieces(result);
   const Tensors to_c = pieces.next(carry_bar.size()), to_k = pieces.next(k_bar.size());
   return spread(joined({to_c, pieces.rest(), to_k}), marked);
@@ -230,10 +246,11 @@ Tensor scan_batch(R args, const Marks& marked) {
       inputs[i] = move_axis(inputs[i], 0, 1);
     }
   }
-  Tensors all = elements_of(
-      record(args.op, inputs,
-             make_attrs(ScanAttrs{batched(attrs.body, of_body, size, args.where), attrs.n_carry, attrs.n_x, attrs.direction}), args.where),
-      args.where);
+  Tensors all = elements_of(record(args.op, inputs,
+                                   make_attrs(ScanAttrs{batched(attrs.body, of_body, size, args.where),
+                                                        attrs.n_carry, attrs.n_x, attrs.direction}),
+                                   args.where),
+                            args.where);
   for (std::size_t i = attrs.n_carry; i < all.size(); ++i) all[i] = move_axis(all[i], 1, 0);
   return tuple(all, args.where);
 }
@@ -242,15 +259,20 @@ Sample sample_scan(Sampler& sampler) {
   const DType dtype = core::is_float(sampler.dtype()) ? sampler.dtype() : DType::f64;
   const Shape shape = sampler.shape(0, 2);
   const Tensors inputs{sampler.tensor(shape, -1, 1, dtype), sampler.tensor({}, 0, 3, DType::i32),
-                       sampler.tensor(shape.inserted(0, sampler.integer(0, 4)), -1, 1, dtype), sampler.tensor(shape, -1, 1, dtype)};
+                       sampler.tensor(shape.inserted(0, sampler.integer(0, 4)), -1, 1, dtype),
+                       sampler.tensor(shape, -1, 1, dtype)};
   const Function f = [dtype](const Tensors& in) -> Tensors {  // (c, a counter), x, k
     const Tensor next = 0.5 * in[0] * in[2] + in[3];
     return {next, in[1] + 1, square(next) * in[3] * cast(in[1], dtype), in[1]};
   };
-  const std::vector<Aval> avals{inputs[0].aval(), inputs[1].aval(), unstacked(inputs[2].aval()), inputs[3].aval()};
+  const std::vector<Aval> avals{inputs[0].aval(), inputs[1].aval(), unstacked(inputs[2].aval()),
+                                inputs[3].aval()};
   Sample sample{inputs,
-                make_attrs(ScanAttrs{Subgraph(f, avals, {}), 2, 1, sampler.chance(0.5) ? Direction::backward : Direction::forward})};
-  sample.finish = [](const Tensor& y) { return get(y, 0) + sum(get(y, 2), Axes{get(y, 2).rank() - get(y, 0).rank() - 1}); };
+                make_attrs(ScanAttrs{Subgraph(f, avals, {}), 2, 1,
+                                     sampler.chance(0.5) ? Direction::backward : Direction::forward})};
+  sample.finish = [](const Tensor& y) {
+    return get(y, 0) + sum(get(y, 2), Axes{get(y, 2).rank() - get(y, 0).rank() - 1});
+  };
   return sample;
 }
 
@@ -265,8 +287,11 @@ void register_scan(OpTable& table) {
   row.infer = infer_scan;
   row.results = scan_results;
   row.run = run_scan;
-  row.runs_when_recorded = [](const Attrs* attrs) { return attrs_as<ScanAttrs>(*attrs).body.trace().runs_when_recorded(); };
-  row.derivative.formula = "scans: of the tangents beside the carry; of the cotangents, from the last step to the first";
+  row.runs_when_recorded = [](const Attrs* attrs) {
+    return attrs_as<ScanAttrs>(*attrs).body.trace().runs_when_recorded();
+  };
+  row.derivative.formula =
+      "scans: of the tangents beside the carry; of the cotangents, from the last step to the first";
   row.derivative.jvp = scan_jvp;
   row.derivative.pull_back = scan_pull_back;
   row.batch = scan_batch;
@@ -274,15 +299,17 @@ void register_scan(OpTable& table) {
   table.add(std::move(row));
 }
 
-Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)>& f, const Tensors& carry, const Tensors& xs,
-             Direction direction, std::source_location where) {
+Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)>& f, const Tensors& carry,
+             const Tensors& xs, Direction direction, std::source_location where) {
   static const OpInfo& op = op_named("scan");
-  if (xs.empty()) throw core::ShapeError("scan", "expected tensors to go through step by step, got none {}", at_line(where));
+  if (xs.empty())
+    throw core::ShapeError("scan", "expected tensors to go through step by step, got none {}",
+                           at_line(where));
   std::vector<Aval> avals = avals_of(carry);
   for (const Tensor& x : xs) {
     if (x.rank() == 0 || x.dim(0) != xs[0].dim(0))
-      throw core::ShapeError("scan", "expected the same number of steps along axis 0, got {} and {} {}", xs[0].aval().text(),
-                             x.aval().text(), at_line(where));
+      throw core::ShapeError("scan", "expected the same number of steps along axis 0, got {} and {} {}",
+                             xs[0].aval().text(), x.aval().text(), at_line(where));
     avals.push_back(unstacked(x.aval()));
   }
   const Function flat = [&](const Tensors& in) {
@@ -291,7 +318,8 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
     return f(c, of.rest());
   };
   const ScanAttrs attrs{Subgraph(flat, avals, where), carry.size(), xs.size(), direction};
-  const Tensors all = elements_of(record(op, joined({carry, xs, attrs.body.captured()}), make_attrs(attrs), where), where);
+  const Tensors all =
+      elements_of(record(op, joined({carry, xs, attrs.body.captured()}), make_attrs(attrs), where), where);
   Pieces pieces(all);
   Tensors last = pieces.next(carry.size());
   return {std::move(last), pieces.rest()};

@@ -7,14 +7,19 @@
 namespace lodestone::engine {
 namespace {
 
-Tensors first_of(const Tensors& tensors, std::size_t n) { return {tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(n)}; }
-Tensors from(const Tensors& tensors, std::size_t n) { return {tensors.begin() + static_cast<std::ptrdiff_t>(n), tensors.end()}; }
+Tensors first_of(const Tensors& tensors, std::size_t n) {
+  return {tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(n)};
+}
+Tensors from(const Tensors& tensors, std::size_t n) {
+  return {tensors.begin() + static_cast<std::ptrdiff_t>(n), tensors.end()};
+}
 
 }  // namespace
 
-Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also,
-                   std::source_location where) {
-  const Differentiating no(false);  // its derivatives are functions of their own, recorded when they are asked for
+Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs,
+                   const std::function<Tensors(const Trace&)>& also, std::source_location where) {
+  const Differentiating no(
+      false);  // its derivatives are functions of their own, recorded when they are asked for
   auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs, where));
   if (also) {
     const Tensors more = also(*trace);
@@ -32,7 +37,9 @@ Tensors Subgraph::operator()(const Tensors& inputs) const {
   return trace_->again(inputs, std::vector<bool>(inputs.size(), false)).outputs();
 }
 
-std::string attr_text(const Subgraph& subgraph) { return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs()); }
+std::string attr_text(const Subgraph& subgraph) {
+  return fmt::format("{} -> {}", subgraph.n_inputs(), subgraph.n_outputs());
+}
 
 Tensors joined(std::initializer_list<std::span<const Tensor>> lists) {
   Tensors result;
@@ -72,14 +79,15 @@ Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std:
   const Function tangents = [&](const Tensors& all) {
     const Trace trace = f.trace().again(first_of(all, f.n_inputs()), marked);
     Tensors result = trace.push_forward(spread(from(all, f.n_inputs()), marked));
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = tangent_or_zeros(result[i], trace.outputs()[i]);
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = tangent_or_zeros(result[i], trace.outputs()[i]);
     return result;
   };
   return {tangents, avals, where};
 }
 
-Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given, std::source_location where,
-                     std::size_t n_saved) {
+Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given,
+                     std::source_location where, std::size_t n_saved) {
   const std::vector<Aval> outputs = f.outputs();
   std::vector<Aval> avals = f.inputs();
   avals.insert(avals.end(), outputs.end() - static_cast<std::ptrdiff_t>(n_saved), outputs.end());
@@ -87,7 +95,8 @@ Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const s
     if (given[i]) avals.push_back(outputs[i]);
   }
   const Function cotangents = [&](const Tensors& all) {
-    const Trace trace = f.trace().again(first_of(all, f.n_inputs()), wanted, first_of(from(all, f.n_inputs()), n_saved));
+    const Trace trace =
+        f.trace().again(first_of(all, f.n_inputs()), wanted, first_of(from(all, f.n_inputs()), n_saved));
     const Tensors back = trace.pull_back(spread(from(all, f.n_inputs() + n_saved), given));
     Tensors result;
     for (std::size_t i = 0; i < wanted.size(); ++i) {

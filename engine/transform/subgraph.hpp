@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the transforms: functions that nodes carry (checkpoints, branches, bodies of loops) and functions made from them.
+// Inside of the transforms: functions that nodes carry (checkpoints, branches, bodies of loops) and functions
+// made from them.
 #pragma once
 
 #include "engine/transform/trace.hpp"
@@ -8,13 +9,16 @@
 
 namespace lodestone::engine {
 
-/// A function recorded once, without values. It has no ties to the outside: what it captured and a transform may follow are further inputs.
+/// A function recorded once, without values. It has no ties to the outside: what it captured and a transform
+/// may follow are further inputs.
 class Subgraph {
  public:
   /// f of tensors like these. `where`: who asked for it.
-  Subgraph(const Function& f, std::span<const Aval> inputs, std::source_location where) : Subgraph(f, inputs, nullptr, where) {}
+  Subgraph(const Function& f, std::span<const Aval> inputs, std::source_location where)
+      : Subgraph(f, inputs, nullptr, where) {}
   /// The same, and the outputs of the steps that `also` picks as further outputs.
-  Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also, std::source_location where);
+  Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also,
+           std::source_location where);
   /// What to give behind the function's own inputs.
   [[nodiscard]] const Tensors& captured() const { return captured_; }
   [[nodiscard]] std::size_t n_inputs() const { return trace_->inputs().size(); }
@@ -35,7 +39,9 @@ class Subgraph {
 [[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
 
 /// Whether tensors like this have derivatives.
-[[nodiscard]] inline bool has_tangents(const Aval& aval) { return aval.kind == Kind::array && core::is_float(aval.dtype); }
+[[nodiscard]] inline bool has_tangents(const Aval& aval) {
+  return aval.kind == Kind::array && core::is_float(aval.dtype);
+}
 /// One list after another.
 [[nodiscard]] Tensors joined(std::initializer_list<std::span<const Tensor>> lists);
 /// Those that are marked.
@@ -46,11 +52,15 @@ class Subgraph {
 [[nodiscard]] std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of);
 
 /// (inputs…, tangents of the marked inputs…) ↦ tangents of all outputs.
-[[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked, std::source_location where);
-/// (inputs…, the last outputs, which are not computed again…, cotangents of the `given` outputs…) ↦ cotangents of the wanted inputs.
-[[nodiscard]] Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted, const std::vector<bool>& given,
-                                   std::source_location where, std::size_t n_saved = 0);
+[[nodiscard]] Subgraph pushed_forward(const Subgraph& f, const std::vector<bool>& marked,
+                                      std::source_location where);
+/// (inputs…, the last outputs, which are not computed again…, cotangents of the `given` outputs…) ↦
+/// cotangents of the wanted inputs.
+[[nodiscard]] Subgraph pulled_back(const Subgraph& f, const std::vector<bool>& wanted,
+                                   const std::vector<bool>& given, std::source_location where,
+                                   std::size_t n_saved = 0);
 /// f over a new axis 0 of the marked inputs and of all outputs.
-[[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size, std::source_location where);
+[[nodiscard]] Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size,
+                               std::source_location where);
 
 }  // namespace lodestone::engine

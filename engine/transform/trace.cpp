@@ -40,7 +40,8 @@ Trace::Trace(const Function& f, Tensors inputs, std::source_location where) : in
   outputs_ = f(inputs_);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i].is_valid())
-      throw core::InvalidArgument("engine::transform", "expected tensors from the function, got an empty one as output {} {}", i,
+      throw core::InvalidArgument("engine::transform",
+                                  "expected tensors from the function, got an empty one as output {} {}", i,
                                   at_line(where));
   }
   collect();
@@ -103,7 +104,8 @@ Tensors Trace::lift_captured() {
   std::unordered_map<const Node*, int> seen;
   const auto look_at = [&](const Tensor& tensor) {
     const Node& node = tensor.node();
-    const bool is_constant = (!node.is_abstract && !node.is_followed) || (node.is_evaluated() && node.inputs.size() == 0);
+    const bool is_constant =
+        (!node.is_abstract && !node.is_followed) || (node.is_evaluated() && node.inputs.size() == 0);
     if (!is_constant && slot_of(tensor) < 0 && seen.emplace(&node, 0).second) captured.push_back(tensor);
   };
   for (const Step& step : steps_) std::for_each(step.in.begin(), step.in.end(), look_at);
@@ -111,7 +113,8 @@ Tensors Trace::lift_captured() {
   inputs_.insert(inputs_.end(), captured.begin(), captured.end());
   slots_.clear();
   for (std::size_t i = 0; i < inputs_.size(); ++i) slots_.emplace(&inputs_[i].node(), static_cast<int>(i));
-  for (std::size_t s = 0; s < steps_.size(); ++s) slots_.emplace(&steps_[s].out.node(), static_cast<int>(inputs_.size() + s));
+  for (std::size_t s = 0; s < steps_.size(); ++s)
+    slots_.emplace(&steps_[s].out.node(), static_cast<int>(inputs_.size() + s));
   return captured;
 }
 
@@ -122,7 +125,8 @@ Trace Trace::again(const Tensors& inputs, const std::vector<bool>& active, const
     if (active[i]) result.slots_.emplace(&inputs[i].node(), static_cast<int>(i));
   }
   std::unordered_map<const Node*, Tensor> instead;
-  for (std::size_t i = 0; i < saved.size(); ++i) instead.emplace(&outputs_[outputs_.size() - saved.size() + i].node(), saved[i]);
+  for (std::size_t i = 0; i < saved.size(); ++i)
+    instead.emplace(&outputs_[outputs_.size() - saved.size() + i].node(), saved[i]);
   Tensors of_slot = inputs;
   const auto mapped = [&](const Tensor& tensor) {
     const int slot = slot_of(tensor);
@@ -157,7 +161,8 @@ Tensors Trace::push_forward(const Tensors& tangents) const {
       if (const int slot = slot_of(step.in[i]); slot >= 0) in[i] = of_slot[static_cast<std::size_t>(slot)];
       any = any || in[i].is_valid();
     }
-    if (any && step.op->derivative.exists()) of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
+    if (any && step.op->derivative.exists())
+      of_slot[inputs_.size() + s] = step.op->derivative.jvp(step.args(), in);
   }
   Tensors result;
   for (const Tensor& output : outputs_) {
@@ -172,7 +177,8 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
   const auto give = [&](const Tensor& to, const Tensor& cotangent) {
     const int slot = slot_of(to);
     if (slot < 0 || !cotangent.is_valid() || cotangent.node().is_zero) return;
-    of_slot[static_cast<std::size_t>(slot)] = add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
+    of_slot[static_cast<std::size_t>(slot)] =
+        add_tangents(of_slot[static_cast<std::size_t>(slot)], cotangent);
   };
   for (std::size_t i = 0; i < outputs_.size(); ++i) give(outputs_[i], cotangents[i]);
   for (std::size_t s = steps_.size(); s-- > 0;) {
@@ -210,7 +216,8 @@ Tensors Trace::with_batches(const Tensors& inputs, const std::vector<bool>& batc
       any = any || carries[i];
     }
     if (any && !step.op->batch)
-      throw core::InvalidArgument(step.op->name, "has no batching rule, so that vmap cannot go through it {}", at_line(step.where));
+      throw core::InvalidArgument(step.op->name, "has no batching rule, so that vmap cannot go through it {}",
+                                  at_line(step.where));
     const RuleArgs args{*step.op, in, step.out, step.attrs, step.where};
     of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));
     has_batch.push_back(any);

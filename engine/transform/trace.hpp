@@ -12,14 +12,16 @@ namespace lodestone::engine {
 /// A function of tensors; must record the same ops whenever it is called with the same shapes.
 using Function = std::function<Tensors(const Tensors&)>;
 
-/// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded. Holds what it needs, so that evaluating any of the
-/// tensors does not take it apart.
+/// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded.
+/// Holds what it needs, so that evaluating any of the tensors does not take it apart.
 class Trace {
  public:
-  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a constant. `where`: who asked for it.
+  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a
+  /// constant. `where`: who asked for it.
   [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
   /// Calls f with placeholders of these avals.
-  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs, std::source_location where);
+  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,
+                                            std::source_location where);
 
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
@@ -30,17 +32,20 @@ class Trace {
   [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
   /// Gives more of its steps' outputs, behind the others.
   void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
-  /// What the function captured and a transform may follow becomes further inputs, behind the others: returns it. Other captured tensors stay constants.
+  /// What the function captured and a transform may follow becomes further inputs, behind the others: returns
+  /// it. Other captured tensors stay constants.
   Tensors lift_captured();
-  /// The same ops recorded on other inputs; derivatives of the result are with respect to the active ones. `saved`: values of the last outputs, which are
-  /// then taken from there.
-  [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active, const Tensors& saved = {}) const;
+  /// The same ops recorded on other inputs; derivatives of the result are with respect to the active ones.
+  /// `saved`: values of the last outputs, which are then taken from there.
+  [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active,
+                            const Tensors& saved = {}) const;
 
   /// Tangents of the outputs; not valid: zero.
   [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
   /// Cotangents of the inputs; not valid: zero.
   [[nodiscard]] Tensors pull_back(const Tensors& cotangents) const;
-  /// The outputs, with a batch as axis 0, for inputs that have it as axis 0 where `batched`. shapes: all batches of this size.
+  /// The outputs, with a batch as axis 0, for inputs that have it as axis 0 where `batched`. shapes: all
+  /// batches of this size.
   [[nodiscard]] Tensors with_batches(const Tensors& inputs, const std::vector<bool>& batched, Dim size) const;
 
  private:
@@ -63,7 +68,8 @@ class Trace {
   std::unordered_map<const Node*, int> slots_;
 };
 
-/// Whether the ops now recorded on this thread are a trace that derivatives will be taken of: ops that cost much keep what those need.
+/// Whether the ops now recorded on this thread are a trace that derivatives will be taken of: ops that cost
+/// much keep what those need.
 [[nodiscard]] bool is_differentiating();
 
 /// Sets what `is_differentiating` says while it lives.

@@ -15,7 +15,8 @@ Function function_of(Variables variables, std::function<Tensors()> f) {
   };
 }
 
-ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f, const Variables& variables, std::source_location where) {
+ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f, const Variables& variables,
+                                               std::source_location where) {
   const Linearized linearized(function_of(variables, f), values_of(variables), where);
   const Tensors& outputs = linearized.value();
   if (outputs.empty() || outputs[0].count() != 1 || !core::is_real_float(outputs[0].dtype())) {
@@ -27,7 +28,8 @@ ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f
   return {outputs[0], linearized.vjp(cotangents, where), {outputs.begin() + 1, outputs.end()}};
 }
 
-ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables, std::source_location where) {
+ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables,
+                                 std::source_location where) {
   ValueGradientsAndMore all = value_and_grad_with_more([&f]() -> Tensors { return {f()}; }, variables, where);
   return {std::move(all.value), std::move(all.gradients)};
 }

@@ -7,8 +7,9 @@
 
 namespace lodestone::engine {
 
-/// f as a function of what the variables hold, for any transform: `linearize(function_of(weights, f), values_of(weights))`. While f runs, each reads as its
-/// argument. Cells that f assigns (running statistics, random keys) keep their new tensor, all others get theirs back; when f throws, none has changed.
+/// f as a function of what the variables hold, for any transform: `linearize(function_of(weights, f),
+/// values_of(weights))`. While f runs, each reads as its argument. Cells that f assigns (running statistics,
+/// random keys) keep their new tensor, all others get theirs back; when f throws, none has changed.
 [[nodiscard]] Function function_of(Variables variables, std::function<Tensors()> f);
 
 struct ValueGradientsAndMore {
@@ -16,12 +17,14 @@ struct ValueGradientsAndMore {
   Tensors gradients;
   Tensors more;  ///< what f gave beside its value, for which no gradient was taken
 };
-/// A real scalar function and its gradients with respect to variables, in their order; zeros where it does not depend on one.
-/// errors: ShapeError when f gives no single real number; InvalidArgument for variables that have no derivative (integers).
+/// A real scalar function and its gradients with respect to variables, in their order; zeros where it does
+/// not depend on one. errors: ShapeError when f gives no single real number; InvalidArgument for variables
+/// that have no derivative (integers).
 [[nodiscard]] ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables,
                                                std::source_location where = std::source_location::current());
 /// The same for a function that gives more tensors, the value first: predictions for metrics, say.
-[[nodiscard]] ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f, const Variables& variables,
-                                                             std::source_location where = std::source_location::current());
+[[nodiscard]] ValueGradientsAndMore value_and_grad_with_more(
+    const std::function<Tensors()>& f, const Variables& variables,
+    std::source_location where = std::source_location::current());
 
 }  // namespace lodestone::engine

@@ -23,7 +23,9 @@ class GravityAt final : public Linearization {
 
  private:
   Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return jacobian_ * directions; }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return jacobian_.transpose() * directions; }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return jacobian_.transpose() * directions;
+  }
   Eigen::MatrixXd do_jacobian() const override { return jacobian_; }
 
   Eigen::MatrixXd jacobian_;
@@ -32,15 +34,19 @@ class GravityAt final : public Linearization {
 }  // namespace
 
 BasinGravity::BasinGravity(BasinOptions options) : options_(std::move(options)) {
-  if (size_in() == 0 || size_out() == 0 || options_.column_width_m <= 0.0 || options_.station_height_m <= 0.0) {
+  if (size_in() == 0 || size_out() == 0 || options_.column_width_m <= 0.0 ||
+      options_.station_height_m <= 0.0) {
     throw lodestone::core::InvalidArgument(
-        name(), "expected stations, columns and positive sizes, got {} stations, {} columns, width {} m, height {} m", size_out(),
-        size_in(), options_.column_width_m, options_.station_height_m);
+        name(),
+        "expected stations, columns and positive sizes, got {} stations, {} columns, width {} m, height {} m",
+        size_out(), size_in(), options_.column_width_m, options_.station_height_m);
   }
 }
 
-std::unique_ptr<Linearization> BasinGravity::do_linearize(const lodestone::core::ConstVectorRef& thickness_m) const {
-  const double scale = gravitational_constant * options_.density_contrast_kg_m3 * options_.column_width_m * mgal_per_si;
+std::unique_ptr<Linearization> BasinGravity::do_linearize(
+    const lodestone::core::ConstVectorRef& thickness_m) const {
+  const double scale =
+      gravitational_constant * options_.density_contrast_kg_m3 * options_.column_width_m * mgal_per_si;
   const double top = options_.station_height_m;
   Eigen::VectorXd gravity = Eigen::VectorXd::Zero(size_out());
   Eigen::MatrixXd jacobian(size_out(), size_in());

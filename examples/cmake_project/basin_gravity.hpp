@@ -14,7 +14,8 @@ struct BasinOptions {
   double density_contrast_kg_m3 = -400.0;  ///< sediment minus basement
 };
 
-/// Vertical gravity of a sedimentary basin along a profile, from the thickness of its columns. A whole new physics in one class.
+/// Vertical gravity of a sedimentary basin along a profile, from the thickness of its columns. A whole new
+/// physics in one class.
 ///
 /// Each column is a vertical sheet of infinite strike: g_i = G Δρ w Σ_j ln((Δy² + (s + h_j)²) / (Δy² + s²)).
 /// shapes: thickness h in m (n_columns) → gravity in mGal (n_stations).
@@ -28,7 +29,8 @@ class BasinGravity final : public lodestone::core::DifferentiableMap {
   [[nodiscard]] std::string name() const override { return "basin::BasinGravity"; }
 
  private:
-  std::unique_ptr<lodestone::core::Linearization> do_linearize(const lodestone::core::ConstVectorRef& thickness_m) const override;
+  std::unique_ptr<lodestone::core::Linearization> do_linearize(
+      const lodestone::core::ConstVectorRef& thickness_m) const override;
 
   BasinOptions options_;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a new physics is held against closed forms and its derivatives are checked with what Lodestone has.
-// Equation:        half-space: ρ_a = ρ; two layers: image series; limits: ρ_a → top, bottom resistivity for small, large AB/2
-// Sample run:      check_dc
+// What this shows: a new physics is held against closed forms and its derivatives are checked with what
+// Lodestone has. Equation:        half-space: ρ_a = ρ; two layers: image series; limits: ρ_a → top, bottom
+// resistivity for small, large AB/2 Sample run:      check_dc
 #include "dc/analytic.hpp"
 #include "dc/simulation.hpp"
-
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/map_checks.hpp"
@@ -30,12 +29,14 @@ double half_space_deviation() {
   return (simulation.value(Eigen::Vector3d::Constant(2.3)).array() - 2.3).abs().maxCoeff();
 }
 
-/// Largest relative difference from the image series for AB/2 from a hundredth to a thousand times the thickness.
+/// Largest relative difference from the image series for AB/2 from a hundredth to a thousand times the
+/// thickness.
 double image_series_deviation(double bottom_ohm_m) {
   const double top_ohm_m = 100.0, thickness_m = 10.0;
   const auto survey = dc::schlumberger_survey(0.1, 1e4, 51);
   const Eigen::VectorXd computed =
-      dc::Simulation({thickness_m}, survey).value(Eigen::Vector2d(std::log10(top_ohm_m), std::log10(bottom_ohm_m)));
+      dc::Simulation({thickness_m}, survey)
+          .value(Eigen::Vector2d(std::log10(top_ohm_m), std::log10(bottom_ohm_m)));
   double worst = 0.0;
   for (Eigen::Index i = 0; i < computed.size(); ++i) {
     const auto& spacing = survey.spacings[static_cast<std::size_t>(i)];
@@ -45,7 +46,8 @@ double image_series_deviation(double bottom_ohm_m) {
   return worst;
 }
 
-/// A sounding over resistivities 3, 1 and 2 (log10) sees the top layer with short and the bottom layer with long spacings.
+/// A sounding over resistivities 3, 1 and 2 (log10) sees the top layer with short and the bottom layer with
+/// long spacings.
 double limit_deviation() {
   const dc::Survey survey{{{.half_ab_m = 0.1, .half_mn_m = 0.01}, {.half_ab_m = 1e6, .half_mn_m = 1e4}}};
   const Eigen::VectorXd data = dc::Simulation({10.0, 30.0}, survey).value(Eigen::Vector3d(3.0, 1.0, 2.0));
@@ -57,7 +59,8 @@ void judge_derivatives() {
   const Eigen::VectorXd model = (Eigen::VectorXd(5) << 3.0, 1.5, 2.2, 0.8, 2.6).finished();
   const auto derivative = core::check_derivative(simulation, model);
   const auto adjoint = core::check_adjoint(simulation, model);
-  judge("derivative: Taylor order below 2", derivative.passed ? std::max(0.0, 2.0 - derivative.figure) : 2.0, 0.1);
+  judge("derivative: Taylor order below 2", derivative.passed ? std::max(0.0, 2.0 - derivative.figure) : 2.0,
+        0.1);
   judge("adjoint gap", adjoint.figure, 1e-10);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a physics written outside Lodestone is inverted alone and together with Lodestone's magnetotellurics; tables, checkpoints and CSV
-//                  files come from the library, and a stopped run goes on from its checkpoint to the same bits.
-// Equation:        data = stack(DC, MT)(m), m = log10 resistivity of layers: a thin resistive top only DC sees, depths only MT reaches
-// Sample run:      joint_sounding [FOLDER]
+// What this shows: a physics written outside Lodestone is inverted alone and together with Lodestone's
+// magnetotellurics; tables, checkpoints and CSV
+//                  files come from the library, and a stopped run goes on from its checkpoint to the same
+//                  bits.
+// Equation:        data = stack(DC, MT)(m), m = log10 resistivity of layers: a thin resistive top only DC
+// sees, depths only MT reaches Sample run:      joint_sounding [FOLDER]
 #include "dc/simulation.hpp"
-
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/map_algebra.hpp"
@@ -30,19 +31,22 @@ namespace mt = lodestone::physics::mt;
 namespace {
 
 constexpr int n_layers = 42;
-constexpr double sigma_dc = 0.013, sigma_mt = 0.02;  // decades (3 % of apparent resistivity); decades and radian
-constexpr double shallow_m = 60.0;                   // what lies above is judged on its own
+constexpr double sigma_dc = 0.013,
+                 sigma_mt = 0.02;   // decades (3 % of apparent resistivity); decades and radian
+constexpr double shallow_m = 60.0;  // what lies above is judged on its own
 
 // The earth that is sought: a thin resistive top, a conductor at depth
 const std::vector<double> true_thickness_m{12.0, 200.0, 1800.0, 3000.0};
 const Eigen::VectorXd true_log10 = (Eigen::VectorXd(5) << 3.3, 1.5, 2.3, 0.8, 2.5).finished();
 
 struct Layers {
-  lodestone::physics::mesh::TensorGrid2D column{{0.0, 1000.0}, lodestone::physics::mesh::geometric_edges_m(1.5, 1.19, n_layers)};
+  lodestone::physics::mesh::TensorGrid2D column{
+      {0.0, 1000.0}, lodestone::physics::mesh::geometric_edges_m(1.5, 1.19, n_layers)};
 
   [[nodiscard]] std::vector<double> thickness_m() const {
     std::vector<double> result;
-    for (std::size_t i = 0; i + 1 < n_layers; ++i) result.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
+    for (std::size_t i = 0; i + 1 < n_layers; ++i)
+      result.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
     return result;
   }
   [[nodiscard]] double true_value(int layer) const {
@@ -61,19 +65,24 @@ struct DataSet {
   Eigen::VectorXd observed, sigma;
   std::vector<std::uint8_t> is_phase;
 
-  [[nodiscard]] inversion::DataMisfit misfit() const { return {observed, sigma, std::vector<std::uint8_t>(is_phase.size(), 1), is_phase}; }
+  [[nodiscard]] inversion::DataMisfit misfit() const {
+    return {observed, sigma, std::vector<std::uint8_t>(is_phase.size(), 1), is_phase};
+  }
 };
 
 Eigen::VectorXd noisy(Eigen::VectorXd data, double sigma, std::uint64_t seed) {
   const core::Philox noise(seed);
-  for (Eigen::Index i = 0; i < data.size(); ++i) data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
+  for (Eigen::Index i = 0; i < data.size(); ++i)
+    data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
   return data;
 }
 
 DataSet dc_data(const Layers& layers) {
   const auto survey = dc::schlumberger_survey(1.5, 500.0, 26);
-  const Eigen::VectorXd observed = noisy(dc::Simulation(true_thickness_m, survey).value(true_log10), sigma_dc, 3);
-  return {std::make_shared<dc::Simulation>(layers.thickness_m(), survey), observed, Eigen::VectorXd::Constant(observed.size(), sigma_dc),
+  const Eigen::VectorXd observed =
+      noisy(dc::Simulation(true_thickness_m, survey).value(true_log10), sigma_dc, 3);
+  return {std::make_shared<dc::Simulation>(layers.thickness_m(), survey), observed,
+          Eigen::VectorXd::Constant(observed.size(), sigma_dc),
           std::vector<std::uint8_t>(static_cast<std::size_t>(observed.size()), 0)};
 }
 
@@ -81,7 +90,8 @@ DataSet mt_data(const Layers& layers) {
   std::vector<double> frequencies_hz;
   for (int i = 0; i < 26; ++i) frequencies_hz.push_back(std::pow(10.0, 2.0 - 0.2 * i));
   const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
-  const Eigen::VectorXd observed = noisy(mt::Simulation1D(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
+  const Eigen::VectorXd observed =
+      noisy(mt::Simulation1D(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
   std::vector<std::uint8_t> is_phase(frequencies_hz.size(), 0);
   is_phase.resize(2 * frequencies_hz.size(), 1);
   return {std::make_shared<mt::Simulation1D>(layers.thickness_m(), frequencies_hz, quantities), observed,
@@ -90,8 +100,10 @@ DataSet mt_data(const Layers& layers) {
 
 /// Both data sets of the same unknowns.
 DataSet joined(const DataSet& first, const DataSet& second) {
-  DataSet both{
-      core::stack({first.forward, second.forward}), Eigen::VectorXd(first.observed.size() + second.observed.size()), {}, first.is_phase};
+  DataSet both{core::stack({first.forward, second.forward}),
+               Eigen::VectorXd(first.observed.size() + second.observed.size()),
+               {},
+               first.is_phase};
   both.observed << first.observed, second.observed;
   both.sigma.resize(both.observed.size());
   both.sigma << first.sigma, second.sigma;
@@ -122,33 +134,39 @@ class Inversions {
   void write_model(const std::string& name, const Layers& layers, const Eigen::VectorXd& model) const {
     Eigen::MatrixXd rows(n_layers, 3);
     for (int i = 0; i < n_layers; ++i)
-      rows.row(i) << layers.column.z_edges_m()[static_cast<std::size_t>(i)], layers.column.z_edges_m()[static_cast<std::size_t>(i) + 1],
-          std::pow(10.0, model[i]);
+      rows.row(i) << layers.column.z_edges_m()[static_cast<std::size_t>(i)],
+          layers.column.z_edges_m()[static_cast<std::size_t>(i) + 1], std::pow(10.0, model[i]);
     core::on_rank_zero(comm_, [&] {
-      io::write_table_csv(folder_ / (name + "_model.csv"), {"z_top_m", "z_bottom_m", "resistivity_ohm_m"}, rows);
+      io::write_table_csv(folder_ / (name + "_model.csv"), {"z_top_m", "z_bottom_m", "resistivity_ohm_m"},
+                          rows);
     });
   }
 
  private:
   [[nodiscard]] static Eigen::VectorXd start() { return Eigen::VectorXd::Constant(n_layers, 2.0); }
-  [[nodiscard]] std::string checkpoint_of(const std::string& name) const { return folder_ / (name + "_checkpoint.h5"); }
+  [[nodiscard]] std::string checkpoint_of(const std::string& name) const {
+    return folder_ / (name + "_checkpoint.h5");
+  }
 
   [[nodiscard]] static inversion::Objective objective(const DataSet& data) {
-    const auto roughness = inversion::roughness_operator(Layers().column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 1.5});
-    return {data.forward, data.misfit(), std::make_shared<const inversion::Regularization>(roughness, start())};
+    const auto roughness = inversion::roughness_operator(
+        Layers().column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 1.5});
+    return {data.forward, data.misfit(),
+            std::make_shared<const inversion::Regularization>(roughness, start())};
   }
 
   [[nodiscard]] inversion::GaussNewton optimiser(const std::string& name, int stop_after) const {
     inversion::GaussNewton result(comm_, {.max_iterations = 30});
     result.add(std::make_shared<inversion::IterationTable>());
     result.add(std::make_shared<inversion::IterationsCsv>(comm_, folder_ / (name + "_iterations.csv")));
-    result.add(std::make_shared<inversion::CheckpointDirective>([this, path = checkpoint_of(name)](const auto& state) {
-      core::on_rank_zero(comm_, [&] {
-        io::Hdf5Sink sink(path);
-        inversion::write_state(sink, state);
-        sink.commit();
-      });
-    }));
+    result.add(std::make_shared<inversion::CheckpointDirective>(
+        [this, path = checkpoint_of(name)](const auto& state) {
+          core::on_rank_zero(comm_, [&] {
+            io::Hdf5Sink sink(path);
+            inversion::write_state(sink, state);
+            sink.commit();
+          });
+        }));
     result.set_stop([stop_after, n_asked = 0]() mutable {
       return n_asked++ < stop_after ? std::nullopt : std::optional(inversion::StopReason::interrupted);
     });
@@ -177,9 +195,11 @@ struct Found {
 
 Found judge(const std::string& name, const Layers& layers, const inversion::InversionSummary& summary) {
   constexpr double bottom_m = 8e3;
-  const Found found{summary.rms, deviation(layers, summary.model, 0.0, shallow_m), deviation(layers, summary.model, shallow_m, bottom_m),
+  const Found found{summary.rms, deviation(layers, summary.model, 0.0, shallow_m),
+                    deviation(layers, summary.model, shallow_m, bottom_m),
                     deviation(layers, summary.model, 0.0, bottom_m)};
-  core::log::info("{:<6} {:>8.3f} {:>10.3f} {:>10.3f} {:>10.3f}", name, found.rms, found.shallow, found.deep, found.whole);
+  core::log::info("{:<6} {:>8.3f} {:>10.3f} {:>10.3f} {:>10.3f}", name, found.rms, found.shallow, found.deep,
+                  found.whole);
   return found;
 }
 
@@ -189,7 +209,8 @@ int run(MPI_Comm comm, const std::filesystem::path& folder) {
 
   // 1. Alone and together
   Inversions inversions(comm, folder);
-  const auto of_dc = inversions.invert("dc", dc), of_mt = inversions.invert("mt", mt), of_both = inversions.invert("joint", both);
+  const auto of_dc = inversions.invert("dc", dc), of_mt = inversions.invert("mt", mt),
+             of_both = inversions.invert("joint", both);
   inversions.write_model("dc", layers, of_dc.model);
   inversions.write_model("mt", layers, of_mt.model);
   inversions.write_model("joint", layers, of_both.model);
@@ -198,16 +219,20 @@ int run(MPI_Comm comm, const std::filesystem::path& folder) {
   (void)inversions.invert("stopped", both, 2);
   const auto resumed = inversions.resume("stopped", both);
   const bool same = resumed.model == of_both.model;
-  core::log::info("\nstopped after two iterations and resumed: the model is {}", same ? "the same, bit by bit" : "ANOTHER");
+  core::log::info("\nstopped after two iterations and resumed: the model is {}",
+                  same ? "the same, bit by bit" : "ANOTHER");
 
   // 3. Who sees what
-  core::log::info("\n{:<6} {:>8} {:>10} {:>10} {:>10}   mean deviation from the true log10 resistivity", "", "rms", "0-60 m", "60 m-8 km",
-                  "all");
-  const Found a = judge("dc", layers, of_dc), b = judge("mt", layers, of_mt), c = judge("joint", layers, of_both);
-  core::log::info("\njoint model: rms {:.3f} of DC, {:.3f} of MT", dc.misfit().rms(dc.forward->value(of_both.model)),
+  core::log::info("\n{:<6} {:>8} {:>10} {:>10} {:>10}   mean deviation from the true log10 resistivity", "",
+                  "rms", "0-60 m", "60 m-8 km", "all");
+  const Found a = judge("dc", layers, of_dc), b = judge("mt", layers, of_mt),
+              c = judge("joint", layers, of_both);
+  core::log::info("\njoint model: rms {:.3f} of DC, {:.3f} of MT",
+                  dc.misfit().rms(dc.forward->value(of_both.model)),
                   mt.misfit().rms(mt.forward->value(of_both.model)));
   const bool fits = std::max({a.rms, b.rms, c.rms}) <= 1.0 + 1e-9;
-  const bool sees = c.shallow < 0.5 * b.shallow && c.deep < 0.75 * a.deep && c.whole < 0.75 * std::min(a.whole, b.whole);
+  const bool sees =
+      c.shallow < 0.5 * b.shallow && c.deep < 0.75 * a.deep && c.whole < 0.75 * std::min(a.whole, b.whole);
   return static_cast<int>(fits && sees && same ? core::ExitCode::ok : core::ExitCode::not_converged);
 }
 

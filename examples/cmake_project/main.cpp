@@ -3,7 +3,6 @@
 // Equation:        data = gravity ∘ exp10 (log10 of the thickness of each column of a sedimentary basin)
 // Sample run:      basin
 #include "basin_gravity.hpp"
-
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/map_algebra.hpp"
@@ -43,7 +42,8 @@ Eigen::VectorXd true_model() {
 Eigen::VectorXd measured(const core::DifferentiableMap& forward) {
   const core::Philox random(7);
   Eigen::VectorXd data = forward.value(true_model());
-  for (Eigen::Index i = 0; i < data.size(); ++i) data[i] += noise_mgal * random.normal(static_cast<std::uint64_t>(i));
+  for (Eigen::Index i = 0; i < data.size(); ++i)
+    data[i] += noise_mgal * random.normal(static_cast<std::uint64_t>(i));
   return data;
 }
 
@@ -74,7 +74,8 @@ int run(const core::MpiScope& mpi) {
 
   // 2. Data, and what a good basin is
   const inversion::DataMisfit misfit(measured(*forward), Eigen::VectorXd::Constant(n_stations, noise_mgal),
-                                     std::vector<std::uint8_t>(n_stations, 1), std::vector<std::uint8_t>(n_stations, 0));
+                                     std::vector<std::uint8_t>(n_stations, 1),
+                                     std::vector<std::uint8_t>(n_stations, 0));
   const auto smooth = std::make_shared<const inversion::Regularization>(roughness(), start);
 
   // 3. The smoothest basin that fits

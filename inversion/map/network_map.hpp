@@ -10,8 +10,9 @@
 
 namespace lodestone::inversion {
 
-/// Any module as a map of all its inputs: F(x) = module(x[1, n_in]) flattened, in evaluation mode, linearised by the engine. Its numbers are f64.
-/// errors: ShapeError, InvalidArgument for a module that gives something else.
+/// Any module as a map of all its inputs: F(x) = module(x[1, n_in]) flattened, in evaluation mode, linearised
+/// by the engine. Its numbers are f64. errors: ShapeError, InvalidArgument for a module that gives something
+/// else.
 [[nodiscard]] core::MapPtr network_map(engine::Layer module, Eigen::Index n_in, std::string name = "network");
 
 /// The sizes that a decoder joins.
@@ -20,11 +21,14 @@ struct NetworkDecoderOptions {
   Eigen::Index n_codes = 0, n_cells = 0;
 };
 
-/// Modules or functions of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n, n_codes] and gives [n, n_cells], `encode` the other way.
-/// Without an encoder the first guess are codes of 0, the middle of their prior.
+/// Modules or functions of the engine, in f64, as a decoder of subdomains. shapes: `decode` takes [n,
+/// n_codes] and gives [n, n_cells], `encode` the other way. Without an encoder the first guess are codes of
+/// 0, the middle of their prior.
 ///
-/// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch. Modules are called in evaluation mode.
-/// errors: InvalidArgument for one that gives other shapes or numbers than f64. Of its functions: ShapeError; SolverError for codes or cells that are not finite.
-[[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, engine::Layer decode, std::optional<engine::Layer> encode = {});
+/// Derivatives are exact: n_codes tangents of all subdomains go through the decoder as one batch. Modules are
+/// called in evaluation mode. errors: InvalidArgument for one that gives other shapes or numbers than f64. Of
+/// its functions: ShapeError; SolverError for codes or cells that are not finite.
+[[nodiscard]] DecoderPtr network_decoder(NetworkDecoderOptions options, engine::Layer decode,
+                                         std::optional<engine::Layer> encode = {});
 
 }  // namespace lodestone::inversion

@@ -15,8 +15,11 @@ using SparseMatrix = Eigen::SparseMatrix<double>;
 /// The derivative as a sparse matrix, and its dense blocks: a Jacobian has a thousand rows to go through it.
 class SubdomainLinearization final : public core::Linearization {
  public:
-  SubdomainLinearization(SparseMatrix derivative, Eigen::Index n_codes, std::vector<Eigen::Index> outside, Eigen::VectorXd value)
-      : Linearization(derivative.cols(), std::move(value)), derivative_(std::move(derivative)), outside_(std::move(outside)) {
+  SubdomainLinearization(SparseMatrix derivative, Eigen::Index n_codes, std::vector<Eigen::Index> outside,
+                         Eigen::VectorXd value)
+      : Linearization(derivative.cols(), std::move(value)),
+        derivative_(std::move(derivative)),
+        outside_(std::move(outside)) {
     for (Eigen::Index column = 0; column < n_codes;) column = add_block(column, n_codes);
   }
 
@@ -42,19 +45,23 @@ class SubdomainLinearization final : public core::Linearization {
     Eigen::MatrixXd slopes(std::ssize(cells), end - first);
     for (Eigen::Index column = first; column < end; ++column) {
       Eigen::Index i = 0;
-      for (SparseMatrix::InnerIterator entry(derivative_, column); entry; ++entry) slopes(i++, column - first) = entry.value();
+      for (SparseMatrix::InnerIterator entry(derivative_, column); entry; ++entry)
+        slopes(i++, column - first) = entry.value();
     }
     blocks_.push_back({first, cells, std::move(slopes)});
     return end;
   }
 
-  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return derivative_ * directions; }
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    return derivative_ * directions;
+  }
   Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
     const core::ScopedTimer timer("codes/chain rule");
     Eigen::MatrixXd result(size_in(), directions.cols());
     for (const Block& block : blocks_) {
       const Eigen::MatrixXd of_cells = directions(block.cells, Eigen::all);
-      result.middleRows(block.first_code, block.slopes.cols()).noalias() = block.slopes.transpose() * of_cells;
+      result.middleRows(block.first_code, block.slopes.cols()).noalias() =
+          block.slopes.transpose() * of_cells;
     }
     result.bottomRows(std::ssize(outside_)) = directions(outside_, Eigen::all);
     return result;
@@ -81,21 +88,25 @@ void check_region(const Region& region, Eigen::Index n_model) {
   if (!region.decoder) throw core::InvalidArgument(component, "region \"{}\" has no decoder", region.name);
   const Eigen::Index n_cells = region.decoder->n_cells();
   if (region.taper.size() != 0 && region.taper.size() != n_cells)
-    throw core::ShapeError(component, "region \"{}\": expected a taper of {} cells, got {}", region.name, n_cells, region.taper.size());
+    throw core::ShapeError(component, "region \"{}\": expected a taper of {} cells, got {}", region.name,
+                           n_cells, region.taper.size());
   if (region.taper.size() != 0 && !(region.taper.array() > 0.0).all())
-    throw core::InvalidArgument(component, "region \"{}\": expected a taper above 0 in every cell", region.name);
+    throw core::InvalidArgument(component, "region \"{}\": expected a taper above 0 in every cell",
+                                region.name);
   std::vector<std::size_t> last_seen(static_cast<std::size_t>(n_model), 0);
   for (std::size_t s = 0; s < region.subdomains.size(); ++s) {
     const auto& cells = region.subdomains[s];
     if (std::ssize(cells) != n_cells)
-      throw core::ShapeError(component, "region \"{}\", subdomain {}: expected the {} cells of {}, got {}", region.name, s, n_cells,
-                             region.decoder->name(), cells.size());
+      throw core::ShapeError(component, "region \"{}\", subdomain {}: expected the {} cells of {}, got {}",
+                             region.name, s, n_cells, region.decoder->name(), cells.size());
     for (const Eigen::Index cell : cells) {
       if (cell < 0 || cell >= n_model)
-        throw core::InvalidArgument(component, "region \"{}\", subdomain {}: cell {} is none of the model's {}", region.name, s, cell,
-                                    n_model);
+        throw core::InvalidArgument(component,
+                                    "region \"{}\", subdomain {}: cell {} is none of the model's {}",
+                                    region.name, s, cell, n_model);
       if (std::exchange(last_seen[static_cast<std::size_t>(cell)], s + 1) == s + 1)
-        throw core::InvalidArgument(component, "region \"{}\", subdomain {}: cell {} stands in it twice", region.name, s, cell);
+        throw core::InvalidArgument(component, "region \"{}\", subdomain {}: cell {} stands in it twice",
+                                    region.name, s, cell);
     }
   }
 }
@@ -115,7 +126,8 @@ SubdomainMap::SubdomainMap(Eigen::Index n_model, std::vector<Region> regions)
     check_region(region, n_model);
     first_code_.push_back(n_codes_);
     n_codes_ += region.decoder->n_codes() * std::ssize(region.subdomains);
-    const Eigen::VectorXd taper = region.taper.size() > 0 ? region.taper : Eigen::VectorXd::Ones(region.decoder->n_cells());
+    const Eigen::VectorXd taper =
+        region.taper.size() > 0 ? region.taper : Eigen::VectorXd::Ones(region.decoder->n_cells());
     shares_.emplace_back(taper.replicate(1, std::ssize(region.subdomains)));
     for (const auto& cells : region.subdomains) {
       total(cells) += taper;
@@ -135,8 +147,10 @@ SubdomainMap::SubdomainMap(Eigen::Index n_model, std::vector<Region> regions)
 }
 
 Eigen::MatrixXd SubdomainMap::codes_of(std::size_t region, const core::ConstVectorRef& unknowns) const {
-  if (unknowns.size() != size_in()) throw core::ShapeError(component, "expected {} unknowns, got {}", size_in(), unknowns.size());
-  const Eigen::Index n = regions_.at(region).decoder->n_codes(), count = std::ssize(regions_[region].subdomains);
+  if (unknowns.size() != size_in())
+    throw core::ShapeError(component, "expected {} unknowns, got {}", size_in(), unknowns.size());
+  const Eigen::Index n = regions_.at(region).decoder->n_codes(),
+                     count = std::ssize(regions_[region].subdomains);
   return unknowns.segment(first_code_[region], n * count).reshaped(n, count);
 }
 
@@ -145,7 +159,8 @@ Eigen::VectorXd SubdomainMap::do_value(const core::ConstVectorRef& x) const {
   model(outside_) = x.tail(std::ssize(outside_));
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     const Eigen::MatrixXd part = regions_[r].decoder->decode(codes_of(r, x)).cwiseProduct(shares_[r]);
-    for (Eigen::Index s = 0; s < part.cols(); ++s) model(regions_[r].subdomains[static_cast<std::size_t>(s)]) += part.col(s);
+    for (Eigen::Index s = 0; s < part.cols(); ++s)
+      model(regions_[r].subdomains[static_cast<std::size_t>(s)]) += part.col(s);
   }
   return model;
 }
@@ -159,12 +174,14 @@ SparseMatrix SubdomainMap::derivative(const core::ConstVectorRef& unknowns) cons
     for (Eigen::Index column = 0; column < jacobians.cols(); ++column) {
       const auto& cells = region.subdomains[static_cast<std::size_t>(column / n)];
       for (Eigen::Index i = 0; i < jacobians.rows(); ++i)
-        entries.emplace_back(static_cast<int>(cells[static_cast<std::size_t>(i)]), static_cast<int>(first_code_[r] + column),
+        entries.emplace_back(static_cast<int>(cells[static_cast<std::size_t>(i)]),
+                             static_cast<int>(first_code_[r] + column),
                              jacobians(i, column) * shares_[r](i, column / n));
     }
   }
   for (std::size_t i = 0; i < outside_.size(); ++i)
-    entries.emplace_back(static_cast<int>(outside_[i]), static_cast<int>(n_codes_ + static_cast<Eigen::Index>(i)), 1.0);
+    entries.emplace_back(static_cast<int>(outside_[i]),
+                         static_cast<int>(n_codes_ + static_cast<Eigen::Index>(i)), 1.0);
   SparseMatrix derivative(n_model_, size_in());
   derivative.setFromTriplets(entries.begin(), entries.end());
   return derivative;
@@ -175,13 +192,15 @@ std::unique_ptr<core::Linearization> SubdomainMap::do_linearize(const core::Cons
 }
 
 Eigen::VectorXd SubdomainMap::encode(const core::ConstVectorRef& model, const EncodeOptions& options) const {
-  if (model.size() != n_model_) throw core::ShapeError(component, "expected a model of {} cells, got {}", n_model_, model.size());
+  if (model.size() != n_model_)
+    throw core::ShapeError(component, "expected a model of {} cells, got {}", n_model_, model.size());
   const core::ScopedTimer timer("codes/encode");
   Eigen::VectorXd unknowns(size_in());
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     const Region& region = regions_[r];
     Eigen::MatrixXd cells(region.decoder->n_cells(), std::ssize(region.subdomains));
-    for (Eigen::Index s = 0; s < cells.cols(); ++s) cells.col(s) = model(region.subdomains[static_cast<std::size_t>(s)]);
+    for (Eigen::Index s = 0; s < cells.cols(); ++s)
+      cells.col(s) = model(region.subdomains[static_cast<std::size_t>(s)]);
     const Eigen::MatrixXd codes = encode_by_least_squares(*region.decoder, cells, options);
     unknowns.segment(first_code_[r], codes.size()) = codes.reshaped();
   }

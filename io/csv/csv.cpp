@@ -22,11 +22,13 @@ namespace {
 using physics::mt::not_given;
 using physics::mt::Response;
 
-constexpr std::string_view responses_header = "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
+constexpr std::string_view responses_header =
+    "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
 std::string unquoted(std::string_view field) {
   field = trimmed(field);
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+    field = field.substr(1, field.size() - 2);
   return std::string(field);
 }
 
@@ -62,8 +64,8 @@ Table read_table(const std::string& path, const char* component) {
     if (table.header.empty()) {
       table.header = std::move(fields);
     } else if (fields.size() != table.header.size()) {
-      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path, line, table.header.size(),
-                              fields.size());
+      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path,
+                              line, table.header.size(), fields.size());
     } else {
       table.rows.emplace_back(line, std::move(fields));
     }
@@ -71,15 +73,19 @@ Table read_table(const std::string& path, const char* component) {
   return table;
 }
 
-double real_field(const std::string& text, const std::string& path, int line, const char* component, std::string_view column) {
+double real_field(const std::string& text, const std::string& path, int line, const char* component,
+                  std::string_view column) {
   const auto value = number(text);
   if (!value || !std::isfinite(*value)) {
-    throw core::FormatError(component, "{}:{}: expected a number in column {}, got \"{}\"", path, line, column, printable(text));
+    throw core::FormatError(component, "{}:{}: expected a number in column {}, got \"{}\"", path, line,
+                            column, printable(text));
   }
   return *value;
 }
 
-std::string quoted_if_needed(const std::string& text) { return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\""; }
+std::string quoted_if_needed(const std::string& text) {
+  return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\"";
+}
 
 }  // namespace
 
@@ -88,7 +94,8 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
   const Table table = read_table(path, component);
   const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
   if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
-    throw core::FormatError(component, "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
+    throw core::FormatError(component,
+                            "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
                             printable(fmt::format("{}", fmt::join(table.header, ","))));
   }
   std::vector<CsvSite> sites;
@@ -96,12 +103,17 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
   for (const auto& [line, fields] : table.rows) {
     CsvSite site{fields[0], real_field(fields[1], path, line, component, "y_m"), std::nullopt};
     if (has_z && !fields[2].empty()) site.z_m = real_field(fields[2], path, line, component, "z_m");
-    if (site.name.empty()) throw core::FormatError(component, "{}:{}: expected a site name in the first column, got none", path, line);
+    if (site.name.empty())
+      throw core::FormatError(component, "{}:{}: expected a site name in the first column, got none", path,
+                              line);
     if (!names.insert(site.name).second)
-      throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
+      throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line,
+                              site.name);
     sites.push_back(std::move(site));
   }
-  if (sites.empty()) throw core::FormatError(component, "{}:1: expected at least one site below the header line, got none", path);
+  if (sites.empty())
+    throw core::FormatError(component, "{}:1: expected at least one site below the header line, got none",
+                            path);
   return sites;
 }
 
@@ -110,13 +122,15 @@ std::string responses_csv_text(const std::vector<Response>& responses) {
   text += '\n';
   for (const Response& r : responses) {
     const bool has_z = std::isfinite(r.impedance_ohm.real()) && std::isfinite(r.impedance_ohm.imag());
-    const double rho = has_z ? physics::mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : not_given;
+    const double rho =
+        has_z ? physics::mt::apparent_resistivity_ohm_m(r.impedance_ohm, r.frequency_hz) : not_given;
     const double phase = has_z ? physics::mt::phase_deg(r.impedance_ohm) : not_given;
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted_if_needed(r.site),
-                   r.mode == physics::mt::Mode::te ? "TE" : "TM", shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""),
-                   shortest(r.z_m, ""), shortest(rho, ""), shortest(phase, ""), shortest(r.impedance_ohm.real(), ""),
-                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""), shortest(r.tipper.imag(), ""),
-                   name_of(r.definition));
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                   quoted_if_needed(r.site), r.mode == physics::mt::Mode::te ? "TE" : "TM",
+                   shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""), shortest(r.z_m, ""),
+                   shortest(rho, ""), shortest(phase, ""), shortest(r.impedance_ohm.real(), ""),
+                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""),
+                   shortest(r.tipper.imag(), ""), name_of(r.definition));
   }
   return text;
 }
@@ -137,12 +151,16 @@ std::vector<Response> read_responses_csv(const std::string& path) {
       return f[column].empty() ? not_given : real_field(f[column], path, n, component, table.header[column]);
     };
     if (f[1] != "TE" && f[1] != "TM")
-      throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line, printable(f[1]));
+      throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line,
+                              printable(f[1]));
     const double period = value(2);
-    if (!(period > 0.0)) throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line, printable(f[2]));
+    if (!(period > 0.0))
+      throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
+                              printable(f[2]));
     if (f[11] != "horizontal" && f[11] != "slope_parallel")
-      throw core::FormatError(component, "{}:{}: expected horizontal or slope_parallel in column definition, got \"{}\"", path, line,
-                              printable(f[11]));
+      throw core::FormatError(component,
+                              "{}:{}: expected horizontal or slope_parallel in column definition, got \"{}\"",
+                              path, line, printable(f[11]));
     responses.push_back({f[0],
                          f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
                          1.0 / period,
@@ -155,9 +173,11 @@ std::vector<Response> read_responses_csv(const std::string& path) {
   return responses;
 }
 
-void write_table_csv(const std::string& path, const std::vector<std::string>& columns, const core::ConstMatrixRef& values) {
+void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
+                     const core::ConstMatrixRef& values) {
   if (values.cols() != static_cast<Eigen::Index>(columns.size()))
-    throw core::ShapeError("io::write_table_csv", "expected one column of values for each of the {} names, got {}", columns.size(),
+    throw core::ShapeError("io::write_table_csv",
+                           "expected one column of values for each of the {} names, got {}", columns.size(),
                            values.cols());
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
@@ -181,34 +201,39 @@ void write_section_csv(const std::string& path, const physics::mesh::Section2D& 
           section.resistivity_ohm_m[grid.index(iz, iy)];
     }
   }
-  write_table_csv(path, {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m", "resistivity_ohm_m"}, rows);
+  write_table_csv(path, {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m", "resistivity_ohm_m"},
+                  rows);
 }
 
 namespace {
 
 /// A length in the header: its column must be called `name` and a unit. → m per unit.
-double metres_of(const std::string& path, const Table& table, std::size_t column, const std::vector<std::string>& names) {
+double metres_of(const std::string& path, const Table& table, std::size_t column,
+                 const std::vector<std::string>& names) {
   const std::string got = column < table.header.size() ? table.header[column] : "";
   for (const std::string& name : names) {
     if (got == name + "_m") return 1.0;
     if (got == name + "_km") return 1000.0;
   }
-  throw core::FormatError("io::read_sections_csv", "{}:1: expected {}_m or {}_km as column {}, got \"{}\"", path, names.front(),
-                          names.front(), column + 1, printable(got));
+  throw core::FormatError("io::read_sections_csv", "{}:1: expected {}_m or {}_km as column {}, got \"{}\"",
+                          path, names.front(), names.front(), column + 1, printable(got));
 }
 
 /// The distinct values, increasing, and the place of each of them.
-std::map<double, int> lattice_of(const std::string& path, const std::vector<double>& values, const char* what) {
+std::map<double, int> lattice_of(const std::string& path, const std::vector<double>& values,
+                                 const char* what) {
   std::map<double, int> places;
   for (const double value : values) places.emplace(value, 0);
   if (places.size() < 2)
-    throw core::FormatError("io::read_sections_csv", "{}: expected points at two {} or more, got {}", path, what, places.size());
+    throw core::FormatError("io::read_sections_csv", "{}: expected points at two {} or more, got {}", path,
+                            what, places.size());
   int next = 0;
   for (auto& place : places) place.second = next++;
   return places;
 }
 
-/// Half-way between the points; the outermost cells are as wide as long as they reach inwards, but not above `first_m`.
+/// Half-way between the points; the outermost cells are as wide as long as they reach inwards, but not above
+/// `first_m`.
 std::vector<double> edges_around(const std::map<double, int>& points, double first_m) {
   std::vector<double> at, edges;
   for (const auto& [value, place] : points) at.push_back(value);
@@ -225,12 +250,15 @@ std::vector<std::string> section_names(const std::string& path, const Table& tab
   for (std::size_t column = 2; column < table.header.size(); ++column) {
     const std::string& got = table.header[column];
     if (!got.starts_with(prefix) || got.size() == prefix.size())
-      throw core::FormatError("io::read_sections_csv", "{}:1: expected log10_rho_NAME as column {}, got \"{}\"", path, column + 1,
+      throw core::FormatError("io::read_sections_csv",
+                              "{}:1: expected log10_rho_NAME as column {}, got \"{}\"", path, column + 1,
                               printable(got));
     names.push_back(got.substr(prefix.size()));
     std::ranges::replace(names.back(), '_', ' ');
   }
-  if (names.empty()) throw core::FormatError("io::read_sections_csv", "{}:1: expected a column log10_rho_NAME, got none", path);
+  if (names.empty())
+    throw core::FormatError("io::read_sections_csv", "{}:1: expected a column log10_rho_NAME, got none",
+                            path);
   return names;
 }
 
@@ -239,28 +267,35 @@ std::vector<std::string> section_names(const std::string& path, const Table& tab
 std::vector<NamedSection> read_sections_csv(const std::string& path) {
   constexpr const char* component = "io::read_sections_csv";
   const Table table = read_table(path, component);
-  const double per_y = metres_of(path, table, 0, {"y", "x"}), per_depth = metres_of(path, table, 1, {"depth"});
+  const double per_y = metres_of(path, table, 0, {"y", "x"}),
+               per_depth = metres_of(path, table, 1, {"depth"});
   const std::vector<std::string> names = section_names(path, table);
   std::vector<double> y_m, depth_m;
   for (const auto& [line, fields] : table.rows) {
     y_m.push_back(per_y * real_field(fields[0], path, line, component, table.header[0]));
     depth_m.push_back(per_depth * real_field(fields[1], path, line, component, table.header[1]));
-    if (depth_m.back() < 0.0) throw core::FormatError(component, "{}:{}: expected a depth of 0 or more, got {}", path, line, fields[1]);
+    if (depth_m.back() < 0.0)
+      throw core::FormatError(component, "{}:{}: expected a depth of 0 or more, got {}", path, line,
+                              fields[1]);
   }
   const auto columns = lattice_of(path, y_m, "positions"), rows = lattice_of(path, depth_m, "depths");
-  const physics::mesh::TensorGrid2D grid(edges_around(columns, -std::numeric_limits<double>::infinity()), edges_around(rows, 0.0));
+  const physics::mesh::TensorGrid2D grid(edges_around(columns, -std::numeric_limits<double>::infinity()),
+                                         edges_around(rows, 0.0));
   std::vector<NamedSection> sections;
-  for (const std::string& name : names) sections.push_back({name, {grid, Eigen::VectorXd::Constant(grid.n_cells(), not_given), {}}});
+  for (const std::string& name : names)
+    sections.push_back({name, {grid, Eigen::VectorXd::Constant(grid.n_cells(), not_given), {}}});
   std::vector<bool> seen(static_cast<std::size_t>(grid.n_cells()));
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& [line, fields] = table.rows[i];
     const Eigen::Index cell = grid.index(rows.at(depth_m[i]), columns.at(y_m[i]));
     if (seen[static_cast<std::size_t>(cell)])
-      throw core::FormatError(component, "{}:{}: expected each point once, got {}, {} twice", path, line, fields[0], fields[1]);
+      throw core::FormatError(component, "{}:{}: expected each point once, got {}, {} twice", path, line,
+                              fields[0], fields[1]);
     seen[static_cast<std::size_t>(cell)] = true;
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (!fields[k + 2].empty())
-        sections[k].section.resistivity_ohm_m[cell] = std::pow(10.0, real_field(fields[k + 2], path, line, component, table.header[k + 2]));
+        sections[k].section.resistivity_ohm_m[cell] =
+            std::pow(10.0, real_field(fields[k + 2], path, line, component, table.header[k + 2]));
     }
   }
   return sections;

@@ -17,31 +17,38 @@ struct CsvSite {
   std::optional<double> z_m;  ///< absent: on the surface
 };
 
-/// Sites from `site,y_m[,z_m]` with that header line. errors: FileError, FormatError with file:line (header, number, repeated site, no site).
+/// Sites from `site,y_m[,z_m]` with that header line. errors: FileError, FormatError with file:line (header,
+/// number, repeated site, no site).
 [[nodiscard]] std::vector<CsvSite> read_sites_csv(const std::string& path);
 
-/// One row per response: `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition`; empty field = no value. errors: FileError.
+/// One row per response:
+/// `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition`; empty field
+/// = no value. errors: FileError.
 void write_responses_csv(const std::string& path, const std::vector<physics::mt::Response>& responses);
 /// The same table as text.
 [[nodiscard]] std::string responses_csv_text(const std::vector<physics::mt::Response>& responses);
 /// The rows of such a file. errors: FileError, FormatError with file:line.
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
 
-/// Sections given by points: one row per point of a rectangular lattice, `y_m` or `y_km` (`x_km`, as figures call the distance along a profile), `depth_m` or `depth_km`,
-/// then a column `log10_rho_NAME` for each section; an empty field is a point without a value (NaN). Cells reach half-way to the next points.
-/// errors: FileError, FormatError with file:line (header, number, a point given twice, fewer than two positions or depths).
+/// Sections given by points: one row per point of a rectangular lattice, `y_m` or `y_km` (`x_km`, as figures
+/// call the distance along a profile), `depth_m` or `depth_km`, then a column `log10_rho_NAME` for each
+/// section; an empty field is a point without a value (NaN). Cells reach half-way to the next points. errors:
+/// FileError, FormatError with file:line (header, number, a point given twice, fewer than two positions or
+/// depths).
 struct NamedSection {
   std::string name;  ///< NAME, with spaces for underscores
   physics::mesh::Section2D section;
 };
 [[nodiscard]] std::vector<NamedSection> read_sections_csv(const std::string& path);
 
-/// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is an empty field.
-/// shapes: values (n_rows, columns.size()). errors: FileError; ShapeError.
-void write_table_csv(const std::string& path, const std::vector<std::string>& columns, const core::ConstMatrixRef& values);
+/// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is
+/// an empty field. shapes: values (n_rows, columns.size()). errors: FileError; ShapeError.
+void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
+                     const core::ConstMatrixRef& values);
 
 /// One row per cell, true depths (draped grids follow the surface at the cell's centre):
-/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the surface). errors: FileError.
+/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the surface).
+/// errors: FileError.
 void write_section_csv(const std::string& path, const physics::mesh::Section2D& section);
 
 }  // namespace lodestone::io

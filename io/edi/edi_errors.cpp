@@ -8,15 +8,19 @@
 
 namespace lodestone::io {
 
-void OpenErrors::look_at(const std::string& element, const physics::mt::Estimate& estimate, double stated, int line) {
+void OpenErrors::look_at(const std::string& element, const physics::mt::Estimate& estimate, double stated,
+                         int line) {
   const bool is_stated = stated <= 0.0 || !std::isnan(estimate.sigma);
-  if (!is_stated && (element == "zxx" || element == "zyy")) return;  // often left out, and no datum along a profile
+  if (!is_stated && (element == "zxx" || element == "zyy"))
+    return;  // often left out, and no datum along a profile
   if (estimate.is_missing() || estimate.value == physics::mt::Complex(0.0, 0.0)) return;
-  auto count = std::find_if(counts_.begin(), counts_.end(), [&](const Count& c) { return c.element == element; });
+  auto count =
+      std::find_if(counts_.begin(), counts_.end(), [&](const Count& c) { return c.element == element; });
   if (count == counts_.end()) count = counts_.insert(counts_.end(), Count{element});
   ++count->values;
   if (!std::isnan(estimate.sigma)) return;
-  if (line > 0 && std::all_of(counts_.begin(), counts_.end(), [](const Count& c) { return c.open() == 0; })) line_ = line;
+  if (line > 0 && std::all_of(counts_.begin(), counts_.end(), [](const Count& c) { return c.open() == 0; }))
+    line_ = line;
   ++(stated < 0.0 ? count->negative : stated == 0.0 ? count->zero : count->missing);
 }
 
@@ -36,8 +40,9 @@ std::string OpenErrors::sentence(const std::string& station) const {
   }
   if (list.empty()) return {};
   return fmt::format(
-      "station {}: values without a usable error: {}; the error floors alone count there (floors of 0 mask them as bad_error)", station,
-      list);
+      "station {}: values without a usable error: {}; the error floors alone count there (floors of 0 mask "
+      "them as bad_error)",
+      station, list);
 }
 
 }  // namespace lodestone::io

@@ -12,7 +12,8 @@ namespace {
 
 std::string unquoted(std::string_view text) {
   text = trimmed(text);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = trimmed(text.substr(1, text.size() - 2));
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = trimmed(text.substr(1, text.size() - 2));
   return std::string(text);
 }
 
@@ -81,7 +82,8 @@ std::map<std::string, std::string> EdiBlock::entries() const {
 }
 
 const EdiBlock* EdiFile::find(std::string_view name) const {
-  const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const EdiBlock& b) { return b.name == name; });
+  const auto found =
+      std::find_if(blocks.begin(), blocks.end(), [&](const EdiBlock& b) { return b.name == name; });
   return found == blocks.end() ? nullptr : &*found;
 }
 
@@ -111,8 +113,9 @@ EdiFile split_edi(std::string_view bytes, const std::string& path) {
   }
   if (file.blocks.empty()) {
     const std::string_view begin = bytes.substr(0, std::min<std::size_t>(bytes.size(), 40));
-    throw core::FormatError("io::read_edi", "{}:1: expected an EDI file with blocks such as >HEAD, got {}; check that it is one", path,
-                            bytes.empty() ? std::string("an empty file") : "\"" + printable(begin) + "\"");
+    throw core::FormatError(
+        "io::read_edi", "{}:1: expected an EDI file with blocks such as >HEAD, got {}; check that it is one",
+        path, bytes.empty() ? std::string("an empty file") : "\"" + printable(begin) + "\"");
   }
   return file;
 }
@@ -123,8 +126,9 @@ std::vector<double> numbers_of(const EdiBlock& block, const std::string& path) {
     for (const std::string_view word : words(text)) {
       const auto value = number(word);
       if (!value) {
-        throw core::FormatError("io::read_edi", "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it", path, line,
-                                block.name, printable(word));
+        throw core::FormatError("io::read_edi",
+                                "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it",
+                                path, line, block.name, printable(word));
       }
       values.push_back(*value);
     }

@@ -27,8 +27,12 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
     if (lower(it->path().extension().string()) == ".edi") paths.push_back(it->path().string());
   }
-  if (error) throw core::FileError(component, "{}: the folder cannot be read ({}); check its permissions", folder, error.message());
-  if (paths.empty()) throw core::FileError(component, "{}: expected files named *.edi in this folder, got none; check the path", folder);
+  if (error)
+    throw core::FileError(component, "{}: the folder cannot be read ({}); check its permissions", folder,
+                          error.message());
+  if (paths.empty())
+    throw core::FileError(component,
+                          "{}: expected files named *.edi in this folder, got none; check the path", folder);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -38,13 +42,16 @@ void make_names_unique(std::vector<TransferFunctions>& stations) {
   std::set<std::string> taken;
   for (auto& station : stations) {
     const std::string name = station.name;
-    for (int suffix = 2; !taken.insert(station.name).second; ++suffix) station.name = fmt::format("{}_{}", name, suffix);
+    for (int suffix = 2; !taken.insert(station.name).second; ++suffix)
+      station.name = fmt::format("{}_{}", name, suffix);
     if (station.name == name) continue;
-    station.warnings.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}", station.path, name, station.name));
+    station.warnings.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
+                                           station.path, name, station.name));
   }
 }
 
-std::vector<TransferFunctions> in_order(std::vector<TransferFunctions> stations, const std::vector<std::string>& order) {
+std::vector<TransferFunctions> in_order(std::vector<TransferFunctions> stations,
+                                        const std::vector<std::string>& order) {
   if (order.empty()) return stations;
   std::vector<std::string> names;
   for (const auto& s : stations) names.push_back(s.name);
@@ -53,8 +60,9 @@ std::vector<TransferFunctions> in_order(std::vector<TransferFunctions> stations,
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const auto near = core::nearest_word(name, names);
-      throw core::ConfigError(component, "the station order names \"{}\", which no readable file holds{}", name,
-                              near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the names with `info`"));
+      throw core::ConfigError(
+          component, "the station order names \"{}\", which no readable file holds{}", name,
+          near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the names with `info`"));
     }
     out.push_back(stations[static_cast<std::size_t>(found - names.begin())]);
   }
@@ -74,9 +82,11 @@ EdiFolder read_edi_files(const std::vector<std::string>& paths, const EdiFolderO
     }
   }
   if (out.stations.empty()) {
-    const std::string text = fmt::format("none of {} EDI files could be read{}", paths.size(),
-                                         out.skipped.empty() ? std::string() : "; the first said: " + out.skipped.front().reason);
-    if (!out.skipped.empty() && out.skipped.front().code == core::ExitCode::format) throw core::FormatError(component, "{}", text);
+    const std::string text =
+        fmt::format("none of {} EDI files could be read{}", paths.size(),
+                    out.skipped.empty() ? std::string() : "; the first said: " + out.skipped.front().reason);
+    if (!out.skipped.empty() && out.skipped.front().code == core::ExitCode::format)
+      throw core::FormatError(component, "{}", text);
     throw core::FileError(component, "{}", text);
   }
   make_names_unique(out.stations);

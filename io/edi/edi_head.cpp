@@ -64,14 +64,16 @@ double coordinate(EdiFile& file, int line, const std::string& text, const char* 
 std::string name_of(const EdiFile& file, const Entries& head) {
   std::string name = entry(head, {"DATAID"});
   for (const auto& block : file.blocks) {
-    if (name.empty() && block.is_section && block.name != "DEFINEMEAS") name = entry(block.entries(), {"SECTID"});
+    if (name.empty() && block.is_section && block.name != "DEFINEMEAS")
+      name = entry(block.entries(), {"SECTID"});
   }
   return name.empty() ? std::filesystem::path(file.path).stem().string() : name;
 }
 
 double elevation_m(EdiFile& file, int line, const Entries& head, const Entries& measurements) {
   constexpr double metres_per_foot = 0.3048;
-  const std::string text = entry(head, {"ELEV"}).empty() ? entry(measurements, {"REFELEV"}) : entry(head, {"ELEV"});
+  const std::string text =
+      entry(head, {"ELEV"}).empty() ? entry(measurements, {"REFELEV"}) : entry(head, {"ELEV"});
   if (text.empty()) return not_given;
   const auto value = number(text);
   if (!value || !std::isfinite(*value) || std::abs(*value) > 1e5) {
@@ -85,8 +87,9 @@ double elevation_m(EdiFile& file, int line, const Entries& head, const Entries& 
 
 double EdiEmpty::operator()(double value) const {
   constexpr double never_a_measurement = 1e30;
-  const bool is_empty = !std::isfinite(value) || std::abs(value) >= never_a_measurement ||
-                        (empty_ != 0.0 && std::abs(std::abs(value) - std::abs(empty_)) <= 1e-6 * std::abs(empty_));
+  const bool is_empty =
+      !std::isfinite(value) || std::abs(value) >= never_a_measurement ||
+      (empty_ != 0.0 && std::abs(std::abs(value) - std::abs(empty_)) <= 1e-6 * std::abs(empty_));
   return is_empty ? not_given : value;
 }
 
@@ -99,10 +102,13 @@ EdiHead read_edi_head(EdiFile& file) {
   if (!head_block) file.warn(1, "no >HEAD block");
   EdiHead out;
   out.name = name_of(file, head);
-  const std::string latitude = entry(head, {"LAT", "LATITUDE"}), longitude = entry(head, {"LONG", "LON", "LONGITUDE"});
-  out.latitude_deg = coordinate(file, line, latitude.empty() ? entry(measurements, {"REFLAT"}) : latitude, "latitude", 90.0);
+  const std::string latitude = entry(head, {"LAT", "LATITUDE"}),
+                    longitude = entry(head, {"LONG", "LON", "LONGITUDE"});
+  out.latitude_deg =
+      coordinate(file, line, latitude.empty() ? entry(measurements, {"REFLAT"}) : latitude, "latitude", 90.0);
   out.longitude_deg =
-      coordinate(file, line, longitude.empty() ? entry(measurements, {"REFLONG", "REFLON"}) : longitude, "longitude", 360.0);
+      coordinate(file, line, longitude.empty() ? entry(measurements, {"REFLONG", "REFLON"}) : longitude,
+                 "longitude", 360.0);
   out.elevation_m = elevation_m(file, line, head, measurements);
   if (out.latitude_deg == 0.0 && out.longitude_deg == 0.0)
     file.warn(line, "latitude and longitude are both 0; the place is probably unknown");

@@ -24,7 +24,8 @@ using physics::mt::TransferFunctions;
 
 bool has_value(const TransferFunctionRow& row) {
   const auto given = [](const Estimate& e) { return !e.is_missing(); };
-  return std::any_of(row.impedance.begin(), row.impedance.end(), given) || std::any_of(row.tipper.begin(), row.tipper.end(), given);
+  return std::any_of(row.impedance.begin(), row.impedance.end(), given) ||
+         std::any_of(row.tipper.begin(), row.tipper.end(), given);
 }
 
 TransferFunctionRow turned(const TransferFunctionRow& row, double frame_deg, double to_deg) {
@@ -42,17 +43,22 @@ bool lacks_diagonal(const std::vector<EdiRow>& rows) {
   });
 }
 
-/// The azimuth the station can be turned to: north, or the file's own constant frame when its tensor is incomplete.
+/// The azimuth the station can be turned to: north, or the file's own constant frame when its tensor is
+/// incomplete.
 double common_frame_deg(EdiFile& file, const std::vector<EdiRow>& rows) {
   const auto is_north = [](const EdiRow& r) { return r.impedance_frame_deg == 0.0; };
   if (std::all_of(rows.begin(), rows.end(), is_north) || !lacks_diagonal(rows)) return 0.0;
   const double first = rows.front().impedance_frame_deg;
-  if (std::any_of(rows.begin(), rows.end(), [&](const EdiRow& r) { return r.impedance_frame_deg != first; })) {
-    file.warn(1, "the tensor lacks elements, so that frequencies cannot be turned to one frame; those not yet in it are missing");
+  if (std::any_of(rows.begin(), rows.end(),
+                  [&](const EdiRow& r) { return r.impedance_frame_deg != first; })) {
+    file.warn(1,
+              "the tensor lacks elements, so that frequencies cannot be turned to one frame; those not yet "
+              "in it are missing");
     return 0.0;
   }
-  file.warn(1,
-            fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the file's frame at {} degrees", first));
+  file.warn(1, fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the "
+                           "file's frame at {} degrees",
+                           first));
   return first;
 }
 
@@ -70,13 +76,16 @@ void turn_to_common_frame(EdiFile& file, const std::vector<EdiRow>& rows, Transf
   const auto differs = [&](const EdiRow& r) { return r.impedance_frame_deg != first; };
   out.frame_in_file_deg = std::any_of(rows.begin(), rows.end(), differs) ? physics::mt::not_given : first;
   if (any_turned)
-    file.warn(1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees", first, out.frame_deg));
+    file.warn(
+        1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees",
+                       first, out.frame_deg));
 }
 
 /// The frequency some writers put where there is none.
 bool is_filler(const TransferFunctionRow& row, std::ptrdiff_t count) {
   constexpr double filler_hz = 999.0;
-  const bool no_impedance = std::all_of(row.impedance.begin(), row.impedance.end(), [](const Estimate& e) { return e.is_missing(); });
+  const bool no_impedance = std::all_of(row.impedance.begin(), row.impedance.end(),
+                                        [](const Estimate& e) { return e.is_missing(); });
   return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
 }
 
@@ -84,24 +93,32 @@ bool is_filler(const TransferFunctionRow& row, std::ptrdiff_t count) {
 void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
   std::vector<TransferFunctionRow> kept;
   for (auto begin = rows.begin(); begin != rows.end();) {
-    const auto end = std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
+    const auto end =
+        std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
     const bool filler = is_filler(*begin, end - begin);
     const auto first = std::find_if(begin, end, has_value);
     if (!filler) kept.push_back(first == end ? *begin : *first);
-    if (filler) file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz, end - begin));
+    if (filler)
+      file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz,
+                               end - begin));
     if (!filler && end - begin > 1)
-      file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz, end - begin));
+      file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz,
+                               end - begin));
     begin = end;
   }
   rows = std::move(kept);
 }
 
 void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
-  const auto unusable = [](const TransferFunctionRow& r) { return !(r.frequency_hz > 0.0) || !std::isfinite(r.frequency_hz); };
+  const auto unusable = [](const TransferFunctionRow& r) {
+    return !(r.frequency_hz > 0.0) || !std::isfinite(r.frequency_hz);
+  };
   const auto n_before = rows.size();
   rows.erase(std::remove_if(rows.begin(), rows.end(), unusable), rows.end());
-  if (rows.size() < n_before) file.warn(1, fmt::format("{} frequencies are not positive numbers; left out", n_before - rows.size()));
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
+  if (rows.size() < n_before)
+    file.warn(1, fmt::format("{} frequencies are not positive numbers; left out", n_before - rows.size()));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
   remove_repeated_frequencies(file, rows);
 }
 
@@ -113,7 +130,8 @@ std::optional<EdiSign> stated_sign(const EdiFile& file) {
       std::string packed;
       for (const char c : lower(text)) packed += is_blank(c) ? std::string() : std::string(1, c);
       if (packed.find("exp(-i") != std::string::npos) return EdiSign::minus;
-      if (packed.find("exp(+i") != std::string::npos || packed.find("exp(i") != std::string::npos) return EdiSign::plus;
+      if (packed.find("exp(+i") != std::string::npos || packed.find("exp(i") != std::string::npos)
+        return EdiSign::plus;
     }
   }
   return std::nullopt;
@@ -124,7 +142,8 @@ struct Votes {
   int plus_xy = 0, minus_xy = 0, plus_yx = 0, minus_yx = 0;
   [[nodiscard]] bool say_minus() const {
     constexpr int enough = 5;
-    return plus_xy + minus_xy >= enough && minus_xy > 2 * plus_xy && (plus_yx + minus_yx == 0 || minus_yx > 2 * plus_yx);
+    return plus_xy + minus_xy >= enough && minus_xy > 2 * plus_xy &&
+           (plus_yx + minus_yx == 0 || minus_yx > 2 * plus_yx);
   }
 };
 
@@ -141,11 +160,17 @@ Votes votes_of(const TransferFunctions& station) {
 void convert_sign(EdiFile& file, TransferFunctions& station, EdiSign option) {
   const bool vote_says_minus = votes_of(station).say_minus();
   const auto stated = stated_sign(file);
-  const EdiSign sign = option != EdiSign::vote ? option : stated ? *stated : vote_says_minus ? EdiSign::minus : EdiSign::plus;
+  const EdiSign sign = option != EdiSign::vote ? option
+                       : stated                ? *stated
+                       : vote_says_minus       ? EdiSign::minus
+                                               : EdiSign::plus;
   if (option == EdiSign::vote && !stated && vote_says_minus) {
-    file.warn(1, "quadrants of Zxy and Zyx say that the time factor is exp(-i omega t); all values were conjugated");
+    file.warn(
+        1,
+        "quadrants of Zxy and Zyx say that the time factor is exp(-i omega t); all values were conjugated");
   } else if (option == EdiSign::vote && stated == EdiSign::plus && vote_says_minus) {
-    file.warn(1, "the file states exp(+i omega t), but the quadrants of Zxy and Zyx contradict; read as stated");
+    file.warn(1,
+              "the file states exp(+i omega t), but the quadrants of Zxy and Zyx contradict; read as stated");
   }
   station.sign_in_file = sign == EdiSign::minus ? "-" : "+";
   if (sign != EdiSign::minus) return;
@@ -160,7 +185,8 @@ double median_rho_as_field(const TransferFunctions& station) {
   std::vector<double> rho;
   for (const auto& row : station.rows) {
     for (const std::size_t k : {1U, 2U}) {
-      if (!row.impedance[k].is_missing()) rho.push_back(0.2 * std::norm(row.impedance[k].value) / row.frequency_hz);
+      if (!row.impedance[k].is_missing())
+        rho.push_back(0.2 * std::norm(row.impedance[k].value) / row.frequency_hz);
     }
   }
   if (rho.empty()) return physics::mt::not_given;
@@ -171,17 +197,18 @@ double median_rho_as_field(const TransferFunctions& station) {
 
 void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
   constexpr double implausible_rho = 1e-3;  // no site has a median below; bad ones come near
-  constexpr double ohm_over_field_rho = 1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
+  constexpr double ohm_over_field_rho =
+      1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
   const double as_field = median_rho_as_field(station), as_ohm = as_field * ohm_over_field_rho;
   const bool vote_says_ohm = as_field < implausible_rho && as_ohm > 1e-1 && as_ohm < 1e6;
   const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
   if (option == EdiUnits::vote && vote_says_ohm) {
-    file.warn(
-        1, fmt::format(
-               "the size of the impedances (median apparent resistivity {:.3g} ohm m as mV/km/nT, {:.3g} as ohm) says that they are in ohm",
-               as_field, as_ohm));
+    file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as "
+                             "mV/km/nT, {:.3g} as ohm) says that they are in ohm",
+                             as_field, as_ohm));
   } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
-    file.warn(1, fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
+    file.warn(1,
+              fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
   }
   station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";
   if (is_ohm) return;
@@ -194,14 +221,15 @@ void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
 }
 
 void check_ending(EdiFile& file) {
-  if (!file.find("END")) file.warn(file.blocks.back().line, "no >END; the file may be cut off after this block");
+  if (!file.find("END"))
+    file.warn(file.blocks.back().line, "no >END; the file may be cut off after this block");
 }
 
 void check_blocks_once(EdiFile& file) {
   for (std::size_t i = 0; i < file.blocks.size(); ++i) {
     const auto& block = file.blocks[i];
-    const bool may_repeat =
-        block.name == "HMEAS" || block.name == "EMEAS" || block.name == "SPECTRA" || block.name == "COH" || block.name == "PREDCOH";
+    const bool may_repeat = block.name == "HMEAS" || block.name == "EMEAS" || block.name == "SPECTRA" ||
+                            block.name == "COH" || block.name == "PREDCOH";
     if (may_repeat || block.lines.empty()) continue;
     if (file.find(block.name) != &block)
       file.warn(block.line, fmt::format("block >{} stands twice; the first is used", printable(block.name)));
@@ -215,8 +243,10 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   check_blocks_once(file);
   check_ending(file);
   const EdiHead head = read_edi_head(file);
-  const double part_of_root = options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
-  const auto rows = file.find("SPECTRA") ? read_edi_spectra(file, head) : read_edi_impedances(file, head, part_of_root);
+  const double part_of_root =
+      options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
+  const auto rows =
+      file.find("SPECTRA") ? read_edi_spectra(file, head) : read_edi_impedances(file, head, part_of_root);
   TransferFunctions station;
   station.name = head.name;
   station.path = path;
@@ -227,9 +257,10 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   turn_to_common_frame(file, rows, station);
   sort_and_check_frequencies(file, station.rows);
   if (std::none_of(station.rows.begin(), station.rows.end(), has_value)) {
-    throw core::FormatError(
-        "io::read_edi", "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with values, got none at {} frequencies",
-        path, station.rows.size());
+    throw core::FormatError("io::read_edi",
+                            "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with "
+                            "values, got none at {} frequencies",
+                            path, station.rows.size());
   }
   convert_sign(file, station, options.sign);
   convert_units(file, station, options.units);
@@ -237,6 +268,8 @@ TransferFunctions parse_edi(const std::string& bytes, const std::string& path, c
   return station;
 }
 
-TransferFunctions read_edi(const std::string& path, const EdiOptions& options) { return parse_edi(read_bytes(path), path, options); }
+TransferFunctions read_edi(const std::string& path, const EdiOptions& options) {
+  return parse_edi(read_bytes(path), path, options);
+}
 
 }  // namespace lodestone::io

@@ -23,14 +23,18 @@ struct EdiOptions {
   EdiUnits units = EdiUnits::vote;
 };
 
-/// One station from a SEG EDI file (impedance, ρₐ/phase or spectra sections), in the frame of geographic north, SI ohm, e^{+iωt}.
+/// One station from a SEG EDI file (impedance, ρₐ/phase or spectra sections), in the frame of geographic
+/// north, SI ohm, e^{+iωt}.
 ///
-/// Every assumption made on the way stands in `warnings`, with file:line. A tipper that is zero everywhere is none.
-/// errors: FileError (missing, unreadable), FormatError with file:line (not an EDI file, truncated, no frequency, no transfer function).
-[[nodiscard]] physics::mt::TransferFunctions read_edi(const std::string& path, const EdiOptions& options = {});
+/// Every assumption made on the way stands in `warnings`, with file:line. A tipper that is zero everywhere is
+/// none. errors: FileError (missing, unreadable), FormatError with file:line (not an EDI file, truncated, no
+/// frequency, no transfer function).
+[[nodiscard]] physics::mt::TransferFunctions read_edi(const std::string& path,
+                                                      const EdiOptions& options = {});
 
 /// The same from bytes in memory; `path` is only used in messages.
-[[nodiscard]] physics::mt::TransferFunctions parse_edi(const std::string& bytes, const std::string& path, const EdiOptions& options = {});
+[[nodiscard]] physics::mt::TransferFunctions parse_edi(const std::string& bytes, const std::string& path,
+                                                       const EdiOptions& options = {});
 
 /// A set of EDI files read as one survey, and the files that could not be read.
 struct EdiFolder {
@@ -47,9 +51,11 @@ struct EdiFolderOptions {
   std::vector<std::string> station_order;  ///< names; only these, in this order. Empty: all, by file name
 };
 
-/// Every *.edi of a folder (any case, not recursive). A bad file is reported and skipped; equal station names get a suffix.
-/// errors: FileError (no such folder, no EDI file in it, none readable), ConfigError (a name of `station_order` is not there).
+/// Every *.edi of a folder (any case, not recursive). A bad file is reported and skipped; equal station names
+/// get a suffix. errors: FileError (no such folder, no EDI file in it, none readable), ConfigError (a name of
+/// `station_order` is not there).
 [[nodiscard]] EdiFolder read_edi_folder(const std::string& folder, const EdiFolderOptions& options = {});
-[[nodiscard]] EdiFolder read_edi_files(const std::vector<std::string>& paths, const EdiFolderOptions& options = {});
+[[nodiscard]] EdiFolder read_edi_files(const std::vector<std::string>& paths,
+                                       const EdiFolderOptions& options = {});
 
 }  // namespace lodestone::io

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// Interpretation of the sections of an EDI file; values stay in the file's own units, sign and frame. Internal to io/edi.
+/// Interpretation of the sections of an EDI file; values stay in the file's own units, sign and frame.
+/// Internal to io/edi.
 namespace lodestone::io {
 
 /// Names of the elements in messages, in the order of TransferFunctionRow.
@@ -34,18 +35,22 @@ struct EdiRow {
 
 struct EdiHead {
   std::string name;
-  double latitude_deg = physics::mt::not_given, longitude_deg = physics::mt::not_given, elevation_m = physics::mt::not_given;
+  double latitude_deg = physics::mt::not_given, longitude_deg = physics::mt::not_given,
+         elevation_m = physics::mt::not_given;
   EdiEmpty empty;
 };
 
 /// Name and place out of HEAD, with DEFINEMEAS, the section and the file name as fall-backs.
 [[nodiscard]] EdiHead read_edi_head(EdiFile& file);
 
-/// Rows of an impedance (or ρₐ/phase) section in the order of the file; σ of each part is `part_of_root`·√VAR. Values without a usable error, and Zxy or
-/// Zyx without any value, are warnings. errors: FormatError with file:line.
-[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head, double part_of_root);
+/// Rows of an impedance (or ρₐ/phase) section in the order of the file; σ of each part is
+/// `part_of_root`·√VAR. Values without a usable error, and Zxy or Zyx without any value, are warnings.
+/// errors: FormatError with file:line.
+[[nodiscard]] std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head,
+                                                      double part_of_root);
 
-/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. Values without a usable error are a warning. errors: FormatError with file:line.
+/// Rows of a spectra section: Z = ⟨E R*⟩⟨H R*⟩⁻¹. Values without a usable error are a warning. errors:
+/// FormatError with file:line.
 [[nodiscard]] std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiHead& head);
 
 }  // namespace lodestone::io

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: S_ij = <c_i c_j*>; E, H electric and magnetic pairs; R reference pair; Z = <E R*> <H R*>^-1; N = residual covariance; G = inverse signal power.
+// Symbols: S_ij = <c_i c_j*>; E, H electric and magnetic pairs; R reference pair; Z = <E R*> <H R*>^-1; N =
+// residual covariance; G = inverse signal power.
 #include "engine/core/error.hpp"
 #include "io/edi/edi_errors.hpp"
 #include "io/edi/edi_sections.hpp"
@@ -37,7 +38,8 @@ std::map<std::string, std::string> types_by_id(const EdiFile& file) {
     std::string text = block.header;
     for (const auto& [line, more] : block.lines) text += " " + std::string(more);
     const auto options = key_values(text);
-    if (options.count("ID") && options.count("CHTYPE")) types.emplace(options.at("ID"), upper(options.at("CHTYPE")));
+    if (options.count("ID") && options.count("CHTYPE"))
+      types.emplace(options.at("ID"), upper(options.at("CHTYPE")));
   }
   return types;
 }
@@ -83,7 +85,8 @@ Channels channels_of(const EdiFile& file, const EdiBlock& section) {
   }
   if (out.h[0] == none || out.h[1] == none) {
     throw core::FormatError(component,
-                            "{}:{}: expected channels HX and HY among the {} of the spectra section, got none of that type; check HMEAS",
+                            "{}:{}: expected channels HX and HY among the {} of the spectra section, got "
+                            "none of that type; check HMEAS",
                             file.path, section.line, out.n);
   }
   if (out.r[0] == none || out.r[1] == none) out.r = out.h;
@@ -106,7 +109,8 @@ MatrixXcd spectral_matrix(const std::vector<double>& m, int n) {
 MatrixXcd block_of(const MatrixXcd& s, const std::vector<int>& rows, const std::array<int, 2>& columns) {
   MatrixXcd out(rows.size(), 2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < 2; ++j) out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = s(rows[i], columns[j]);
+    for (std::size_t j = 0; j < 2; ++j)
+      out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = s(rows[i], columns[j]);
   }
   return out;
 }
@@ -121,8 +125,10 @@ Transfer transfer(const MatrixXcd& s, const Channels& c, const std::vector<int>&
   const std::vector<int> h{c.h[0], c.h[1]}, r{c.r[0], c.r[1]};
   const Matrix2cd hr = block_of(s, h, c.r);
   const double scale = hr.cwiseAbs().maxCoeff();
-  Transfer out{MatrixXcd::Constant(static_cast<Eigen::Index>(outputs.size()), 2, Complex(physics::mt::not_given, physics::mt::not_given)),
-               Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(outputs.size()), 2, physics::mt::not_given)};
+  Transfer out{
+      MatrixXcd::Constant(static_cast<Eigen::Index>(outputs.size()), 2,
+                          Complex(physics::mt::not_given, physics::mt::not_given)),
+      Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(outputs.size()), 2, physics::mt::not_given)};
   if (!(std::abs(hr.determinant()) > 1e-12 * scale * scale)) return out;
   const Matrix2cd inverse = hr.inverse();
   out.value = block_of(s, outputs, c.r) * inverse;
@@ -133,11 +139,12 @@ Transfer transfer(const MatrixXcd& s, const Channels& c, const std::vector<int>&
   for (Eigen::Index i = 0; i < out.value.rows(); ++i) {
     const int channel = outputs[static_cast<std::size_t>(i)];
     const auto z = out.value.row(i);
-    const double noise =
-        std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) + std::real((z * hh * z.adjoint())(0));
+    const double noise = std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) +
+                         std::real((z * hh * z.adjoint())(0));
     for (Eigen::Index j = 0; j < 2; ++j) {
       const double variance = noise * std::real(signal(j, j)) / averages;
-      if (variance > 0.0) out.deviation(i, j) = std::sqrt(0.5 * variance);  // half of a complex variance falls on each part
+      if (variance > 0.0)
+        out.deviation(i, j) = std::sqrt(0.5 * variance);  // half of a complex variance falls on each part
     }
   }
   return out;
@@ -157,8 +164,9 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
   const auto expected = static_cast<std::size_t>(channels.n) * static_cast<std::size_t>(channels.n);
   const std::vector<double> numbers = numbers_of(block, file.path);
   if (numbers.size() != expected) {
-    throw core::FormatError(component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?",
-                            file.path, block.line, expected, channels.n, numbers.size());
+    throw core::FormatError(
+        component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?",
+        file.path, block.line, expected, channels.n, numbers.size());
   }
   EdiRow out;
   out.row.frequency_hz = option_number(block, "FREQ");
@@ -168,7 +176,8 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
   const MatrixXcd s = spectral_matrix(numbers, channels.n);
   const double averages = option_number(block, "AVGT");
   for (std::size_t k = 0; k < 2; ++k) {
-    if (channels.e[k] != none) set_pair(&out.row.impedance[2 * k], transfer(s, channels, {channels.e[k]}, averages), 0);
+    if (channels.e[k] != none)
+      set_pair(&out.row.impedance[2 * k], transfer(s, channels, {channels.e[k]}, averages), 0);
   }
   if (channels.hz != none) set_pair(out.row.tipper.data(), transfer(s, channels, {channels.hz}, averages), 0);
   return out;
@@ -177,8 +186,10 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
 void warn_about_errors(EdiFile& file, const std::string& station, const std::vector<EdiRow>& rows) {
   OpenErrors open;
   for (const auto& [row, impedance_frame, tipper_frame] : rows) {
-    for (std::size_t k = 0; k < edi_tensor.size(); ++k) open.look_at(edi_tensor[k], row.impedance[k], physics::mt::not_given);
-    for (std::size_t k = 0; k < edi_tipper.size(); ++k) open.look_at(edi_tipper[k], row.tipper[k], physics::mt::not_given);
+    for (std::size_t k = 0; k < edi_tensor.size(); ++k)
+      open.look_at(edi_tensor[k], row.impedance[k], physics::mt::not_given);
+    for (std::size_t k = 0; k < edi_tipper.size(); ++k)
+      open.look_at(edi_tipper[k], row.tipper[k], physics::mt::not_given);
   }
   if (const std::string text = open.sentence(station); !text.empty()) file.warn(open.line(), text);
 }
@@ -188,7 +199,8 @@ void warn_about_errors(EdiFile& file, const std::string& station, const std::vec
 std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiHead& head) {
   const EdiBlock* section = file.find("SPECTRASECT");
   if (!section)
-    throw core::FormatError(component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
+    throw core::FormatError(
+        component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
   const Channels channels = channels_of(file, *section);
   std::vector<EdiRow> rows;
   for (const auto& block : file.blocks) {

@@ -30,13 +30,15 @@ using PjPointer = std::unique_ptr<PJ, DestroyObject>;
 /// True when both horizontal axes of a coordinate system count metres.
 bool counts_metres(PJ_CONTEXT* context, const char* definition) {
   PjPointer crs(proj_create(context, definition));
-  if (crs && proj_get_type(crs.get()) == PJ_TYPE_BOUND_CRS) crs.reset(proj_get_source_crs(context, crs.get()));
+  if (crs && proj_get_type(crs.get()) == PJ_TYPE_BOUND_CRS)
+    crs.reset(proj_get_source_crs(context, crs.get()));
   if (!crs || proj_get_type(crs.get()) != PJ_TYPE_PROJECTED_CRS) return false;
   const PjPointer system(proj_crs_get_coordinate_system(context, crs.get()));
   if (!system) return false;
   for (const int axis : {0, 1}) {
     double factor = 0.0;
-    if (proj_cs_get_axis_info(context, system.get(), axis, nullptr, nullptr, nullptr, &factor, nullptr, nullptr, nullptr) == 0 ||
+    if (proj_cs_get_axis_info(context, system.get(), axis, nullptr, nullptr, nullptr, &factor, nullptr,
+                              nullptr, nullptr) == 0 ||
         factor != 1.0)
       return false;
   }
@@ -48,14 +50,18 @@ GeoPoint mean_of(const std::vector<GeoPoint>& points) {
   double x = 0.0, y = 0.0, z = 0.0;
   for (const auto& p : points) {
     if (!(std::abs(p.latitude_deg) <= 90.0) || !(std::abs(p.longitude_deg) <= 360.0)) {
-      throw core::InvalidArgument(component, "expected latitude and longitude in degrees, got ({}, {}); add them to the station's file",
-                                  p.latitude_deg, p.longitude_deg);
+      throw core::InvalidArgument(
+          component,
+          "expected latitude and longitude in degrees, got ({}, {}); add them to the station's file",
+          p.latitude_deg, p.longitude_deg);
     }
     x += std::cos(p.latitude_deg * radians) * std::cos(p.longitude_deg * radians);
     y += std::cos(p.latitude_deg * radians) * std::sin(p.longitude_deg * radians);
     z += std::sin(p.latitude_deg * radians);
   }
-  if (points.empty()) throw core::InvalidArgument(component, "expected at least one point to centre the projection on, got none");
+  if (points.empty())
+    throw core::InvalidArgument(component,
+                                "expected at least one point to centre the projection on, got none");
   return {std::atan2(z, std::hypot(x, y)) / radians, std::atan2(y, x) / radians};
 }
 
@@ -72,9 +78,10 @@ struct Projection::Impl {
     const PjPointer raw(proj_create_crs_to_crs(context.get(), "EPSG:4326", definition.c_str(), nullptr));
     if (raw) transformation.reset(proj_normalize_for_visualization(context.get(), raw.get()));
     if (!transformation || !counts_metres(context.get(), definition.c_str())) {
-      throw core::ConfigError(
-          component, "expected a projected coordinate system in metres, such as \"EPSG:32733\" or \"+proj=tmerc … +type=crs\", got \"{}\"",
-          definition);
+      throw core::ConfigError(component,
+                              "expected a projected coordinate system in metres, such as \"EPSG:32733\" or "
+                              "\"+proj=tmerc … +type=crs\", got \"{}\"",
+                              definition);
     }
   }
 };
@@ -86,9 +93,9 @@ Projection& Projection::operator=(Projection&&) noexcept = default;
 
 Projection::Projection(const std::vector<GeoPoint>& points) {
   const GeoPoint centre = mean_of(points);
-  impl_ = std::make_unique<Impl>(
-      fmt::format("+proj=tmerc +lat_0={:.6f} +lon_0={:.6f} +k_0=1 +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs +type=crs",
-                  centre.latitude_deg, centre.longitude_deg));
+  impl_ = std::make_unique<Impl>(fmt::format(
+      "+proj=tmerc +lat_0={:.6f} +lon_0={:.6f} +k_0=1 +x_0=0 +y_0=0 +datum=WGS84 +units=m +no_defs +type=crs",
+      centre.latitude_deg, centre.longitude_deg));
 }
 
 Projection Projection::utm(const std::vector<GeoPoint>& points) {
@@ -98,15 +105,19 @@ Projection Projection::utm(const std::vector<GeoPoint>& points) {
   return from_definition(fmt::format("EPSG:{}", first_code + zone));
 }
 
-Projection Projection::from_definition(const std::string& definition) { return Projection(std::make_unique<Impl>(definition)); }
+Projection Projection::from_definition(const std::string& definition) {
+  return Projection(std::make_unique<Impl>(definition));
+}
 
 std::vector<PlanePoint> Projection::to_plane(const std::vector<GeoPoint>& points) const {
   std::vector<PlanePoint> out;
   for (const auto& p : points) {
-    const PJ_COORD image = proj_trans(impl_->transformation.get(), PJ_FWD, proj_coord(p.longitude_deg, p.latitude_deg, 0.0, 0.0));
+    const PJ_COORD image = proj_trans(impl_->transformation.get(), PJ_FWD,
+                                      proj_coord(p.longitude_deg, p.latitude_deg, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
-      throw core::InvalidArgument(component, "the point at latitude {}, longitude {} has no image under {}; check the coordinates",
-                                  p.latitude_deg, p.longitude_deg, impl_->definition);
+      throw core::InvalidArgument(
+          component, "the point at latitude {}, longitude {} has no image under {}; check the coordinates",
+          p.latitude_deg, p.longitude_deg, impl_->definition);
     }
     out.push_back({image.xy.y, image.xy.x});
   }
@@ -116,10 +127,12 @@ std::vector<PlanePoint> Projection::to_plane(const std::vector<GeoPoint>& points
 std::vector<GeoPoint> Projection::to_geographic(const std::vector<PlanePoint>& points) const {
   std::vector<GeoPoint> out;
   for (const auto& p : points) {
-    const PJ_COORD image = proj_trans(impl_->transformation.get(), PJ_INV, proj_coord(p.east_m, p.north_m, 0.0, 0.0));
+    const PJ_COORD image =
+        proj_trans(impl_->transformation.get(), PJ_INV, proj_coord(p.east_m, p.north_m, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
-      throw core::InvalidArgument(component, "the point {} m north, {} m east lies outside {}; check the coordinates", p.north_m, p.east_m,
-                                  impl_->definition);
+      throw core::InvalidArgument(component,
+                                  "the point {} m north, {} m east lies outside {}; check the coordinates",
+                                  p.north_m, p.east_m, impl_->definition);
     }
     out.push_back({image.xy.y, image.xy.x});
   }
@@ -130,9 +143,11 @@ const std::string& Projection::definition() const { return impl_->definition; }
 
 double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b) {
   constexpr double radius_m = 6371000.0;
-  const double dlat = (b.latitude_deg - a.latitude_deg) * radians, dlon = (b.longitude_deg - a.longitude_deg) * radians;
-  const double s = std::pow(std::sin(0.5 * dlat), 2) +
-                   std::cos(a.latitude_deg * radians) * std::cos(b.latitude_deg * radians) * std::pow(std::sin(0.5 * dlon), 2);
+  const double dlat = (b.latitude_deg - a.latitude_deg) * radians,
+               dlon = (b.longitude_deg - a.longitude_deg) * radians;
+  const double s = std::pow(std::sin(0.5 * dlat), 2) + std::cos(a.latitude_deg * radians) *
+                                                           std::cos(b.latitude_deg * radians) *
+                                                           std::pow(std::sin(0.5 * dlon), 2);
   return 2.0 * radius_m * std::asin(std::min(1.0, std::sqrt(s)));
 }
 

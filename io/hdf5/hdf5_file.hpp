@@ -11,24 +11,28 @@
 namespace lodestone::io {
 
 struct Hdf5Options {
-  std::int64_t compress_from_bytes = 65536;  ///< arrays of at least this size are shuffled and gzipped; negative: none
+  std::int64_t compress_from_bytes =
+      65536;  ///< arrays of at least this size are shuffled and gzipped; negative: none
   int gzip_level = 4;
 };
 
 /// Writes named arrays to an HDF5 file that appears under its name only at `commit`. Call on one rank.
 ///
-/// Array names are paths ("model/log10_resistivity"); groups are made on the way. Complex numbers are compounds {r, i}, booleans
-/// enumerations {FALSE, TRUE}, bf16 and f16 two-byte floating-point types. The bytes of a file depend on what was written, and in which order, only.
+/// Array names are paths ("model/log10_resistivity"); groups are made on the way. Complex numbers are
+/// compounds {r, i}, booleans enumerations {FALSE, TRUE}, bf16 and f16 two-byte floating-point types. The
+/// bytes of a file depend on what was written, and in which order, only.
 class Hdf5Sink final : public core::ArraySink {
  public:
   /// errors: FileError when the folder is missing or not writable.
   explicit Hdf5Sink(const std::filesystem::path& path, const Hdf5Options& options = {});
   ~Hdf5Sink() override;
 
-  /// errors: InvalidArgument when the name exists, ShapeError when bytes and shape disagree, FileError when the disk is full.
+  /// errors: InvalidArgument when the name exists, ShapeError when bytes and shape disagree, FileError when
+  /// the disk is full.
   void write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) override;
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
-  /// Texts as fixed-length UTF-8 strings, which other programs show as text; `core::read_texts` gives them back.
+  /// Texts as fixed-length UTF-8 strings, which other programs show as text; `core::read_texts` gives them
+  /// back.
   void texts(const std::string& name, const std::vector<std::string>& texts);
   /// Writes all to disk, closes and renames; nothing can be written afterwards. errors: FileError.
   void commit();

@@ -45,8 +45,9 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Keeps HDF5 from printing its error stack while in scope (errors are ours to report), and restores the printer of other users of the library. Only one
-/// thread is in such a scope at a time: the library is not made for several.
+/// Keeps HDF5 from printing its error stack while in scope (errors are ours to report), and restores the
+/// printer of other users of the library. Only one thread is in such a scope at a time: the library is not
+/// made for several.
 class QuietErrors {
  public:
   QuietErrors() : one_thread_(mutex_) {

@@ -13,12 +13,15 @@ using hdf5::Handle;
 
 namespace {
 
-constexpr std::size_t max_attribute_bytes = 60000;  // HDF5 keeps attributes in object headers of at most 64 KiB
+constexpr std::size_t max_attribute_bytes =
+    60000;  // HDF5 keeps attributes in object headers of at most 64 KiB
 constexpr std::size_t growth_bytes = std::size_t{1} << 20;
 constexpr hsize_t chunk_elements = 1 << 15;
 
 Handle dataspace(const std::vector<hsize_t>& shape) {
-  return {shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose};
+  return {shape.empty() ? H5Screate(H5S_SCALAR)
+                        : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
+          H5Sclose};
 }
 
 /// Whole rows of about `chunk_elements` elements.
@@ -34,10 +37,11 @@ std::vector<hsize_t> chunk_shape(const std::vector<hsize_t>& shape) {
 
 }  // namespace
 
-// The file is built in memory and written by ourselves at commit: when the disk is full, HDF5 1.10 leaves identifiers that cannot be closed
-// and crash the process at its end.
+// The file is built in memory and written by ourselves at commit: when the disk is full, HDF5 1.10 leaves
+// identifiers that cannot be closed and crash the process at its end.
 struct Hdf5Sink::Impl {
-  Impl(const std::filesystem::path& given_path, const Hdf5Options& given) : path(given_path.string()), options(given) {
+  Impl(const std::filesystem::path& given_path, const Hdf5Options& given)
+      : path(given_path.string()), options(given) {
     const core::AtomicFile probe(path);  // an unwritable folder is reported before any work is done
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fapl_core(access.get(), growth_bytes, false);
@@ -72,7 +76,8 @@ struct Hdf5Sink::Impl {
   [[nodiscard]] Handle creation(const std::vector<hsize_t>& shape, std::int64_t bytes) const {
     Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_obj_track_times(properties.get(), false);  // the same arrays, the same bytes
-    if (!shape.empty() && bytes > 0 && options.compress_from_bytes >= 0 && bytes >= options.compress_from_bytes) {
+    if (!shape.empty() && bytes > 0 && options.compress_from_bytes >= 0 &&
+        bytes >= options.compress_from_bytes) {
       const std::vector<hsize_t> chunk = chunk_shape(shape);
       H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
       H5Pset_shuffle(properties.get());
@@ -81,14 +86,17 @@ struct Hdf5Sink::Impl {
     return properties;
   }
 
-  void write_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, std::span<const std::byte> bytes) {
+  void write_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape,
+                     std::span<const std::byte> bytes) {
     require_open();
     if (name.empty() || exists(name)) {
-      throw core::InvalidArgument("io::Hdf5Sink", "{}: expected a new array name, got '{}' again; write each array once", path, name);
+      throw core::InvalidArgument(
+          "io::Hdf5Sink", "{}: expected a new array name, got '{}' again; write each array once", path, name);
     }
     const Handle space = dataspace(shape);
     const Handle properties = creation(shape, static_cast<std::int64_t>(bytes.size()));
-    const Handle dataset(H5Dcreate2(file.get(), name.c_str(), type, space.get(), link_creation.get(), properties.get(), H5P_DEFAULT),
+    const Handle dataset(H5Dcreate2(file.get(), name.c_str(), type, space.get(), link_creation.get(),
+                                    properties.get(), H5P_DEFAULT),
                          H5Dclose);
     if (!dataset.valid()) {
       fail(name, "creating array");
@@ -103,7 +111,8 @@ struct Hdf5Sink::Impl {
       return {H5Oopen(file.get(), "/", H5P_DEFAULT), H5Oclose};
     }
     if (!exists(object)) {
-      return {H5Gcreate2(file.get(), object.c_str(), link_creation.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose};
+      return {H5Gcreate2(file.get(), object.c_str(), link_creation.get(), H5P_DEFAULT, H5P_DEFAULT),
+              H5Gclose};
     }
     return {H5Oopen(file.get(), object.c_str(), H5P_DEFAULT), H5Oclose};
   }
@@ -127,7 +136,8 @@ void Hdf5Sink::write(const std::string& name, const core::ArrayInfo& info, std::
   const hdf5::QuietErrors quiet;
   const std::size_t expected = static_cast<std::size_t>(info.count()) * core::size_of(info.dtype);
   if (bytes.size() != expected) {
-    throw core::ShapeError("io::Hdf5Sink", "array '{}': expected {} bytes for its shape, got {}", name, expected, bytes.size());
+    throw core::ShapeError("io::Hdf5Sink", "array '{}': expected {} bytes for its shape, got {}", name,
+                           expected, bytes.size());
   }
   const std::vector<hsize_t> shape(info.shape.begin(), info.shape.end());
   impl_->write_dataset(name, hdf5::memory_type(info.dtype).get(), shape, bytes);
@@ -150,8 +160,10 @@ void Hdf5Sink::attribute(const std::string& object, const std::string& key, cons
   const hdf5::QuietErrors quiet;
   impl_->require_open();
   if (text.size() > max_attribute_bytes) {
-    throw core::InvalidArgument("io::Hdf5Sink", "attribute '{}' of '{}': expected at most {} bytes, got {}; write a text array instead",
-                                key, object, max_attribute_bytes, text.size());
+    throw core::InvalidArgument(
+        "io::Hdf5Sink",
+        "attribute '{}' of '{}': expected at most {} bytes, got {}; write a text array instead", key, object,
+        max_attribute_bytes, text.size());
   }
   const Handle at = impl_->open_object(object);
   if (at.valid() && H5Aexists(at.get(), key.c_str()) > 0) {
@@ -159,7 +171,8 @@ void Hdf5Sink::attribute(const std::string& object, const std::string& key, cons
   }
   const Handle type = hdf5::text_type(text.size());
   const Handle space = dataspace({});
-  const Handle attribute(H5Acreate2(at.get(), key.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Handle attribute(H5Acreate2(at.get(), key.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
   const std::string padded = text.empty() ? std::string(1, '\0') : text;
   if (!attribute.valid() || H5Awrite(attribute.get(), type.get(), padded.data()) < 0) {
     impl_->fail(object + "@" + key, "writing attribute");

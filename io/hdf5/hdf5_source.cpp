@@ -3,11 +3,10 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <unistd.h>
 
 namespace lodestone::io {
 
@@ -55,7 +54,9 @@ core::DType present_integer(hid_t type) {
 
 bool present_as(hid_t type, core::DType& dtype) {
   const std::size_t size = H5Tget_size(type);
-  const auto is_stored_as = [&](core::DType candidate) { return H5Tequal(type, hdf5::memory_type(candidate).get()) > 0; };
+  const auto is_stored_as = [&](core::DType candidate) {
+    return H5Tequal(type, hdf5::memory_type(candidate).get()) > 0;
+  };
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
       dtype = present_integer(type);
@@ -83,18 +84,21 @@ struct Hdf5Source::Impl {
   explicit Impl(const std::filesystem::path& given) : path(given.string()) {
     std::error_code ignored;
     if (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(given, ignored)) {
-      throw core::FileError("io::Hdf5Source", "{}: expected a readable HDF5 file, got: {}; check the path", path,
-                            std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
+      throw core::FileError(
+          "io::Hdf5Source", "{}: expected a readable HDF5 file, got: {}; check the path", path,
+          std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
-      throw core::FormatError("io::Hdf5Source", "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?",
-                              path);
+      throw core::FormatError(
+          "io::Hdf5Source",
+          "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
     }
     file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) {
-      throw core::FormatError("io::Hdf5Source",
-                              "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again", path,
-                              hdf5::last_error());
+      throw core::FormatError(
+          "io::Hdf5Source",
+          "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again",
+          path, hdf5::last_error());
     }
   }
 
@@ -116,7 +120,8 @@ struct Hdf5Source::Impl {
 
   [[nodiscard]] bool is_array(const std::string& name) const {
     H5O_info_t info;
-    return exists(name) && H5Oget_info_by_name2(file.get(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+    return exists(name) &&
+           H5Oget_info_by_name2(file.get(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
            info.type == H5O_TYPE_DATASET;
   }
 
@@ -134,7 +139,8 @@ struct Hdf5Source::Impl {
   [[nodiscard]] Presented present(const std::string& name, hid_t dataset) const {
     Presented result;
     const Handle space(H5Dget_space(dataset), H5Sclose);
-    std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
+    std::vector<hsize_t> shape(
+        static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
     H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
     result.info.shape.assign(shape.begin(), shape.end());
     if (H5Sget_simple_extent_npoints(space.get()) > max_elements) {
@@ -156,8 +162,8 @@ struct Hdf5Source::Impl {
     return result;
   }
 
-  void read_rows(const std::string& name, const Handle& dataset, const Presented& array, std::int64_t first, std::int64_t n,
-                 std::byte* out) const {
+  void read_rows(const std::string& name, const Handle& dataset, const Presented& array, std::int64_t first,
+                 std::int64_t n, std::byte* out) const {
     const Handle space(H5Dget_space(dataset.get()), H5Sclose);
     Handle memory(H5Scopy(space.get()), H5Sclose);
     const int rank = H5Sget_simple_extent_ndims(space.get());
@@ -246,7 +252,8 @@ void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std
   const std::size_t element = core::size_of(array.info.dtype);
   const auto count = static_cast<std::int64_t>(out.size() / element);
   if (out.size() % element != 0 || first < 0 || count > array.info.count() - first) {
-    impl_->fail(name, fmt::format("a request for elements {} to {} of {}", first, first + count, array.info.count()));
+    impl_->fail(
+        name, fmt::format("a request for elements {} to {} of {}", first, first + count, array.info.count()));
   }
   if (count == 0) {
     return;
@@ -263,14 +270,19 @@ void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std
   }
   std::vector<std::byte> rows(bytes);
   impl_->read_rows(name, dataset, array, first_row, n_rows, rows.data());
-  std::memcpy(out.data(), rows.data() + static_cast<std::size_t>(first - first_row * per_row) * element, out.size());
+  std::memcpy(out.data(), rows.data() + static_cast<std::size_t>(first - first_row * per_row) * element,
+              out.size());
 }
 
 std::string Hdf5Source::attribute(const std::string& object, const std::string& key) const {
   const hdf5::QuietErrors quiet;
   const std::string where = object.empty() ? "/" : object;
-  const Handle at(object.empty() || impl_->exists(object) ? H5Oopen(impl_->file.get(), where.c_str(), H5P_DEFAULT) : -1, H5Oclose);
-  const Handle attribute(at.valid() && H5Aexists(at.get(), key.c_str()) > 0 ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1, H5Aclose);
+  const Handle at(
+      object.empty() || impl_->exists(object) ? H5Oopen(impl_->file.get(), where.c_str(), H5P_DEFAULT) : -1,
+      H5Oclose);
+  const Handle attribute(
+      at.valid() && H5Aexists(at.get(), key.c_str()) > 0 ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1,
+      H5Aclose);
   if (!attribute.valid()) {
     impl_->fail(where + "@" + key, "no attribute of that name");
   }
@@ -280,7 +292,8 @@ std::string Hdf5Source::attribute(const std::string& object, const std::string& 
 bool Hdf5Source::has_attribute(const std::string& object, const std::string& key) const {
   const hdf5::QuietErrors quiet;
   const std::string where = object.empty() ? "/" : object;
-  return (object.empty() || impl_->exists(object)) && H5Aexists_by_name(impl_->file.get(), where.c_str(), key.c_str(), H5P_DEFAULT) > 0;
+  return (object.empty() || impl_->exists(object)) &&
+         H5Aexists_by_name(impl_->file.get(), where.c_str(), key.c_str(), H5P_DEFAULT) > 0;
 }
 
 }  // namespace lodestone::io

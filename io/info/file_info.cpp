@@ -36,7 +36,9 @@ using physics::mt::TransferFunctions;
 
 constexpr std::array<const char*, 6> edi_components{"zxx", "zxy", "zyx", "zyy", "tx", "ty"};
 
-const Estimate& element(const TransferFunctionRow& row, std::size_t k) { return k < 4 ? row.impedance[k] : row.tipper[k - 4]; }
+const Estimate& element(const TransferFunctionRow& row, std::size_t k) {
+  return k < 4 ? row.impedance[k] : row.tipper[k - 4];
+}
 
 void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
   site.n_periods = static_cast<int>(frequencies_hz.size());
@@ -62,7 +64,9 @@ SiteInfo site_of(const TransferFunctions& station) {
   }
   for (const auto& row : station.rows) {
     frequencies.push_back(row.frequency_hz);
-    if (std::any_of(present.begin(), present.end(), [&](std::size_t k) { return element(row, k).is_missing(); })) ++site.n_masked;
+    if (std::any_of(present.begin(), present.end(),
+                    [&](std::size_t k) { return element(row, k).is_missing(); }))
+      ++site.n_masked;
   }
   set_periods(site, frequencies);
   site.sign = station.sign_in_file;
@@ -93,7 +97,8 @@ std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& key = data.survey.keys[i];
     const auto s = static_cast<std::size_t>(key.station);
-    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 && quantities[s].count(key.quantity) > 0)
+    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 &&
+        quantities[s].count(key.quantity) > 0)
       masked[s].insert(key.frequency);
   }
   std::vector<SiteInfo> sites(n);
@@ -104,10 +109,12 @@ std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign
     sites[s].longitude_deg = station.longitude_deg;
     sites[s].elevation_m = station.elevation_m;
     std::vector<double> frequencies;
-    for (const int f : present[s]) frequencies.push_back(data.survey.frequencies_hz[static_cast<std::size_t>(f)]);
+    for (const int f : present[s])
+      frequencies.push_back(data.survey.frequencies_hz[static_cast<std::size_t>(f)]);
     set_periods(sites[s], frequencies);
     for (const Quantity q : quantities[s]) {
-      if (sites[s].components.empty() || sites[s].components.back() != component_of(q)) sites[s].components.push_back(component_of(q));
+      if (sites[s].components.empty() || sites[s].components.back() != component_of(q))
+        sites[s].components.push_back(component_of(q));
     }
     sites[s].n_masked = static_cast<int>(masked[s].size());
     sites[s].sign = sign;
@@ -135,7 +142,8 @@ void describe_modem_data(FileInfo& info) {
   const ObservedData data = read_modem_data_2d(info.path);
   info.sites = sites_of(data, sign, units_word(head->units));
   const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
-  if (no_error > 0) info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
+  if (no_error > 0)
+    info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
 }
 
 /// Depths of the sites, and what the reader left out.
@@ -143,8 +151,8 @@ void add_profile_facts(FileInfo& info, const ProfileData& file) {
   info.sites = sites_of(file.data, "+", "ohm");
   info.warnings = file.warnings;
   const auto [least, most] = std::minmax_element(file.z_m.begin(), file.z_m.end());
-  info.facts.push_back(
-      fmt::format("{} usable data of {}; stations at z = {} to {} m", file.data.n_kept(), file.data.value.size(), *least, *most));
+  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", file.data.n_kept(),
+                                   file.data.value.size(), *least, *most));
 }
 
 void describe_emdata(FileInfo& info) {
@@ -158,10 +166,10 @@ void describe_emdata(FileInfo& info) {
 void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
   const auto& y = section.grid.y_edges_m();
   const auto& z = section.grid.z_edges_m();
-  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(), section.grid.n_z(), y.front(),
-                                   y.back(), z.front(), z.back()));
-  info.facts.push_back(
-      fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(), section.resistivity_ohm_m.maxCoeff()));
+  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(),
+                                   section.grid.n_z(), y.front(), y.back(), z.front(), z.back()));
+  info.facts.push_back(fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(),
+                                   section.resistivity_ohm_m.maxCoeff()));
 }
 
 void describe_result(FileInfo& info) {
@@ -190,8 +198,11 @@ void describe_checkpoint(FileInfo& info, const Hdf5Source& source) {
   const auto counters = core::read_integers(source, "state/counters");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
   if (counters.empty() || history.rows() == 0 || history.cols() < 4)
-    throw core::FormatError("io::describe_file", "{}: the checkpoint holds no history; was it written by another version?", info.path);
-  info.facts.push_back(fmt::format("after iteration {}, rms {:.3f}", counters.front(), history(history.rows() - 1, 3)));
+    throw core::FormatError("io::describe_file",
+                            "{}: the checkpoint holds no history; was it written by another version?",
+                            info.path);
+  info.facts.push_back(
+      fmt::format("after iteration {}, rms {:.3f}", counters.front(), history(history.rows() - 1, 3)));
   info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
 }
 
@@ -202,12 +213,14 @@ void describe_samples(FileInfo& info, const Hdf5Source& source) {
   const Eigen::MatrixXd records = core::read_matrix(source, "ensemble/records");
   constexpr Eigen::Index rms = 1, failed = 5;
   if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
-    throw core::FormatError("io::describe_file", "{}: the samples lack their seed, lambda or records; was it written by another version?",
-                            info.path);
+    throw core::FormatError(
+        "io::describe_file",
+        "{}: the samples lack their seed, lambda or records; was it written by another version?", info.path);
   const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
-  info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}", records.rows() - n_failed,
-                                   n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(), seed.front(),
-                                   lambda.front()));
+  info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}",
+                                   records.rows() - n_failed,
+                                   n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(),
+                                   seed.front(), lambda.front()));
   double least = not_stated, most = not_stated;
   for (Eigen::Index i = 0; i < records.rows(); ++i) {
     if (records(i, failed) != 0.0) continue;
@@ -215,8 +228,11 @@ void describe_samples(FileInfo& info, const Hdf5Source& source) {
     most = std::fmax(most, records(i, rms));
   }
   if (std::isfinite(least))
-    info.facts.push_back(fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
-  info.facts.emplace_back("their percentiles and deviations stand in result.h5; more of them: a larger uncertainty.samples and --resume");
+    info.facts.push_back(
+        fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
+  info.facts.emplace_back(
+      "their percentiles and deviations stand in result.h5; more of them: a larger uncertainty.samples and "
+      "--resume");
 }
 
 /// What an array looks like, one line each, after a line about all of them.
@@ -225,17 +241,21 @@ void add_array_facts(FileInfo& info, const core::ArraySource& source) {
   std::int64_t n_elements = 0;
   for (const std::string& name : source.names()) {
     const core::ArrayInfo array = source.info(name);
-    lines.push_back(fmt::format("{}: {} [{}]", name, core::name_of(array.dtype), fmt::join(array.shape, ", ")));
+    lines.push_back(
+        fmt::format("{}: {} [{}]", name, core::name_of(array.dtype), fmt::join(array.shape, ", ")));
     n_elements += array.count();
   }
   info.facts.push_back(fmt::format("{} arrays, {} numbers", lines.size(), n_elements));
   for (const char* key : {"format", "format_version", "engine_version"}) {
-    if (source.has_attribute("", key)) info.facts.push_back(fmt::format("{}: {}", key, source.attribute("", key)));
+    if (source.has_attribute("", key))
+      info.facts.push_back(fmt::format("{}: {}", key, source.attribute("", key)));
   }
   info.facts.insert(info.facts.end(), lines.begin(), lines.end());
 }
 
-std::string format_of(const core::ArraySource& source) { return source.has_attribute("", "format") ? source.attribute("", "format") : ""; }
+std::string format_of(const core::ArraySource& source) {
+  return source.has_attribute("", "format") ? source.attribute("", "format") : "";
+}
 
 /// Cells, depths and codes of a trained network, as `models/vae` writes them.
 void add_network_facts(FileInfo& info, const core::ArraySource& source) {
@@ -243,10 +263,12 @@ void add_network_facts(FileInfo& info, const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const auto depth_m = core::read_doubles(source, "grid/depth_m");
   if (sizes.size() != 4 || depth_m.empty())
-    throw core::FormatError("io::describe_file", "{}: expected four sizes of a network and depths, got {} and {}", info.path, sizes.size(),
-                            depth_m.size());
-  info.facts.push_back(fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes", sizes[0], sizes[1],
-                                   depth_m.front(), depth_m.back(), sizes[2]));
+    throw core::FormatError("io::describe_file",
+                            "{}: expected four sizes of a network and depths, got {} and {}", info.path,
+                            sizes.size(), depth_m.size());
+  info.facts.push_back(
+      fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes", sizes[0],
+                  sizes[1], depth_m.front(), depth_m.back(), sizes[2]));
 }
 
 void describe_safetensors(FileInfo& info) {
@@ -294,12 +316,16 @@ void describe_toml(FileInfo& info) {
     add_section_facts(info, read_model_toml(info.path));
   } else if (options.has("prior")) {
     info.format = "TOML prior";
-    info.facts.push_back(fmt::format("configuration{} of a learned prior: mt_invert train {} --preview", named, info.path));
+    info.facts.push_back(
+        fmt::format("configuration{} of a learned prior: mt_invert train {} --preview", named, info.path));
   } else if (options.has("data")) {
     info.format = "TOML inversion";
-    info.facts.push_back(fmt::format("configuration{} of an inversion: mt_invert invert {} --dry-run", named, info.path));
+    info.facts.push_back(
+        fmt::format("configuration{} of an inversion: mt_invert invert {} --dry-run", named, info.path));
   } else {
-    info.facts.emplace_back("no [background] of a model, no [data] of an inversion, no [prior] of a training: no command takes it");
+    info.facts.emplace_back(
+        "no [background] of a model, no [data] of an inversion, no [prior] of a training: no command takes "
+        "it");
   }
 }
 
@@ -309,22 +335,29 @@ void describe_card(FileInfo& info) {
   const auto at = [&](const char* pointer) {
     const nlohmann::json::json_pointer place(pointer);
     if (card.is_discarded() || !card.contains(place))
-      throw core::FormatError("io::describe_file", "{}:1: expected a card of mt_invert train with {}, got none; is the file cut off?",
-                              info.path, pointer);
+      throw core::FormatError(
+          "io::describe_file",
+          "{}:1: expected a card of mt_invert train with {}, got none; is the file cut off?", info.path,
+          pointer);
     if (card[place].is_string()) return card[place].get<std::string>();
-    return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>()) : card[place].dump();
+    return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>())
+                                         : card[place].dump();
   };
-  info.facts.push_back(fmt::format("network of a {} of {} x {} cells, depths {} to {} m, {} codes, {} of them in use", at("/network/kind"),
-                                   at("/network/cells_z"), at("/network/cells_y"), at("/grid/from_m"), at("/grid/to_m"),
-                                   at("/network/n_codes"), at("/scores/codes_used")));
-  info.facts.push_back(fmt::format("trained on {} draws, seed {}, {} epochs; reconstruction error {} decades rms", at("/training/draws"),
-                                   at("/training/seed"), at("/scores/epochs"), at("/scores/reconstruction_rms_decades")));
+  info.facts.push_back(
+      fmt::format("network of a {} of {} x {} cells, depths {} to {} m, {} codes, {} of them in use",
+                  at("/network/kind"), at("/network/cells_z"), at("/network/cells_y"), at("/grid/from_m"),
+                  at("/grid/to_m"), at("/network/n_codes"), at("/scores/codes_used")));
+  info.facts.push_back(fmt::format(
+      "trained on {} draws, seed {}, {} epochs; reconstruction error {} decades rms", at("/training/draws"),
+      at("/training/seed"), at("/scores/epochs"), at("/scores/reconstruction_rms_decades")));
 }
 
 void describe_sites(FileInfo& info) {
   const std::vector<CsvSite> sites = read_sites_csv(info.path);
-  const auto [left, right] = std::minmax_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.y_m < b.y_m; });
-  info.facts.push_back(fmt::format("{} sites for mt_invert forward --sites, y = {} to {} m", sites.size(), left->y_m, right->y_m));
+  const auto [left, right] = std::minmax_element(sites.begin(), sites.end(),
+                                                 [](const auto& a, const auto& b) { return a.y_m < b.y_m; });
+  info.facts.push_back(fmt::format("{} sites for mt_invert forward --sites, y = {} to {} m", sites.size(),
+                                   left->y_m, right->y_m));
   for (const auto& site : sites) {
     info.sites.emplace_back().name = site.name;
     info.facts.push_back(fmt::format("{}: y = {} m", site.name, site.y_m));
@@ -345,8 +378,10 @@ void describe_table(FileInfo& info) {
       ++n_rows;
   }
   info.facts.push_back(fmt::format("{} rows of {}", n_rows, printable(header, 200)));
-  info.facts.emplace_back(header == "y_m,z_m" ? "a surface, as profile.surface_file takes it"
-                                              : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
+  info.facts.emplace_back(
+      header == "y_m,z_m"
+          ? "a surface, as profile.surface_file takes it"
+          : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }
 
 /// A folder is no file; its user should know whether the EDI files are where they were looked for.
@@ -356,10 +391,10 @@ void refuse_folder(const std::string& path) {
   const auto is_edi = [](const auto& entry) { return lower(entry.path().extension().string()) == ".edi"; };
   const std::filesystem::directory_iterator files(path, error);
   const bool any = !error && std::any_of(begin(files), end(files), is_edi);
-  throw core::FileError(
-      "io::describe_file", "{}: {}", path,
-      any ? "expected a file, got a folder; name the files in it"
-          : "this folder holds no EDI files (*.edi), for which a folder stands; check the path, or name files of other kinds one by one");
+  throw core::FileError("io::describe_file", "{}: {}", path,
+                        any ? "expected a file, got a folder; name the files in it"
+                            : "this folder holds no EDI files (*.edi), for which a folder stands; check the "
+                              "path, or name files of other kinds one by one");
 }
 
 void describe(FileInfo& info) {
@@ -395,17 +430,20 @@ void describe(FileInfo& info) {
       info.facts.push_back(fmt::format("{} responses", read_responses_csv(info.path).size()));
       return;
     case FileKind::csv_section:
-      info.facts.emplace_back("a section for people and plots, which is not read back; result.h5 and TOML models are");
+      info.facts.emplace_back(
+          "a section for people and plots, which is not read back; result.h5 and TOML models are");
       return;
     case FileKind::csv_table:
       return describe_table(info);
     case FileKind::unknown:
       break;
   }
-  if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi") return describe_edi(info);
+  if (lower(info.path).size() > 4 && lower(info.path).substr(info.path.size() - 4) == ".edi")
+    return describe_edi(info);
   throw core::FormatError(
       "io::describe_file",
-      "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header line, got a file of unknown "
+      "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "
+      "line, got a file of unknown "
       "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
       info.path);
 }

@@ -15,20 +15,21 @@ using physics::mt::deg_per_rad;
 using physics::mt::not_given;
 using physics::mt::Quantity;
 
-constexpr std::array<EmDataType, 14> known_types{{{103, Quantity::log10_rho_xy, EmDataForm::apparent_resistivity},
-                                                  {104, Quantity::phase_xy, EmDataForm::phase_te},
-                                                  {105, Quantity::log10_rho_yx, EmDataForm::apparent_resistivity},
-                                                  {106, Quantity::phase_yx, EmDataForm::phase_tm},
-                                                  {113, Quantity::zxy_re, EmDataForm::as_it_is},
-                                                  {114, Quantity::zxy_im, EmDataForm::as_it_is},
-                                                  {115, Quantity::zyx_re, EmDataForm::as_it_is},
-                                                  {116, Quantity::zyx_im, EmDataForm::as_it_is},
-                                                  {123, Quantity::log10_rho_xy, EmDataForm::as_it_is},
-                                                  {125, Quantity::log10_rho_yx, EmDataForm::as_it_is},
-                                                  {133, Quantity::tzy_re, EmDataForm::as_it_is},
-                                                  {134, Quantity::tzy_im, EmDataForm::as_it_is},
-                                                  {135, Quantity::tzy_re, EmDataForm::amplitude},
-                                                  {136, Quantity::tzy_im, EmDataForm::phase}}};
+constexpr std::array<EmDataType, 14> known_types{
+    {{103, Quantity::log10_rho_xy, EmDataForm::apparent_resistivity},
+     {104, Quantity::phase_xy, EmDataForm::phase_te},
+     {105, Quantity::log10_rho_yx, EmDataForm::apparent_resistivity},
+     {106, Quantity::phase_yx, EmDataForm::phase_tm},
+     {113, Quantity::zxy_re, EmDataForm::as_it_is},
+     {114, Quantity::zxy_im, EmDataForm::as_it_is},
+     {115, Quantity::zyx_re, EmDataForm::as_it_is},
+     {116, Quantity::zyx_im, EmDataForm::as_it_is},
+     {123, Quantity::log10_rho_xy, EmDataForm::as_it_is},
+     {125, Quantity::log10_rho_yx, EmDataForm::as_it_is},
+     {133, Quantity::tzy_re, EmDataForm::as_it_is},
+     {134, Quantity::tzy_im, EmDataForm::as_it_is},
+     {135, Quantity::tzy_re, EmDataForm::amplitude},
+     {136, Quantity::tzy_im, EmDataForm::phase}}};
 
 double radian(double degrees) { return std::remainder(degrees / deg_per_rad, 2.0 * std::numbers::pi); }
 
@@ -47,7 +48,8 @@ double sigma_of(EmDataForm form, const Uncertain& written) {
 }  // namespace
 
 const EmDataType* emdata_type(int code) {
-  const auto found = std::find_if(known_types.begin(), known_types.end(), [code](const EmDataType& type) { return type.code == code; });
+  const auto found = std::find_if(known_types.begin(), known_types.end(),
+                                  [code](const EmDataType& type) { return type.code == code; });
   return found == known_types.end() ? nullptr : &*found;
 }
 
@@ -67,10 +69,13 @@ double value_of(EmDataForm form, double written) {
   }
 }
 
-Uncertain datum_of(EmDataForm form, const Uncertain& written) { return {value_of(form, written.value), sigma_of(form, written)}; }
+Uncertain datum_of(EmDataForm form, const Uncertain& written) {
+  return {value_of(form, written.value), sigma_of(form, written)};
+}
 
 std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase) {
-  const double c = std::cos(phase.value), s = std::sin(phase.value), re = amplitude.value * c, im = amplitude.value * s;
+  const double c = std::cos(phase.value), s = std::sin(phase.value), re = amplitude.value * c,
+               im = amplitude.value * s;
   if (!(amplitude.sigma > 0.0) || !(phase.sigma > 0.0)) {
     const double none = std::min({0.0, amplitude.sigma, phase.sigma});
     return {{{re, none}, {im, none}}};

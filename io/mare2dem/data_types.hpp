@@ -11,7 +11,8 @@ namespace lodestone::io {
 /// How a row states its number.
 enum class EmDataForm { as_it_is, apparent_resistivity, phase_te, phase_tm, amplitude, phase };
 
-/// A type of data; rows of amplitude and phase make both parts of a tipper together, `quantity` is the part they stand for until then.
+/// A type of data; rows of amplitude and phase make both parts of a tipper together, `quantity` is the part
+/// they stand for until then.
 struct EmDataType {
   int code;
   physics::mt::Quantity quantity;
@@ -20,19 +21,23 @@ struct EmDataType {
 
 /// Null for a type that is not read.
 [[nodiscard]] const EmDataType* emdata_type(int code);
-[[nodiscard]] inline bool is_polar(EmDataForm form) { return form == EmDataForm::amplitude || form == EmDataForm::phase; }
+[[nodiscard]] inline bool is_polar(EmDataForm form) {
+  return form == EmDataForm::amplitude || form == EmDataForm::phase;
+}
 
 /// A number and its standard deviation. NaN: not given.
 struct Uncertain {
   double value, sigma;
 };
 
-/// From a row to the units of the survey; amplitudes and ρₐ that are not above 0 are not given. Phases are radian.
+/// From a row to the units of the survey; amplitudes and ρₐ that are not above 0 are not given. Phases are
+/// radian.
 [[nodiscard]] double value_of(EmDataForm form, double written);
 [[nodiscard]] Uncertain datum_of(EmDataForm form, const Uncertain& written);
 
-/// Real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which is σ_A² for both where σ_A = A σ_φ. The correlation of the
-/// two is lost elsewhere. Without both errors neither part has one (0, or the negative one).
+/// Real and imaginary part of a complex number, each with σ² = (∂/∂A σ_A)² + (∂/∂φ σ_φ)², which is σ_A² for
+/// both where σ_A = A σ_φ. The correlation of the two is lost elsewhere. Without both errors neither part has
+/// one (0, or the negative one).
 [[nodiscard]] std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase);
 
 }  // namespace lodestone::io

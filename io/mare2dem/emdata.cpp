@@ -48,16 +48,19 @@ struct Half {
 
 class EmDataReader {
  public:
-  EmDataReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "!%"), path_(path) {}
+  EmDataReader(const std::string& bytes, const std::string& path)
+      : lines_(bytes, path, reader, "!%"), path_(path) {}
 
   EmData read() {
     read_version();
     while (lines_.next()) {
       const auto entry = entry_of(lines_.text());
-      if (!entry) lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", printable(lines_.text())));
+      if (!entry)
+        lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", printable(lines_.text())));
       read_entry(*entry);
     }
-    if (!collector_ || collector_->size() == 0) lines_.refuse("expected MT data (types 103 to 136), got none");
+    if (!collector_ || collector_->size() == 0)
+      lines_.refuse("expected MT data (types 103 to 136), got none");
     finish();
     return std::move(result_);
   }
@@ -66,12 +69,15 @@ class EmDataReader {
   void read_version() {
     lines_.require_next("\"Format: EMData_2.2\"");
     const auto entry = entry_of(lines_.text());
-    const std::string version = entry && (entry->name == "format" || entry->name == "version") ? lower(entry->value) : "";
+    const std::string version =
+        entry && (entry->name == "format" || entry->name == "version") ? lower(entry->value) : "";
     constexpr std::array<std::string_view, 4> numbers{"2.0", "2.1", "2.2", "2.3"};
     is_response_ = version.starts_with("emresp_");
     const auto tail = version.substr(std::min<std::size_t>(version.size(), 7));
-    if ((!is_response_ && !version.starts_with("emdata_")) || std::find(numbers.begin(), numbers.end(), tail) == numbers.end())
-      lines_.refuse(fmt::format("expected \"Format: EMData_2.0\" to 2.3 or EMResp, got \"{}\"", printable(lines_.text())));
+    if ((!is_response_ && !version.starts_with("emdata_")) ||
+        std::find(numbers.begin(), numbers.end(), tail) == numbers.end())
+      lines_.refuse(fmt::format("expected \"Format: EMData_2.0\" to 2.3 or EMResp, got \"{}\"",
+                                printable(lines_.text())));
     result_.version = std::string(entry->value);
     // 2.1 added SolveStatic (and Name), 2.2 Length before it.
     n_receiver_numbers_ = tail == "2.0" ? 6 : tail == "2.1" ? 7 : 8;
@@ -97,7 +103,8 @@ class EmDataReader {
     for (int n = count(value); n > 0; --n) {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
-      if (!(frequency > 0.0)) lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+      if (!(frequency > 0.0))
+        lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
       frequencies_hz_.push_back(frequency);
     }
   }
@@ -106,7 +113,8 @@ class EmDataReader {
     for (int n = count(value); n > 0; --n) {
       lines_.require_next("a receiver");
       const auto row = words(lines_.text());
-      if (row.size() < 6) lines_.refuse(fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
+      if (row.size() < 6)
+        lines_.refuse(fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
       const auto named = static_cast<std::size_t>(n_receiver_numbers_);
       Station station;
       station.y_m = lines_.finite(row[1], "Y in m");
@@ -115,7 +123,8 @@ class EmDataReader {
       result_.z_m.push_back(lines_.finite(row[2], "Z in m"));
       result_.tilt_deg.push_back(lines_.finite(row[5], "Beta in degrees"));
       if (result_.tilt_deg.back() != 0.0) station.definition = physics::mt::Definition::slope_parallel;
-      if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0) turned_ += turned_.empty() ? station.name : ", " + station.name;
+      if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0)
+        turned_ += turned_.empty() ? station.name : ", " + station.name;
       stations_.push_back(station);
     }
   }
@@ -129,7 +138,9 @@ class EmDataReader {
 
   void read_data(std::string_view value) {
     if (stations_.empty() || frequencies_hz_.empty())
-      lines_.refuse("expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, got none; only MT data can be read");
+      lines_.refuse(
+          "expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, got none; only MT data can "
+          "be read");
     make_names_unique();
     collector_.emplace(reader, stations_, frequencies_hz_);
     for (int n = count(value); n > 0; --n) {
@@ -150,15 +161,18 @@ class EmDataReader {
       ++skipped_[code];
       return;
     }
-    const int frequency = lines_.whole(row[1], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
+    const int frequency =
+        lines_.whole(row[1], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
     const int station = lines_.whole(row[3], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
     const int magnetic = lines_.whole(row[2], "a transmitter number", 0, most_rows) - 1;
     if (magnetic >= 0 && magnetic != station) {
       ++n_remote_;
       return;
     }
-    const Uncertain datum = datum_of(type->form, {lines_.finite(row[4], "a datum"), lines_.finite(row[5], "an error")});
-    const double response = is_response_ ? value_of(type->form, lines_.finite(row[6], "a response")) : not_given;
+    const Uncertain datum =
+        datum_of(type->form, {lines_.finite(row[4], "a datum"), lines_.finite(row[5], "an error")});
+    const double response =
+        is_response_ ? value_of(type->form, lines_.finite(row[6], "a response")) : not_given;
     const DatumKey key{type->quantity, frequency, station};
     if (is_polar(type->form)) return keep_half(key, {datum, response, lines_.here()});
     set(key, datum, response, lines_.here());
@@ -174,8 +188,10 @@ class EmDataReader {
     auto& [amplitude, phase] = halves_[{key.frequency, key.station}];
     auto& kept = key.quantity == Quantity::tzy_re ? amplitude : phase;
     if (kept)
-      lines_.refuse(fmt::format("expected one amplitude and one phase of the tipper per station and frequency, got a second of station {}",
-                                stations_[static_cast<std::size_t>(key.station)].name));
+      lines_.refuse(
+          fmt::format("expected one amplitude and one phase of the tipper per station and frequency, got a "
+                      "second of station {}",
+                      stations_[static_cast<std::size_t>(key.station)].name));
     kept = half;
   }
 
@@ -199,7 +215,8 @@ class EmDataReader {
   void make_names_unique() {
     std::set<std::string> taken;
     for (std::size_t i = 0; i < stations_.size(); ++i) {
-      if (!taken.insert(stations_[i].name).second) taken.insert(stations_[i].name += fmt::format("_{}", i + 1));
+      if (!taken.insert(stations_[i].name).second)
+        taken.insert(stations_[i].name += fmt::format("_{}", i + 1));
     }
   }
 
@@ -208,16 +225,21 @@ class EmDataReader {
     result_.warnings = collector_->warnings(path_);
     if (!skipped_.empty()) {
       std::string list;
-      for (const auto& [code, n] : skipped_) list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);
-      result_.warnings.push_back(fmt::format("{}: left out data of types {}: no 2-D magnetotelluric data this program knows", path_, list));
+      for (const auto& [code, n] : skipped_)
+        list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);
+      result_.warnings.push_back(fmt::format(
+          "{}: left out data of types {}: no 2-D magnetotelluric data this program knows", path_, list));
     }
     if (n_halves_ > 0)
       result_.warnings.push_back(fmt::format(
-          "{}: left out {} rows of types 135 and 136: an amplitude or phase of the tipper without the other", path_, n_halves_));
+          "{}: left out {} rows of types 135 and 136: an amplitude or phase of the tipper without the other",
+          path_, n_halves_));
     if (n_remote_ > 0)
-      result_.warnings.push_back(fmt::format("{}: left out {} rows whose Tx# names another station's magnetic field", path_, n_remote_));
+      result_.warnings.push_back(fmt::format(
+          "{}: left out {} rows whose Tx# names another station's magnetic field", path_, n_remote_));
     if (!turned_.empty())
-      result_.warnings.push_back(fmt::format("{}: Theta of receivers {} is not 0 but taken as 0: x along strike", path_, turned_));
+      result_.warnings.push_back(
+          fmt::format("{}: Theta of receivers {} is not 0 but taken as 0: x along strike", path_, turned_));
     if (!is_response_) return;
     const auto& keys = result_.data.survey.keys;
     result_.response.setConstant(static_cast<Eigen::Index>(keys.size()), not_given);
@@ -236,9 +258,10 @@ class EmDataReader {
   std::vector<double> frequencies_hz_;
   std::optional<ProfileDataCollector> collector_;
   std::map<std::tuple<Quantity, int, int>, double> responses_;
-  std::map<std::pair<int, int>, std::pair<std::optional<Half>, std::optional<Half>>> halves_;  ///< amplitude, phase by frequency, station
-  std::map<int, int> skipped_;                                                                 ///< rows by type
-  std::string turned_;                                                                         ///< names of receivers with a Theta
+  std::map<std::pair<int, int>, std::pair<std::optional<Half>, std::optional<Half>>>
+      halves_;                  ///< amplitude, phase by frequency, station
+  std::map<int, int> skipped_;  ///< rows by type
+  std::string turned_;          ///< names of receivers with a Theta
 };
 
 }  // namespace
@@ -255,7 +278,8 @@ std::optional<std::string> emdata_version(std::string_view bytes) {
     const auto entry = entry_of(text);
     if (!entry || (entry->name != "format" && entry->name != "version")) return {};
     const std::string value = lower(entry->value);
-    if (value.starts_with("emdata_") || value.starts_with("emresp_")) return std::string(words(entry->value).front());
+    if (value.starts_with("emdata_") || value.starts_with("emresp_"))
+      return std::string(words(entry->value).front());
     return {};
   }
   return {};

@@ -20,8 +20,9 @@ bool is_edi(const std::vector<std::string_view>& lines) {
   const auto starts = [](std::string_view line, std::string_view name) {
     return equals_ignoring_case(trimmed(line).substr(0, name.size()), name);
   };
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](std::string_view line) { return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS"); });
+  return std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
+    return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS");
+  });
 }
 
 /// A length of eight bytes, lowest first and below 2^32, and the JSON object of that length.
@@ -37,16 +38,19 @@ bool is_toml(const std::vector<std::string_view>& lines) {
     if (text.front() == '[') return true;
     const auto key = trimmed(text.substr(0, text.find('=')));
     const auto is_key_char = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '"';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '-' || c == '.' || c == '"';
     };
-    return text.find('=') != std::string_view::npos && !key.empty() && std::all_of(key.begin(), key.end(), is_key_char);
+    return text.find('=') != std::string_view::npos && !key.empty() &&
+           std::all_of(key.begin(), key.end(), is_key_char);
   }
   return false;
 }
 
 /// A JSON object whose first key is the format.
 bool is_vae_card(std::string_view bytes) {
-  return trimmed(bytes).substr(0, 1) == "{" && bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
+  return trimmed(bytes).substr(0, 1) == "{" &&
+         bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
 }
 
 FileKind csv_kind(const std::vector<std::string_view>& lines) {
@@ -102,8 +106,10 @@ FileKind kind_of_file(const std::string& path) {
   if (is_edi(lines)) return FileKind::edi;
   if (emdata_version(bytes)) return FileKind::emdata;
   if (is_mt2d_data(bytes)) return FileKind::mt2d_data;
-  if (const auto head = modem_data_head(bytes)) return modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
-  if (const auto head = modem_model_head(bytes)) return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
+  if (const auto head = modem_data_head(bytes))
+    return modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
+  if (const auto head = modem_model_head(bytes))
+    return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
   if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;
   if (is_toml(lines)) return FileKind::toml;
   return is_csv_table(lines) ? FileKind::csv_table : FileKind::unknown;

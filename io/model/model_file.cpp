@@ -21,9 +21,10 @@ physics::mesh::Section2D checked(physics::mesh::Section2D section, const std::st
   const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
   if (wrong == values.end()) return section;
   const auto cell = wrong - values.begin();
-  throw core::FormatError(component, "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)", path,
-                          physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong, cell / section.grid.n_y(),
-                          cell % section.grid.n_y());
+  throw core::FormatError(
+      component, "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)",
+      path, physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
+      cell / section.grid.n_y(), cell % section.grid.n_y());
 }
 
 }  // namespace
@@ -40,8 +41,9 @@ physics::mesh::Section2D read_model(const std::string& path) {
       return read_model_toml(path);
     default:
       throw core::FormatError(component,
-                              "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 result), got {}; check the path", path,
-                              kind == FileKind::unknown ? "a file of unknown format" : name_of(kind));
+                              "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
+                              "result), got {}; check the path",
+                              path, kind == FileKind::unknown ? "a file of unknown format" : name_of(kind));
   }
 }
 

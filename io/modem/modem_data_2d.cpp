@@ -24,7 +24,8 @@ using physics::mt::Quantity;
 using physics::mt::Station;
 
 constexpr const char* reader = "io::read_modem_data_2d";
-constexpr double placeholder_error = 1e12;  ///< errors from here on say "no error given" (ModEM writes 1e13 or 2e15)
+constexpr double placeholder_error =
+    1e12;  ///< errors from here on say "no error given" (ModEM writes 1e13 or 2e15)
 
 /// Quantities a block kind fills, first and second number of a row (or component).
 std::array<Quantity, 2> quantities_of(ModemBlockKind kind) {
@@ -63,16 +64,19 @@ class Collector {
     if (is_new) stations_.push_back(here);
     const double y = stations_[static_cast<std::size_t>(found->second)].y_m;
     if (std::abs(y - here.y_m) > 1e-3) {
-      throw core::FormatError(reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code", where,
-                              here.name, here.y_m, y);
+      throw core::FormatError(
+          reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code",
+          where, here.name, here.y_m, y);
     }
     return found->second;
   }
 
-  void set(Quantity quantity, int frequency, int station, std::pair<double, double> value_and_sigma, const std::string& where) {
+  void set(Quantity quantity, int frequency, int station, std::pair<double, double> value_and_sigma,
+           const std::string& where) {
     if (!values_.try_emplace({quantity, frequency, station}, value_and_sigma).second) {
-      throw core::FormatError(reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", where,
-                              name_of(quantity), stations_[static_cast<std::size_t>(station)].name);
+      throw core::FormatError(
+          reader, "{}: expected one value of each kind per site and period, got a second {} of site {}",
+          where, name_of(quantity), stations_[static_cast<std::size_t>(station)].name);
     }
   }
 
@@ -98,7 +102,8 @@ class DataReader {
       const Header header = read_header();
       while (skip_empty() && !is_header_line()) read_row(header);
     }
-    if (collector_.n_stations() == 0) throw core::FormatError(reader, "{}:{}: expected rows of data, got none", path_, lines_.size());
+    if (collector_.n_stations() == 0)
+      throw core::FormatError(reader, "{}:{}: expected rows of data, got none", path_, lines_.size());
     return collector_.data();
   }
 
@@ -126,22 +131,24 @@ class DataReader {
       if (text.front() != '#' && text.front() != '+') break;
       ++next_;
     }
-    throw core::FormatError(reader, "{}: expected a header line `> {}`, got {}", here(), what,
-                            next_ < lines_.size() ? "\"" + printable(lines_[next_]) + "\"" : std::string("the end of the file"));
+    throw core::FormatError(
+        reader, "{}: expected a header line `> {}`, got {}", here(), what,
+        next_ < lines_.size() ? "\"" + printable(lines_[next_]) + "\"" : std::string("the end of the file"));
   }
 
   ModemBlockKind read_kind() {
     const auto name = header_entry("data type");
     if (const auto kind = modem_block_kind(name)) return *kind;
     if (is_modem_3d_block(name)) {
-      throw core::FormatError(
-          reader,
-          "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, Rho_Phs_TM), got {} of a 3-D data file; "
-          "only profiles in ModEM's 2-D format can be read",
-          path_, next_, name);
+      throw core::FormatError(reader,
+                              "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, "
+                              "Rho_Phs_TM), got {} of a 3-D data file; "
+                              "only profiles in ModEM's 2-D format can be read",
+                              path_, next_, name);
     }
-    throw core::FormatError(reader, "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_, next_,
-                            printable(name));
+    throw core::FormatError(
+        reader, "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_,
+        next_, printable(name));
   }
 
   Header read_header() {
@@ -153,8 +160,8 @@ class DataReader {
     if (header.kind == ModemBlockKind::te || header.kind == ModemBlockKind::tm) {
       const auto units = modem_units(units_text);
       if (!units)
-        throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_, next_,
-                                printable(units_text));
+        throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"",
+                                path_, next_, printable(units_text));
       header.factor = ohm_per(*units);
     }
     (void)header_entry("orientation");
@@ -162,7 +169,8 @@ class DataReader {
     const auto counts = words(header_entry("nPeriods nSites"));
     const auto n_periods = counts.size() == 2 ? integer(counts[0]) : std::nullopt,
                n_sites = counts.size() == 2 ? integer(counts[1]) : std::nullopt;
-    if (!n_periods || !n_sites) throw core::FormatError(reader, "{}:{}: expected two counts, periods and sites", path_, next_);
+    if (!n_periods || !n_sites)
+      throw core::FormatError(reader, "{}:{}: expected two counts, periods and sites", path_, next_);
     header.n_periods = *n_periods;
     header.n_sites = *n_sites;
     return header;
@@ -171,7 +179,8 @@ class DataReader {
   double number_at(const std::vector<std::string_view>& row, std::size_t i, const char* what) const {
     const auto value = number(row[i]);
     if (!value || !std::isfinite(*value))
-      throw core::FormatError(reader, "{}: expected {} in column {}, got \"{}\"", here(), what, i + 1, printable(row[i]));
+      throw core::FormatError(reader, "{}: expected {} in column {}, got \"{}\"", here(), what, i + 1,
+                              printable(row[i]));
     return *value;
   }
 
@@ -180,14 +189,18 @@ class DataReader {
     const std::size_t n_columns = is_real ? 10 : 11;
     const auto row = words(lines_[next_]);
     if (row.size() != n_columns) {
-      throw core::FormatError(reader, "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code written with blanks?",
+      throw core::FormatError(reader,
+                              "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code "
+                              "written with blanks?",
                               here(), n_columns, name_of(header.kind), row.size());
     }
     const double period = number_at(row, 0, "a period in s");
-    if (!(period > 0.0)) throw core::FormatError(reader, "{}: expected a period above 0 s, got {}", here(), period);
-    Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"), number_at(row, 3, "a longitude"),
-                 not_given};
-    if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0) site.latitude_deg = site.longitude_deg = not_given;
+    if (!(period > 0.0))
+      throw core::FormatError(reader, "{}: expected a period above 0 s, got {}", here(), period);
+    Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"),
+                 number_at(row, 3, "a longitude"), not_given};
+    if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
+      site.latitude_deg = site.longitude_deg = not_given;
     const int station = collector_.station(site, here()), frequency = collector_.frequency(period);
     if (is_real) {
       set_real(header, row, frequency, station);
@@ -197,12 +210,14 @@ class DataReader {
     ++next_;
   }
 
-  void set_complex(const Header& header, const std::vector<std::string_view>& row, int frequency, int station) {
+  void set_complex(const Header& header, const std::vector<std::string_view>& row, int frequency,
+                   int station) {
     const double error = number_at(row, 10, "an error");
     const double sigma = error > 0.0 && error < placeholder_error ? error * header.factor : not_given;
     const auto parts = quantities_of(header.kind);
     const double imaginary = number_at(row, 9, "an imaginary part") * header.factor;
-    collector_.set(parts[0], frequency, station, {number_at(row, 8, "a real part") * header.factor, sigma}, here());
+    collector_.set(parts[0], frequency, station, {number_at(row, 8, "a real part") * header.factor, sigma},
+                   here());
     collector_.set(parts[1], frequency, station, {header.conjugate ? -imaginary : imaginary, sigma}, here());
   }
 
@@ -212,15 +227,21 @@ class DataReader {
     const bool has_error = error > 0.0 && error < placeholder_error;
     const auto parts = quantities_of(header.kind);
     if (equals_ignoring_case(row[7], "Rho_TM")) {
-      if (!(value > 0.0)) throw core::FormatError(reader, "{}: expected an apparent resistivity above 0, got {}", here(), value);
-      collector_.set(parts[0], frequency, station, {std::log10(value), has_error ? error / (value * physics::mt::ln10) : not_given},
+      if (!(value > 0.0))
+        throw core::FormatError(reader, "{}: expected an apparent resistivity above 0, got {}", here(),
+                                value);
+      collector_.set(parts[0], frequency, station,
+                     {std::log10(value), has_error ? error / (value * physics::mt::ln10) : not_given},
                      here());
     } else if (equals_ignoring_case(row[7], "Phs_TM")) {
       const double unfolded = std::remainder(value > -90.0 ? value - 180.0 : value, 360.0);
-      collector_.set(parts[1], frequency, station,
-                     {unfolded / physics::mt::deg_per_rad, has_error ? error / physics::mt::deg_per_rad : not_given}, here());
+      collector_.set(
+          parts[1], frequency, station,
+          {unfolded / physics::mt::deg_per_rad, has_error ? error / physics::mt::deg_per_rad : not_given},
+          here());
     } else {
-      throw core::FormatError(reader, "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(), printable(row[7]));
+      throw core::FormatError(reader, "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(),
+                              printable(row[7]));
     }
   }
 

@@ -30,7 +30,8 @@ struct Value {
 /// Kept data by station, frequency and quantity: the order of the rows in a block.
 using Table = std::map<std::tuple<int, int, Quantity>, Value>;
 
-/// The number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing; the guess itself when there is none.
+/// The number x next to `guess` for which f(x) is exactly `target`, so that reading undoes writing; the guess
+/// itself when there is none.
 template <class Function>
 double preimage(double target, double guess, const Function& f) {
   double up = guess, down = guess;
@@ -65,7 +66,8 @@ class DataWriter {
       if (data.mask[i] != MaskReason::kept) continue;
       if (key.quantity == Quantity::log10_rho_xy || key.quantity == Quantity::phase_xy) {
         throw core::InvalidArgument(writer,
-                                    "ModEM's 2-D format has no apparent resistivity and phase of the TE mode; select zxy_re and zxy_im");
+                                    "ModEM's 2-D format has no apparent resistivity and phase of the TE "
+                                    "mode; select zxy_re and zxy_im");
       }
       table_[{key.station, key.frequency, key.quantity}] = {data.value[static_cast<Eigen::Index>(i)],
                                                             data.sigma[static_cast<Eigen::Index>(i)]};
@@ -83,10 +85,11 @@ class DataWriter {
  private:
   void append_header(ModemBlockKind kind, const char* columns, std::string_view units) {
     fmt::format_to(std::back_inserter(text_),
-                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> exp({}i\\omega t)\n> {}\n> 0.00\n"
+                   "# {}\n# Period(s) Code GG_Lat GG_Lon X(m) Y(m) Z(m) Component {} Error\n> {}\n> "
+                   "exp({}i\\omega t)\n> {}\n> 0.00\n"
                    "> 0.000 0.000\n> {} {}\n",
-                   options_.comment, columns, name_of(kind), options_.sign == ModemSign::plus ? '+' : '-', units,
-                   data_.survey.frequencies_hz.size(), data_.survey.stations.size());
+                   options_.comment, columns, name_of(kind), options_.sign == ModemSign::plus ? '+' : '-',
+                   units, data_.survey.frequencies_hz.size(), data_.survey.stations.size());
   }
 
   void append_place(int station, int frequency, std::string_view component) {
@@ -94,8 +97,9 @@ class DataWriter {
     const double f = data_.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
     const double period = preimage(f, 1.0 / f, [](double p) { return 1.0 / p; });
     const bool placed = std::isfinite(s.latitude_deg) && std::isfinite(s.longitude_deg);
-    fmt::format_to(std::back_inserter(text_), "{:<24} {:<12} {} {} 0 {} 0 {}", period, code_of(s), placed ? s.latitude_deg : 0.0,
-                   placed ? s.longitude_deg : 0.0, s.y_m - options_.left_edge_m, component);
+    fmt::format_to(std::back_inserter(text_), "{:<24} {:<12} {} {} 0 {} 0 {}", period, code_of(s),
+                   placed ? s.latitude_deg : 0.0, placed ? s.longitude_deg : 0.0,
+                   s.y_m - options_.left_edge_m, component);
   }
 
   static double error_of(double sigma, double factor) {
@@ -103,8 +107,11 @@ class DataWriter {
     return preimage(sigma, sigma / factor, [factor](double e) { return e * factor; });
   }
 
-  void append_complex(ModemBlockKind kind, std::string_view component, Quantity real, Quantity imaginary, double factor) {
-    const auto in_file = [factor](double v) { return preimage(v, v / factor, [factor](double x) { return x * factor; }); };
+  void append_complex(ModemBlockKind kind, std::string_view component, Quantity real, Quantity imaginary,
+                      double factor) {
+    const auto in_file = [factor](double v) {
+      return preimage(v, v / factor, [factor](double x) { return x * factor; });
+    };
     bool started = false;
     for (const auto& [key, re] : table_) {
       const auto [station, frequency, quantity] = key;
@@ -112,16 +119,18 @@ class DataWriter {
       if (quantity != real && quantity != imaginary) continue;
       const auto im = table_.find({station, frequency, other});
       if (im == table_.end()) {
-        throw core::InvalidArgument(writer, "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
-                                    data_.survey.stations[static_cast<std::size_t>(station)].name, name_of(quantity));
+        throw core::InvalidArgument(
+            writer, "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
+            data_.survey.stations[static_cast<std::size_t>(station)].name, name_of(quantity));
       }
       if (quantity != real) continue;
-      if (!started) append_header(kind, "Real Imag", kind == ModemBlockKind::tzy ? "[]" : name_of(options_.units));
+      if (!started)
+        append_header(kind, "Real Imag", kind == ModemBlockKind::tzy ? "[]" : name_of(options_.units));
       started = true;
       append_place(station, frequency, component);
       const double sign = options_.sign == ModemSign::plus ? 1.0 : -1.0;
-      fmt::format_to(std::back_inserter(text_), " {} {} {}\n", in_file(re.value), sign * in_file(im->second.value),
-                     error_of(re.sigma, factor));
+      fmt::format_to(std::back_inserter(text_), " {} {} {}\n", in_file(re.value),
+                     sign * in_file(im->second.value), error_of(re.sigma, factor));
     }
   }
 
@@ -134,7 +143,8 @@ class DataWriter {
       started = true;
       const bool is_rho = quantity == Quantity::log10_rho_yx;
       append_place(station, frequency, is_rho ? "Rho_TM" : "Phs_TM");
-      const double rho = std::pow(10.0, datum.value), folded_deg = folded(datum.value * physics::mt::deg_per_rad);
+      const double rho = std::pow(10.0, datum.value),
+                   folded_deg = folded(datum.value * physics::mt::deg_per_rad);
       const double factor = is_rho ? 1.0 / (rho * physics::mt::ln10) : 1.0 / physics::mt::deg_per_rad;
       const double error = datum.sigma > 0.0 && std::isfinite(datum.sigma) ? datum.sigma / factor : no_error;
       fmt::format_to(std::back_inserter(text_), " {} {}\n", is_rho ? rho : folded_deg, error);
@@ -151,7 +161,8 @@ class DataWriter {
 
 void write_modem_data_2d(const std::string& path, const ObservedData& data, const ModemDataOptions& options) {
   const std::string text = DataWriter(data, options).text();
-  if (text.empty()) throw core::InvalidArgument(writer, "{}: expected at least one datum that is not masked, got none", path);
+  if (text.empty())
+    throw core::InvalidArgument(writer, "{}: expected at least one datum that is not masked, got none", path);
   write_bytes_atomically(path, text);
 }
 

@@ -30,8 +30,10 @@ struct Component {
 };
 
 constexpr std::array<Component, 2> impedances{{{"zxy", Quantity::zxy_re}, {"zyx", Quantity::zyx_re}}};
-constexpr std::array<Component, 4> rho_and_phase{
-    {{"rhoxy", Quantity::log10_rho_xy}, {"phsxy", Quantity::phase_xy}, {"rhoyx", Quantity::log10_rho_yx}, {"phsyx", Quantity::phase_yx}}};
+constexpr std::array<Component, 4> rho_and_phase{{{"rhoxy", Quantity::log10_rho_xy},
+                                                  {"phsxy", Quantity::phase_xy},
+                                                  {"rhoyx", Quantity::log10_rho_yx},
+                                                  {"phsyx", Quantity::phase_yx}}};
 
 template <std::size_t n>
 std::optional<Quantity> quantity_of(const std::array<Component, n>& components, const std::string& name) {
@@ -46,11 +48,13 @@ std::string_view after_colon(std::string_view line) { return trimmed(line.substr
 
 class Mt2dReader {
  public:
-  Mt2dReader(const std::string& bytes, const std::string& path) : lines_(bytes, path, reader, "#"), path_(path) {}
+  Mt2dReader(const std::string& bytes, const std::string& path)
+      : lines_(bytes, path, reader, "#"), path_(path) {}
 
   ProfileData read() {
     lines_.require_next("\"Format: MT2DData_1.0\"");
-    if (!is_mt2d_data(lines_.text())) lines_.refuse(fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", printable(lines_.text())));
+    if (!is_mt2d_data(lines_.text()))
+      lines_.refuse(fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", printable(lines_.text())));
     while (lines_.next()) read_entry();
     if (!collector_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
     result_.data = collector_->data();
@@ -70,7 +74,8 @@ class Mt2dReader {
     if (name == "datacomp") return read_components();
     if (name == "data block") return read_rows();
     lines_.refuse(
-        fmt::format("expected Receiver Location, Frequencies, DataType, DataComp or Data Block, got \"{}\"", printable(lines_.text())));
+        fmt::format("expected Receiver Location, Frequencies, DataType, DataComp or Data Block, got \"{}\"",
+                    printable(lines_.text())));
   }
 
   int count() const { return lines_.whole(after_colon(lines_.text()), "a count", 0, most_rows); }
@@ -79,7 +84,8 @@ class Mt2dReader {
     for (int n = count(); n > 0; --n) {
       lines_.require_next("a receiver");
       const auto row = words(lines_.text());
-      if (row.size() != 2) lines_.refuse(fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
+      if (row.size() != 2)
+        lines_.refuse(fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
       Station station;
       station.name = fmt::format("{}", stations_.size() + 1);
       station.y_m = lines_.finite(row[0], "Y in m");
@@ -94,7 +100,8 @@ class Mt2dReader {
     for (int n = count(); n > 0; --n) {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
-      if (!(frequency > 0.0)) lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+      if (!(frequency > 0.0))
+        lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
       frequencies_hz_.push_back(frequency);
     }
   }
@@ -102,7 +109,8 @@ class Mt2dReader {
   void read_type() {
     const std::string word = lower(after_colon(lines_.text()));
     if (word != "impedance" && word != "rho_pha")
-      lines_.refuse(fmt::format("expected Impedance or Rho_Pha, got \"{}\"", printable(after_colon(lines_.text()))));
+      lines_.refuse(
+          fmt::format("expected Impedance or Rho_Pha, got \"{}\"", printable(after_colon(lines_.text()))));
     is_complex_ = word == "impedance";
   }
 
@@ -113,8 +121,9 @@ class Mt2dReader {
       const std::string name = lower(lines_.text());
       const auto quantity = *is_complex_ ? quantity_of(impedances, name) : quantity_of(rho_and_phase, name);
       if (!quantity)
-        lines_.refuse(
-            fmt::format("expected {}, got \"{}\"", *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX", printable(lines_.text())));
+        lines_.refuse(fmt::format("expected {}, got \"{}\"",
+                                  *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX",
+                                  printable(lines_.text())));
       components_.push_back(*quantity);
     }
   }
@@ -132,12 +141,14 @@ class Mt2dReader {
 
   void read_row(const std::vector<std::string_view>& row) {
     const std::size_t n_columns = *is_complex_ ? 6 : 5;
-    if (row.size() != n_columns) lines_.refuse(fmt::format("expected {} columns, got {}", n_columns, row.size()));
+    if (row.size() != n_columns)
+      lines_.refuse(fmt::format("expected {} columns, got {}", n_columns, row.size()));
     DatumKey key{};
-    key.frequency = lines_.whole(row[0], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
+    key.frequency =
+        lines_.whole(row[0], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
     key.station = lines_.whole(row[1], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
-    key.quantity =
-        components_[static_cast<std::size_t>(lines_.whole(row[2], "a component number", 1, static_cast<int>(components_.size())) - 1)];
+    key.quantity = components_[static_cast<std::size_t>(
+        lines_.whole(row[2], "a component number", 1, static_cast<int>(components_.size())) - 1)];
     const double value = lines_.finite(row[3], "a value"), error = lines_.finite(row.back(), "an error");
     if (*is_complex_) {
       collector_->set(key, value, error, lines_.here());
@@ -146,7 +157,8 @@ class Mt2dReader {
     } else if (physics::mt::is_phase(key.quantity)) {
       collector_->set(key, value / physics::mt::deg_per_rad, error / physics::mt::deg_per_rad, lines_.here());
     } else {
-      collector_->set(key, value > 0.0 ? std::log10(value) : not_given, error / (value * physics::mt::ln10), lines_.here());
+      collector_->set(key, value > 0.0 ? std::log10(value) : not_given, error / (value * physics::mt::ln10),
+                      lines_.here());
     }
   }
 

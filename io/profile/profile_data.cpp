@@ -20,23 +20,28 @@ using physics::mt::Quantity;
 
 ProfileDataCollector::ProfileDataCollector(std::string reader, std::vector<physics::mt::Station> stations,
                                            std::vector<double> frequencies_hz)
-    : reader_(std::move(reader)), stations_(std::move(stations)), frequencies_hz_(std::move(frequencies_hz)) {}
+    : reader_(std::move(reader)),
+      stations_(std::move(stations)),
+      frequencies_hz_(std::move(frequencies_hz)) {}
 
 void ProfileDataCollector::set(const DatumKey& key, double value, double sigma, const std::string& where) {
   if (std::isfinite(value) && sigma < 0.0) ++n_negative_;
   if (values_.try_emplace({key.quantity, key.frequency, key.station}, value, sigma).second) return;
-  throw core::FormatError(reader_, "{}: expected one value of each kind per station and frequency, got a second {} of station {}", where,
-                          name_of(key.quantity), stations_[static_cast<std::size_t>(key.station)].name);
+  throw core::FormatError(
+      reader_, "{}: expected one value of each kind per station and frequency, got a second {} of station {}",
+      where, name_of(key.quantity), stations_[static_cast<std::size_t>(key.station)].name);
 }
 
 std::vector<std::string> ProfileDataCollector::warnings(const std::string& path) const {
   if (n_negative_ == 0) return {};
-  return {fmt::format("{}: {} data have a negative standard error and are not used; write positive ones, or 0 for data not to be fitted",
-                      path, n_negative_)};
+  return {
+      fmt::format("{}: {} data have a negative standard error and are not used; write positive ones, or 0 "
+                  "for data not to be fitted",
+                  path, n_negative_)};
 }
 
-ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations, const std::vector<double>& frequencies_hz,
-                            const DataByKey& values) {
+ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations,
+                            const std::vector<double>& frequencies_hz, const DataByKey& values) {
   std::vector<Quantity> quantities;
   for (const auto& [key, datum] : values) {
     if (quantities.empty() || quantities.back() != std::get<0>(key)) quantities.push_back(std::get<0>(key));
@@ -60,8 +65,12 @@ ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations, c
   return out;
 }
 
-LineReader::LineReader(const std::string& bytes, std::string path, std::string reader, std::string comment_marks)
-    : lines_(split_lines(bytes)), path_(std::move(path)), reader_(std::move(reader)), comment_marks_(std::move(comment_marks)) {}
+LineReader::LineReader(const std::string& bytes, std::string path, std::string reader,
+                       std::string comment_marks)
+    : lines_(split_lines(bytes)),
+      path_(std::move(path)),
+      reader_(std::move(reader)),
+      comment_marks_(std::move(comment_marks)) {}
 
 bool LineReader::next() {
   while (next_ < lines_.size()) {
@@ -92,6 +101,8 @@ int LineReader::whole(std::string_view word, const std::string& what, int least,
   return *value;
 }
 
-void LineReader::refuse(const std::string& text) const { throw core::FormatError(reader_, "{}: {}", here(), text); }
+void LineReader::refuse(const std::string& text) const {
+  throw core::FormatError(reader_, "{}: {}", here(), text);
+}
 
 }  // namespace lodestone::io

@@ -40,7 +40,10 @@ std::vector<Tick> linear_ticks(const Axis& axis) {
   }
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double mantissa = rough / power;
-  const double round_step = power * (mantissa < 1.5 ? 1.0 : mantissa < 3.5 ? 2.0 : mantissa < 7.5 ? 5.0 : 10.0);
+  const double round_step = power * (mantissa < 1.5   ? 1.0
+                                     : mantissa < 3.5 ? 2.0
+                                     : mantissa < 7.5 ? 5.0
+                                                      : 10.0);
   const double step = axis.step > 0.0 ? axis.step : round_step;
   std::vector<Tick> result;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) {
@@ -50,14 +53,16 @@ std::vector<Tick> linear_ticks(const Axis& axis) {
 }
 
 std::vector<Tick> log_ticks(const Axis& axis) {
-  const double low = std::log10(std::min(axis.first, axis.last)), high = std::log10(std::max(axis.first, axis.last));
+  const double low = std::log10(std::min(axis.first, axis.last)),
+               high = std::log10(std::max(axis.first, axis.last));
   if (!std::isfinite(low) || !std::isfinite(high)) {
     return {};
   }
   const int every = std::max(1, static_cast<int>(std::ceil((high - low) / (axis.n_ticks + 1.0))));
   const bool few_decades = high - low < 2.0;
   std::vector<Tick> result;
-  for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high)); ++decade) {
+  for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high));
+       ++decade) {
     for (int digit = 1; digit <= 9; ++digit) {
       const double at = decade + std::log10(digit);
       if (at < low - 1e-9 || at > high + 1e-9 || (digit > 1 && high - low > 12.0)) {
@@ -82,10 +87,13 @@ std::string tick_label(double value) {
   }
   const int exponent = static_cast<int>(std::floor(std::log10(size) + 1e-9));
   const double mantissa = value / std::pow(10.0, exponent);
-  return std::abs(mantissa - 1.0) < 1e-6 ? "10" + superscript(exponent) : fmt::format("{:.3g}·10{}", mantissa, superscript(exponent));
+  return std::abs(mantissa - 1.0) < 1e-6 ? "10" + superscript(exponent)
+                                         : fmt::format("{:.3g}·10{}", mantissa, superscript(exponent));
 }
 
-std::vector<Tick> ticks(const Axis& axis) { return axis.scale == Scale::linear ? linear_ticks(axis) : log_ticks(axis); }
+std::vector<Tick> ticks(const Axis& axis) {
+  return axis.scale == Scale::linear ? linear_ticks(axis) : log_ticks(axis);
+}
 
 double Frame::x(double value) const { return box_.x + fraction(x_, value) * box_.width; }
 double Frame::y(double value) const { return box_.y + fraction(y_, value) * box_.height; }
@@ -112,7 +120,8 @@ void Frame::draw(Canvas& canvas) const {
     const double length = tick.label.empty() ? 0.55 * tick_length : tick_length;
     canvas.line({x(tick.value), bottom}, {x(tick.value), bottom + length}, stroke);
     if (x_.tick_labels == TickLabels::shown) {
-      canvas.text({x(tick.value), bottom + tick_length + label_gap}, tick.label, {.horizontal = Align::middle, .vertical = Align::start});
+      canvas.text({x(tick.value), bottom + tick_length + label_gap}, tick.label,
+                  {.horizontal = Align::middle, .vertical = Align::start});
     }
   }
   double widest = 0.0;
@@ -120,7 +129,8 @@ void Frame::draw(Canvas& canvas) const {
     const double length = tick.label.empty() ? 0.55 * tick_length : tick_length;
     canvas.line({box_.x - length, y(tick.value)}, {box_.x, y(tick.value)}, stroke);
     if (y_.tick_labels == TickLabels::shown) {
-      canvas.text({box_.x - tick_length - label_gap, y(tick.value)}, tick.label, {.horizontal = Align::end, .vertical = Align::middle});
+      canvas.text({box_.x - tick_length - label_gap, y(tick.value)}, tick.label,
+                  {.horizontal = Align::end, .vertical = Align::middle});
       widest = std::max(widest, text_width(tick.label, {}));
     }
   }
@@ -135,7 +145,8 @@ Clipped Clipped::of(double least, double most, double low, double high) {
   return {least<low - rounding, most> high + rounding};
 }
 
-void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis, const Clipped& clipped) {
+void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis,
+                     const Clipped& clipped) {
   constexpr int n_steps = 96;
   for (int k = 0; k < n_steps; ++k) {
     const double top = box.y + box.height * k / n_steps, bottom = box.y + box.height * (k + 1) / n_steps;
@@ -157,8 +168,10 @@ void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const
   double widest = 0.0;
   const double right = box.x + box.width;
   for (const Tick& tick : ticks(axis)) {
-    canvas.line({right, scale.y(tick.value)}, {right + (tick.label.empty() ? 0.55 : 1.0) * tick_length, scale.y(tick.value)}, stroke);
-    canvas.text({right + tick_length + label_gap, scale.y(tick.value)}, tick.label, {.vertical = Align::middle});
+    canvas.line({right, scale.y(tick.value)},
+                {right + (tick.label.empty() ? 0.55 : 1.0) * tick_length, scale.y(tick.value)}, stroke);
+    canvas.text({right + tick_length + label_gap, scale.y(tick.value)}, tick.label,
+                {.vertical = Align::middle});
     widest = std::max(widest, text_width(tick.label, {}));
   }
   canvas.text({right + tick_length + widest + 3.0 * label_gap, box.y + 0.5 * box.height}, axis.label,
@@ -188,17 +201,22 @@ double station_label_height(const std::vector<std::string>& names) {
 void draw_stations(Canvas& canvas, const StationLabels& stations) {
   std::vector<std::size_t> order(stations.names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return stations.x[a] < stations.x[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return stations.x[a] < stations.x[b]; });
   double last_label = -1e9;
   for (const std::size_t k : order) {
     const double x = stations.x[k], tip = stations.surface_y[k];
     if (tip - triangle_height > stations.top + 8.0) {
       canvas.line({x, stations.top + 3.0}, {x, tip - triangle_height}, {{0.7, 0.7, 0.7}, 0.6, {}});
     }
-    canvas.polygon({{x, tip}, {x - 4.0, tip - triangle_height + 1.0}, {x + 4.0, tip - triangle_height + 1.0}}, {ink, {}});
+    canvas.polygon({{x, tip}, {x - 4.0, tip - triangle_height + 1.0}, {x + 4.0, tip - triangle_height + 1.0}},
+                   {ink, {}});
     if (x - last_label >= station_text_size + 0.5) {
       canvas.text({x, stations.top}, stations.names[k],
-                  {.size = station_text_size, .horizontal = Align::start, .vertical = Align::middle, .rotation_deg = 90.0});
+                  {.size = station_text_size,
+                   .horizontal = Align::start,
+                   .vertical = Align::middle,
+                   .rotation_deg = 90.0});
       last_label = x;
     }
   }

@@ -24,7 +24,8 @@ struct Axis {
   Scale scale = Scale::linear;
   std::string label = {};
   TickLabels tick_labels = TickLabels::shown;
-  int n_ticks = 6;    ///< wanted, about; a logarithmic axis labels every second, third … decade where there are more
+  int n_ticks =
+      6;  ///< wanted, about; a logarithmic axis labels every second, third … decade where there are more
   double step = 0.0;  ///< between the ticks of a linear axis; 0: a round number
 };
 
@@ -60,8 +61,10 @@ struct Clipped {
   /// Of values from `least` to `most` on a scale from `low` to `high`; NaN clips nothing.
   [[nodiscard]] static Clipped of(double least, double most, double low, double high);
 };
-/// A vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an end: values beyond it have the colour of the end.
-void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis, const Clipped& clipped = {});
+/// A vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an end:
+/// values beyond it have the colour of the end.
+void draw_colour_bar(Canvas& canvas, const Box& box, const ColourMap& map, const Axis& axis,
+                     const Clipped& clipped = {});
 
 /// A legend entry: a line with a marker and its text; returns the width used.
 enum class Marker { circle, square };

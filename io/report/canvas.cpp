@@ -11,7 +11,8 @@ namespace lodestone::io::report {
 namespace {
 
 bool is_drawable(const std::vector<Point>& points) {
-  return std::all_of(points.begin(), points.end(), [](const Point& p) { return std::isfinite(p.x) && std::isfinite(p.y); });
+  return std::all_of(points.begin(), points.end(),
+                     [](const Point& p) { return std::isfinite(p.x) && std::isfinite(p.y); });
 }
 
 }  // namespace
@@ -25,7 +26,11 @@ void Canvas::polygon(const std::vector<Point>& points, const Paint& paint) {
 }
 
 void Canvas::rectangle(const Box& box, const Paint& paint) {
-  polygon({{box.x, box.y}, {box.x + box.width, box.y}, {box.x + box.width, box.y + box.height}, {box.x, box.y + box.height}}, paint);
+  polygon({{box.x, box.y},
+           {box.x + box.width, box.y},
+           {box.x + box.width, box.y + box.height},
+           {box.x, box.y + box.height}},
+          paint);
 }
 
 void Canvas::line(Point from, Point to, const Stroke& stroke) { polyline({from, to}, stroke); }

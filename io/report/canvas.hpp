@@ -41,7 +41,8 @@ struct TextStyle {
   Weight weight = Weight::normal;
 };
 
-/// A picture as a list of drawing commands, rendered alike to SVG text and to a PNG file. Origin top left, y down, units CSS pixels.
+/// A picture as a list of drawing commands, rendered alike to SVG text and to a PNG file. Origin top left, y
+/// down, units CSS pixels.
 ///
 /// Shapes with a coordinate that is not finite are left out.
 class Canvas {

@@ -27,7 +27,9 @@ Drawing make_drawing(int width, int height) {
   return {std::move(surface), std::move(context)};
 }
 
-void set_color(cairo_t* cr, const Color& color) { cairo_set_source_rgba(cr, color.red, color.green, color.blue, color.alpha); }
+void set_color(cairo_t* cr, const Color& color) {
+  cairo_set_source_rgba(cr, color.red, color.green, color.blue, color.alpha);
+}
 
 void set_font(cairo_t* cr, const TextStyle& style) {
   cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
@@ -90,8 +92,12 @@ class PngRenderer {
     set_font(cr_, style);
     set_color(cr_, style.color);
     const double width = advance(cr_, text.text);
-    const double left = style.horizontal == Align::start ? 0.0 : style.horizontal == Align::middle ? -0.5 * width : -width;
-    const double drop = style.vertical == Align::start ? 0.73 * style.size : style.vertical == Align::middle ? 0.365 * style.size : 0.0;
+    const double left = style.horizontal == Align::start    ? 0.0
+                        : style.horizontal == Align::middle ? -0.5 * width
+                                                            : -width;
+    const double drop = style.vertical == Align::start    ? 0.73 * style.size
+                        : style.vertical == Align::middle ? 0.365 * style.size
+                                                          : 0.0;
     cairo_save(cr_);
     cairo_translate(cr_, text.at.x, text.at.y);
     cairo_rotate(cr_, -style.rotation_deg / physics::mt::deg_per_rad);
@@ -120,7 +126,8 @@ class PngRenderer {
 };
 
 void Canvas::write_png(const std::filesystem::path& path, double scale) const {
-  const Drawing drawing = make_drawing(static_cast<int>(std::ceil(width_ * scale)), static_cast<int>(std::ceil(height_ * scale)));
+  const Drawing drawing =
+      make_drawing(static_cast<int>(std::ceil(width_ * scale)), static_cast<int>(std::ceil(height_ * scale)));
   cairo_t* cr = drawing.context.get();
   cairo_set_source_rgb(cr, 1.0, 1.0, 1.0);
   cairo_paint(cr);
@@ -132,9 +139,12 @@ void Canvas::write_png(const std::filesystem::path& path, double scale) const {
   std::string bytes;
   const cairo_status_t drawn = cairo_status(cr);
   const cairo_status_t status =
-      drawn != CAIRO_STATUS_SUCCESS ? drawn : cairo_surface_write_to_png_stream(drawing.surface.get(), append_bytes, &bytes);
+      drawn != CAIRO_STATUS_SUCCESS
+          ? drawn
+          : cairo_surface_write_to_png_stream(drawing.surface.get(), append_bytes, &bytes);
   if (status != CAIRO_STATUS_SUCCESS) {
-    throw core::FileError("io::report", "{}: the picture could not be drawn: {}", path.string(), cairo_status_to_string(status));
+    throw core::FileError("io::report", "{}: the picture could not be drawn: {}", path.string(),
+                          cairo_status_to_string(status));
   }
   core::write_file(path.string(), bytes);
 }

@@ -28,7 +28,9 @@ std::string number(double value) {
 double rounded(double value) { return std::round(100.0 * value) / 100.0; }
 
 std::string hex(const Color& color) {
-  const auto byte = [](double part) { return static_cast<int>(std::lround(255.0 * std::min(1.0, std::max(0.0, part)))); };
+  const auto byte = [](double part) {
+    return static_cast<int>(std::lround(255.0 * std::min(1.0, std::max(0.0, part))));
+  };
   return fmt::format("#{:02x}{:02x}{:02x}", byte(color.red), byte(color.green), byte(color.blue));
 }
 
@@ -65,43 +67,52 @@ class SvgRenderer {
  public:
   void operator()(const Canvas::Shape& shape) {
     flush();
-    out_ += fmt::format("<path d=\"{}\"{}/>\n", path(shape.points, shape.closed ? "z" : ""), paint_attributes(shape.paint));
+    out_ += fmt::format("<path d=\"{}\"{}/>\n", path(shape.points, shape.closed ? "z" : ""),
+                        paint_attributes(shape.paint));
   }
   void operator()(const Canvas::Circle& circle) {
     flush();
-    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x), number(circle.centre.y),
-                        number(circle.radius), paint_attributes(circle.paint));
+    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x),
+                        number(circle.centre.y), number(circle.radius), paint_attributes(circle.paint));
   }
   void operator()(const Canvas::Text& text) {
     flush();
     static constexpr std::array anchors{"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     const TextStyle& style = text.style;
     // Offsets of DejaVu Sans: cap height 0.73 em; browsers disagree on dominant-baseline.
-    const double drop = style.vertical == Align::start ? 0.73 * style.size : style.vertical == Align::middle ? 0.365 * style.size : 0.0;
+    const double drop = style.vertical == Align::start    ? 0.73 * style.size
+                        : style.vertical == Align::middle ? 0.365 * style.size
+                                                          : 0.0;
     std::string where = fmt::format("x=\"{}\" y=\"{}\"", number(text.at.x), number(text.at.y + drop));
     if (style.rotation_deg != 0.0) {
-      where = fmt::format("y=\"{}\" transform=\"translate({} {})rotate({})\"", number(drop), number(text.at.x), number(text.at.y),
-                          number(-style.rotation_deg));
+      where = fmt::format("y=\"{}\" transform=\"translate({} {})rotate({})\"", number(drop),
+                          number(text.at.x), number(text.at.y), number(-style.rotation_deg));
     }
     out_ += fmt::format("<text {}{}{}{} fill=\"{}\">{}</text>\n", where,
                         style.size != 11.0 ? fmt::format(" font-size=\"{}\"", number(style.size)) : "",
-                        anchors[static_cast<std::size_t>(style.horizontal)], style.weight == Weight::bold ? " font-weight=\"bold\"" : "",
-                        hex(style.color), escaped(text.text));
+                        anchors[static_cast<std::size_t>(style.horizontal)],
+                        style.weight == Weight::bold ? " font-weight=\"bold\"" : "", hex(style.color),
+                        escaped(text.text));
   }
   void operator()(const Canvas::Cell& cell) {
     const auto& c = cell.corners;
-    const bool upright = c.size() == 4 && c[0].y == c[1].y && c[1].x == c[2].x && c[2].y == c[3].y && c[3].x == c[0].x;
+    const bool upright =
+        c.size() == 4 && c[0].y == c[1].y && c[1].x == c[2].x && c[2].y == c[3].y && c[3].x == c[0].x;
     // Sizes are differences of rounded corners: neighbours share their edges to the last digit.
-    cells_[hex(cell.fill)] +=
-        upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y), number(rounded(c[1].x) - rounded(c[0].x)),
-                              number(rounded(c[2].y) - rounded(c[1].y)), number(rounded(c[0].x) - rounded(c[1].x)))
-                : path(c, "z");
+    cells_[hex(cell.fill)] += upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y),
+                                                    number(rounded(c[1].x) - rounded(c[0].x)),
+                                                    number(rounded(c[2].y) - rounded(c[1].y)),
+                                                    number(rounded(c[0].x) - rounded(c[1].x)))
+                                      : path(c, "z");
   }
   void operator()(const Canvas::BeginClip& clip) {
     flush();
-    const auto x = number(clip.box.x), y = number(clip.box.y), width = number(clip.box.width), height = number(clip.box.height);
+    const auto x = number(clip.box.x), y = number(clip.box.y), width = number(clip.box.width),
+               height = number(clip.box.height);
     // A nested element clips without an id, which several pictures in one page would have to keep apart.
-    out_ += fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n", x, y, width, height);
+    out_ +=
+        fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n", x,
+                    y, width, height);
   }
   void operator()(const Canvas::EndClip&) {
     flush();
@@ -129,7 +140,8 @@ std::string Canvas::svg() const {
     std::visit(renderer, command);
   }
   return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-size=\"11\" "
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+             "font-size=\"11\" "
              "font-family=\"DejaVu Sans,Verdana,sans-serif\">\n",
              number(width_), number(height_)) +
          renderer.take() + "</svg>\n";

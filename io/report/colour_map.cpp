@@ -15,11 +15,13 @@ double gamma_encoded(double light) {
 }
 
 OkLab from_hex(unsigned rgb) {
-  return to_oklab({static_cast<double>((rgb >> 16U) & 255U) / 255.0, static_cast<double>((rgb >> 8U) & 255U) / 255.0,
-                   static_cast<double>(rgb & 255U) / 255.0});
+  return to_oklab({static_cast<double>((rgb >> 16U) & 255U) / 255.0,
+                   static_cast<double>((rgb >> 8U) & 255U) / 255.0, static_cast<double>(rgb & 255U) / 255.0});
 }
 
-double distance(const OkLab& p, const OkLab& q) { return std::hypot(p.lightness - q.lightness, p.a - q.a, p.b - q.b); }
+double distance(const OkLab& p, const OkLab& q) {
+  return std::hypot(p.lightness - q.lightness, p.a - q.a, p.b - q.b);
+}
 
 OkLab between(const OkLab& p, const OkLab& q, double part) {
   return {std::lerp(p.lightness, q.lightness, part), std::lerp(p.a, q.a, part), std::lerp(p.b, q.b, part)};
@@ -33,7 +35,8 @@ OkLab to_oklab(const Color& color) {
   const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
   const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s, 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
           0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
 }
 
@@ -52,7 +55,8 @@ ColourMap::ColourMap(std::initializer_list<unsigned> anchors) {
   std::vector<double> length;
   for (const unsigned anchor : anchors) {
     points.push_back(from_hex(anchor));
-    length.push_back(length.empty() ? 0.0 : length.back() + distance(points[points.size() - 2], points.back()));
+    length.push_back(length.empty() ? 0.0
+                                    : length.back() + distance(points[points.size() - 2], points.back()));
   }
   for (int level = 0; level < n_levels; ++level) {
     const double at = length.back() * level / (n_levels - 1);
@@ -71,7 +75,8 @@ Color ColourMap::at(double value) const {
 }
 
 const ColourMap& resistivity_colours() {
-  static const ColourMap map{0x7d0a25, 0xc52f2c, 0xec7f35, 0xf7c25c, 0xf6f2b9, 0xb3dfb4, 0x5db7b8, 0x2f7fb6, 0x2c3f8e};
+  static const ColourMap map{0x7d0a25, 0xc52f2c, 0xec7f35, 0xf7c25c, 0xf6f2b9,
+                             0xb3dfb4, 0x5db7b8, 0x2f7fb6, 0x2c3f8e};
   return map;
 }
 

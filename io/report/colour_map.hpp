@@ -9,14 +9,16 @@
 
 namespace lodestone::io::report {
 
-/// Colour in the OKLab space, where distances are about perceived differences. source: Ottosson 2020, "A perceptual color space for image processing"
+/// Colour in the OKLab space, where distances are about perceived differences. source: Ottosson 2020, "A
+/// perceptual color space for image processing"
 struct OkLab {
   double lightness = 0.0, a = 0.0, b = 0.0;
 };
 [[nodiscard]] OkLab to_oklab(const Color& color);
 [[nodiscard]] Color to_srgb(const OkLab& color);
 
-/// Colours from 0 to 1 at equal perceived steps: a path through anchor colours, straight in OKLab and parametrised by its length.
+/// Colours from 0 to 1 at equal perceived steps: a path through anchor colours, straight in OKLab and
+/// parametrised by its length.
 class ColourMap {
  public:
   /// Anchors as 0xRRGGBB.

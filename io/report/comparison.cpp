@@ -22,7 +22,9 @@ double log10_at(const Section2D& section, double y_m, double z_m) {
 }
 
 /// Length of [a, b] inside [from, to].
-double shared(double a, double b, double from, double to) { return std::max(0.0, std::min(b, to) - std::max(a, from)); }
+double shared(double a, double b, double from, double to) {
+  return std::max(0.0, std::min(b, to) - std::max(a, from));
+}
 
 double pearson(const std::vector<double>& a, const std::vector<double>& b) {
   const auto n = static_cast<Eigen::Index>(a.size());
@@ -56,7 +58,8 @@ double mean_log10(const Section2D& section, const SectionBlock& block) {
     const auto kz = static_cast<std::size_t>(iz);
     for (int iy = 0; iy < section.grid.n_y(); ++iy) {
       const auto ky = static_cast<std::size_t>(iy);
-      const double inside = shared(y[ky], y[ky + 1], block.y_from_m, block.y_to_m) * shared(z[kz], z[kz + 1], block.z_from_m, block.z_to_m);
+      const double inside = shared(y[ky], y[ky + 1], block.y_from_m, block.y_to_m) *
+                            shared(z[kz], z[kz + 1], block.z_from_m, block.z_to_m);
       const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
       if (inside <= 0.0 || !std::isfinite(value)) continue;
       sum += inside * value;

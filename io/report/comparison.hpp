@@ -10,14 +10,17 @@ struct SectionBlock {
   double y_from_m = 0.0, y_to_m = 0.0, z_from_m = 0.0, z_to_m = 0.0;
 };
 
-/// Pearson's correlation of log10 resistivity at the centres of the reference's cells that lie in the grid of the other section, where both are finite.
+/// Pearson's correlation of log10 resistivity at the centres of the reference's cells that lie in the grid of
+/// the other section, where both are finite.
 struct Correlation {
   double r = 0.0;  ///< NaN where one of the two does not vary, or below two points
   int n_points = 0;
 };
-[[nodiscard]] Correlation correlation(const physics::mesh::Section2D& reference, const physics::mesh::Section2D& section);
+[[nodiscard]] Correlation correlation(const physics::mesh::Section2D& reference,
+                                      const physics::mesh::Section2D& section);
 
-/// Mean of log10 resistivity over a block, weighted by the area of the cells inside; NaN where nothing finite lies there.
+/// Mean of log10 resistivity over a block, weighted by the area of the cells inside; NaN where nothing finite
+/// lies there.
 [[nodiscard]] double mean_log10(const physics::mesh::Section2D& section, const SectionBlock& block);
 
 }  // namespace lodestone::io::report

@@ -49,7 +49,9 @@ Sources sources_of(Shown shown) {
 
 bool has_impedance_source(Shown shown) { return is_rho(shown) || is_phase(shown); }
 
-double folded_deg(double degrees, Shown shown) { return wrapped(shown == Shown::phase_tm ? degrees + 180.0 : degrees); }
+double folded_deg(double degrees, Shown shown) {
+  return wrapped(shown == Shown::phase_tm ? degrees + 180.0 : degrees);
+}
 
 void add_residual(ShownDatum& datum, Shown shown) {
   const double difference = datum.observed - datum.predicted;
@@ -59,14 +61,16 @@ void add_residual(ShownDatum& datum, Shown shown) {
 }  // namespace
 
 std::string title_of(Shown shown) {
-  static constexpr std::array names{"TE apparent resistivity", "TE phase", "TM apparent resistivity", "TM phase", "Tipper, real part",
-                                    "Tipper, imaginary part"};
+  static constexpr std::array names{"TE apparent resistivity", "TE phase",
+                                    "TM apparent resistivity", "TM phase",
+                                    "Tipper, real part",       "Tipper, imaginary part"};
   return names[static_cast<std::size_t>(shown)];
 }
 
 std::string slug_of(Shown shown) {
-  static constexpr std::array names{"te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real",
-                                    "tipper_imaginary"};
+  static constexpr std::array names{
+      "te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real",
+      "tipper_imaginary"};
   return names[static_cast<std::size_t>(shown)];
 }
 
@@ -78,27 +82,32 @@ ShownData::ShownData(const InversionResult& result)
       n_frequencies_(static_cast<int>(result.data.survey.frequencies_hz.size())),
       n_stations_(static_cast<int>(result.data.survey.stations.size())) {
   const auto n = static_cast<Eigen::Index>(result.data.survey.keys.size());
-  if (result.data.value.size() != n || result.data.sigma.size() != n || std::ssize(result.data.mask) != n || result.predicted.size() != n) {
-    throw core::ShapeError("io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
-                           result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
+  if (result.data.value.size() != n || result.data.sigma.size() != n || std::ssize(result.data.mask) != n ||
+      result.predicted.size() != n) {
+    throw core::ShapeError(
+        "io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+        result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
   }
   keys_.assign(static_cast<std::size_t>(mt::n_quantities * n_frequencies_ * n_stations_), -1);
   for (std::size_t k = 0; k < result.data.survey.keys.size(); ++k) {
     const mt::DatumKey& at = result.data.survey.keys[k];
-    keys_[static_cast<std::size_t>((static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] =
+    keys_[static_cast<std::size_t>(
+        (static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] =
         static_cast<int>(k);
   }
 }
 
 int ShownData::key(Quantity quantity, int frequency, int station) const {
-  return keys_[static_cast<std::size_t>((static_cast<int>(quantity) * n_frequencies_ + frequency) * n_stations_ + station)];
+  return keys_[static_cast<std::size_t>(
+      (static_cast<int>(quantity) * n_frequencies_ + frequency) * n_stations_ + station)];
 }
 
 bool ShownData::has(Shown shown) const {
   const Sources sources = sources_of(shown);
-  return std::any_of(result_.data.survey.keys.begin(), result_.data.survey.keys.end(), [&](const mt::DatumKey& at) {
-    return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
-  });
+  return std::any_of(
+      result_.data.survey.keys.begin(), result_.data.survey.keys.end(), [&](const mt::DatumKey& at) {
+        return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
+      });
 }
 
 ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
@@ -107,7 +116,8 @@ ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
   if (direct_key >= 0) {
     return direct(direct_key, shown);
   }
-  const int real = key(sources.real, frequency, station), imaginary = key(sources.imaginary, frequency, station);
+  const int real = key(sources.real, frequency, station),
+            imaginary = key(sources.imaginary, frequency, station);
   if (has_impedance_source(shown) && real >= 0 && imaginary >= 0) {
     return from_impedance(real, imaginary, shown, frequency);
   }
@@ -136,7 +146,8 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   const mt::ObservedData& data = result_.data;
   const auto at_re = static_cast<std::size_t>(real), at_im = static_cast<std::size_t>(imaginary);
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
-  const mt::Complex observed(data.value[real], data.value[imaginary]), predicted(result_.predicted[real], result_.predicted[imaginary]);
+  const mt::Complex observed(data.value[real], data.value[imaginary]),
+      predicted(result_.predicted[real], result_.predicted[imaginary]);
   const double relative = 0.5 * (data.sigma[real] + data.sigma[imaginary]) / std::abs(observed);
   ShownDatum datum{missing,
                    missing,
@@ -168,11 +179,14 @@ std::vector<int> ShownData::stations_along() const {
   const auto& stations = result_.data.survey.stations;
   std::vector<int> order(stations.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return stations[static_cast<std::size_t>(a)].y_m < stations[static_cast<std::size_t>(b)].y_m; });
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return stations[static_cast<std::size_t>(a)].y_m < stations[static_cast<std::size_t>(b)].y_m;
+  });
   return order;
 }
 
-double ShownData::period_s(int frequency) const { return 1.0 / result_.data.survey.frequencies_hz[static_cast<std::size_t>(frequency)]; }
+double ShownData::period_s(int frequency) const {
+  return 1.0 / result_.data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
+}
 
 }  // namespace lodestone::io::report

@@ -11,13 +11,15 @@ namespace lodestone::io::report {
 
 /// What pictures show, whatever was inverted: impedances become apparent resistivity and phase.
 enum class Shown { rho_te, phase_te, rho_tm, phase_tm, tipper_re, tipper_im };
-inline constexpr std::array all_shown{Shown::rho_te, Shown::phase_te, Shown::rho_tm, Shown::phase_tm, Shown::tipper_re, Shown::tipper_im};
+inline constexpr std::array all_shown{Shown::rho_te,   Shown::phase_te,  Shown::rho_tm,
+                                      Shown::phase_tm, Shown::tipper_re, Shown::tipper_im};
 [[nodiscard]] std::string title_of(Shown shown);  ///< "TE apparent resistivity"
 [[nodiscard]] std::string slug_of(Shown shown);   ///< "te_apparent_resistivity", for file names
 [[nodiscard]] bool is_phase(Shown shown);
 [[nodiscard]] bool is_rho(Shown shown);
 
-/// One datum as shown. units: log10(ohm m), degrees (TM folded by +180°), none for tipper. NaN where not there.
+/// One datum as shown. units: log10(ohm m), degrees (TM folded by +180°), none for tipper. NaN where not
+/// there.
 struct ShownDatum {
   double observed, sigma, predicted;
   bool kept = false;  ///< used in the inversion

@@ -10,7 +10,8 @@ namespace lodestone::io::report {
 
 namespace {
 
-constexpr double width = 1000.0, left_margin = 62.0, right_margin = 14.0, head = 28.0, plot_height = 190.0, bottom_margin = 46.0;
+constexpr double width = 1000.0, left_margin = 62.0, right_margin = 14.0, head = 28.0, plot_height = 190.0,
+                 bottom_margin = 46.0;
 constexpr double visible = 0.01;
 
 /// Decades around all positive values.
@@ -29,14 +30,15 @@ Axis log_axis(const std::vector<double>& values, const std::string& label) {
   return {middle * factor, middle / factor, Scale::log10, label};
 }
 
-std::vector<double> column(const std::vector<IterationRow>& history, const std::function<double(const IterationRow&)>& get) {
+std::vector<double> column(const std::vector<IterationRow>& history,
+                           const std::function<double(const IterationRow&)>& get) {
   std::vector<double> values(history.size());
   std::transform(history.begin(), history.end(), values.begin(), get);
   return values;
 }
 
-void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history, const std::vector<double>& values,
-                const Color& color) {
+void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<IterationRow>& history,
+                const std::vector<double>& values, const Color& color) {
   std::vector<Point> points;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Point at = frame.at(history[k].iteration, values[k]);
@@ -67,7 +69,8 @@ Canvas history_picture(const InversionResult& result) {
   const std::vector<IterationRow>& history = result.history;
   Canvas canvas(width, head + plot_height + bottom_margin);
   const double last = history.empty() ? 1.0 : std::max(1, history.back().iteration);
-  const Axis iterations{-0.4, last + 0.4, Scale::linear, "Iteration", TickLabels::shown, std::min(10, static_cast<int>(last))};
+  const Axis iterations{-0.4,        last + 0.4,        Scale::linear,
+                        "Iteration", TickLabels::shown, std::min(10, static_cast<int>(last))};
   const double plot_width = 0.5 * (width - 2.0 * left_margin - 2.0 * right_margin - 16.0);
 
   std::vector<double> rms = column(history, [](const IterationRow& row) { return row.rms; });
@@ -76,7 +79,8 @@ Canvas history_picture(const InversionResult& result) {
   const Frame left({left_margin, head, plot_width, plot_height}, iterations, log_axis(shown, "rms"));
   left.draw_grid(canvas);
   canvas.text({left_margin, head - 8.0}, "Misfit per iteration", {.size = 12.0, .weight = Weight::bold});
-  canvas.line({left_margin, left.y(result.target_rms)}, {left_margin + plot_width, left.y(result.target_rms)}, {ink, 0.9, {5.0, 4.0}});
+  canvas.line({left_margin, left.y(result.target_rms)}, {left_margin + plot_width, left.y(result.target_rms)},
+              {ink, 0.9, {5.0, 4.0}});
   draw_redesigns(canvas, left, history);
   draw_curve(canvas, left, history, rms, te_colour);
   left.draw(canvas);
@@ -85,7 +89,8 @@ Canvas history_picture(const InversionResult& result) {
   const double right_left = width - right_margin - plot_width;
   const Frame right({right_left, head, plot_width, plot_height}, iterations, log_axis(lambda, "λ"));
   right.draw_grid(canvas);
-  canvas.text({right_left, head - 8.0}, "Trade-off parameter λ per iteration", {.size = 12.0, .weight = Weight::bold});
+  canvas.text({right_left, head - 8.0}, "Trade-off parameter λ per iteration",
+              {.size = 12.0, .weight = Weight::bold});
   draw_curve(canvas, right, history, lambda, tm_colour);
   right.draw(canvas);
   return canvas;

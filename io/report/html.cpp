@@ -17,7 +17,8 @@ void append_row(std::string& to, const std::vector<std::string>& cells, const ch
 
 }  // namespace
 
-std::string html_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+std::string html_table(const std::vector<std::string>& head,
+                       const std::vector<std::vector<std::string>>& rows) {
   std::string text = "<table>\n";
   if (!head.empty()) {
     append_row(text, head, "th");

@@ -76,7 +76,8 @@ Bars period_bars(const mt::Survey2D& survey, const Sums& sums) {
     period.push_back(1.0 / frequency);
   }
   for (const std::size_t k : order_by(period)) {
-    bars.labels.push_back(period[k] >= 0.01 && period[k] < 1e5 ? fmt::format("{:.3g} s", period[k]) : fmt::format("{:.2g} s", period[k]));
+    bars.labels.push_back(period[k] >= 0.01 && period[k] < 1e5 ? fmt::format("{:.3g} s", period[k])
+                                                               : fmt::format("{:.2g} s", period[k]));
     bars.rms.push_back(sums.frequency[k].rms());
   }
   return bars;
@@ -111,7 +112,8 @@ double top_value(const std::vector<const Bars*>& all) {
   return 1.08 * top;
 }
 
-void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const Bars& bars, double top, double overall) {
+void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const Bars& bars, double top,
+               double overall) {
   const Axis no_ticks{0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1};
   const Frame frame(box, no_ticks, {top, 0.0, Scale::linear, "rms", TickLabels::shown, 4});
   canvas.text({box.x, box.y - 8.0}, title, {.size = 12.0, .weight = Weight::bold});
@@ -136,21 +138,24 @@ void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const B
 
 Canvas misfit_picture(const InversionResult& result) {
   const Sums sums = sum_up(result);
-  const Bars stations = station_bars(result.data.survey, sums), periods = period_bars(result.data.survey, sums), types = type_bars(sums);
+  const Bars stations = station_bars(result.data.survey, sums),
+             periods = period_bars(result.data.survey, sums), types = type_bars(sums);
   const double top = top_value({&stations, &periods, &types});
   constexpr double head = 28.0, gap = 40.0;
   const double second_row = head + bar_height + label_height(stations) + 30.0;
   Canvas canvas(width, second_row + bar_height + std::max(label_height(periods), label_height(types)) + 8.0);
-  draw_bars(canvas, {left_margin, head, width - left_margin - right_margin, bar_height}, "Misfit per site", stations, top, sums.all.rms());
+  draw_bars(canvas, {left_margin, head, width - left_margin - right_margin, bar_height}, "Misfit per site",
+            stations, top, sums.all.rms());
   const double inner = width - left_margin - right_margin - gap - left_margin;
   const double type_width = std::clamp(46.0 * static_cast<double>(types.rms.size()), 172.0, 0.4 * inner);
-  draw_bars(canvas, {left_margin, second_row, inner - type_width, bar_height}, "Misfit per period", periods, top, sums.all.rms());
-  draw_bars(canvas, {width - right_margin - type_width, second_row, type_width, bar_height}, "Misfit per type of datum", types, top,
-            sums.all.rms());
-  canvas.text(
-      {width - right_margin, head - 8.0},
-      sums.all.count() > 0 ? fmt::format("line: all data, rms {:.2f};  dashed: rms 1", sums.all.rms()) : "no data used;  dashed: rms 1",
-      {.size = 10.0, .color = grey, .horizontal = Align::end});
+  draw_bars(canvas, {left_margin, second_row, inner - type_width, bar_height}, "Misfit per period", periods,
+            top, sums.all.rms());
+  draw_bars(canvas, {width - right_margin - type_width, second_row, type_width, bar_height},
+            "Misfit per type of datum", types, top, sums.all.rms());
+  canvas.text({width - right_margin, head - 8.0},
+              sums.all.count() > 0 ? fmt::format("line: all data, rms {:.2f};  dashed: rms 1", sums.all.rms())
+                                   : "no data used;  dashed: rms 1",
+              {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }
 

@@ -38,12 +38,14 @@ void Page::paragraph(const std::string& text) { body_ += "<p>" + escaped(text) +
 
 void Page::figure(const Canvas& canvas, const std::string& name, const std::string& caption) {
   png(canvas, name);
-  body_ += fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", canvas.svg(), escaped(caption));
+  body_ +=
+      fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", canvas.svg(), escaped(caption));
 }
 
 std::string Page::text(const std::string& title, const std::string& lead) const {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p "
       "class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}</body>\n</html>\n",
       escaped(title), style, escaped(lead), navigation_, body_);

@@ -16,7 +16,9 @@ class Page {
   void paragraph(const std::string& text);
   /// errors of both: FileError.
   void figure(const Canvas& canvas, const std::string& name, const std::string& caption);
-  void png(const Canvas& canvas, const std::string& name) const { canvas.write_png(pictures_ / (name + ".png")); }
+  void png(const Canvas& canvas, const std::string& name) const {
+    canvas.write_png(pictures_ / (name + ".png"));
+  }
   /// The whole page.
   [[nodiscard]] std::string text(const std::string& title, const std::string& lead) const;
 

@@ -12,11 +12,13 @@ namespace lodestone::io::report {
 
 namespace {
 
-constexpr double left_margin = 66.0, right_margin = 16.0, bar_margin = 106.0, head = 58.0, bottom_margin = 50.0;
+constexpr double left_margin = 66.0, right_margin = 16.0, bar_margin = 106.0, head = 58.0,
+                 bottom_margin = 50.0;
 constexpr double column_gap = 16.0, patch_gap = 12.0;  // between panels
 constexpr double column_panel_height = 190.0, min_panel_height = 70.0, max_panel_height = 200.0;
 constexpr int columns_across = 8, n_columns_shown = 24, patches_across = 4, n_patches_shown = 16;
-constexpr double strong_grading = 10.0;  // thickest over thinnest layer from which depth is shown by its logarithm
+constexpr double strong_grading =
+    10.0;  // thickest over thinnest layer from which depth is shown by its logarithm
 constexpr Color band_colour{0.80, 0.86, 0.92};
 constexpr Color median_colour{0.35, 0.47, 0.60};
 
@@ -27,16 +29,21 @@ struct Limits {
 void check(const PriorDraws& draws) {
   constexpr const char* component = "io::report::prior_picture";
   const auto increases = [](const std::vector<double>& edges) {
-    return edges.size() >= 2 && std::adjacent_find(edges.begin(), edges.end(), [](double a, double b) { return !(b > a); }) == edges.end();
+    return edges.size() >= 2 && std::adjacent_find(edges.begin(), edges.end(), [](double a, double b) {
+                                  return !(b > a);
+                                }) == edges.end();
   };
   if (!increases(draws.depth_m) || !increases(draws.y_m)) {
-    throw core::InvalidArgument(component, "expected depths and edges of columns that increase, two or more of each");
+    throw core::InvalidArgument(component,
+                                "expected depths and edges of columns that increase, two or more of each");
   }
   const auto n_cells = static_cast<Eigen::Index>((draws.depth_m.size() - 1) * (draws.y_m.size() - 1));
   if (draws.log10_resistivity.rows() != n_cells) {
-    throw core::ShapeError(component, "expected draws of {} cells, got {}", n_cells, draws.log10_resistivity.rows());
+    throw core::ShapeError(component, "expected draws of {} cells, got {}", n_cells,
+                           draws.log10_resistivity.rows());
   }
-  if (draws.log10_resistivity.cols() == 0) throw core::InvalidArgument(component, "expected at least one draw, got none");
+  if (draws.log10_resistivity.cols() == 0)
+    throw core::InvalidArgument(component, "expected at least one draw, got none");
 }
 
 /// The finite values, sorted.
@@ -62,7 +69,8 @@ double percentile(const std::vector<double>& values, double part) {
 Limits limits_of(const PriorDraws& draws, const PriorPictureOptions& options, double part) {
   Limits limits;
   if (const std::vector<double> values = sorted(draws.log10_resistivity); !values.empty()) {
-    limits = {std::floor(2.0 * percentile(values, part)) / 2.0, std::ceil(2.0 * percentile(values, 1.0 - part)) / 2.0};
+    limits = {std::floor(2.0 * percentile(values, part)) / 2.0,
+              std::ceil(2.0 * percentile(values, 1.0 - part)) / 2.0};
     const double missing = std::max(0.0, 1.0 - (limits.high - limits.low));
     limits = {limits.low - 0.5 * missing, limits.high + 0.5 * missing};
   }
@@ -83,7 +91,8 @@ struct Panels {
   [[nodiscard]] int n_down() const { return (n + n_across - 1) / n_across; }
   [[nodiscard]] double total_height() const { return n_down() * (height + gap) - gap; }
   [[nodiscard]] Box box(int k) const {
-    return {left_margin + (k % n_across) * (width + gap), head + (k / n_across) * (height + gap), width, height};
+    return {left_margin + (k % n_across) * (width + gap), head + (k / n_across) * (height + gap), width,
+            height};
   }
   /// The axes of a panel: labels only where no other panel stands to the left or below.
   [[nodiscard]] Frame frame(int k, Axis x, Axis depth) const {
@@ -103,19 +112,23 @@ void draw_common_label(Canvas& canvas, const Panels& panels, const std::string& 
               {.size = 12.0, .horizontal = Align::middle, .vertical = Align::start});
 }
 
-/// Corners of a curve that is constant in each layer; layers without a value are left out. `top` is where the axis begins.
-std::vector<Point> stairs(const Frame& frame, const Eigen::VectorXd& values, const std::vector<double>& depth, double top) {
+/// Corners of a curve that is constant in each layer; layers without a value are left out. `top` is where the
+/// axis begins.
+std::vector<Point> stairs(const Frame& frame, const Eigen::VectorXd& values, const std::vector<double>& depth,
+                          double top) {
   std::vector<Point> points;
   for (std::size_t iz = 0; iz + 1 < depth.size(); ++iz) {
     const double value = values[static_cast<Eigen::Index>(iz)];
     if (!std::isfinite(value)) continue;
-    for (const double at : {depth[iz], depth[iz + 1]}) points.push_back(frame.at(std::pow(10.0, value), std::max(at, top)));
+    for (const double at : {depth[iz], depth[iz + 1]})
+      points.push_back(frame.at(std::pow(10.0, value), std::max(at, top)));
   }
   return points;
 }
 
 Eigen::VectorXd percentiles(const Eigen::MatrixXd& draws, double part) {
-  return Eigen::VectorXd::NullaryExpr(draws.rows(), [&](Eigen::Index iz) { return percentile(sorted(draws.row(iz)), part); });
+  return Eigen::VectorXd::NullaryExpr(
+      draws.rows(), [&](Eigen::Index iz) { return percentile(sorted(draws.row(iz)), part); });
 }
 
 Axis depth_axis(const std::vector<double>& depth_m, const LengthUnit& unit) {
@@ -124,7 +137,8 @@ Axis depth_axis(const std::vector<double>& depth_m, const LengthUnit& unit) {
     thinnest = std::min(thinnest, depth_m[iz + 1] - depth_m[iz]);
     thickest = std::max(thickest, depth_m[iz + 1] - depth_m[iz]);
   }
-  Axis axis{depth_m.front() / unit.metres, depth_m.back() / unit.metres, Scale::linear, fmt::format("Depth ({})", unit.name)};
+  Axis axis{depth_m.front() / unit.metres, depth_m.back() / unit.metres, Scale::linear,
+            fmt::format("Depth ({})", unit.name)};
   if (thickest > strong_grading * thinnest) {
     axis.scale = Scale::log10;
     axis.first = (depth_m.front() > 0.0 ? depth_m.front() : 0.7 * depth_m[1]) / unit.metres;
@@ -134,26 +148,35 @@ Axis depth_axis(const std::vector<double>& depth_m, const LengthUnit& unit) {
 
 Canvas columns_picture(const PriorDraws& draws, const PriorPictureOptions& options) {
   const Eigen::MatrixXd& all = draws.log10_resistivity;
-  Panels panels{static_cast<int>(std::min<Eigen::Index>(all.cols(), n_columns_shown)), columns_across, column_gap, 0.0,
-                column_panel_height};
+  Panels panels{static_cast<int>(std::min<Eigen::Index>(all.cols(), n_columns_shown)), columns_across,
+                column_gap, 0.0, column_panel_height};
   panels.width = (options.width - left_margin - right_margin + column_gap) / columns_across - column_gap;
   const LengthUnit unit = length_unit(draws.depth_m.back());
   const Axis depth = depth_axis(draws.depth_m, unit);
   const Limits limits = limits_of(draws, options, 0.0);
   constexpr double air = 0.25;  // decades beside the curves, so that labels of neighbours stay apart
-  const Axis x{std::pow(10.0, limits.low - air), std::pow(10.0, limits.high + air), Scale::log10, "", TickLabels::shown, 2};
+  const Axis x{std::pow(10.0, limits.low - air),
+               std::pow(10.0, limits.high + air),
+               Scale::log10,
+               "",
+               TickLabels::shown,
+               2};
   std::vector<double> edges = draws.depth_m;
   for (double& edge : edges) edge /= unit.metres;
-  const Eigen::VectorXd p5 = percentiles(all, 0.05), p50 = percentiles(all, 0.5), p95 = percentiles(all, 0.95);
+  const Eigen::VectorXd p5 = percentiles(all, 0.05), p50 = percentiles(all, 0.5),
+                        p95 = percentiles(all, 0.95);
 
   Canvas canvas(options.width, head + panels.total_height() + bottom_margin);
-  draw_title(canvas, draws.title,
-             fmt::format("{} of {} draws (red), each over the median (line) and the 5th to 95th percentile (shaded) of all", panels.n,
-                         all.cols()));
+  draw_title(
+      canvas, draws.title,
+      fmt::format(
+          "{} of {} draws (red), each over the median (line) and the 5th to 95th percentile (shaded) of all",
+          panels.n, all.cols()));
   for (int k = 0; k < panels.n; ++k) {
     const Frame frame = panels.frame(k, x, depth);
     canvas.begin_clip(frame.box());
-    std::vector<Point> band = stairs(frame, p5, edges, depth.first), back = stairs(frame, p95, edges, depth.first);
+    std::vector<Point> band = stairs(frame, p5, edges, depth.first),
+                       back = stairs(frame, p95, edges, depth.first);
     band.insert(band.end(), back.rbegin(), back.rend());
     canvas.polygon(band, {band_colour, {}});
     canvas.polyline(stairs(frame, p50, edges, depth.first), {median_colour, 1.2, {}});
@@ -165,7 +188,8 @@ Canvas columns_picture(const PriorDraws& draws, const PriorPictureOptions& optio
   return canvas;
 }
 
-void draw_section(Canvas& canvas, const Frame& frame, const PriorDraws& draws, Eigen::Index k, const std::function<Color(double)>& colour) {
+void draw_section(Canvas& canvas, const Frame& frame, const PriorDraws& draws, Eigen::Index k,
+                  const std::function<Color(double)>& colour) {
   const std::size_t n_y = draws.y_m.size() - 1, n_z = draws.depth_m.size() - 1;
   const LengthUnit along = length_unit(draws.y_m.back()), down = length_unit(draws.depth_m.back());
   for (std::size_t iz = 0; iz < n_z; ++iz) {
@@ -182,11 +206,18 @@ void draw_section(Canvas& canvas, const Frame& frame, const PriorDraws& draws, E
 
 Canvas patches_picture(const PriorDraws& draws, const PriorPictureOptions& options) {
   const int n = static_cast<int>(std::min<Eigen::Index>(draws.log10_resistivity.cols(), n_patches_shown));
-  Panels panels{n, patches_across, patch_gap, (options.width - left_margin - bar_margin + patch_gap) / patches_across - patch_gap, 0.0};
-  const double width_m = draws.y_m.back() - draws.y_m.front(), depth_m = draws.depth_m.back() - draws.depth_m.front();
+  Panels panels{n, patches_across, patch_gap,
+                (options.width - left_margin - bar_margin + patch_gap) / patches_across - patch_gap, 0.0};
+  const double width_m = draws.y_m.back() - draws.y_m.front(),
+               depth_m = draws.depth_m.back() - draws.depth_m.front();
   panels.height = std::clamp(panels.width * depth_m / width_m, min_panel_height, max_panel_height);
   const LengthUnit along = length_unit(draws.y_m.back()), down = length_unit(draws.depth_m.back());
-  const Axis x{draws.y_m.front() / along.metres, draws.y_m.back() / along.metres, Scale::linear, "", TickLabels::shown, 4};
+  const Axis x{draws.y_m.front() / along.metres,
+               draws.y_m.back() / along.metres,
+               Scale::linear,
+               "",
+               TickLabels::shown,
+               4};
   const Axis depth{draws.depth_m.front() / down.metres,
                    draws.depth_m.back() / down.metres,
                    Scale::linear,
@@ -194,12 +225,15 @@ Canvas patches_picture(const PriorDraws& draws, const PriorPictureOptions& optio
                    TickLabels::shown,
                    4};
   const Limits limits = limits_of(draws, options, 0.02);
-  const auto colour = [&](double value) { return resistivity_colours().at((value - limits.low) / (limits.high - limits.low)); };
+  const auto colour = [&](double value) {
+    return resistivity_colours().at((value - limits.low) / (limits.high - limits.low));
+  };
 
   Canvas canvas(options.width, head + panels.total_height() + bottom_margin);
-  draw_title(canvas, draws.title,
-             fmt::format("{} of {} draws, vertical exaggeration {:.2g} : 1", n, draws.log10_resistivity.cols(),
-                         (panels.height / depth_m) / (panels.width / width_m)));
+  draw_title(
+      canvas, draws.title,
+      fmt::format("{} of {} draws, vertical exaggeration {:.2g} : 1", n, draws.log10_resistivity.cols(),
+                  (panels.height / depth_m) / (panels.width / width_m)));
   for (int k = 0; k < n; ++k) {
     const Frame frame = panels.frame(k, x, depth);
     draw_section(canvas, frame, draws, k, colour);
@@ -207,8 +241,12 @@ Canvas patches_picture(const PriorDraws& draws, const PriorPictureOptions& optio
   }
   draw_common_label(canvas, panels, fmt::format("Distance ({})", along.name));
   const double bar_height = std::min(panels.total_height(), 420.0);
-  draw_colour_bar(canvas, {options.width - bar_margin + 16.0, head + 0.5 * (panels.total_height() - bar_height), 16.0, bar_height},
-                  resistivity_colours(), {std::pow(10.0, limits.high), std::pow(10.0, limits.low), Scale::log10, "Resistivity (Ω m)"});
+  draw_colour_bar(
+      canvas,
+      {options.width - bar_margin + 16.0, head + 0.5 * (panels.total_height() - bar_height), 16.0,
+       bar_height},
+      resistivity_colours(),
+      {std::pow(10.0, limits.high), std::pow(10.0, limits.low), Scale::log10, "Resistivity (Ω m)"});
   return canvas;
 }
 

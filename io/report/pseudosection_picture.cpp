@@ -86,9 +86,12 @@ Range value_range(const ShownData& data, Shown shown) {
     return is_rho(shown) ? Range{0.0, 4.0} : Range{-0.5, 0.5};
   }
   std::sort(values.begin(), values.end());
-  const auto percentile = [&](double part) { return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))]; };
+  const auto percentile = [&](double part) {
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+  };
   if (is_rho(shown)) {
-    const double low = std::floor(2.0 * percentile(0.01)) / 2.0, high = std::ceil(2.0 * percentile(0.99)) / 2.0;
+    const double low = std::floor(2.0 * percentile(0.01)) / 2.0,
+                 high = std::ceil(2.0 * percentile(0.99)) / 2.0;
     return {low, std::max(high, low + 1.0)};
   }
   const double size = std::max({0.1, std::abs(percentile(0.01)), std::abs(percentile(0.99))});
@@ -99,14 +102,23 @@ Axis value_axis(Shown shown, const Range& range) {
   if (is_rho(shown)) {
     return {std::pow(10.0, range.high), std::pow(10.0, range.low), Scale::log10, "Ω m"};
   }
-  return {range.high, range.low, Scale::linear, is_phase(shown) ? "degrees" : "", TickLabels::shown, 4, is_phase(shown) ? 30.0 : 0.0};
+  return {range.high,
+          range.low,
+          Scale::linear,
+          is_phase(shown) ? "degrees" : "",
+          TickLabels::shown,
+          4,
+          is_phase(shown) ? 30.0 : 0.0};
 }
 
 std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
   const Range range = value_range(data, shown);
   const Axis bar = value_axis(shown, range);
-  const ColourMap& map = is_rho(shown) ? resistivity_colours() : is_phase(shown) ? phase_colours() : residual_colours();
-  return {{"observed", [](const ShownDatum& d) { return d.kept ? d.observed : mt::not_given; }, &map, range.low, range.high, bar},
+  const ColourMap& map = is_rho(shown)     ? resistivity_colours()
+                         : is_phase(shown) ? phase_colours()
+                                           : residual_colours();
+  return {{"observed", [](const ShownDatum& d) { return d.kept ? d.observed : mt::not_given; }, &map,
+           range.low, range.high, bar},
           {"predicted", [](const ShownDatum& d) { return d.predicted; }, &map, range.low, range.high, bar},
           {"residual: (observed − predicted) / error",
            [](const ShownDatum& d) { return d.residual; },
@@ -116,7 +128,8 @@ std::vector<Panel> make_panels(const ShownData& data, Shown shown) {
            {residual_limit, -residual_limit, Scale::linear, "errors", TickLabels::shown, 4}}};
 }
 
-void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data, Shown shown, const Panel& panel) {
+void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const ShownData& data, Shown shown,
+                const Panel& panel) {
   canvas.rectangle(frame.box(), {no_datum, {}});
   for (std::size_t kf = 0; kf < layout.frequencies.size(); ++kf) {
     const double top = frame.y(std::pow(10.0, layout.log_period_edges[kf])),
@@ -124,7 +137,8 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const 
     for (std::size_t ks = 0; ks < layout.stations.size(); ++ks) {
       const double value = panel.value(data.at(shown, layout.frequencies[kf], layout.stations[ks]));
       if (std::isfinite(value)) {
-        const double left = frame.x(layout.y_edges[ks] / layout.unit.metres), right = frame.x(layout.y_edges[ks + 1] / layout.unit.metres);
+        const double left = frame.x(layout.y_edges[ks] / layout.unit.metres),
+                     right = frame.x(layout.y_edges[ks + 1] / layout.unit.metres);
         canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}},
                     panel.map->at((value - panel.low) / (panel.high - panel.low)));
       }
@@ -170,8 +184,10 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
   }
   const std::vector<Panel> panels = make_panels(data, shown);
   const double head = title_height + station_label_height(names) + 22.0;
-  Canvas canvas(width, head + static_cast<double>(panels.size()) * (panel_height + panel_gap) - panel_gap + bottom_margin);
-  canvas.text({left_margin, title_height - 8.0}, title_of(shown) + (shown == Shown::phase_tm ? " (folded by +180°)" : ""),
+  Canvas canvas(width, head + static_cast<double>(panels.size()) * (panel_height + panel_gap) - panel_gap +
+                           bottom_margin);
+  canvas.text({left_margin, title_height - 8.0},
+              title_of(shown) + (shown == Shown::phase_tm ? " (folded by +180°)" : ""),
               {.size = 14.0, .weight = Weight::bold});
   double top = head;
   for (const Panel& panel : panels) {
@@ -182,18 +198,20 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
                         last ? fmt::format("Distance along profile ({})", layout.unit.name) : "",
                         last ? TickLabels::shown : TickLabels::hidden,
                         10};
-    const Axis period{std::pow(10.0, layout.log_period_edges.front()), std::pow(10.0, layout.log_period_edges.back()), Scale::log10,
-                      "Period (s)"};
+    const Axis period{std::pow(10.0, layout.log_period_edges.front()),
+                      std::pow(10.0, layout.log_period_edges.back()), Scale::log10, "Period (s)"};
     const Frame frame({left_margin, top, width - left_margin - right_margin, panel_height}, distance, period);
     draw_cells(canvas, frame, layout, data, shown, panel);
     frame.draw(canvas);
     if (&panel == &panels.front()) {
       draw_stations(canvas, labels_of(data, layout, frame));
-      canvas.text({left_margin, top - station_label_height(names) - 10.0}, panel.title, {.size = 12.0, .color = grey});
+      canvas.text({left_margin, top - station_label_height(names) - 10.0}, panel.title,
+                  {.size = 12.0, .color = grey});
     } else {
       canvas.text({left_margin, top - 7.0}, panel.title, {.size = 12.0, .color = grey});
     }
-    draw_colour_bar(canvas, {width - right_margin + 16.0, top, 14.0, panel_height}, *panel.map, panel.bar, clipped_in(data, shown, panel));
+    draw_colour_bar(canvas, {width - right_margin + 16.0, top, 14.0, panel_height}, *panel.map, panel.bar,
+                    clipped_in(data, shown, panel));
     top += panel_height + panel_gap;
   }
   return canvas;

@@ -6,7 +6,8 @@
 
 namespace lodestone::io::report {
 
-/// Observed, predicted and normalised residual of one quantity, one above the other: period against distance. Masked data are blank.
+/// Observed, predicted and normalised residual of one quantity, one above the other: period against distance.
+/// Masked data are blank.
 [[nodiscard]] Canvas pseudosection_picture(const ShownData& data, Shown shown);
 
 }  // namespace lodestone::io::report

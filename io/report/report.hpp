@@ -7,8 +7,8 @@
 
 namespace lodestone::io {
 
-/// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window system.
-/// returns: the path of the page. errors: FileError, ShapeError.
+/// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window
+/// system. returns: the path of the page. errors: FileError, ShapeError.
 std::filesystem::path write_report(const std::filesystem::path& run_directory, const InversionResult& result);
 
 }  // namespace lodestone::io

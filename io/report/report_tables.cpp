@@ -20,16 +20,21 @@ namespace {
 constexpr int n_reasons = static_cast<int>(mt::MaskReason::bad_error) + 1;
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string percent(double part, double whole) { return whole > 0.0 ? fmt::format("{:.1f} %", 100.0 * part / whole) : "–"; }
+std::string percent(double part, double whole) {
+  return whole > 0.0 ? fmt::format("{:.1f} %", 100.0 * part / whole) : "–";
+}
 
-std::string number_or_dash(double value, int digits) { return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–"; }
+std::string number_or_dash(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
+}
 
 /// What an iteration column shows where λ or the step does not exist (start model).
 std::string positive_or_dash(double value) { return value > 0.0 ? fmt::format("{:.3g}", value) : "–"; }
 
 std::string extent_text(const std::vector<double>& edges) {
   const LengthUnit unit = length_unit(edges.back() - edges.front());
-  return fmt::format("{:.6g} to {:.6g} {}", edges.front() / unit.metres, edges.back() / unit.metres, unit.name);
+  return fmt::format("{:.6g} to {:.6g} {}", edges.front() / unit.metres, edges.back() / unit.metres,
+                     unit.name);
 }
 
 std::string period_text(const mt::Survey2D& survey) {
@@ -43,19 +48,22 @@ std::string period_text(const mt::Survey2D& survey) {
 void add_profile_rows(const InversionResult& result, Rows& rows) {
   const ProfileGeometry& profile = result.profile;
   rows.push_back(
-      {"Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}", profile.azimuth_deg,
-                              std::fmod(profile.azimuth_deg + 270.0, 360.0),
-                              profile.distance == "running_sum" ? "are running sums between stations" : "projected on the line")});
+      {"Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}",
+                              profile.azimuth_deg, std::fmod(profile.azimuth_deg + 270.0, 360.0),
+                              profile.distance == "running_sum" ? "are running sums between stations"
+                                                                : "projected on the line")});
   if (!profile.projection.empty()) {
-    rows.push_back({"Origin", fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg,
-                                          profile.origin_longitude_deg, profile.projection)});
+    rows.push_back(
+        {"Origin", fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg,
+                               profile.origin_longitude_deg, profile.projection)});
   }
   double widest = 0.0;
   for (const double offset : profile.offset_m) {
     widest = std::max(widest, std::abs(offset));
   }
   if (!profile.offset_m.empty()) {
-    rows.push_back({"Largest distance of a station from the line", fmt::format("{:.2f} km", widest / 1000.0)});
+    rows.push_back(
+        {"Largest distance of a station from the line", fmt::format("{:.2f} km", widest / 1000.0)});
   }
 }
 
@@ -67,25 +75,31 @@ std::string summary_table(const InversionResult& result) {
   const auto kept = static_cast<double>(std::count(data.mask.begin(), data.mask.end(), mt::MaskReason::kept));
   const auto interpolated = std::count(data.interpolated.begin(), data.interpolated.end(), 1);
   Rows rows{
-      {"Misfit", fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept, result.target_rms)},
-      {"Stopped because",
-       result.stop_message.empty() ? result.stop_reason : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
+      {"Misfit",
+       fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept, result.target_rms)},
+      {"Stopped because", result.stop_message.empty()
+                              ? result.stop_reason
+                              : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
       {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
-      {"Unknowns", fmt::format("{} ({} columns × {} rows)", result.grid.n_cells(), result.grid.n_y(), result.grid.n_z())},
-      {"Section",
-       fmt::format(
-           "{} along the profile, depth {}, {}", extent_text(result.grid.y_edges_m()), extent_text(result.grid.z_edges_m()),
-           result.grid.reference() == physics::mesh::DepthReference::surface ? "measured from the surface" : "measured from the datum")},
-      {"Surface", result.surface.is_flat() ? fmt::format("flat at z = {:.6g} m", result.surface.z_at(0.0)) : "follows the topography"},
+      {"Unknowns",
+       fmt::format("{} ({} columns × {} rows)", result.grid.n_cells(), result.grid.n_y(), result.grid.n_z())},
+      {"Section", fmt::format("{} along the profile, depth {}, {}", extent_text(result.grid.y_edges_m()),
+                              extent_text(result.grid.z_edges_m()),
+                              result.grid.reference() == physics::mesh::DepthReference::surface
+                                  ? "measured from the surface"
+                                  : "measured from the datum")},
+      {"Surface", result.surface.is_flat() ? fmt::format("flat at z = {:.6g} m", result.surface.z_at(0.0))
+                                           : "follows the topography"},
       {"Stations", std::to_string(data.survey.stations.size())},
       {"Periods", period_text(data.survey)},
       {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
   if (interpolated > 0) {
     rows.push_back({"Interpolated on request", fmt::format("{} data", interpolated)});
   }
-  rows.push_back({"Error floors", fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ; {:.3g}° in phase; {:.3g} in tipper",
-                                              100.0 * result.floors.impedance_relative, result.floors.log10_rho, result.floors.phase_deg,
-                                              result.floors.tipper_absolute)});
+  rows.push_back(
+      {"Error floors", fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ; {:.3g}° in phase; {:.3g} in tipper",
+                                   100.0 * result.floors.impedance_relative, result.floors.log10_rho,
+                                   result.floors.phase_deg, result.floors.tipper_absolute)});
   add_profile_rows(result, rows);
   return html_table({}, rows);
 }
@@ -134,13 +148,14 @@ std::string certificate_table(const InversionResult& result) {
   }
   Rows rows;
   for (const mt::CertificateRow& row : result.certificate.rows) {
-    rows.push_back({row.check, number_or_dash(row.worst.rho_a_percent, 3) + " %", number_or_dash(row.worst.phase_deg, 3) + "°", row.where,
+    rows.push_back({row.check, number_or_dash(row.worst.rho_a_percent, 3) + " %",
+                    number_or_dash(row.worst.phase_deg, 3) + "°", row.where,
                     row.passed ? "passed" : "not passed"});
   }
-  return html_table(
-      {"Check", "worst in ρₐ", "worst in phase", "where",
-       fmt::format("tolerance {:.3g} %, {:.3g}°", result.certificate.tolerance.rho_a_percent, result.certificate.tolerance.phase_deg)},
-      rows);
+  return html_table({"Check", "worst in ρₐ", "worst in phase", "where",
+                     fmt::format("tolerance {:.3g} %, {:.3g}°", result.certificate.tolerance.rho_a_percent,
+                                 result.certificate.tolerance.phase_deg)},
+                    rows);
 }
 
 std::string static_shift_table(const InversionResult& result) {
@@ -155,8 +170,8 @@ std::string static_shift_table(const InversionResult& result) {
   }
   Rows rows;
   for (std::size_t station = 0; station < shifts.size(); ++station) {
-    rows.push_back(
-        {result.data.survey.stations[station].name, number_or_dash(shifts[station][0], 3), number_or_dash(shifts[station][1], 3)});
+    rows.push_back({result.data.survey.stations[station].name, number_or_dash(shifts[station][0], 3),
+                    number_or_dash(shifts[station][1], 3)});
   }
   rows.push_back({"mean", number_or_dash(sum[0] / n[0], 3), number_or_dash(sum[1] / n[1], 3)});
   return html_table({"Site", "TE", "TM"}, rows);
@@ -167,13 +182,17 @@ std::string learned_prior_table(const LearnedPrior& prior) {
   for (std::size_t r = 0; r < prior.regions.size(); ++r) {
     const LearnedRegion& region = prior.regions[r];
     const LearnedPrior::Deviation deviation = prior.deviation(static_cast<int>(r));
-    rows.push_back({region.name, region.network, region.decoder == "gaussian" ? "normal distribution of its draws" : region.decoder,
+    rows.push_back({region.name, region.network,
+                    region.decoder == "gaussian" ? "normal distribution of its draws" : region.decoder,
                     region.origin, std::to_string(region.codes.cols()), std::to_string(region.codes.size()),
-                    fmt::format("{:.3f}", region.reconstruction_rms_decades), fmt::format("{:.2f}", region.mean_square_code()),
-                    prior.polished ? fmt::format("{:.2f} rms, {:.2f} at most", deviation.rms, deviation.largest) : "none: no polish"});
+                    fmt::format("{:.3f}", region.reconstruction_rms_decades),
+                    fmt::format("{:.2f}", region.mean_square_code()),
+                    prior.polished
+                        ? fmt::format("{:.2f} rms, {:.2f} at most", deviation.rms, deviation.largest)
+                        : "none: no polish"});
   }
-  return html_table({"Region", "network", "decoder", "origin", "subdomains", "codes", "reconstruction rms (decades)",
-                     "mean square of the codes", "deviation (decades)"},
+  return html_table({"Region", "network", "decoder", "origin", "subdomains", "codes",
+                     "reconstruction rms (decades)", "mean square of the codes", "deviation (decades)"},
                     rows);
 }
 
@@ -183,28 +202,33 @@ std::string coverage_table(const LearnedPrior& prior) {
   for (const LearnedRegion& region : prior.regions) {
     for (std::size_t s = 0; s < region.coverage.size(); ++s) {
       const SubdomainRow& row = region.coverage[s];
-      rows.push_back({region.name, std::to_string(s), fmt::format("{:.3f}", row.distance_decades),
-                      fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square), fmt::format("{:.2g}", row.tail),
-                      number_or_dash(row.data_share, 2),
-                      row.verdict >= 0 && row.verdict <= 2 ? verdicts[static_cast<std::size_t>(row.verdict)] : "?"});
+      rows.push_back(
+          {region.name, std::to_string(s), fmt::format("{:.3f}", row.distance_decades),
+           fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square),
+           fmt::format("{:.2g}", row.tail), number_or_dash(row.data_share, 2),
+           row.verdict >= 0 && row.verdict <= 2 ? verdicts[static_cast<std::size_t>(row.verdict)] : "?"});
     }
   }
   if (rows.empty()) return {};
-  return html_table({"Region", "subdomain", "distance (decades)", "of the network's own", "mean square of the code (draws: 1)",
-                     "draws with a longer one", "share of the data", "verdict"},
-                    rows);
+  return html_table(
+      {"Region", "subdomain", "distance (decades)", "of the network's own",
+       "mean square of the code (draws: 1)", "draws with a longer one", "share of the data", "verdict"},
+      rows);
 }
 
 std::string history_table(const InversionResult& result) {
-  const bool has_stages = std::any_of(result.history.begin(), result.history.end(), [](const auto& row) { return row.stage != "cells"; });
+  const bool has_stages = std::any_of(result.history.begin(), result.history.end(),
+                                      [](const auto& row) { return row.stage != "cells"; });
   Rows rows;
   for (const IterationRow& row : result.history) {
-    rows.push_back({std::to_string(row.iteration), row.kind, fmt::format("{:.4f}", row.rms), positive_or_dash(row.lambda),
-                    fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step), std::to_string(row.n_forward),
-                    std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
+    rows.push_back({std::to_string(row.iteration), row.kind, fmt::format("{:.4f}", row.rms),
+                    positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness),
+                    positive_or_dash(row.step), std::to_string(row.n_forward), std::to_string(row.n_jacobian),
+                    fmt::format("{:.1f}", row.seconds)});
     if (has_stages) rows.back().push_back(row.stage);
   }
-  std::vector<std::string> head{"Iteration", "step", "rms", "λ", "roughness", "share of step", "forward runs", "Jacobians", "seconds"};
+  std::vector<std::string> head{"Iteration",     "step",         "rms",       "λ",      "roughness",
+                                "share of step", "forward runs", "Jacobians", "seconds"};
   if (has_stages) head.emplace_back("stage");
   return html_table(head, rows);
 }

@@ -9,12 +9,14 @@ namespace lodestone::io::report {
 
 // Parts of the page as HTML tables.
 [[nodiscard]] std::string summary_table(const InversionResult& result);
-[[nodiscard]] std::string data_table(const InversionResult& result);         ///< counts by type of datum and reason of masking
+[[nodiscard]] std::string data_table(
+    const InversionResult& result);  ///< counts by type of datum and reason of masking
 [[nodiscard]] std::string certificate_table(const InversionResult& result);  ///< empty when none was made
 [[nodiscard]] std::string static_shift_table(
-    const InversionResult& result);                                        ///< per station and mode, with means; empty when there are none
+    const InversionResult& result);  ///< per station and mode, with means; empty when there are none
 [[nodiscard]] std::string learned_prior_table(const LearnedPrior& prior);  ///< a row per region
-[[nodiscard]] std::string coverage_table(const LearnedPrior& prior);       ///< a row per subdomain; empty where there is no coverage
+[[nodiscard]] std::string coverage_table(
+    const LearnedPrior& prior);  ///< a row per subdomain; empty where there is no coverage
 [[nodiscard]] std::string history_table(const InversionResult& result);
 [[nodiscard]] std::string provenance_table(const InversionResult& result);
 

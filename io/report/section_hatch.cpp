@@ -23,27 +23,32 @@ int interval_of(const std::vector<double>& edges, double value) {
   return static_cast<int>(std::upper_bound(edges.begin(), edges.end(), value) - edges.begin()) - 1;
 }
 
-bool unseen_at(const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated, Point point) {
+bool unseen_at(const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated,
+               Point point) {
   const auto& [box, at, y_first, y_last, depth_first, depth_last] = place;
   const double y_m = y_first + (point.x - box.x) / box.width * (y_last - y_first);
   const double z_m = depth_first + (point.y - box.y) / box.height * (depth_last - depth_first);
   const double surface = section.surface.z_at(y_m);
   const auto& z_edges = section.grid.z_edges_m();
   if (z_m < surface) return false;
-  const double depth_m = section.grid.reference() == mesh::DepthReference::surface ? z_m - surface : std::max(z_m, z_edges.front());
+  const double depth_m = section.grid.reference() == mesh::DepthReference::surface
+                             ? z_m - surface
+                             : std::max(z_m, z_edges.front());
   const int iy = interval_of(section.grid.y_edges_m(), y_m), iz = interval_of(z_edges, depth_m);
   return iy >= 0 && iz >= 0 && unseen(investigated, section.grid.index(iz, iy));
 }
 
 /// Lines down to the right, broken where cells are seen.
-void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated) {
+void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+                const Eigen::VectorXd& investigated) {
   const Box& box = place.box;
   for (double first = box.x - box.height; first < box.x + box.width; first += spacing) {
     const double begin = std::max(0.0, box.x - first), end = std::min(box.height, box.x + box.width - first);
     double since = -1.0;
     for (double t = begin; t < end + step; t += step) {
       const double along = std::min(t, end);
-      const bool is_unseen = along < end && unseen_at(place, section, investigated, {first + along, box.y + along});
+      const bool is_unseen =
+          along < end && unseen_at(place, section, investigated, {first + along, box.y + along});
       if (is_unseen && since < 0.0) since = along;
       if (is_unseen || since < 0.0) continue;
       canvas.line({first + since, box.y + since}, {first + along, box.y + along}, hatch);
@@ -52,7 +57,8 @@ void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D
   }
 }
 
-void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated) {
+void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+                  const Eigen::VectorXd& investigated) {
   const mesh::TensorGrid2D& grid = section.grid;
   const auto corner = [&](int iz, int iy) {
     const double y_m = grid.y_edges_m()[static_cast<std::size_t>(iy)];
@@ -77,7 +83,8 @@ double node_depth(const mesh::Section2D& section, double edge_m, double y_m, boo
   return is_top ? surface : std::max(edge_m, surface);
 }
 
-void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated) {
+void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+                 const Eigen::VectorXd& investigated) {
   draw_hatch(canvas, place, section, investigated);
   draw_outline(canvas, place, section, investigated);
 }

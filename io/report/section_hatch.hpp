@@ -12,17 +12,21 @@
 
 namespace lodestone::io::report {
 
-/// Depth of an edge of the grid at a place along the profile, in the frame of the section: draped, or cut by the surface.
-[[nodiscard]] double node_depth(const physics::mesh::Section2D& section, double edge_m, double y_m, bool is_top);
+/// Depth of an edge of the grid at a place along the profile, in the frame of the section: draped, or cut by
+/// the surface.
+[[nodiscard]] double node_depth(const physics::mesh::Section2D& section, double edge_m, double y_m,
+                                bool is_top);
 
 /// Where a section is drawn.
 struct SectionPlace {
   Box box;
   std::function<Point(double y_m, double depth_m)> at;
-  double y_first_m = 0.0, y_last_m = 1.0, depth_first_m = 0.0, depth_last_m = 1.0;  ///< at the sides of the box
+  double y_first_m = 0.0, y_last_m = 1.0, depth_first_m = 0.0,
+         depth_last_m = 1.0;  ///< at the sides of the box
 };
 
 /// Hatches the cells whose number is below ½ and draws their outline. shapes: investigated (n_cells).
-void draw_unseen(Canvas& canvas, const SectionPlace& place, const physics::mesh::Section2D& section, const Eigen::VectorXd& investigated);
+void draw_unseen(Canvas& canvas, const SectionPlace& place, const physics::mesh::Section2D& section,
+                 const Eigen::VectorXd& investigated);
 
 }  // namespace lodestone::io::report

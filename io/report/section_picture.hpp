@@ -16,8 +16,8 @@ enum class SectionQuantity { resistivity, deviation };
 /// Colour scale and extent shared by the panels of a section picture.
 struct SectionPictureOptions {
   SectionQuantity quantity = SectionQuantity::resistivity;
-  double min_log10 =
-      std::numeric_limits<double>::quiet_NaN();  ///< of the colour scale; NaN: from the model (2nd and 98th percentile, half decades)
+  double min_log10 = std::numeric_limits<double>::quiet_NaN();  ///< of the colour scale; NaN: from the model
+                                                                ///< (2nd and 98th percentile, half decades)
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
   double max_depth_m = 0.0;             ///< 0: the whole grid
   double y_min_m = 0.0, y_max_m = 0.0;  ///< equal: the whole grid
@@ -43,13 +43,19 @@ struct SectionPanel {
 };
 
 enum class Sites { shown, hidden };
-/// Values of the cells in the grid of a result, with its sites, the regions of its learned prior and its depth of investigation.
-[[nodiscard]] SectionPanel panel_of(const InversionResult& result, std::string title, const Eigen::VectorXd& log10_values, Sites sites);
+/// Values of the cells in the grid of a result, with its sites, the regions of its learned prior and its
+/// depth of investigation.
+[[nodiscard]] SectionPanel panel_of(const InversionResult& result, std::string title,
+                                    const Eigen::VectorXd& log10_values, Sites sites);
 
-/// Sections one above the other with the same scales. Triangles at the colour bar: there are values beyond it. A note says that white cells have no value.
-[[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options = {});
-/// The final section of a result (the title says when only its upper part is shown) with its sites and the regions of a learned prior.
-[[nodiscard]] Canvas section_picture(const InversionResult& result, const SectionPictureOptions& options = {});
+/// Sections one above the other with the same scales. Triangles at the colour bar: there are values beyond
+/// it. A note says that white cells have no value.
+[[nodiscard]] Canvas sections_picture(const std::vector<SectionPanel>& panels,
+                                      const SectionPictureOptions& options = {});
+/// The final section of a result (the title says when only its upper part is shown) with its sites and the
+/// regions of a learned prior.
+[[nodiscard]] Canvas section_picture(const InversionResult& result,
+                                     const SectionPictureOptions& options = {});
 /// The same above the nearest section of its learned prior.
 [[nodiscard]] Canvas prior_picture_of(const InversionResult& result);
 

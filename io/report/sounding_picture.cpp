@@ -17,7 +17,8 @@ namespace mt = physics::mt;
 
 namespace {
 
-constexpr double site_width = 250.0, left_margin = 66.0, right_margin = 12.0, title_height = 22.0, bottom_margin = 44.0, gap = 9.0;
+constexpr double site_width = 250.0, left_margin = 66.0, right_margin = 12.0, title_height = 22.0,
+                 bottom_margin = 44.0, gap = 9.0;
 constexpr double rho_height = 142.0, phase_height = 92.0, tipper_height = 80.0;
 constexpr double least_sigma_drawn = 1e-9;
 
@@ -30,7 +31,8 @@ struct Curve {
 bool has_tipper(const ShownData& data) { return data.has(Shown::tipper_re) || data.has(Shown::tipper_im); }
 
 double site_height(const ShownData& data) {
-  return title_height + rho_height + gap + phase_height + (has_tipper(data) ? gap + tipper_height : 0.0) + bottom_margin;
+  return title_height + rho_height + gap + phase_height + (has_tipper(data) ? gap + tipper_height : 0.0) +
+         bottom_margin;
 }
 
 double as_drawn(Shown shown, double value) { return is_rho(shown) ? std::pow(10.0, value) : value; }
@@ -64,12 +66,15 @@ Axis value_axis(const ShownData& data, const std::vector<Curve>& curves, int sta
   const Shown kind = curves.front().shown;
   if (is_rho(kind)) {
     extent = extent.empty() ? Extent{1.0, 3.0} : extent;
-    const double middle = 0.5 * (extent.low + extent.high), half = std::max(1.0, 0.5 * (extent.high - extent.low) + 0.25);
+    const double middle = 0.5 * (extent.low + extent.high),
+                 half = std::max(1.0, 0.5 * (extent.high - extent.low) + 0.25);
     return {std::pow(10.0, middle + half), std::pow(10.0, middle - half), Scale::log10, "ρₐ (Ω m)"};
   }
   if (is_phase(kind)) {
-    const double low = extent.empty() ? 0.0 : std::max(-180.0, std::min(0.0, std::floor(extent.low / 45.0) * 45.0));
-    const double high = extent.empty() ? 90.0 : std::min(180.0, std::max(90.0, std::ceil(extent.high / 45.0) * 45.0));
+    const double low =
+        extent.empty() ? 0.0 : std::max(-180.0, std::min(0.0, std::floor(extent.low / 45.0) * 45.0));
+    const double high =
+        extent.empty() ? 90.0 : std::min(180.0, std::max(90.0, std::ceil(extent.high / 45.0) * 45.0));
     return {high, low, Scale::linear, "Phase (°)", TickLabels::shown, 4, high - low > 135.0 ? 90.0 : 30.0};
   }
   const double size = extent.empty() ? 0.5 : std::max({0.2, std::abs(extent.low), std::abs(extent.high)});
@@ -90,7 +95,8 @@ Axis period_axis(const ShownData& data, TickLabels labels) {
           4};
 }
 
-void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve, int station) {
+void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve,
+                     int station) {
   std::vector<Point> run;
   const Stroke stroke{curve.color, 1.4, {}};
   for (const int f : data.frequencies_by_period()) {
@@ -105,7 +111,8 @@ void draw_prediction(Canvas& canvas, const Frame& frame, const ShownData& data, 
   canvas.polyline(run, stroke);
 }
 
-void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve, int station) {
+void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data, const Curve& curve,
+                       int station) {
   for (int f = 0; f < data.n_frequencies(); ++f) {
     const ShownDatum datum = data.at(curve.shown, f, station);
     if (!std::isfinite(datum.observed)) {
@@ -125,8 +132,8 @@ void draw_observations(Canvas& canvas, const Frame& frame, const ShownData& data
   }
 }
 
-void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std::vector<Curve>& curves, int station,
-                TickLabels period_labels) {
+void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std::vector<Curve>& curves,
+                int station, TickLabels period_labels) {
   const Frame frame(box, period_axis(data, period_labels), value_axis(data, curves, station));
   frame.draw_grid(canvas);
   canvas.begin_clip(box);
@@ -160,15 +167,17 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   canvas.text({left + inner, top - 7.0}, std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used",
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   draw_panel(canvas, {left, top, inner, rho_height}, data,
-             {{Shown::rho_te, te_colour, Marker::circle}, {Shown::rho_tm, tm_colour, Marker::square}}, station, TickLabels::hidden);
+             {{Shown::rho_te, te_colour, Marker::circle}, {Shown::rho_tm, tm_colour, Marker::square}},
+             station, TickLabels::hidden);
   top += rho_height + gap;
   draw_panel(canvas, {left, top, inner, phase_height}, data,
-             {{Shown::phase_te, te_colour, Marker::circle}, {Shown::phase_tm, tm_colour, Marker::square}}, station,
-             has_tipper(data) ? TickLabels::hidden : TickLabels::shown);
+             {{Shown::phase_te, te_colour, Marker::circle}, {Shown::phase_tm, tm_colour, Marker::square}},
+             station, has_tipper(data) ? TickLabels::hidden : TickLabels::shown);
   if (has_tipper(data)) {
     top += phase_height + gap;
     draw_panel(canvas, {left, top, inner, tipper_height}, data,
-               {{Shown::tipper_re, te_colour, Marker::circle}, {Shown::tipper_im, tm_colour, Marker::square}}, station, TickLabels::shown);
+               {{Shown::tipper_re, te_colour, Marker::circle}, {Shown::tipper_im, tm_colour, Marker::square}},
+               station, TickLabels::shown);
   }
 }
 
@@ -182,22 +191,28 @@ struct LegendEntry {
 };
 
 std::vector<LegendEntry> legend_of(const ShownData& data) {
-  const bool te = data.has(Shown::rho_te) || data.has(Shown::phase_te), tm = data.has(Shown::rho_tm) || data.has(Shown::phase_tm);
+  const bool te = data.has(Shown::rho_te) || data.has(Shown::phase_te),
+             tm = data.has(Shown::rho_tm) || data.has(Shown::phase_tm);
   const bool both_parts = has_tipper(data);
   std::vector<LegendEntry> entries;
   if (te) entries.push_back({"TE observed", te_colour, Marker::circle});
   if (tm) entries.push_back({"TM observed (phase +180°)", tm_colour, Marker::square});
-  if (both_parts) entries.insert(entries.end(), {{"tipper, real", te_colour, Marker::circle}, {"imaginary", tm_colour, Marker::square}});
+  if (both_parts)
+    entries.insert(entries.end(),
+                   {{"tipper, real", te_colour, Marker::circle}, {"imaginary", tm_colour, Marker::square}});
   entries.push_back({"not used", grey, Marker::circle, true});
   if (te || both_parts) entries.push_back({te ? "TE predicted" : "predicted", te_colour, {}});
   if (tm || both_parts) entries.push_back({tm ? "TM predicted" : "predicted", tm_colour, {}});
   return entries;
 }
 
-double width_of(const LegendEntry& entry) { return (entry.marker ? 9.0 : 20.0) + text_width(entry.text, {}) + 22.0; }
+double width_of(const LegendEntry& entry) {
+  return (entry.marker ? 9.0 : 20.0) + text_width(entry.text, {}) + 22.0;
+}
 
 double width_of(const std::vector<LegendEntry>& entries) {
-  return std::accumulate(entries.begin(), entries.end(), 20.0, [](double sum, const LegendEntry& each) { return sum + width_of(each); });
+  return std::accumulate(entries.begin(), entries.end(), 20.0,
+                         [](double sum, const LegendEntry& each) { return sum + width_of(each); });
 }
 
 void draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries) {
@@ -225,11 +240,12 @@ Canvas sounding_sheet(const ShownData& data, const std::vector<int>& stations, i
   const int n = static_cast<int>(stations.size());
   const int n_rows = (n + n_columns - 1) / n_columns;
   const auto legend = legend_of(data);
-  Canvas canvas(std::max(std::min(n, n_columns) * site_width, width_of(legend)), legend_height + n_rows * site_height(data));
+  Canvas canvas(std::max(std::min(n, n_columns) * site_width, width_of(legend)),
+                legend_height + n_rows * site_height(data));
   draw_legend(canvas, legend);
   for (int k = 0; k < n; ++k) {
-    draw_site(canvas, {(k % n_columns) * site_width, legend_height + (k / n_columns) * site_height(data)}, data,
-              stations[static_cast<std::size_t>(k)]);
+    draw_site(canvas, {(k % n_columns) * site_width, legend_height + (k / n_columns) * site_height(data)},
+              data, stations[static_cast<std::size_t>(k)]);
   }
   return canvas;
 }

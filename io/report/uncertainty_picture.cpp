@@ -14,10 +14,12 @@ Canvas percentiles_picture(const InversionResult& result) {
   std::vector<SectionPanel> panels;
   const bool many = ensemble.n_samples >= EnsembleSpread::fewest;
   for (const auto& [title, values] :
-       {std::pair{many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
-                  &ensemble.p5_log10_resistivity},
+       {std::pair{
+            many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
+            &ensemble.p5_log10_resistivity},
         {"Median of the models", &ensemble.p50_log10_resistivity},
-        {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models", &ensemble.p95_log10_resistivity}})
+        {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models",
+         &ensemble.p95_log10_resistivity}})
     panels.push_back(panel_of(result, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
   return sections_picture(panels);
 }
@@ -29,11 +31,14 @@ Canvas deviations_picture(const InversionResult& result) {
   if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());
   if (uncertainty.ensemble) widest = std::max(widest, uncertainty.ensemble->deviation_decades.maxCoeff());
   if (uncertainty.posterior)
-    panels.push_back(panel_of(result, "Linearised posterior", uncertainty.posterior->deviation_decades, Sites::shown));
+    panels.push_back(
+        panel_of(result, "Linearised posterior", uncertainty.posterior->deviation_decades, Sites::shown));
   if (uncertainty.ensemble)
-    panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades, panels.empty() ? Sites::shown : Sites::hidden));
+    panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades,
+                              panels.empty() ? Sites::shown : Sites::hidden));
   const double top = widest > 0.5 ? 1.0 : widest > 0.2 ? 0.5 : widest > 0.1 ? 0.2 : 0.1;
-  return sections_picture(panels, {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = top});
+  return sections_picture(panels,
+                          {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = top});
 }
 
 }  // namespace lodestone::io::report

@@ -23,8 +23,8 @@ constexpr TextStyle heading{.size = 12.0, .weight = Weight::bold};
 
 void check(const char* what, const SubdomainGrid& grid, const MatrixXd& cells) {
   if (cells.rows() != grid.n_z() * grid.n_y())
-    throw core::ShapeError("io::vae_picture", "expected {} cells per subdomain of the {}, got {}", grid.n_z() * grid.n_y(), what,
-                           cells.rows());
+    throw core::ShapeError("io::vae_picture", "expected {} cells per subdomain of the {}, got {}",
+                           grid.n_z() * grid.n_y(), what, cells.rows());
 }
 
 /// Extent of all finite numbers.
@@ -49,17 +49,24 @@ struct Extent {
 Axis depth_axis(const SubdomainGrid& grid, TickLabels labels = TickLabels::shown) {
   const LengthUnit unit = length_unit(grid.depth_m.back());
   const double first = grid.depth_m.front() > 0.0 ? grid.depth_m.front() : 0.5 * grid.depth_m[1];
-  return {first / unit.metres, grid.depth_m.back() / unit.metres, Scale::log10, fmt::format("Depth ({})", unit.name), labels, 5};
+  return {first / unit.metres,
+          grid.depth_m.back() / unit.metres,
+          Scale::log10,
+          fmt::format("Depth ({})", unit.name),
+          labels,
+          5};
 }
 
 /// Depth of an interface on that axis.
 double on_axis(const SubdomainGrid& grid, std::size_t interface) {
   const LengthUnit unit = length_unit(grid.depth_m.back());
-  return std::max(grid.depth_m[interface], grid.depth_m.front() > 0.0 ? 0.0 : 0.5 * grid.depth_m[1]) / unit.metres;
+  return std::max(grid.depth_m[interface], grid.depth_m.front() > 0.0 ? 0.0 : 0.5 * grid.depth_m[1]) /
+         unit.metres;
 }
 
 /// The steps of a column from its top to its bottom.
-std::vector<Point> steps(const Frame& frame, const SubdomainGrid& grid, const Eigen::Ref<const Eigen::VectorXd>& values) {
+std::vector<Point> steps(const Frame& frame, const SubdomainGrid& grid,
+                         const Eigen::Ref<const Eigen::VectorXd>& values) {
   std::vector<Point> result;
   for (Index iz = 0; iz < grid.n_z(); ++iz) {
     const auto layer = static_cast<std::size_t>(iz);
@@ -70,16 +77,18 @@ std::vector<Point> steps(const Frame& frame, const SubdomainGrid& grid, const Ei
 }
 
 /// A subdomain as an image in a box, on the depth axis of the others.
-void draw_image(Canvas& canvas, const Box& box, const SubdomainGrid& grid, const Eigen::Ref<const Eigen::VectorXd>& values,
-                const ColourMap& map, const Extent& scale) {
+void draw_image(Canvas& canvas, const Box& box, const SubdomainGrid& grid,
+                const Eigen::Ref<const Eigen::VectorXd>& values, const ColourMap& map, const Extent& scale) {
   const Frame frame(box, {grid.y_m.front(), grid.y_m.back()}, depth_axis(grid));
   for (Index iz = 0; iz < grid.n_z(); ++iz) {
     const double top = frame.y(on_axis(grid, static_cast<std::size_t>(iz))),
                  bottom = frame.y(on_axis(grid, static_cast<std::size_t>(iz) + 1));
     for (Index iy = 0; iy < grid.n_y(); ++iy) {
-      const double left = frame.x(grid.y_m[static_cast<std::size_t>(iy)]), right = frame.x(grid.y_m[static_cast<std::size_t>(iy) + 1]);
+      const double left = frame.x(grid.y_m[static_cast<std::size_t>(iy)]),
+                   right = frame.x(grid.y_m[static_cast<std::size_t>(iy) + 1]);
       const double value = values[iz * grid.n_y() + iy];
-      canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}}, map.at((value - scale.low) / (scale.high - scale.low)));
+      canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}},
+                  map.at((value - scale.low) / (scale.high - scale.low)));
     }
   }
 }
@@ -96,7 +105,8 @@ void draw_row(Canvas& canvas, const Box& box, const SubdomainGrid& grid, const I
   const double gap = grid.n_y() > 1 ? 8.0 : 2.0, step = (box.width + gap) / n;
   canvas.text({box.x, box.y - 8.0}, row.title, heading);
   for (Index k = 0; k < row.cells.cols(); ++k)
-    draw_image(canvas, {box.x + static_cast<double>(k) * step, box.y, step - gap, box.height}, grid, row.cells.col(k), row.map, row.scale);
+    draw_image(canvas, {box.x + static_cast<double>(k) * step, box.y, step - gap, box.height}, grid,
+               row.cells.col(k), row.map, row.scale);
   Frame(box, {0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1}, depth_axis(grid)).draw(canvas);
 }
 
@@ -105,7 +115,8 @@ Axis resistivity_axis(const Extent& scale) {
   return {std::pow(10.0, scale.high), std::pow(10.0, scale.low), Scale::log10, "Resistivity (Ω m)"};
 }
 
-Canvas image_rows(const SubdomainGrid& grid, const std::vector<ImageRow>& rows, const std::vector<Axis>& scales) {
+Canvas image_rows(const SubdomainGrid& grid, const std::vector<ImageRow>& rows,
+                  const std::vector<Axis>& scales) {
   constexpr double gap = 36.0;
   const double height = grid.n_y() > 1 ? 132.0 : 190.0, inner = width - left_margin - bar_margin;
   Canvas canvas(width, head + static_cast<double>(rows.size()) * (height + gap) - gap + 16.0);
@@ -118,8 +129,8 @@ Canvas image_rows(const SubdomainGrid& grid, const std::vector<ImageRow>& rows, 
 }
 
 /// Curves of one column: the draw and what came back.
-void draw_pair(Canvas& canvas, const Frame& frame, const SubdomainGrid& grid, const Eigen::Ref<const Eigen::VectorXd>& draw,
-               const Eigen::Ref<const Eigen::VectorXd>& back) {
+void draw_pair(Canvas& canvas, const Frame& frame, const SubdomainGrid& grid,
+               const Eigen::Ref<const Eigen::VectorXd>& draw, const Eigen::Ref<const Eigen::VectorXd>& back) {
   frame.draw_grid(canvas);
   canvas.begin_clip(frame.box());
   canvas.polyline(steps(frame, grid, draw), {draw_colour, 3.4, {}});
@@ -151,7 +162,10 @@ Canvas column_pairs(const SubdomainGrid& grid, const MatrixXd& draws, const Matr
     if (!is_first) depth.label = "";
     const Box box{left_margin + static_cast<double>(k % in_row) * (panel + gap),
                   head + static_cast<double>(k / in_row) * (height + between), panel, height};
-    const Frame frame(box, {extent.low, extent.high, Scale::linear, is_last_row ? "log₁₀ ρ (Ω m)" : "", shown(is_last_row), 4}, depth);
+    const Frame frame(
+        box,
+        {extent.low, extent.high, Scale::linear, is_last_row ? "log₁₀ ρ (Ω m)" : "", shown(is_last_row), 4},
+        depth);
     draw_pair(canvas, frame, grid, draws.col(k), reconstructions.col(k));
   }
   return canvas;
@@ -173,17 +187,21 @@ struct Curve {
 };
 
 /// Curves over the epochs with their names at the top right.
-void draw_curves(Canvas& canvas, const Box& box, const std::string& title, const std::vector<TrainingEpoch>& history,
-                 const std::vector<Curve>& curves, int best_epoch) {
+void draw_curves(Canvas& canvas, const Box& box, const std::string& title,
+                 const std::vector<TrainingEpoch>& history, const std::vector<Curve>& curves,
+                 int best_epoch) {
   std::vector<double> all;
   for (const Curve& curve : curves) {
     for (const TrainingEpoch& each : history) all.push_back(curve.get(each));
   }
   const double last = history.empty() ? 1.0 : std::max(2, history.back().epoch);
-  const Frame frame(box, {1.0, last, Scale::linear, "Epoch", TickLabels::shown, 8, last <= 10.0 ? 1.0 : 0.0}, log_axis(all, ""));
+  const Frame frame(box, {1.0, last, Scale::linear, "Epoch", TickLabels::shown, 8, last <= 10.0 ? 1.0 : 0.0},
+                    log_axis(all, ""));
   canvas.text({box.x, box.y - 8.0}, title, heading);
   frame.draw_grid(canvas);
-  if (best_epoch > 0) canvas.line({frame.x(best_epoch), box.y}, {frame.x(best_epoch), box.y + box.height}, {ink, 0.9, {5.0, 4.0}});
+  if (best_epoch > 0)
+    canvas.line({frame.x(best_epoch), box.y}, {frame.x(best_epoch), box.y + box.height},
+                {ink, 0.9, {5.0, 4.0}});
   double legend = box.x + box.width;
   for (auto curve = curves.rbegin(); curve != curves.rend(); ++curve) {
     std::vector<Point> points;
@@ -203,7 +221,8 @@ void draw_scatter(Canvas& canvas, const Box& box, const MatrixXd& codes, Index a
                     {limit, -limit, Scale::linear, fmt::format("code {}", b + 1), TickLabels::shown, 4});
   frame.draw_grid(canvas);
   canvas.begin_clip(box);
-  for (Index k = 0; k < codes.cols(); ++k) canvas.circle(frame.at(codes(a, k), codes(b, k)), 1.3, {Color{0.10, 0.40, 0.68, 0.45}, {}});
+  for (Index k = 0; k < codes.cols(); ++k)
+    canvas.circle(frame.at(codes(a, k), codes(b, k)), 1.3, {Color{0.10, 0.40, 0.68, 0.45}, {}});
   for (const double sigma : {1.0, 2.0})
     canvas.circle(frame.at(0.0, 0.0), frame.x(sigma) - frame.x(0.0), {{}, Stroke{ink, 0.9, {5.0, 4.0}}});
   canvas.end_clip();
@@ -229,11 +248,14 @@ void draw_histogram(Canvas& canvas, const Box& box, const MatrixXd& codes) {
   const Frame frame(box, {-limit, limit, Scale::linear, "codes in use", TickLabels::shown, 4},
                     {top, 0.0, Scale::linear, "density", TickLabels::shown, 4});
   for (int k = 0; k < n_bins; ++k) {
-    const double height = density[static_cast<std::size_t>(k)], left = frame.x(-limit + k * bin), right = frame.x(-limit + (k + 1) * bin);
-    canvas.rectangle({left, frame.y(height), right - left, frame.y(0.0) - frame.y(height)}, {draw_colour, {}});
+    const double height = density[static_cast<std::size_t>(k)], left = frame.x(-limit + k * bin),
+                 right = frame.x(-limit + (k + 1) * bin);
+    canvas.rectangle({left, frame.y(height), right - left, frame.y(0.0) - frame.y(height)},
+                     {draw_colour, {}});
   }
   std::vector<Point> normal;
-  for (double v = -limit; v <= limit; v += 0.05) normal.push_back(frame.at(v, std::exp(-0.5 * v * v) / std::sqrt(2.0 * 3.14159265358979)));
+  for (double v = -limit; v <= limit; v += 0.05)
+    normal.push_back(frame.at(v, std::exp(-0.5 * v * v) / std::sqrt(2.0 * 3.14159265358979)));
   canvas.polyline(normal, {ink, 1.1, {5.0, 4.0}});
   frame.draw(canvas);
 }
@@ -245,7 +267,9 @@ void draw_divergences(Canvas& canvas, const Box& box, const Eigen::VectorXd& div
                     {top, 0.0, Scale::linear, "divergence (nats)", TickLabels::shown, 4});
   for (Index k = 0; k < divergence.size(); ++k) {
     const double centre = frame.x(static_cast<double>(k) + 1.0), half = 0.38 * box.width / n;
-    canvas.rectangle({centre - half, frame.y(divergence[k]), 2.0 * half, frame.y(0.0) - frame.y(divergence[k])}, {tm_colour, {}});
+    canvas.rectangle(
+        {centre - half, frame.y(divergence[k]), 2.0 * half, frame.y(0.0) - frame.y(divergence[k])},
+        {tm_colour, {}});
   }
   frame.draw(canvas);
 }
@@ -253,9 +277,11 @@ void draw_divergences(Canvas& canvas, const Box& box, const Eigen::VectorXd& div
 /// Root mean square over the columns of each layer.
 void draw_errors(Canvas& canvas, const Box& box, const SubdomainGrid& grid, const Eigen::VectorXd& cell_rms) {
   Eigen::VectorXd layers(grid.n_z());
-  for (Index iz = 0; iz < grid.n_z(); ++iz) layers[iz] = std::sqrt(cell_rms.segment(iz * grid.n_y(), grid.n_y()).array().square().mean());
+  for (Index iz = 0; iz < grid.n_z(); ++iz)
+    layers[iz] = std::sqrt(cell_rms.segment(iz * grid.n_y(), grid.n_y()).array().square().mean());
   const double top = 1.1 * std::max(1e-3, layers.maxCoeff());
-  const Frame frame(box, {0.0, top, Scale::linear, "error (decades)", TickLabels::shown, 3}, depth_axis(grid));
+  const Frame frame(box, {0.0, top, Scale::linear, "error (decades)", TickLabels::shown, 3},
+                    depth_axis(grid));
   frame.draw_grid(canvas);
   canvas.polyline(steps(frame, grid, layers), {te_colour, 1.6, {}});
   frame.draw(canvas);
@@ -271,20 +297,22 @@ Canvas training_picture(const std::vector<TrainingEpoch>& history, int best_epoc
               {{"training", grey, [](const TrainingEpoch& each) { return each.training_loss; }},
                {"validation", te_colour, [](const TrainingEpoch& each) { return each.loss; }}},
               best_epoch);
-  draw_curves(canvas, {left_margin + panel + between, head, panel, height}, "Its terms, validation", history,
-              {{"reconstruction", te_colour, [](const TrainingEpoch& each) { return each.reconstruction; }},
-               {"1 − SSIM", Color{0.24, 0.52, 0.30}, [](const TrainingEpoch& each) { return each.dissimilarity; }},
-               {"divergence", tm_colour, [](const TrainingEpoch& each) { return each.divergence; }}},
-              best_epoch);
+  draw_curves(
+      canvas, {left_margin + panel + between, head, panel, height}, "Its terms, validation", history,
+      {{"reconstruction", te_colour, [](const TrainingEpoch& each) { return each.reconstruction; }},
+       {"1 − SSIM", Color{0.24, 0.52, 0.30}, [](const TrainingEpoch& each) { return each.dissimilarity; }},
+       {"divergence", tm_colour, [](const TrainingEpoch& each) { return each.divergence; }}},
+      best_epoch);
   return canvas;
 }
 
-Canvas reconstruction_picture(const SubdomainGrid& grid, const MatrixXd& draws, const MatrixXd& reconstructions) {
+Canvas reconstruction_picture(const SubdomainGrid& grid, const MatrixXd& draws,
+                              const MatrixXd& reconstructions) {
   check("draws", grid, draws);
   check("reconstructions", grid, reconstructions);
   if (draws.cols() != reconstructions.cols())
-    throw core::ShapeError("io::vae_picture", "expected a reconstruction of each of the {} draws, got {}", draws.cols(),
-                           reconstructions.cols());
+    throw core::ShapeError("io::vae_picture", "expected a reconstruction of each of the {} draws, got {}",
+                           draws.cols(), reconstructions.cols());
   if (grid.n_y() == 1) return column_pairs(grid, draws, reconstructions);
   Extent scale;
   scale.add(draws);
@@ -296,7 +324,9 @@ Canvas reconstruction_picture(const SubdomainGrid& grid, const MatrixXd& draws, 
                     {{"Validation draws", draws, resistivity_colours(), scale},
                      {"Their reconstructions", reconstructions, resistivity_colours(), scale},
                      {"Difference", difference, residual_colours(), around}},
-                    {resistivity_axis(scale), resistivity_axis(scale), {around.high, around.low, Scale::linear, "decades"}});
+                    {resistivity_axis(scale),
+                     resistivity_axis(scale),
+                     {around.high, around.low, Scale::linear, "decades"}});
 }
 
 Canvas decoding_picture(const SubdomainGrid& grid, const MatrixXd& draws, const MatrixXd& decodings) {
@@ -320,7 +350,9 @@ Canvas code_picture(const SubdomainGrid& grid, const CodeFigures& figures) {
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<Index>(k);
   std::ranges::stable_sort(order, std::greater<>(), [&](Index k) { return figures.divergence[k]; });
   const auto box = [&](int k) { return Box{left_margin + k * (panel + between), head, panel, panel}; };
-  const auto title = [&](int k, const std::string& text) { canvas.text({box(k).x, head - 8.0}, text, heading); };
+  const auto title = [&](int k, const std::string& text) {
+    canvas.text({box(k).x, head - 8.0}, text, heading);
+  };
   title(0, "Codes of validation draws");
   if (order.size() >= 2) draw_scatter(canvas, box(0), figures.codes, order[0], order[1]);
   title(1, "Against the normal density");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a learned prior. Subdomains are columns of a matrix, their cells row by row from the top, log10 of ohm m.
+// Pictures of a learned prior. Subdomains are columns of a matrix, their cells row by row from the top, log10
+// of ohm m.
 #pragma once
 
 #include "io/report/canvas.hpp"
@@ -27,13 +28,14 @@ struct TrainingEpoch {
 /// Loss per epoch, and its terms on the validation draws.
 [[nodiscard]] Canvas training_picture(const std::vector<TrainingEpoch>& history, int best_epoch);
 
-/// Draws beside what the network makes of them: curves over depth for columns, sections one above the other for patches.
-/// shapes: (n_cells, n). errors: ShapeError.
+/// Draws beside what the network makes of them: curves over depth for columns, sections one above the other
+/// for patches. shapes: (n_cells, n). errors: ShapeError.
 [[nodiscard]] Canvas reconstruction_picture(const SubdomainGrid& grid, const Eigen::MatrixXd& draws,
                                             const Eigen::MatrixXd& reconstructions);
 
 /// Draws above decoded random codes, in the same colours: whether the network invents what the prior would.
-[[nodiscard]] Canvas decoding_picture(const SubdomainGrid& grid, const Eigen::MatrixXd& draws, const Eigen::MatrixXd& decodings);
+[[nodiscard]] Canvas decoding_picture(const SubdomainGrid& grid, const Eigen::MatrixXd& draws,
+                                      const Eigen::MatrixXd& decodings);
 
 /// What the codes of validation draws are like.
 struct CodeFigures {
@@ -41,7 +43,8 @@ struct CodeFigures {
   Eigen::VectorXd divergence;  ///< per code
   Eigen::VectorXd cell_rms;    ///< of the reconstruction, decades
 };
-/// The two codes that say most against each other, all codes as a histogram, divergence per code, error over depth.
+/// The two codes that say most against each other, all codes as a histogram, divergence per code, error over
+/// depth.
 [[nodiscard]] Canvas code_picture(const SubdomainGrid& grid, const CodeFigures& figures);
 
 }  // namespace lodestone::io::report

@@ -21,16 +21,21 @@ void write_header(Hdf5Sink& sink, const std::string& format) {
   sink.attribute("", "format_version", version);
 }
 
-void require_format(const Hdf5Source& source, const std::string& path, const std::vector<std::string>& formats) {
-  const std::string got = source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
+void require_format(const Hdf5Source& source, const std::string& path,
+                    const std::vector<std::string>& formats) {
+  const std::string got =
+      source.has_attribute("", "format") ? source.attribute("", "format") : "no attribute 'format'";
   if (std::find(formats.begin(), formats.end(), got) == formats.end()) {
-    throw core::FormatError("io::read_result", "{}: expected a '{}' file, got {}; is it the right file?", path,
-                            fmt::join(formats, "' or '"), got);
+    throw core::FormatError("io::read_result", "{}: expected a '{}' file, got {}; is it the right file?",
+                            path, fmt::join(formats, "' or '"), got);
   }
-  const std::string given = source.has_attribute("", "format_version") ? source.attribute("", "format_version") : "none";
+  const std::string given =
+      source.has_attribute("", "format_version") ? source.attribute("", "format_version") : "none";
   if (given != version) {
-    throw core::FormatError("io::read_result", "{}: expected format version {}, got {}; read it with the program version that wrote it",
-                            path, version, given);
+    throw core::FormatError(
+        "io::read_result",
+        "{}: expected format version {}, got {}; read it with the program version that wrote it", path,
+        version, given);
   }
 }
 
@@ -44,20 +49,22 @@ void write_scalar(Hdf5Sink& sink, const std::string& name, double value, const s
 double read_scalar(const Hdf5Source& source, const std::string& name) {
   const std::vector<double> values = core::read_doubles(source, name);
   if (values.size() != 1) {
-    throw core::FormatError("io::read_result", "array '{}': expected one number, got {}", name, values.size());
+    throw core::FormatError("io::read_result", "array '{}': expected one number, got {}", name,
+                            values.size());
   }
   return values[0];
 }
 
-void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values, const std::string& units) {
+void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values,
+                  const std::string& units) {
   core::write_vector(sink, name, values);
   if (!units.empty()) {
     sink.attribute(name, "units", units);
   }
 }
 
-void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns,
-                 const std::string& units) {
+void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows,
+                 int n_columns, const std::string& units) {
   sink.write(name, {core::DType::f64, {n_rows, n_columns}},
              std::as_bytes(std::span(values.data(), static_cast<std::size_t>(values.size()))));
   sink.attribute(name, "units", units);
@@ -72,7 +79,8 @@ void write_grid(Hdf5Sink& sink, const mesh::Section2D& section) {
   const auto& grid = section.grid;
   write_values(sink, "model/y_edges_m", grid.y_edges_m(), "m");
   write_values(sink, "model/z_edges_m", grid.z_edges_m(), "m");
-  sink.attribute("model/z_edges_m", "measured_from", grid.reference() == mesh::DepthReference::surface ? draped : level);
+  sink.attribute("model/z_edges_m", "measured_from",
+                 grid.reference() == mesh::DepthReference::surface ? draped : level);
   write_values(sink, "model/surface_y_m", section.surface.y_m(), "m");
   write_values(sink, "model/surface_z_m", section.surface.z_m(), "m");
   if (!section.sea) return;
@@ -83,7 +91,9 @@ void write_grid(Hdf5Sink& sink, const mesh::Section2D& section) {
 mesh::TensorGrid2D read_grid(const Hdf5Source& source) {
   const std::string reference = source.attribute("model/z_edges_m", "measured_from");
   if (reference != draped && reference != level) {
-    throw core::FormatError("io::read_result", "model/z_edges_m@measured_from: expected '{}' or '{}', got '{}'", draped, level, reference);
+    throw core::FormatError("io::read_result",
+                            "model/z_edges_m@measured_from: expected '{}' or '{}', got '{}'", draped, level,
+                            reference);
   }
   return {core::read_doubles(source, "model/y_edges_m"), core::read_doubles(source, "model/z_edges_m"),
           reference == draped ? mesh::DepthReference::surface : mesh::DepthReference::datum};
@@ -95,7 +105,8 @@ mesh::Surface2D read_surface(const Hdf5Source& source) {
 
 std::optional<mesh::Sea> read_sea(const Hdf5Source& source) {
   if (!source.contains("model/sea_level_m")) return {};
-  return mesh::Sea{read_scalar(source, "model/sea_level_m"), read_scalar(source, "model/sea_resistivity_ohm_m")};
+  return mesh::Sea{read_scalar(source, "model/sea_level_m"),
+                   read_scalar(source, "model/sea_resistivity_ohm_m")};
 }
 
 }  // namespace lodestone::io::layout

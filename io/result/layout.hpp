@@ -23,16 +23,18 @@ inline constexpr const char* version = "1";
 /// Attributes of the root that say what the file is.
 void write_header(Hdf5Sink& sink, const std::string& format);
 /// errors: FormatError when the file is of none of these formats or of a newer version.
-void require_format(const Hdf5Source& source, const std::string& path, const std::vector<std::string>& formats);
+void require_format(const Hdf5Source& source, const std::string& path,
+                    const std::vector<std::string>& formats);
 
 void write_scalar(Hdf5Sink& sink, const std::string& name, double value, const std::string& units = {});
 [[nodiscard]] double read_scalar(const Hdf5Source& source, const std::string& name);
 
 /// A vector with its units.
-void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values, const std::string& units);
+void write_values(Hdf5Sink& sink, const std::string& name, std::span<const double> values,
+                  const std::string& units);
 /// Row-major cell values as (n_rows, n_columns).
-void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows, int n_columns,
-                 const std::string& units);
+void write_cells(Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows,
+                 int n_columns, const std::string& units);
 [[nodiscard]] Eigen::VectorXd read_values(const Hdf5Source& source, const std::string& name);
 
 /// Grid, surface and sea of a section.
@@ -43,10 +45,13 @@ void write_grid(Hdf5Sink& sink, const physics::mesh::Section2D& section);
 
 void write_learned_prior(Hdf5Sink& sink, const LearnedPrior& prior, const physics::mesh::TensorGrid2D& grid);
 /// Nothing where the file has none. errors: FormatError when parts do not fit the grid or each other.
-[[nodiscard]] std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid);
+[[nodiscard]] std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source,
+                                                             const physics::mesh::TensorGrid2D& grid);
 
-void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty, const physics::mesh::TensorGrid2D& grid);
+void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty,
+                       const physics::mesh::TensorGrid2D& grid);
 /// As above.
-[[nodiscard]] std::optional<Uncertainty> read_uncertainty(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid);
+[[nodiscard]] std::optional<Uncertainty> read_uncertainty(const Hdf5Source& source,
+                                                          const physics::mesh::TensorGrid2D& grid);
 
 }  // namespace lodestone::io::layout

@@ -19,11 +19,14 @@ auto texts_of(Region& region) {
 
 Eigen::VectorXd read_cells(const Hdf5Source& source, const std::string& name, Eigen::Index n) {
   Eigen::VectorXd values = read_values(source, name);
-  if (values.size() != n) throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, n, values.size());
+  if (values.size() != n)
+    throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, n,
+                            values.size());
   return values;
 }
 
-constexpr const char* coverage_columns = "distance_decades, relative_distance, chi_square, tail, data_share, verdict";
+constexpr const char* coverage_columns =
+    "distance_decades, relative_distance, chi_square, tail, data_share, verdict";
 constexpr int n_coverage_columns = 6;
 
 void write_coverage(Hdf5Sink& sink, const std::string& name, const std::vector<SubdomainRow>& rows) {
@@ -31,20 +34,23 @@ void write_coverage(Hdf5Sink& sink, const std::string& name, const std::vector<S
   Eigen::MatrixXd table(std::ssize(rows), n_coverage_columns);
   for (Eigen::Index i = 0; i < table.rows(); ++i) {
     const SubdomainRow& row = rows[static_cast<std::size_t>(i)];
-    table.row(i) << row.distance_decades, row.relative_distance, row.chi_square, row.tail, row.data_share, row.verdict;
+    table.row(i) << row.distance_decades, row.relative_distance, row.chi_square, row.tail, row.data_share,
+        row.verdict;
   }
   core::write_matrix(sink, name, table);
   sink.attribute(name, "columns", coverage_columns);
 }
 
-std::vector<SubdomainRow> read_coverage(const Hdf5Source& source, const std::string& name, Eigen::Index n_subdomains) {
+std::vector<SubdomainRow> read_coverage(const Hdf5Source& source, const std::string& name,
+                                        Eigen::Index n_subdomains) {
   if (!source.contains(name)) return {};
   const Eigen::MatrixXd table = core::read_matrix(source, name);
   if (table.rows() != n_subdomains || table.cols() != n_coverage_columns)
-    throw core::FormatError("io::read_result", "array '{}': expected {} × {} entries, got {} × {}", name, n_subdomains, n_coverage_columns,
-                            table.rows(), table.cols());
+    throw core::FormatError("io::read_result", "array '{}': expected {} × {} entries, got {} × {}", name,
+                            n_subdomains, n_coverage_columns, table.rows(), table.cols());
   std::vector<SubdomainRow> rows;
-  for (const auto& row : table.rowwise()) rows.push_back({row[0], row[1], row[2], row[3], row[4], static_cast<int>(row[5])});
+  for (const auto& row : table.rowwise())
+    rows.push_back({row[0], row[1], row[2], row[3], row[4], static_cast<int>(row[5])});
   return rows;
 }
 
@@ -52,7 +58,9 @@ LearnedRegion read_region(const Hdf5Source& source, const std::string& place) {
   LearnedRegion region;
   for (std::size_t k = 0; k < texts.size(); ++k) *texts_of(region)[k] = source.attribute(place, texts[k]);
   const auto box = core::read_doubles(source, place + "/box_m");
-  if (box.size() != 4) throw core::FormatError("io::read_result", "array '{}/box_m': expected 4 entries, got {}", place, box.size());
+  if (box.size() != 4)
+    throw core::FormatError("io::read_result", "array '{}/box_m': expected 4 entries, got {}", place,
+                            box.size());
   region.y_from_m = box[0], region.y_to_m = box[1], region.z_from_m = box[2], region.z_to_m = box[3];
   region.reconstruction_rms_decades = read_scalar(source, place + "/reconstruction_rms_decades");
   region.codes = core::read_matrix(source, place + "/codes").transpose();
@@ -65,8 +73,10 @@ LearnedRegion read_region(const Hdf5Source& source, const std::string& place) {
 void write_learned_prior(Hdf5Sink& sink, const LearnedPrior& prior, const physics::mesh::TensorGrid2D& grid) {
   const std::string place = std::string(group) + "/";
   write_cells(sink, place + "subdomain", prior.subdomain, grid.n_z(), grid.n_y(), "1");
-  write_cells(sink, place + "decoded_log10_resistivity", prior.decoded_log10_resistivity, grid.n_z(), grid.n_y(), "log10(ohm m)");
-  write_cells(sink, place + "deviation_decades", prior.deviation_decades, grid.n_z(), grid.n_y(), "log10(ohm m)");
+  write_cells(sink, place + "decoded_log10_resistivity", prior.decoded_log10_resistivity, grid.n_z(),
+              grid.n_y(), "log10(ohm m)");
+  write_cells(sink, place + "deviation_decades", prior.deviation_decades, grid.n_z(), grid.n_y(),
+              "log10(ohm m)");
   write_scalar(sink, place + "polished", prior.polished ? 1.0 : 0.0);
   write_scalar(sink, place + "features_rms", prior.features_rms, "1");
   write_scalar(sink, place + "final_rms", prior.final_rms, "1");
@@ -84,7 +94,8 @@ void write_learned_prior(Hdf5Sink& sink, const LearnedPrior& prior, const physic
   }
 }
 
-std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid) {
+std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source,
+                                               const physics::mesh::TensorGrid2D& grid) {
   const std::string place = std::string(group) + "/";
   if (!source.contains(place + "n_regions")) return std::nullopt;
   LearnedPrior prior;
@@ -94,9 +105,11 @@ std::optional<LearnedPrior> read_learned_prior(const Hdf5Source& source, const p
   prior.polished = read_scalar(source, place + "polished") != 0.0;
   prior.features_rms = read_scalar(source, place + "features_rms");
   prior.final_rms = read_scalar(source, place + "final_rms");
-  if (source.has_attribute(group, "coverage_in_words")) prior.coverage_in_words = source.attribute(group, "coverage_in_words");
+  if (source.has_attribute(group, "coverage_in_words"))
+    prior.coverage_in_words = source.attribute(group, "coverage_in_words");
   const double n = read_scalar(source, place + "n_regions");
-  for (std::size_t r = 0; static_cast<double>(r) < n; ++r) prior.regions.push_back(read_region(source, place_of(r)));
+  for (std::size_t r = 0; static_cast<double>(r) < n; ++r)
+    prior.regions.push_back(read_region(source, place_of(r)));
   return prior;
 }
 

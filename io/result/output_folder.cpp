@@ -12,8 +12,9 @@ void make_folder(const std::filesystem::path& path) {
   std::filesystem::create_directories(path, error);
   std::error_code ignored;
   if (error || !std::filesystem::is_directory(path, ignored)) {
-    throw core::FileError("io", "{}: expected to be able to make this folder, got: {}; check the path and its permissions", path.string(),
-                          error ? error.message() : "a file of that name stands there");
+    throw core::FileError(
+        "io", "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
+        path.string(), error ? error.message() : "a file of that name stands there");
   }
 }
 

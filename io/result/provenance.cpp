@@ -4,13 +4,13 @@
 #include "io/result/result.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <sys/utsname.h>
 #include <thread>
+#include <unistd.h>
 
 namespace lodestone::io {
 
@@ -32,13 +32,15 @@ std::string memory_size() {
   const long page_bytes = ::sysconf(_SC_PAGE_SIZE);
   constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
   return pages > 0 && page_bytes > 0
-             ? fmt::format("{:.1f} GiB", static_cast<double>(pages) * static_cast<double>(page_bytes) / bytes_per_gib)
+             ? fmt::format("{:.1f} GiB",
+                           static_cast<double>(pages) * static_cast<double>(page_bytes) / bytes_per_gib)
              : "unknown";
 }
 
 std::string system_name() {
   utsname facts{};
-  return ::uname(&facts) == 0 ? fmt::format("{} {} {}", facts.sysname, facts.release, facts.machine) : "unknown";
+  return ::uname(&facts) == 0 ? fmt::format("{} {} {}", facts.sysname, facts.release, facts.machine)
+                              : "unknown";
 }
 
 /// A home folder carries the name of its owner.

@@ -13,8 +13,10 @@ namespace mt = physics::mt;
 
 Eigen::VectorXd normalised_residuals(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
-  if (data.value.size() != n || data.sigma.size() != n || std::ssize(data.mask) != n || predicted.size() != n) {
-    throw core::ShapeError("io::normalised_residuals", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+  if (data.value.size() != n || data.sigma.size() != n || std::ssize(data.mask) != n ||
+      predicted.size() != n) {
+    throw core::ShapeError("io::normalised_residuals",
+                           "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
                            data.value.size(), data.sigma.size(), data.mask.size(), predicted.size());
   }
   Eigen::VectorXd residual = Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
@@ -39,6 +41,9 @@ void RmsSum::add(double residual) {
   }
 }
 
-double RmsSum::rms() const { return count_ > 0 ? std::sqrt(sum_ / static_cast<double>(count_)) : std::numeric_limits<double>::quiet_NaN(); }
+double RmsSum::rms() const {
+  return count_ > 0 ? std::sqrt(sum_ / static_cast<double>(count_))
+                    : std::numeric_limits<double>::quiet_NaN();
+}
 
 }  // namespace lodestone::io

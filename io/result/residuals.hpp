@@ -7,9 +7,10 @@
 
 namespace lodestone::io {
 
-/// (observed − predicted)/σ, phase differences wrapped to (−180°, 180°]; NaN where masked or where a part is not finite.
-/// shapes: all (n_keys). errors: ShapeError.
-[[nodiscard]] Eigen::VectorXd normalised_residuals(const physics::mt::ObservedData& data, const Eigen::VectorXd& predicted);
+/// (observed − predicted)/σ, phase differences wrapped to (−180°, 180°]; NaN where masked or where a part is
+/// not finite. shapes: all (n_keys). errors: ShapeError.
+[[nodiscard]] Eigen::VectorXd normalised_residuals(const physics::mt::ObservedData& data,
+                                                   const Eigen::VectorXd& predicted);
 
 /// √ of the mean square of the finite values; NaN when there is none.
 class RmsSum {

@@ -36,17 +36,20 @@ struct Axes {
       }
     }
   }
-  [[nodiscard]] std::vector<std::int64_t> shape() const { return {std::ssize(frequencies_hz), std::ssize(sites)}; }
+  [[nodiscard]] std::vector<std::int64_t> shape() const {
+    return {std::ssize(frequencies_hz), std::ssize(sites)};
+  }
   [[nodiscard]] std::size_t count() const { return frequencies_hz.size() * sites.size(); }
 };
 
-void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes, const std::vector<mt::Complex>& values,
-                 const std::string& units) {
+void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes,
+                 const std::vector<mt::Complex>& values, const std::string& units) {
   sink.write(name, {core::DType::c128, axes.shape()}, std::as_bytes(std::span(values)));
   sink.attribute(name, "units", units);
 }
 
-void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes, const std::vector<double>& values, const std::string& units) {
+void write_array(Hdf5Sink& sink, const std::string& name, const Axes& axes, const std::vector<double>& values,
+                 const std::string& units) {
   sink.write(name, {core::DType::f64, axes.shape()}, std::as_bytes(std::span(values)));
   sink.attribute(name, "units", units);
 }
@@ -61,7 +64,8 @@ void write_mode(Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes
       continue;
     }
     any = true;
-    const std::size_t at = place_of(response.frequency_hz, axes.frequencies_hz) * axes.sites.size() + place_of(response.site, axes.sites);
+    const std::size_t at = place_of(response.frequency_hz, axes.frequencies_hz) * axes.sites.size() +
+                           place_of(response.site, axes.sites);
     impedance[at] = response.impedance_ohm;
     tipper[at] = response.tipper;
     rho[at] = mt::apparent_resistivity_ohm_m(response.impedance_ohm, response.frequency_hz);
@@ -82,9 +86,11 @@ void write_mode(Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes
 /// Per site in `definition`; for all of them, or "mixed", as an attribute of the file.
 void write_definitions(Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes axes) {
   std::vector<std::string> names(axes.sites.size());
-  for (const mt::Response& response : responses) names[place_of(response.site, axes.sites)] = name_of(response.definition);
+  for (const mt::Response& response : responses)
+    names[place_of(response.site, axes.sites)] = name_of(response.definition);
   sink.texts("definition", names);
-  const bool same = std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); });
+  const bool same =
+      std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); });
   sink.attribute("", "definition", same ? names.front() : "mixed");
 }
 
@@ -92,7 +98,8 @@ void write_definitions(Hdf5Sink& sink, const std::vector<mt::Response>& response
 
 void write_responses_hdf5(const std::filesystem::path& path, const std::vector<mt::Response>& responses) {
   if (responses.empty()) {
-    throw core::InvalidArgument("io::write_responses_hdf5", "{}: expected at least one response, got none", path.string());
+    throw core::InvalidArgument("io::write_responses_hdf5", "{}: expected at least one response, got none",
+                                path.string());
   }
   const Axes axes(responses);
   std::vector<double> period_s(axes.frequencies_hz.size());

@@ -37,7 +37,8 @@ struct Provenance {
   std::string started_utc, finished_utc;                  ///< ISO 8601
   std::vector<std::pair<std::string, std::string>> host;  ///< processor, cores, memory, system, ranks …
 };
-/// Version, build and host of this process, and the time now as start. The home folder in the command line becomes "~".
+/// Version, build and host of this process, and the time now as start. The home folder in the command line
+/// becomes "~".
 [[nodiscard]] Provenance make_provenance(const std::string& command_line, int n_ranks);
 [[nodiscard]] std::string utc_now();  ///< "2024-05-31T12:00:00Z"
 
@@ -53,8 +54,8 @@ struct ProfileGeometry {
   double azimuth_deg = 0.0;        ///< of y, clockwise from north
   physics::mt::PlanePoint origin;  ///< of y = 0 in the projection's plane
   double origin_latitude_deg = 0.0, origin_longitude_deg = 0.0;
-  std::string projection;                         ///< definition understood by PROJ; empty: none (synthetic data)
-  std::string distance = "projected";             ///< "projected" or "running_sum"
+  std::string projection;              ///< definition understood by PROJ; empty: none (synthetic data)
+  std::string distance = "projected";  ///< "projected" or "running_sum"
   std::vector<physics::mt::PlanePoint> stations;  ///< per station, in the same plane; may be empty
   std::vector<double> offset_m;                   ///< per station, distance from the line; may be empty
 };
@@ -71,10 +72,10 @@ struct InversionResult {
   physics::mesh::Surface2D surface;
   std::optional<physics::mesh::Sea> sea;
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
-  std::vector<StaticShift> static_shifts;                      ///< none: not among the unknowns; `predicted` contains them
-  double static_shift_sigma_decades = 0.0;                     ///< of their prior
-  std::optional<LearnedPrior> learned_prior;                   ///< where the run had one
-  std::optional<Uncertainty> uncertainty;                      ///< where it was asked for
+  std::vector<StaticShift> static_shifts;     ///< none: not among the unknowns; `predicted` contains them
+  double static_shift_sigma_decades = 0.0;    ///< of their prior
+  std::optional<LearnedPrior> learned_prior;  ///< where the run had one
+  std::optional<Uncertainty> uncertainty;     ///< where it was asked for
   ProfileGeometry profile;
   physics::mt::MeshSet2D meshes;         ///< forward meshes of the final responses
   physics::mt::Certificate certificate;  ///< no rows: none was made
@@ -85,7 +86,8 @@ struct InversionResult {
   [[nodiscard]] physics::mesh::Section2D section() const;
 };
 
-/// errors: FileError (nothing half-written is left), ShapeError when parts do not fit together. layout: docs/result-file.md
+/// errors: FileError (nothing half-written is left), ShapeError when parts do not fit together. layout:
+/// docs/result-file.md
 void write_result(const std::filesystem::path& path, const InversionResult& result);
 /// errors: FileError, FormatError (not a result file, cut off, parts do not fit).
 [[nodiscard]] InversionResult read_result(const std::filesystem::path& path);
@@ -94,8 +96,10 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
 void write_section_hdf5(const std::filesystem::path& path, const physics::mesh::Section2D& section);
 [[nodiscard]] physics::mesh::Section2D read_section_hdf5(const std::filesystem::path& path);
 
-/// Responses of a forward run as arrays (periods, sites): groups `te` and `tm` with impedance, apparent resistivity and phase (not folded), and the tipper
-/// in `te`; NaN where a response is not given. errors: FileError; InvalidArgument when there is none.
-void write_responses_hdf5(const std::filesystem::path& path, const std::vector<physics::mt::Response>& responses);
+/// Responses of a forward run as arrays (periods, sites): groups `te` and `tm` with impedance, apparent
+/// resistivity and phase (not folded), and the tipper in `te`; NaN where a response is not given. errors:
+/// FileError; InvalidArgument when there is none.
+void write_responses_hdf5(const std::filesystem::path& path,
+                          const std::vector<physics::mt::Response>& responses);
 
 }  // namespace lodestone::io

@@ -14,7 +14,8 @@ namespace {
 /// Every column of a table must have the same length.
 void require_size(const std::string& name, std::size_t got, std::size_t expected) {
   if (got != expected) {
-    throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, expected, got);
+    throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, expected,
+                            got);
   }
 }
 
@@ -30,12 +31,14 @@ std::vector<std::int64_t> integer_column(const Hdf5Source& source, const std::st
   return values;
 }
 
-std::vector<std::uint8_t> code_column(const Hdf5Source& source, const std::string& name, std::size_t n, int n_codes) {
+std::vector<std::uint8_t> code_column(const Hdf5Source& source, const std::string& name, std::size_t n,
+                                      int n_codes) {
   std::vector<std::uint8_t> codes = core::read_bytes(source, name);
   require_size(name, codes.size(), n);
   for (const std::uint8_t code : codes) {
     if (code >= n_codes) {
-      throw core::FormatError("io::read_result", "array '{}': expected codes below {}, got {}", name, n_codes, code);
+      throw core::FormatError("io::read_result", "array '{}': expected codes below {}, got {}", name, n_codes,
+                              code);
     }
   }
   return codes;
@@ -47,7 +50,9 @@ std::vector<std::string> text_column(const Hdf5Source& source, const std::string
   return texts;
 }
 
-std::string one_text(const Hdf5Source& source, const std::string& name) { return text_column(source, name, 1)[0]; }
+std::string one_text(const Hdf5Source& source, const std::string& name) {
+  return text_column(source, name, 1)[0];
+}
 
 int small_count(const Hdf5Source& source, const std::string& name) {
   const double value = layout::read_scalar(source, name);
@@ -57,7 +62,8 @@ int small_count(const Hdf5Source& source, const std::string& name) {
   return static_cast<int>(value);
 }
 
-std::vector<std::pair<std::string, std::string>> read_pairs(const Hdf5Source& source, const std::string& group) {
+std::vector<std::pair<std::string, std::string>> read_pairs(const Hdf5Source& source,
+                                                            const std::string& group) {
   const std::vector<std::string> names = core::read_texts(source, group + "/name");
   const std::vector<std::string> values = text_column(source, group + "/value", names.size());
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -92,7 +98,8 @@ std::vector<mt::Station> read_stations(const Hdf5Source& source) {
   return stations;
 }
 
-std::vector<mt::DatumKey> read_keys(const Hdf5Source& source, std::size_t n_frequencies, std::size_t n_stations) {
+std::vector<mt::DatumKey> read_keys(const Hdf5Source& source, std::size_t n_frequencies,
+                                    std::size_t n_stations) {
   const std::vector<std::int64_t> frequency = core::read_integers(source, "data/frequency");
   const auto station = integer_column(source, "data/station", frequency.size());
   const auto quantity = code_column(source, "data/quantity", frequency.size(), mt::n_quantities);
@@ -100,10 +107,12 @@ std::vector<mt::DatumKey> read_keys(const Hdf5Source& source, std::size_t n_freq
   for (std::size_t k = 0; k < frequency.size(); ++k) {
     if (frequency[k] < 0 || frequency[k] >= static_cast<std::int64_t>(n_frequencies) || station[k] < 0 ||
         station[k] >= static_cast<std::int64_t>(n_stations)) {
-      throw core::FormatError("io::read_result", "datum {}: expected a frequency below {} and a station below {}, got {} and {}", k,
-                              n_frequencies, n_stations, frequency[k], station[k]);
+      throw core::FormatError("io::read_result",
+                              "datum {}: expected a frequency below {} and a station below {}, got {} and {}",
+                              k, n_frequencies, n_stations, frequency[k], station[k]);
     }
-    keys.push_back({static_cast<mt::Quantity>(quantity[k]), static_cast<int>(frequency[k]), static_cast<int>(station[k])});
+    keys.push_back({static_cast<mt::Quantity>(quantity[k]), static_cast<int>(frequency[k]),
+                    static_cast<int>(station[k])});
   }
   return keys;
 }
@@ -119,15 +128,18 @@ void read_data(const Hdf5Source& source, InversionResult& result) {
   data.survey.frequencies_hz = core::read_doubles(source, "survey/frequency_hz");
   data.survey.keys = read_keys(source, data.survey.frequencies_hz.size(), data.survey.stations.size());
   const std::size_t n = data.survey.keys.size();
-  for (const std::uint8_t code : code_column(source, "data/mask", n, static_cast<int>(mt::MaskReason::bad_error) + 1)) {
+  for (const std::uint8_t code :
+       code_column(source, "data/mask", n, static_cast<int>(mt::MaskReason::bad_error) + 1)) {
     data.mask.push_back(static_cast<mt::MaskReason>(code));
   }
   data.interpolated = code_column(source, "data/interpolated", n, 2);
   data.value = values(source, "data/observed", n);
   data.sigma = values(source, "data/sigma", n);
   result.predicted = values(source, "data/predicted", n);
-  result.floors = {layout::read_scalar(source, "data/floor/impedance_relative"), layout::read_scalar(source, "data/floor/log10_rho"),
-                   layout::read_scalar(source, "data/floor/phase_deg"), layout::read_scalar(source, "data/floor/tipper_absolute")};
+  result.floors = {layout::read_scalar(source, "data/floor/impedance_relative"),
+                   layout::read_scalar(source, "data/floor/log10_rho"),
+                   layout::read_scalar(source, "data/floor/phase_deg"),
+                   layout::read_scalar(source, "data/floor/tipper_absolute")};
 }
 
 void read_static_shifts(const Hdf5Source& source, InversionResult& result) {
@@ -138,9 +150,11 @@ void read_static_shifts(const Hdf5Source& source, InversionResult& result) {
   const auto n_stations = static_cast<std::int64_t>(result.data.survey.stations.size());
   for (std::size_t k = 0; k < decades.size(); ++k) {
     if (station[k] < 0 || station[k] >= n_stations) {
-      throw core::FormatError("io::read_result", "static shift {}: expected a station below {}, got {}", k, n_stations, station[k]);
+      throw core::FormatError("io::read_result", "static shift {}: expected a station below {}, got {}", k,
+                              n_stations, station[k]);
     }
-    result.static_shifts.push_back({static_cast<mt::Mode>(mode[k]), static_cast<int>(station[k]), decades[k]});
+    result.static_shifts.push_back(
+        {static_cast<mt::Mode>(mode[k]), static_cast<int>(station[k]), decades[k]});
   }
   result.static_shift_sigma_decades = layout::read_scalar(source, "static_shift/sigma_decades");
 }
@@ -148,7 +162,8 @@ void read_static_shifts(const Hdf5Source& source, InversionResult& result) {
 ProfileGeometry read_profile(const Hdf5Source& source) {
   ProfileGeometry profile;
   profile.azimuth_deg = layout::read_scalar(source, "profile/azimuth_deg");
-  profile.origin = {layout::read_scalar(source, "profile/origin_north_m"), layout::read_scalar(source, "profile/origin_east_m")};
+  profile.origin = {layout::read_scalar(source, "profile/origin_north_m"),
+                    layout::read_scalar(source, "profile/origin_east_m")};
   profile.origin_latitude_deg = layout::read_scalar(source, "profile/origin_latitude_deg");
   profile.origin_longitude_deg = layout::read_scalar(source, "profile/origin_longitude_deg");
   profile.projection = source.attribute("profile", "projection");
@@ -174,11 +189,13 @@ mt::BandMesh read_mesh(const Hdf5Source& source, const std::string& group) {
   }
   const std::vector<std::int64_t> stored = core::read_integers(source, group + "/frequency");
   const bool has_sea = source.contains(group + "/n_sea");
-  const int n_air = small_count(source, group + "/n_air"), n_sea = has_sea ? small_count(source, group + "/n_sea") : 0;
-  return {.frequencies = std::vector<int>(stored.begin(), stored.end()),
-          .mesh = physics::mesh::QuadMesh2D(y, lines, n_air, n_sea),
-          .perfect_conductor_below = layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0,
-          .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0};
+  const int n_air = small_count(source, group + "/n_air"),
+            n_sea = has_sea ? small_count(source, group + "/n_sea") : 0;
+  return {
+      .frequencies = std::vector<int>(stored.begin(), stored.end()),
+      .mesh = physics::mesh::QuadMesh2D(y, lines, n_air, n_sea),
+      .perfect_conductor_below = layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0,
+      .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0};
 }
 
 mt::MeshSet2D read_meshes(const Hdf5Source& source) {
@@ -219,11 +236,13 @@ std::vector<IterationRow> read_history(const Hdf5Source& source) {
   const auto n_jacobian = integer_column(source, "history/n_jacobian", n);
   const auto seconds = column(source, "history/seconds", n);
   std::vector<std::string> stage(n, IterationRow{}.stage);
-  if (source.contains("history/stage")) stage = text_column(source, "history/stage", n);  // files of version 1 had no stages at first
+  if (source.contains("history/stage"))
+    stage = text_column(source, "history/stage", n);  // files of version 1 had no stages at first
   std::vector<IterationRow> history;
   for (std::size_t k = 0; k < n; ++k) {
-    history.push_back({static_cast<int>(iteration[k]), kind[k], lambda[k], rms[k], roughness[k], step[k], before[k],
-                       static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k], stage[k]});
+    history.push_back({static_cast<int>(iteration[k]), kind[k], lambda[k], rms[k], roughness[k], step[k],
+                       before[k], static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k],
+                       stage[k]});
   }
   return history;
 }
@@ -262,7 +281,8 @@ InversionResult read_result(const std::filesystem::path& path) {
   try {
     return read_all(source);
   } catch (const core::Error& error) {  // also grids and meshes that their constructors refuse
-    throw core::FormatError("io::read_result", "{}: the file is damaged or of another version: {}", path.string(), error.what());
+    throw core::FormatError("io::read_result", "{}: the file is damaged or of another version: {}",
+                            path.string(), error.what());
   }
 }
 

@@ -14,14 +14,17 @@ namespace {
 
 using TextPairs = std::vector<std::pair<std::string, std::string>>;
 
-std::span<const double> span_of(const Eigen::VectorXd& values) { return {values.data(), static_cast<std::size_t>(values.size())}; }
+std::span<const double> span_of(const Eigen::VectorXd& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
 
 void check(const InversionResult& result) {
   const Eigen::Index n_cells = result.grid.n_cells();
-  for (const auto& [name, size] :
-       {std::pair{"final", result.log10_resistivity.size()}, std::pair{"start", result.start_log10_resistivity.size()}}) {
+  for (const auto& [name, size] : {std::pair{"final", result.log10_resistivity.size()},
+                                   std::pair{"start", result.start_log10_resistivity.size()}}) {
     if (size != n_cells) {
-      throw core::ShapeError("io::write_result", "expected {} values in the {} model, got {}", n_cells, name, size);
+      throw core::ShapeError("io::write_result", "expected {} values in the {} model, got {}", n_cells, name,
+                             size);
     }
   }
   if (result.learned_prior) check(*result.learned_prior, n_cells);
@@ -29,28 +32,34 @@ void check(const InversionResult& result) {
   const std::size_t n_stations = result.data.survey.stations.size();
   for (const std::size_t size : {result.profile.stations.size(), result.profile.offset_m.size()}) {
     if (size != 0 && size != n_stations) {
-      throw core::ShapeError("io::write_result", "expected {} station positions and offsets in the profile geometry (or none), got {}",
-                             n_stations, size);
+      throw core::ShapeError(
+          "io::write_result",
+          "expected {} station positions and offsets in the profile geometry (or none), got {}", n_stations,
+          size);
     }
   }
-  if (!result.data.interpolated.empty() && result.data.interpolated.size() != result.data.survey.keys.size()) {
-    throw core::ShapeError("io::write_result", "expected {} interpolation flags (or none), got {}", result.data.survey.keys.size(),
-                           result.data.interpolated.size());
+  if (!result.data.interpolated.empty() &&
+      result.data.interpolated.size() != result.data.survey.keys.size()) {
+    throw core::ShapeError("io::write_result", "expected {} interpolation flags (or none), got {}",
+                           result.data.survey.keys.size(), result.data.interpolated.size());
   }
 }
 
 /// One member of every item as an array.
 template <class Item, class Get>
-void write_column(Hdf5Sink& sink, const std::string& name, const std::vector<Item>& items, const std::string& units, Get get) {
+void write_column(Hdf5Sink& sink, const std::string& name, const std::vector<Item>& items,
+                  const std::string& units, Get get) {
   std::vector<double> values(items.size());
-  std::transform(items.begin(), items.end(), values.begin(), [&](const Item& item) { return static_cast<double>(get(item)); });
+  std::transform(items.begin(), items.end(), values.begin(),
+                 [&](const Item& item) { return static_cast<double>(get(item)); });
   layout::write_values(sink, name, values, units);
 }
 
 template <class Item, class Get>
 void write_integer_column(Hdf5Sink& sink, const std::string& name, const std::vector<Item>& items, Get get) {
   std::vector<std::int64_t> values(items.size());
-  std::transform(items.begin(), items.end(), values.begin(), [&](const Item& item) { return static_cast<std::int64_t>(get(item)); });
+  std::transform(items.begin(), items.end(), values.begin(),
+                 [&](const Item& item) { return static_cast<std::int64_t>(get(item)); });
   core::write_vector(sink, name, std::span<const std::int64_t>(values));
 }
 
@@ -81,13 +90,17 @@ void write_survey(Hdf5Sink& sink, const mt::Survey2D& survey) {
   const std::string group = "survey/station/";
   write_text_column(sink, group + "name", survey.stations, [](const mt::Station& s) { return s.name; });
   write_column(sink, group + "y_m", survey.stations, "m", [](const mt::Station& s) { return s.y_m; });
-  write_column(sink, group + "latitude_deg", survey.stations, "degree", [](const mt::Station& s) { return s.latitude_deg; });
-  write_column(sink, group + "longitude_deg", survey.stations, "degree", [](const mt::Station& s) { return s.longitude_deg; });
-  write_column(sink, group + "elevation_m", survey.stations, "m", [](const mt::Station& s) { return s.elevation_m; });
+  write_column(sink, group + "latitude_deg", survey.stations, "degree",
+               [](const mt::Station& s) { return s.latitude_deg; });
+  write_column(sink, group + "longitude_deg", survey.stations, "degree",
+               [](const mt::Station& s) { return s.longitude_deg; });
+  write_column(sink, group + "elevation_m", survey.stations, "m",
+               [](const mt::Station& s) { return s.elevation_m; });
   layout::write_values(sink, "survey/frequency_hz", survey.frequencies_hz, "Hz");
 }
 
-void write_codes(Hdf5Sink& sink, const std::string& name, const std::vector<std::uint8_t>& codes, const std::vector<std::string>& meaning) {
+void write_codes(Hdf5Sink& sink, const std::string& name, const std::vector<std::uint8_t>& codes,
+                 const std::vector<std::string>& meaning) {
   core::write_vector(sink, name, std::span<const std::uint8_t>(codes));
   std::string text;
   for (std::size_t k = 0; k < meaning.size(); ++k) {
@@ -112,10 +125,13 @@ void write_data_keys(Hdf5Sink& sink, const mt::ObservedData& data) {
   }
   write_codes(sink, "data/quantity", quantity, quantities);
   write_codes(sink, "data/mask", mask, reasons);
-  write_integer_column(sink, "data/frequency", data.survey.keys, [](const mt::DatumKey& key) { return key.frequency; });
-  write_integer_column(sink, "data/station", data.survey.keys, [](const mt::DatumKey& key) { return key.station; });
+  write_integer_column(sink, "data/frequency", data.survey.keys,
+                       [](const mt::DatumKey& key) { return key.frequency; });
+  write_integer_column(sink, "data/station", data.survey.keys,
+                       [](const mt::DatumKey& key) { return key.station; });
   const std::vector<std::uint8_t> none(data.survey.keys.size(), 0);
-  write_codes(sink, "data/interpolated", data.interpolated.empty() ? none : data.interpolated, {"measured", "interpolated"});
+  write_codes(sink, "data/interpolated", data.interpolated.empty() ? none : data.interpolated,
+              {"measured", "interpolated"});
 }
 
 void write_data(Hdf5Sink& sink, const InversionResult& result) {
@@ -134,10 +150,13 @@ void write_data(Hdf5Sink& sink, const InversionResult& result) {
 void write_static_shifts(Hdf5Sink& sink, const InversionResult& result) {
   if (result.static_shifts.empty()) return;
   std::vector<std::uint8_t> modes;
-  for (const StaticShift& shift : result.static_shifts) modes.push_back(static_cast<std::uint8_t>(shift.mode));
+  for (const StaticShift& shift : result.static_shifts)
+    modes.push_back(static_cast<std::uint8_t>(shift.mode));
   write_codes(sink, "static_shift/mode", modes, {"TE", "TM"});
-  write_integer_column(sink, "static_shift/station", result.static_shifts, [](const StaticShift& shift) { return shift.station; });
-  write_column(sink, "static_shift/decades", result.static_shifts, "log10(ohm m)", [](const StaticShift& shift) { return shift.decades; });
+  write_integer_column(sink, "static_shift/station", result.static_shifts,
+                       [](const StaticShift& shift) { return shift.station; });
+  write_column(sink, "static_shift/decades", result.static_shifts, "log10(ohm m)",
+               [](const StaticShift& shift) { return shift.decades; });
   layout::write_scalar(sink, "static_shift/sigma_decades", result.static_shift_sigma_decades, "log10(ohm m)");
 }
 
@@ -149,8 +168,10 @@ void write_profile(Hdf5Sink& sink, const ProfileGeometry& profile) {
   layout::write_scalar(sink, "profile/origin_longitude_deg", profile.origin_longitude_deg, "degree");
   sink.attribute("profile", "projection", profile.projection);
   sink.attribute("profile", "distance", profile.distance);
-  write_column(sink, "profile/station_north_m", profile.stations, "m", [](const mt::PlanePoint& p) { return p.north_m; });
-  write_column(sink, "profile/station_east_m", profile.stations, "m", [](const mt::PlanePoint& p) { return p.east_m; });
+  write_column(sink, "profile/station_north_m", profile.stations, "m",
+               [](const mt::PlanePoint& p) { return p.north_m; });
+  write_column(sink, "profile/station_east_m", profile.stations, "m",
+               [](const mt::PlanePoint& p) { return p.east_m; });
   layout::write_values(sink, "profile/station_offset_m", profile.offset_m, "m");
 }
 
@@ -163,7 +184,8 @@ void write_mesh(Hdf5Sink& sink, const std::string& group, const mt::BandMesh& ba
     }
   }
   layout::write_values(sink, group + "/y_m", mesh.lines_m(), "m");
-  sink.write(group + "/z_m", {core::DType::f64, {mesh.n_y() + 1, mesh.n_z() + 1}}, std::as_bytes(std::span(z_m)));
+  sink.write(group + "/z_m", {core::DType::f64, {mesh.n_y() + 1, mesh.n_z() + 1}},
+             std::as_bytes(std::span(z_m)));
   sink.attribute(group + "/z_m", "units", "m");
   layout::write_scalar(sink, group + "/n_air", mesh.n_air());
   layout::write_scalar(sink, group + "/perfect_conductor_below", band.perfect_conductor_below ? 1.0 : 0.0);
@@ -184,14 +206,18 @@ void write_meshes(Hdf5Sink& sink, const mt::MeshSet2D& meshes) {
 
 void write_certificate(Hdf5Sink& sink, const mt::Certificate& certificate) {
   using Row = mt::CertificateRow;
-  layout::write_scalar(sink, "certificate/tolerance_rho_a_percent", certificate.tolerance.rho_a_percent, "percent");
+  layout::write_scalar(sink, "certificate/tolerance_rho_a_percent", certificate.tolerance.rho_a_percent,
+                       "percent");
   layout::write_scalar(sink, "certificate/tolerance_phase_deg", certificate.tolerance.phase_deg, "degree");
   layout::write_scalar(sink, "certificate/all_passed", certificate.passed ? 1.0 : 0.0);
   write_text_column(sink, "certificate/check", certificate.rows, [](const Row& row) { return row.check; });
   write_text_column(sink, "certificate/where", certificate.rows, [](const Row& row) { return row.where; });
-  write_column(sink, "certificate/rho_a_percent", certificate.rows, "percent", [](const Row& row) { return row.worst.rho_a_percent; });
-  write_column(sink, "certificate/phase_deg", certificate.rows, "degree", [](const Row& row) { return row.worst.phase_deg; });
-  write_integer_column(sink, "certificate/passed", certificate.rows, [](const Row& row) { return row.passed ? 1 : 0; });
+  write_column(sink, "certificate/rho_a_percent", certificate.rows, "percent",
+               [](const Row& row) { return row.worst.rho_a_percent; });
+  write_column(sink, "certificate/phase_deg", certificate.rows, "degree",
+               [](const Row& row) { return row.worst.phase_deg; });
+  write_integer_column(sink, "certificate/passed", certificate.rows,
+                       [](const Row& row) { return row.passed ? 1 : 0; });
 }
 
 void write_history(Hdf5Sink& sink, const std::vector<IterationRow>& history) {
@@ -224,9 +250,10 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   write_survey(sink, result.data.survey);
   write_data(sink, result);
   layout::write_grid(sink, result.section());
-  layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
-  layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity, result.grid.n_z(), result.grid.n_y(),
-                      "log10(ohm m)");
+  layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(),
+                      result.grid.n_y(), "log10(ohm m)");
+  layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity,
+                      result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
   write_static_shifts(sink, result);
   if (result.learned_prior) layout::write_learned_prior(sink, *result.learned_prior, result.grid);
   if (result.uncertainty) layout::write_uncertainty(sink, *result.uncertainty, result.grid);

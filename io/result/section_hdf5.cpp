@@ -9,14 +9,14 @@ namespace mesh = physics::mesh;
 
 void write_section_hdf5(const std::filesystem::path& path, const mesh::Section2D& section) {
   if (section.resistivity_ohm_m.size() != section.grid.n_cells()) {
-    throw core::ShapeError("io::write_section_hdf5", "expected {} resistivities, got {}", section.grid.n_cells(),
-                           section.resistivity_ohm_m.size());
+    throw core::ShapeError("io::write_section_hdf5", "expected {} resistivities, got {}",
+                           section.grid.n_cells(), section.resistivity_ohm_m.size());
   }
   Hdf5Sink sink(path);
   layout::write_header(sink, layout::section_format);
   layout::write_grid(sink, section);
-  layout::write_cells(sink, "model/log10_resistivity", section.resistivity_ohm_m.array().log10().matrix(), section.grid.n_z(),
-                      section.grid.n_y(), "log10(ohm m)");
+  layout::write_cells(sink, "model/log10_resistivity", section.resistivity_ohm_m.array().log10().matrix(),
+                      section.grid.n_z(), section.grid.n_y(), "log10(ohm m)");
   sink.commit();
 }
 
@@ -24,15 +24,16 @@ mesh::Section2D read_section_hdf5(const std::filesystem::path& path) {
   const Hdf5Source source(path);
   layout::require_format(source, path.string(), {layout::section_format, layout::result_format});
   const auto build = [&] {
-    return mesh::Section2D{layout::read_grid(source),
-                           Eigen::pow(10.0, layout::read_values(source, "model/log10_resistivity").array()).matrix(),
-                           layout::read_surface(source), layout::read_sea(source)};
+    return mesh::Section2D{
+        layout::read_grid(source),
+        Eigen::pow(10.0, layout::read_values(source, "model/log10_resistivity").array()).matrix(),
+        layout::read_surface(source), layout::read_sea(source)};
   };
   try {
     mesh::Section2D section = build();
     if (section.resistivity_ohm_m.size() != section.grid.n_cells()) {
-      throw core::FormatError("io::read_section_hdf5", "{}: expected {} resistivities, got {}", path.string(), section.grid.n_cells(),
-                              section.resistivity_ohm_m.size());
+      throw core::FormatError("io::read_section_hdf5", "{}: expected {} resistivities, got {}", path.string(),
+                              section.grid.n_cells(), section.resistivity_ohm_m.size());
     }
     return section;
   } catch (const core::FormatError&) {

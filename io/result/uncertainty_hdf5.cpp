@@ -57,7 +57,8 @@ std::array<Scalar, 6> scalars_of(EnsembleSpread& e) {
 
 template <class Spread>
 void write(Hdf5Sink& sink, const std::string& group, Spread spread, const physics::mesh::TensorGrid2D& grid) {
-  for (const Cells& each : cells_of(spread)) write_cells(sink, group + "/" + each.name, *each.values, grid.n_z(), grid.n_y(), each.units);
+  for (const Cells& each : cells_of(spread))
+    write_cells(sink, group + "/" + each.name, *each.values, grid.n_z(), grid.n_y(), each.units);
   for (const Scalar& each : scalars_of(spread)) write_scalar(sink, group + "/" + each.name, *each.value);
   sink.attribute(group, "unknowns", spread.unknowns);
 }
@@ -69,7 +70,8 @@ Spread read(const Hdf5Source& source, const std::string& group, const physics::m
     const std::string name = group + "/" + each.name;
     *each.values = read_values(source, name);
     if (each.values->size() != grid.n_cells())
-      throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, grid.n_cells(), each.values->size());
+      throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name,
+                              grid.n_cells(), each.values->size());
   }
   for (const Scalar& each : scalars_of(spread)) *each.value = read_scalar(source, group + "/" + each.name);
   spread.unknowns = source.attribute(group, "unknowns");
@@ -78,7 +80,8 @@ Spread read(const Hdf5Source& source, const std::string& group, const physics::m
 
 }  // namespace
 
-void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty, const physics::mesh::TensorGrid2D& grid) {
+void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty,
+                       const physics::mesh::TensorGrid2D& grid) {
   if (uncertainty.posterior) write(sink, posterior_group, *uncertainty.posterior, grid);
   if (!uncertainty.ensemble) return;
   const EnsembleSpread& ensemble = *uncertainty.ensemble;
@@ -87,18 +90,23 @@ void write_uncertainty(Hdf5Sink& sink, const Uncertainty& uncertainty, const phy
                                            static_cast<std::int64_t>(ensemble.seed)};
   const std::string name = std::string(ensemble_group) + "/counts";
   core::write_vector(sink, name, std::span<const std::int64_t>(counts));
-  sink.attribute(name, "meaning", "samples with a model, samples that failed, samples whose steps ran out, seed");
+  sink.attribute(name, "meaning",
+                 "samples with a model, samples that failed, samples whose steps ran out, seed");
 }
 
-std::optional<Uncertainty> read_uncertainty(const Hdf5Source& source, const physics::mesh::TensorGrid2D& grid) {
+std::optional<Uncertainty> read_uncertainty(const Hdf5Source& source,
+                                            const physics::mesh::TensorGrid2D& grid) {
   Uncertainty uncertainty;
   if (source.contains(std::string(posterior_group) + "/lambda"))
     uncertainty.posterior = read<PosteriorSpread>(source, posterior_group, grid);
   const std::string name = std::string(ensemble_group) + "/counts";
   if (source.contains(name)) {
-    EnsembleSpread& ensemble = uncertainty.ensemble.emplace(read<EnsembleSpread>(source, ensemble_group, grid));
+    EnsembleSpread& ensemble =
+        uncertainty.ensemble.emplace(read<EnsembleSpread>(source, ensemble_group, grid));
     const auto counts = core::read_integers(source, name);
-    if (counts.size() != 4) throw core::FormatError("io::read_result", "array '{}': expected 4 entries, got {}", name, counts.size());
+    if (counts.size() != 4)
+      throw core::FormatError("io::read_result", "array '{}': expected 4 entries, got {}", name,
+                              counts.size());
     ensemble.n_samples = static_cast<int>(counts[0]);
     ensemble.n_failed = static_cast<int>(counts[1]);
     ensemble.n_unconverged = static_cast<int>(counts[2]);

@@ -6,7 +6,8 @@
 
 namespace lodestone::io {
 
-/// Text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control characters become '?'.
+/// Text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control characters become
+/// '?'.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace lodestone::io

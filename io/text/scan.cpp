@@ -20,7 +20,9 @@ bool means_nan(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
   const std::string w = lower(word);
   if (w == "nan" || w == "inf" || w == "infinity") return true;
-  if (w.find("#ind") != std::string::npos || w.find("#inf") != std::string::npos || w.find("#qnan") != std::string::npos) return true;
+  if (w.find("#ind") != std::string::npos || w.find("#inf") != std::string::npos ||
+      w.find("#qnan") != std::string::npos)
+    return true;
   return !w.empty() && w.find_first_not_of('*') == std::string::npos;
 }
 
@@ -29,14 +31,16 @@ std::string with_plain_exponent(std::string_view word) {
   std::string out;
   for (std::size_t i = 0; i < word.size(); ++i) {
     const char c = lower_char(word[i]);
-    const bool bare_exponent = (c == '-' || c == '+') && i > 0 && (is_digit(word[i - 1]) || word[i - 1] == '.');
+    const bool bare_exponent =
+        (c == '-' || c == '+') && i > 0 && (is_digit(word[i - 1]) || word[i - 1] == '.');
     if (bare_exponent) out += 'e';
     out += c == 'd' ? 'e' : c;
   }
   return out;
 }
 
-/// from_chars reports both overflow and underflow as out of range: tell them apart by the sign of the exponent.
+/// from_chars reports both overflow and underflow as out of range: tell them apart by the sign of the
+/// exponent.
 double out_of_range_value(const std::string& word) {
   const auto exponent = word.find('e');
   const bool tiny = exponent != std::string::npos && exponent + 1 < word.size() && word[exponent + 1] == '-';
@@ -99,8 +103,10 @@ std::optional<double> number(std::string_view word) {
   if (!word.empty() && word.front() == '+') word.remove_prefix(1);
   if (word.empty()) return std::nullopt;
   const char first = word.front();
-  if (!is_digit(first) && first != '-' && first != '.') return means_nan(word) ? std::optional(std::nan("")) : std::nullopt;
-  if (const auto value = parsed(word)) return std::isfinite(*value) ? *value : (means_nan(word) ? std::nan("") : *value);
+  if (!is_digit(first) && first != '-' && first != '.')
+    return means_nan(word) ? std::optional(std::nan("")) : std::nullopt;
+  if (const auto value = parsed(word))
+    return std::isfinite(*value) ? *value : (means_nan(word) ? std::nan("") : *value);
   if (means_nan(word)) return std::nan("");
   return parsed(with_plain_exponent(word));
 }
@@ -113,7 +119,9 @@ std::optional<int> integer(std::string_view word) {
   return value;
 }
 
-std::string shortest(double value, std::string_view empty) { return std::isnan(value) ? std::string(empty) : fmt::format("{}", value); }
+std::string shortest(double value, std::string_view empty) {
+  return std::isnan(value) ? std::string(empty) : fmt::format("{}", value);
+}
 
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out(text.substr(0, limit));

@@ -17,7 +17,8 @@ namespace lodestone::io {
 /// Words between blanks, tabs and line ends.
 [[nodiscard]] std::vector<std::string_view> words(std::string_view text);
 
-/// A whole word as a number: also `1.0D-03`, `1.23-103`, a leading plus; `nan`, `inf`, `****` and `1.#IND` give NaN. Empty when it is no number.
+/// A whole word as a number: also `1.0D-03`, `1.23-103`, a leading plus; `nan`, `inf`, `****` and `1.#IND`
+/// give NaN. Empty when it is no number.
 [[nodiscard]] std::optional<double> number(std::string_view word);
 /// A whole word as a non-negative or negative integer in the range of int. Empty when it is none.
 [[nodiscard]] std::optional<int> integer(std::string_view word);

@@ -24,22 +24,28 @@ constexpr std::size_t largest_text_file = std::size_t{1} << 31;
 void check_is_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw core::FileError("io", "{}: expected a file, but there is none; check the path", path);
-  if (std::filesystem::is_directory(status)) throw core::FileError("io", "{}: expected a file, got a folder; name a file inside it", path);
+  if (!std::filesystem::exists(status))
+    throw core::FileError("io", "{}: expected a file, but there is none; check the path", path);
+  if (std::filesystem::is_directory(status))
+    throw core::FileError("io", "{}: expected a file, got a folder; name a file inside it", path);
 }
 
 std::string read_at_most(const std::string& path, std::size_t limit) {
   check_is_file(path);
   const FilePointer file(std::fopen(path.c_str(), "rb"));
-  if (!file) throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path, std::strerror(errno));
+  if (!file)
+    throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path,
+                          std::strerror(errno));
   std::string bytes;
   std::string buffer(std::size_t{1} << 16, '\0');
   while (bytes.size() < limit) {
-    const std::size_t n = std::fread(buffer.data(), 1, std::min(buffer.size(), limit - bytes.size()), file.get());
+    const std::size_t n =
+        std::fread(buffer.data(), 1, std::min(buffer.size(), limit - bytes.size()), file.get());
     if (n == 0) break;
     bytes.append(buffer, 0, n);
   }
-  if (std::ferror(file.get()) != 0) throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
+  if (std::ferror(file.get()) != 0)
+    throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
   return bytes;
 }
 
@@ -47,7 +53,8 @@ std::string read_at_most(const std::string& path, std::size_t limit) {
 
 std::string read_bytes(const std::string& path) {
   std::string bytes = read_at_most(path, largest_text_file + 1);
-  if (bytes.size() > largest_text_file) throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
+  if (bytes.size() > largest_text_file)
+    throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
   return bytes;
 }
 
@@ -56,7 +63,8 @@ std::string read_bytes_up_to(const std::string& path, std::size_t n) { return re
 void write_bytes_atomically(const std::string& path, std::string_view bytes) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);  // what fails here is reported by the writer
+  if (!folder.empty())
+    std::filesystem::create_directories(folder, error);  // what fails here is reported by the writer
   core::write_file(path, bytes);
 }
 

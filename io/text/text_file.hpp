@@ -12,8 +12,9 @@ namespace lodestone::io {
 /// At most the first n bytes. errors: as above, but any size.
 [[nodiscard]] std::string read_bytes_up_to(const std::string& path, std::size_t n);
 
-/// Writes to a temporary name in the same folder, flushes, then renames: readers see the old file or the whole new one. Makes missing parent folders.
-/// errors: FileError (full disk, no permission); the temporary file is removed.
+/// Writes to a temporary name in the same folder, flushes, then renames: readers see the old file or the
+/// whole new one. Makes missing parent folders. errors: FileError (full disk, no permission); the temporary
+/// file is removed.
 void write_bytes_atomically(const std::string& path, std::string_view bytes);
 
 /// Lines without their ends (LF, CRLF or lone CR), a byte-order mark removed.

@@ -17,15 +17,18 @@ using physics::mesh::Surface2D;
 using physics::mesh::TensorGrid2D;
 
 constexpr const char* component = "io::read_model_toml";
-constexpr double outer_column_m = 1000.0;  ///< least width of the outermost columns, which continue without end anyway
+constexpr double outer_column_m =
+    1000.0;  ///< least width of the outermost columns, which continue without end anyway
 constexpr double most_cells = 4e6;
 
 /// Sorted, without values closer than a micrometre.
 std::vector<double> distinct(std::vector<double> values) {
   constexpr double same_m = 1e-6;
-  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }), values.end());
+  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }),
+               values.end());
   std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end(), [](double a, double b) { return b - a < same_m; }), values.end());
+  values.erase(std::unique(values.begin(), values.end(), [](double a, double b) { return b - a < same_m; }),
+               values.end());
   return values;
 }
 
@@ -45,7 +48,8 @@ std::vector<double> y_edges(const SectionShapes& shapes, const Surface2D& surfac
 std::vector<double> z_edges(const SectionShapes& shapes, const Surface2D& surface, DepthReference reference) {
   std::vector<double> edges = shapes.z_lines_m();
   edges.push_back(0.0);
-  if (reference == DepthReference::datum) edges.push_back(*std::min_element(surface.z_m().begin(), surface.z_m().end()));
+  if (reference == DepthReference::datum)
+    edges.push_back(*std::min_element(surface.z_m().begin(), surface.z_m().end()));
   edges = distinct(std::move(edges));
   if (reference == DepthReference::surface) {
     edges.erase(edges.begin(), std::lower_bound(edges.begin(), edges.end(), 0.0));
@@ -59,7 +63,8 @@ Eigen::VectorXd fill(const TensorGrid2D& grid, const SectionShapes& shapes) {
   Eigen::VectorXd resistivity(grid.n_cells());
   for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
     for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
-      resistivity[grid.index(static_cast<int>(iz), static_cast<int>(iy))] = shapes.resistivity_ohm_m({y[iy], y[iy + 1], z[iz], z[iz + 1]});
+      resistivity[grid.index(static_cast<int>(iz), static_cast<int>(iy))] =
+          shapes.resistivity_ohm_m({y[iy], y[iy + 1], z[iz], z[iz + 1]});
     }
   }
   return resistivity;
@@ -74,7 +79,8 @@ Section2D read_model_toml(const std::string& path, double refine) {
   const std::string reference_word = root.choice("depth_reference", {"surface", "datum"}, usual);
   const auto reference = reference_word == "surface" ? DepthReference::surface : DepthReference::datum;
   if (!root.has("background"))
-    throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none", path);
+    throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none",
+                            path);
   SectionShapes shapes = read_section_shapes(root, reference);
   shapes.refine = refine;
   Surface2D surface = read_section_surface(root);
@@ -82,8 +88,9 @@ Section2D read_model_toml(const std::string& path, double refine) {
   root.require_all_used();
   auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
   if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)
-    throw core::ConfigError(component, "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path, y.size(), z.size(),
-                            most_cells);
+    throw core::ConfigError(component,
+                            "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
+                            y.size(), z.size(), most_cells);
   TensorGrid2D grid(std::move(y), std::move(z), reference);
   Eigen::VectorXd resistivity = fill(grid, shapes);
   return {std::move(grid), std::move(resistivity), std::move(surface), sea};

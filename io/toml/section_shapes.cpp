@@ -25,7 +25,9 @@ constexpr int samples = 12;            ///< per direction, in cells that several
 
 void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
   for (const double v : values) {
-    if (!(v > 0.0)) throw core::ConfigError(component, "{}: expected numbers above 0 in \"{}\", got {}", table.where(key), key, v);
+    if (!(v > 0.0))
+      throw core::ConfigError(component, "{}: expected numbers above 0 in \"{}\", got {}", table.where(key),
+                              key, v);
   }
 }
 
@@ -34,8 +36,9 @@ void require_resistivities(const std::vector<double>& values, const core::Option
   require_positive(values, table, key);
   for (const double v : values) {
     if (!mt::is_in_resistivity_range(v))
-      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}", table.where(key),
-                              mt::least_resistivity_ohm_m, mt::largest_resistivity_ohm_m, key, v);
+      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}",
+                              table.where(key), mt::least_resistivity_ohm_m, mt::largest_resistivity_ohm_m,
+                              key, v);
   }
 }
 
@@ -44,13 +47,17 @@ Layers read_layers(const core::Options& background) {
   layers.resistivity_ohm_m = background.reals("resistivity_ohm_m");
   const auto thickness = background.reals("thickness_m", std::vector<double>{});
   if (layers.resistivity_ohm_m.empty())
-    throw core::ConfigError(component, "{}: expected at least one number in \"resistivity_ohm_m\" (one is a half-space), got an empty list",
-                            background.where("resistivity_ohm_m"));
+    throw core::ConfigError(
+        component,
+        "{}: expected at least one number in \"resistivity_ohm_m\" (one is a half-space), got an empty list",
+        background.where("resistivity_ohm_m"));
   require_resistivities(layers.resistivity_ohm_m, background);
   require_positive(thickness, background, "thickness_m");
   if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
-    throw core::ConfigError(component, "{}: expected one thickness less than resistivities (the last layer has no bottom), got {} and {}",
-                            background.where("resistivity_ohm_m"), thickness.size(), layers.resistivity_ohm_m.size());
+    throw core::ConfigError(
+        component,
+        "{}: expected one thickness less than resistivities (the last layer has no bottom), got {} and {}",
+        background.where("resistivity_ohm_m"), thickness.size(), layers.resistivity_ohm_m.size());
   }
   layers.bottoms_m.resize(thickness.size());
   std::partial_sum(thickness.begin(), thickness.end(), layers.bottoms_m.begin());
@@ -59,7 +66,9 @@ Layers read_layers(const core::Options& background) {
 
 Box read_box(const core::Options& table, DepthReference reference) {
   Box box;
-  const auto limit = [&](const char* key, double fallback) { return table.has(key) ? table.real(key) : fallback; };
+  const auto limit = [&](const char* key, double fallback) {
+    return table.has(key) ? table.real(key) : fallback;
+  };
   box.y_min = limit("y_min_m", -Box::endless);
   box.y_max = limit("y_max_m", Box::endless);
   box.z_min = limit("z_min_m", -Box::endless);
@@ -67,12 +76,16 @@ Box read_box(const core::Options& table, DepthReference reference) {
   box.resistivity_ohm_m = table.real("resistivity_ohm_m");
   require_resistivities({box.resistivity_ohm_m}, table);
   if (!(box.y_min < box.y_max) || !(box.z_min < box.z_max)) {
-    throw core::ConfigError(component, "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
-                            table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
+    throw core::ConfigError(
+        component,
+        "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
+        table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
   }
   if (reference == DepthReference::surface && box.z_max <= 0.0) {
-    throw core::ConfigError(component, "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
-                            table.where(""), box.z_max);
+    throw core::ConfigError(
+        component,
+        "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
+        table.where(""), box.z_max);
   }
   return box;
 }
@@ -82,7 +95,9 @@ std::vector<core::Options> rows_of_points(const core::Options& table) {
   try {
     return table.children("points");
   } catch (const core::ConfigError&) {  // speaks of tables
-    throw core::ConfigError(component, "{}: expected points = [[y, z], …], got something else than a list of pairs", table.where("points"));
+    throw core::ConfigError(component,
+                            "{}: expected points = [[y, z], …], got something else than a list of pairs",
+                            table.where("points"));
   }
 }
 
@@ -91,11 +106,13 @@ std::vector<Point2D> read_points(const core::Options& table) {
   for (const core::Options& point : rows_of_points(table)) {
     const auto pair = point.reals("row");
     if (pair.size() != 2)
-      throw core::ConfigError(component, "{}: expected points [y, z] of two numbers, got {} numbers in point {}", table.where("points"),
-                              pair.size(), points.size() + 1);
+      throw core::ConfigError(component,
+                              "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
+                              table.where("points"), pair.size(), points.size() + 1);
     points.push_back({pair[0], pair[1]});
   }
-  if (points.empty()) throw core::ConfigError(component, "{}: expected points = [[y, z], …], got none", table.where("points"));
+  if (points.empty())
+    throw core::ConfigError(component, "{}: expected points = [[y, z], …], got none", table.where("points"));
   return points;
 }
 
@@ -109,12 +126,14 @@ Region read_region(const core::Options& table) {
   }
 }
 
-/// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level edges.
+/// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level
+/// edges.
 std::vector<double> cuts_of(const Point2D& a, const Point2D& b, const SectionShapes& shapes) {
   const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
   if (dy == 0.0 || dz == 0.0) return {};
   const double length = std::hypot(dy, dz);
-  const double wanted = shapes.resolution_m > 0.0 ? shapes.resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
+  const double wanted =
+      shapes.resolution_m > 0.0 ? shapes.resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
   const double n = std::ceil(shapes.refine * std::max(dy, dz) / std::max(wanted, length / edge_pieces));
   std::vector<double> cuts;
   for (double i = 1.0; i < n; ++i) cuts.push_back(i / n);
@@ -128,7 +147,8 @@ void add_lines(const SectionShapes& shapes, double Point2D::*coordinate, std::ve
     for (std::size_t i = 0; i < corners.size(); ++i) {
       const Point2D &a = corners[i], &b = corners[(i + 1) % corners.size()];
       lines.push_back(a.*coordinate);
-      for (const double t : cuts_of(a, b, shapes)) lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
+      for (const double t : cuts_of(a, b, shapes))
+        lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
     }
   }
 }
@@ -164,7 +184,8 @@ double SectionShapes::resistivity_ohm_m(const Rectangle2D& cell) const {
   for (int i = 0; i < samples * samples; ++i) {
     const Point2D point{cell.y_min_m + (i / samples + 0.5) / samples * (cell.y_max_m - cell.y_min_m),
                         cell.z_min_m + (i % samples + 0.5) / samples * (cell.z_max_m - cell.z_min_m)};
-    const auto seen = std::find_if(cutting.rbegin(), cutting.rend(), [&](const auto& each) { return each.first->outline.contains(point); });
+    const auto seen = std::find_if(cutting.rbegin(), cutting.rend(),
+                                   [&](const auto& each) { return each.first->outline.contains(point); });
     sum += 1.0 / (seen == cutting.rend() ? below : seen->first->resistivity_ohm_m);
   }
   return samples * samples / sum;
@@ -203,11 +224,11 @@ physics::mesh::Surface2D read_section_surface(const core::Options& root) {
   if (table.has("points")) {
     for (const Point2D& point : read_points(table)) {
       if (!y_m.empty() && point.y_m <= y_m.back())
-        throw core::ConfigError(
-            component,
-            "{}: expected a surface whose points run from left to right, got y = {} after {} (point {}); a surface that turns "
-            "back or crosses itself cannot be used",
-            table.where("points"), point.y_m, y_m.back(), y_m.size() + 1);
+        throw core::ConfigError(component,
+                                "{}: expected a surface whose points run from left to right, got y = {} "
+                                "after {} (point {}); a surface that turns "
+                                "back or crosses itself cannot be used",
+                                table.where("points"), point.y_m, y_m.back(), y_m.size() + 1);
       y_m.push_back(point.y_m);
       z_m.push_back(point.z_m);
     }
@@ -222,18 +243,22 @@ physics::mesh::Surface2D read_section_surface(const core::Options& root) {
   }
 }
 
-std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root, const physics::mesh::Surface2D& surface) {
+std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
+                                                   const physics::mesh::Surface2D& surface) {
   if (!root.has("sea")) return {};
   const core::Options table = root.child("sea");
   if (!table.has("resistivity_ohm_m"))
-    throw core::ConfigError(component, "{}: expected resistivity_ohm_m of the sea water, got none; 0.3 is usual", table.where(""));
+    throw core::ConfigError(component,
+                            "{}: expected resistivity_ohm_m of the sea water, got none; 0.3 is usual",
+                            table.where(""));
   const physics::mesh::Sea sea{table.real("level_m", 0.0), table.real("resistivity_ohm_m")};
   require_resistivities({sea.resistivity_ohm_m}, table);
   const double lowest_m = *std::max_element(surface.z_m().begin(), surface.z_m().end());
   if (sea.level_m >= lowest_m)
     throw core::ConfigError(
         component,
-        "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z = {} m (z is down: a level "
+        "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z "
+        "= {} m (z is down: a level "
         "above that is less); correct level_m, give the sea floor as [surface], or remove [sea]",
         table.where("level_m"), sea.level_m, lowest_m);
   return sea;

@@ -15,15 +15,21 @@ VtkFrame profile_frame() { return {}; }
 VtkFrame straight_frame(mt::PlanePoint origin, double azimuth_deg, double datum_elevation_m) {
   const double north = std::cos(azimuth_deg / mt::deg_per_rad);
   const double east = std::sin(azimuth_deg / mt::deg_per_rad);
-  return {[=](double y_m) { return mt::PlanePoint{origin.north_m + y_m * north, origin.east_m + y_m * east}; }, datum_elevation_m};
+  return {[=](double y_m) {
+            return mt::PlanePoint{origin.north_m + y_m * north, origin.east_m + y_m * east};
+          },
+          datum_elevation_m};
 }
 
-VtkFrame polyline_frame(std::vector<double> y_m, std::vector<mt::PlanePoint> points, double datum_elevation_m) {
+VtkFrame polyline_frame(std::vector<double> y_m, std::vector<mt::PlanePoint> points,
+                        double datum_elevation_m) {
   if (y_m.size() != points.size()) {
-    throw core::ShapeError("io::polyline_frame", "expected as many points as distances, got {} and {}", points.size(), y_m.size());
+    throw core::ShapeError("io::polyline_frame", "expected as many points as distances, got {} and {}",
+                           points.size(), y_m.size());
   }
   if (y_m.size() < 2 || std::adjacent_find(y_m.begin(), y_m.end(), std::greater_equal<>()) != y_m.end()) {
-    throw core::InvalidArgument("io::polyline_frame", "expected at least two increasing distances, got {}", y_m.size());
+    throw core::InvalidArgument("io::polyline_frame", "expected at least two increasing distances, got {}",
+                                y_m.size());
   }
   const auto at = [y = std::move(y_m), p = std::move(points)](double y_at) {
     const auto above = std::upper_bound(y.begin() + 1, y.end() - 1, y_at);

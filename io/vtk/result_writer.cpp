@@ -42,10 +42,15 @@ NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums,
 }
 
 void add_coverage(const LearnedPrior& prior, std::vector<NamedArray>& to) {
-  if (std::all_of(prior.regions.begin(), prior.regions.end(), [](const LearnedRegion& region) { return region.coverage.empty(); })) return;
-  to.push_back({"learned_prior/relative_distance", prior.in_cells([](const SubdomainRow& row) { return row.relative_distance; })});
-  to.push_back({"learned_prior/code_chi_square", prior.in_cells([](const SubdomainRow& row) { return row.chi_square; })});
-  to.push_back({"learned_prior/verdict", prior.in_cells([](const SubdomainRow& row) { return static_cast<double>(row.verdict); })});
+  if (std::all_of(prior.regions.begin(), prior.regions.end(),
+                  [](const LearnedRegion& region) { return region.coverage.empty(); }))
+    return;
+  to.push_back({"learned_prior/relative_distance",
+                prior.in_cells([](const SubdomainRow& row) { return row.relative_distance; })});
+  to.push_back({"learned_prior/code_chi_square",
+                prior.in_cells([](const SubdomainRow& row) { return row.chi_square; })});
+  to.push_back({"learned_prior/verdict",
+                prior.in_cells([](const SubdomainRow& row) { return static_cast<double>(row.verdict); })});
   Eigen::VectorXd data_share = prior.in_cells([](const SubdomainRow& row) { return row.data_share; });
   if (!data_share.array().isNaN().all()) to.push_back({"learned_prior/data_share", std::move(data_share)});
 }
@@ -109,13 +114,15 @@ VtkFrame world_frame(const InversionResult& result, double datum_elevation_m) {
   return straight_frame(profile.origin, profile.azimuth_deg, datum_elevation_m);
 }
 
-std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder, const InversionResult& result,
-                                                    double datum_elevation_m) {
+std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
+                                                    const InversionResult& result, double datum_elevation_m) {
   std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
   const physics::mesh::Section2D section = result.section();
   const StationPoints stations = station_points(result);
   NamedArray start{"start_log10_resistivity", result.start_log10_resistivity};
-  if (result.sea) start.in_sea = std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
+  if (result.sea)
+    start.in_sea =
+        std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
   std::vector<NamedArray> extra{std::move(start)};
   if (result.learned_prior) {
     const LearnedPrior& prior = *result.learned_prior;

@@ -37,7 +37,8 @@ void check_size(const std::string& what, Eigen::Index got, Eigen::Index expected
 }
 
 /// Inserts points and cells; returns the section's cell of each quadrilateral.
-std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const VtkFrame& frame, vtkUnstructuredGrid& to) {
+std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const VtkFrame& frame,
+                                       vtkUnstructuredGrid& to) {
   const mesh::TensorGrid2D& grid = section.grid;
   const vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();
@@ -57,7 +58,8 @@ std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const Vtk
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
       if (has_thickness(iz, iy) || has_thickness(iz, iy + 1)) {
-        const std::array<vtkIdType, 4> corners{node(iz, iy), node(iz + 1, iy), node(iz + 1, iy + 1), node(iz, iy + 1)};
+        const std::array<vtkIdType, 4> corners{node(iz, iy), node(iz + 1, iy), node(iz + 1, iy + 1),
+                                               node(iz, iy + 1)};
         to.InsertNextCell(VTK_QUAD, 4, corners.data());
         cells.push_back(grid.index(iz, iy));
       }
@@ -66,7 +68,8 @@ std::vector<Eigen::Index> insert_cells(const mesh::Section2D& section, const Vtk
   return cells;
 }
 
-/// Inserts the water above each column, its floor straight between the column's edges as the earth below it; returns the number of cells.
+/// Inserts the water above each column, its floor straight between the column's edges as the earth below it;
+/// returns the number of cells.
 int insert_sea(const mesh::Section2D& section, const VtkFrame& frame, vtkUnstructuredGrid& to) {
   const double level = section.sea->level_m;
   vtkPoints& points = *to.GetPoints();
@@ -86,7 +89,8 @@ int insert_sea(const mesh::Section2D& section, const VtkFrame& frame, vtkUnstruc
     if (left_floor > level) corner(left, left_floor);
     if (right_floor > level) corner(right, right_floor);
     corner(right_floor > level ? right : coast, level);
-    to.InsertNextCell(corners.size() == 3 ? VTK_TRIANGLE : VTK_QUAD, static_cast<vtkIdType>(corners.size()), corners.data());
+    to.InsertNextCell(corners.size() == 3 ? VTK_TRIANGLE : VTK_QUAD, static_cast<vtkIdType>(corners.size()),
+                      corners.data());
     ++n_cells;
   }
   return n_cells;
@@ -98,18 +102,19 @@ struct DrawnCells {
   int n_sea = 0;
 };
 
-void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const DrawnCells& cells, const Eigen::VectorXd& values,
-                    double in_sea) {
+void add_cell_array(vtkUnstructuredGrid& to, const std::string& name, const DrawnCells& cells,
+                    const Eigen::VectorXd& values, double in_sea) {
   std::vector<double> picked(cells.earth.size());
-  std::transform(cells.earth.begin(), cells.earth.end(), picked.begin(), [&](Eigen::Index cell) { return values[cell]; });
+  std::transform(cells.earth.begin(), cells.earth.end(), picked.begin(),
+                 [&](Eigen::Index cell) { return values[cell]; });
   picked.insert(picked.end(), static_cast<std::size_t>(cells.n_sea), in_sea);
   vtk::add_array(*to.GetCellData(), name, picked);
 }
 
 }  // namespace
 
-void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D& section, const VtkFrame& frame,
-                       const std::vector<NamedArray>& extra) {
+void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D& section,
+                       const VtkFrame& frame, const std::vector<NamedArray>& extra) {
   check_size("resistivity", section.resistivity_ohm_m.size(), section.grid.n_cells());
   for (const NamedArray& array : extra) {
     check_size(array.name, array.values.size(), section.grid.n_cells());
@@ -119,12 +124,14 @@ void write_section_vtu(const std::filesystem::path& path, const mesh::Section2D&
   if (section.sea) cells.n_sea = insert_sea(section, frame, *grid);
   const double water = section.sea ? section.sea->resistivity_ohm_m : 1.0;
   const Eigen::Index n_cells = section.grid.n_cells();
-  add_cell_array(*grid, "log10_resistivity", cells, section.resistivity_ohm_m.array().log10().matrix(), std::log10(water));
+  add_cell_array(*grid, "log10_resistivity", cells, section.resistivity_ohm_m.array().log10().matrix(),
+                 std::log10(water));
   add_cell_array(*grid, "resistivity_ohm_m", cells, section.resistivity_ohm_m, water);
   for (const NamedArray& array : extra) {
     add_cell_array(*grid, array.name, cells, array.values, array.in_sea);
   }
-  add_cell_array(*grid, "cell_index", cells, Eigen::VectorXd::LinSpaced(n_cells, 0.0, static_cast<double>(n_cells - 1)), -1.0);
+  add_cell_array(*grid, "cell_index", cells,
+                 Eigen::VectorXd::LinSpaced(n_cells, 0.0, static_cast<double>(n_cells - 1)), -1.0);
   if (section.sea) add_cell_array(*grid, "sea", cells, Eigen::VectorXd::Zero(n_cells), 1.0);
   grid->GetCellData()->SetActiveScalars("log10_resistivity");
   const vtkNew<vtkXMLUnstructuredGridWriter> writer;

@@ -12,11 +12,12 @@
 
 namespace lodestone::io {
 
-void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations, const VtkFrame& frame) {
+void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations,
+                        const VtkFrame& frame) {
   const std::size_t n = stations.names.size();
   if (stations.y_m.size() != n || stations.z_m.size() != n) {
-    throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n, stations.y_m.size(),
-                           stations.z_m.size());
+    throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n,
+                           stations.y_m.size(), stations.z_m.size());
   }
   const vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();
@@ -35,7 +36,8 @@ void write_stations_vtp(const std::filesystem::path& path, const StationPoints& 
   data->GetPointData()->AddArray(names);
   for (const NamedArray& array : stations.arrays) {
     if (static_cast<std::size_t>(array.values.size()) != n) {
-      throw core::ShapeError("io::write_stations_vtp", "expected {} values of {}, got {}", n, array.name, array.values.size());
+      throw core::ShapeError("io::write_stations_vtp", "expected {} values of {}, got {}", n, array.name,
+                             array.values.size());
     }
     vtk::add_array(*data->GetPointData(), array.name, {array.values.data(), n});
   }

@@ -23,7 +23,8 @@ using namespace engine;
 constexpr const char* component = "models::train_vae";
 constexpr std::int64_t validation_batch = 512;
 
-/// Standard normal numbers for the codes of every item; what an item gets follows from seed, epoch and its number.
+/// Standard normal numbers for the codes of every item; what an item gets follows from seed, epoch and its
+/// number.
 BatchTransform with_noise(Dim n_codes) {
   return [n_codes](NamedTensors batch, const Tensor& keys) {
     batch.emplace("noise", random_normal(keys, {n_codes}));
@@ -49,7 +50,9 @@ Loader validation_loader(const VaeDraws& draws, const VaeSetup& setup) {
 Schedule schedule_of(const VaeRecipe& recipe, std::int64_t steps_per_epoch) {
   if (recipe.schedule == RateSchedule::constant) return recipe.learning_rate;
   const std::int64_t falling = std::max<std::int64_t>(steps_per_epoch * (recipe.epochs - 1), 1);
-  return warm_up(steps_per_epoch, cosine_decay({.rate = recipe.learning_rate, .n_steps = falling, .lowest = 0.01 * recipe.learning_rate}));
+  return warm_up(steps_per_epoch, cosine_decay({.rate = recipe.learning_rate,
+                                                .n_steps = falling,
+                                                .lowest = 0.01 * recipe.learning_rate}));
 }
 
 BatchLoss loss_of(const Vae& net, const VaeLoss& loss) {
@@ -65,8 +68,9 @@ void check_options(const Prior& prior, const VaeSetup& setup, const VaeRun& run)
   setup.recipe.check();
   const PatchGrid& grid = prior.grid();
   if (grid.n_z() != setup.network.cells_z || grid.n_y() != setup.network.cells_y)
-    throw core::InvalidArgument(component, "expected a network for the {} × {} cells of the prior, got one for {} × {}", grid.n_z(),
-                                grid.n_y(), setup.network.cells_z, setup.network.cells_y);
+    throw core::InvalidArgument(component,
+                                "expected a network for the {} × {} cells of the prior, got one for {} × {}",
+                                grid.n_z(), grid.n_y(), setup.network.cells_z, setup.network.cells_y);
   if (run.begin == Begin::resume && run.checkpoint.empty())
     throw core::InvalidArgument(component, "expected a checkpoint to resume from, got none; name its file");
 }
@@ -75,14 +79,16 @@ Vae new_net(const VaeSetup& setup, const VaeDraws& draws) {
   InitialValues initial(setup.recipe.seed);
   Vae net(setup.network, initial);
   if (setup.network.centre)
-    net.set_centre(Tensor::from(std::span(draws.mean.data(), static_cast<std::size_t>(draws.mean.size())), {draws.mean.size()}));
+    net.set_centre(Tensor::from(std::span(draws.mean.data(), static_cast<std::size_t>(draws.mean.size())),
+                                {draws.mean.size()}));
   return net;
 }
 
 Callbacks callbacks_of(const VaeSetup& setup, const VaeRun& run, const std::shared_ptr<VaeKeeper>& keeper) {
   Callbacks result = callbacks(NanGuard());
   // There in any case, so that a resume may take another patience.
-  const std::int64_t patience = setup.recipe.patience > 0 ? setup.recipe.patience : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t patience =
+      setup.recipe.patience > 0 ? setup.recipe.patience : std::numeric_limits<std::int64_t>::max();
   result.push_back(std::make_shared<EarlyStopping>(EarlyStoppingOptions{.patience = patience}));
   if (!run.history.empty()) result.push_back(std::make_shared<Csv>(run.history));
   result.push_back(keeper);  // saves what the others remember
@@ -96,13 +102,16 @@ void VaeRecipe::check() const {
   constexpr const char* recipe = "models::VaeRecipe";
   if (n_draws < 4) throw core::InvalidArgument(recipe, "expected at least 4 draws, got {}", n_draws);
   if (!(validation_share > 0.0 && validation_share < 1.0))
-    throw core::InvalidArgument(recipe, "expected a share for validation between 0 and 1, got {}", validation_share);
+    throw core::InvalidArgument(recipe, "expected a share for validation between 0 and 1, got {}",
+                                validation_share);
   if (epochs < 1 || patience < 0)
-    throw core::InvalidArgument(recipe, "expected at least one epoch and a patience of 0 or more, got {} and {}", epochs, patience);
+    throw core::InvalidArgument(
+        recipe, "expected at least one epoch and a patience of 0 or more, got {} and {}", epochs, patience);
   const auto n_training = static_cast<std::int64_t>(static_cast<double>(n_draws) * (1.0 - validation_share));
   if (batch_size < 2 || batch_size > n_training)
-    throw core::InvalidArgument(recipe, "expected batches of 2 to {} draws, as many as there are for training, got {}", n_training,
-                                batch_size);
+    throw core::InvalidArgument(
+        recipe, "expected batches of 2 to {} draws, as many as there are for training, got {}", n_training,
+        batch_size);
   if (!(learning_rate > 0.0 && std::isfinite(learning_rate)))
     throw core::InvalidArgument(recipe, "expected a positive learning rate, got {}", learning_rate);
 }
@@ -116,26 +125,31 @@ VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& r
   check_run(prior, setup, run);
   const VaeDraws draws = make_draws(prior, setup.recipe.n_draws, setup.recipe.validation_share);
   const Vae net = new_net(setup, draws);
-  const VaeLoss loss(setup.loss, cell_weights(setup.loss.layer_weights, prior.grid()), draws.range, DType::f32);
+  const VaeLoss loss(setup.loss, cell_weights(setup.loss.layer_weights, prior.grid()), draws.range,
+                     DType::f32);
   const Loader training = training_loader(draws, setup);
-  const Model model(net, loss_of(net, loss), Adam(net, {.learning_rate = schedule_of(setup.recipe, training.n_batches())}));
+  const Model model(net, loss_of(net, loss),
+                    Adam(net, {.learning_rate = schedule_of(setup.recipe, training.n_batches())}));
   const auto keeper = std::make_shared<VaeKeeper>(
-      setup.network,
-      VaeKeeper::Options{
-          .setup = setup_text(prior, setup, run.data), .checkpoint = run.checkpoint, .stop = run.stop, .epochs = setup.recipe.epochs});
-  core::log::info("VAE: {} parameters, {} draws for training, {} for validation, {} steps per epoch", net.n_parameters(),
-                  draws.training.size(), draws.validation.size(), training.n_batches());
+      setup.network, VaeKeeper::Options{.setup = setup_text(prior, setup, run.data),
+                                        .checkpoint = run.checkpoint,
+                                        .stop = run.stop,
+                                        .epochs = setup.recipe.epochs});
+  core::log::info("VAE: {} parameters, {} draws for training, {} for validation, {} steps per epoch",
+                  net.n_parameters(), draws.training.size(), draws.validation.size(), training.n_batches());
 
   VaeTraining result;
-  result.summary = model.fit(training, validation_loader(draws, setup),
-                             {.epochs = setup.recipe.epochs,
-                              .callbacks = callbacks_of(setup, run, keeper),
-                              .resume_from = run.begin == Begin::resume ? run.checkpoint : std::filesystem::path()});
+  result.summary =
+      model.fit(training, validation_loader(draws, setup),
+                {.epochs = setup.recipe.epochs,
+                 .callbacks = callbacks_of(setup, run, keeper),
+                 .resume_from = run.begin == Begin::resume ? run.checkpoint : std::filesystem::path()});
   if (keeper->was_stopped()) return result;
   const VaeStatistics statistics = statistics_of(keeper->best(), draws);
-  const VaeScores scores{keeper->best_epoch(), keeper->best_loss(), result.summary.n_epochs, result.summary.n_steps,
-                         result.summary.why_stopped};
-  result.vae.emplace(keeper->best(), prior.grid(), statistics, card_of(prior, setup, run.data, statistics, scores));
+  const VaeScores scores{keeper->best_epoch(), keeper->best_loss(), result.summary.n_epochs,
+                         result.summary.n_steps, result.summary.why_stopped};
+  result.vae.emplace(keeper->best(), prior.grid(), statistics,
+                     card_of(prior, setup, run.data, statistics, scores));
   return result;
 }
 

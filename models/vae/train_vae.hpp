@@ -23,8 +23,9 @@ struct VaeRecipe {
   std::int64_t epochs = 200, batch_size = 64;
   double learning_rate = 8e-4;  ///< of Adam
   RateSchedule schedule = RateSchedule::constant;
-  std::int64_t patience = 0;  ///< epochs without a better validation loss, after which training stops; 0: never
-  std::uint64_t seed = 1;     ///< of first weights, order and noise
+  std::int64_t patience =
+      0;                   ///< epochs without a better validation loss, after which training stops; 0: never
+  std::uint64_t seed = 1;  ///< of first weights, order and noise
 
   /// errors: InvalidArgument that says which of them cannot be.
   void check() const;
@@ -43,8 +44,10 @@ struct VaeRun {
   std::filesystem::path checkpoint = {};  ///< safetensors, after every epoch and when stopped; empty: none
   std::filesystem::path history = {};     ///< CSV, a row per epoch; empty: none
   Begin begin = Begin::anew;              ///< resume: go on from the checkpoint
-  std::string data = {};            ///< what the draws come from, lines "key = value": goes into the card, and a resume must have the same
-  std::function<bool()> stop = {};  ///< asked after every step: true ends the training so that it can be resumed
+  std::string data = {};  ///< what the draws come from, lines "key = value": goes into the card, and a resume
+                          ///< must have the same
+  std::function<bool()> stop =
+      {};  ///< asked after every step: true ends the training so that it can be resumed
   engine::Callbacks watchers = {};  ///< progress bars and the like, without state
 };
 
@@ -53,13 +56,15 @@ struct VaeTraining {
   engine::FitSummary summary;
 };
 
-/// What cannot be trained, or resumed, is refused before anything is drawn or written; `train_vae` asks first. errors: InvalidArgument (options); ConfigError
-/// when a resume is of another network, loss, recipe or prior; FileError, FormatError for the checkpoint.
+/// What cannot be trained, or resumed, is refused before anything is drawn or written; `train_vae` asks
+/// first. errors: InvalidArgument (options); ConfigError when a resume is of another network, loss, recipe or
+/// prior; FileError, FormatError for the checkpoint.
 void check_run(const Prior& prior, const VaeSetup& setup, const VaeRun& run);
 
-/// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor, whatever the number of threads, resumed or not.
-/// errors: those of `check_run`; InvalidArgument (draws that are not finite); SolverError for a loss that is not finite. cost: 3 ms a step for the published
-/// network and batch.
+/// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor,
+/// whatever the number of threads, resumed or not. errors: those of `check_run`; InvalidArgument (draws that
+/// are not finite); SolverError for a loss that is not finite. cost: 3 ms a step for the published network
+/// and batch.
 [[nodiscard]] VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run = {});
 
 }  // namespace lodestone::models

@@ -20,7 +20,8 @@ constexpr const char* format_version = "1";
 constexpr const char* net_prefix = "net/";
 
 void check_size(const char* what, Eigen::Index n, Eigen::Index expected) {
-  if (n != expected) throw core::ShapeError(component, "expected {} numbers as {}, got {}", expected, what, n);
+  if (n != expected)
+    throw core::ShapeError(component, "expected {} numbers as {}, got {}", expected, what, n);
 }
 
 /// Scalars and vectors of the statistics by name, for both ways.
@@ -40,9 +41,11 @@ Eigen::VectorXd vector_of(const std::vector<double>& values) {
 }
 
 void write_options(core::ArraySink& sink, const VaeOptions& options) {
-  const std::vector<std::int64_t> sizes{options.cells_z, options.cells_y, options.n_codes, options.centre ? 1 : 0};
+  const std::vector<std::int64_t> sizes{options.cells_z, options.cells_y, options.n_codes,
+                                        options.centre ? 1 : 0};
   core::write_vector(sink, "options/sizes", sizes);
-  core::write_vector(sink, "options/channels", std::vector<std::int64_t>(options.channels.begin(), options.channels.end()));
+  core::write_vector(sink, "options/channels",
+                     std::vector<std::int64_t>(options.channels.begin(), options.channels.end()));
   sink.attribute("options/sizes", "kind", name_of(options.kind));
   sink.attribute("options/sizes", "order", "cells_z, cells_y, n_codes, centre");
 }
@@ -51,8 +54,9 @@ VaeOptions read_options(const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const std::string kind = source.attribute("options/sizes", "kind");
   if (sizes.size() != 4 || (kind != "column" && kind != "patch"))
-    throw core::FormatError(component, "{}: expected four sizes of a network of kind column or patch, got {} of kind \"{}\"",
-                            source.location(), sizes.size(), kind);
+    throw core::FormatError(
+        component, "{}: expected four sizes of a network of kind column or patch, got {} of kind \"{}\"",
+        source.location(), sizes.size(), kind);
   const auto channels = core::read_integers(source, "options/channels");
   VaeOptions options{.kind = kind == "column" ? VaeKind::column : VaeKind::patch,
                      .cells_z = sizes[0],
@@ -69,8 +73,8 @@ VaeOptions read_options(const core::ArraySource& source) {
     throw core::FormatError(component, "{}: {}", source.location(), error.what());
   }
   if (!sensible)
-    throw core::FormatError(component, "{}: expected sizes of a network of subdomains, got {} × {} cells", source.location(), sizes[0],
-                            sizes[1]);
+    throw core::FormatError(component, "{}: expected sizes of a network of subdomains, got {} × {} cells",
+                            source.location(), sizes[0], sizes[1]);
   return options;
 }
 
@@ -78,7 +82,8 @@ VaeOptions read_options(const core::ArraySource& source) {
 NamedTensors read_net(const core::ArraySource& source) {
   NamedTensors state;
   for (const std::string& name : source.names()) {
-    if (name.starts_with(net_prefix)) state.emplace(name.substr(std::string_view(net_prefix).size()), read_tensor(source, name));
+    if (name.starts_with(net_prefix))
+      state.emplace(name.substr(std::string_view(net_prefix).size()), read_tensor(source, name));
   }
   return state;
 }
@@ -87,11 +92,12 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
   for (const auto& [name, tensor] : state) {
     const auto numbers = tensor.dtype() == DType::f32 ? tensor.to_vector<float>() : std::vector<float>{};
     if (!std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); }))
-      throw core::FormatError(component,
-                              "{}: expected finite weights, got a number that is not in {}{}; train the network again (a lower "
-                              "learning_rate where its loss was not finite), or "
-                              "restore the file",
-                              source.location(), net_prefix, name);
+      throw core::FormatError(
+          component,
+          "{}: expected finite weights, got a number that is not in {}{}; train the network again (a lower "
+          "learning_rate where its loss was not finite), or "
+          "restore the file",
+          source.location(), net_prefix, name);
   }
 }
 
@@ -100,12 +106,15 @@ void check_statistics(const core::ArraySource& source, const VaeStatistics& stat
   const auto check = [&](const char* name, bool is_sound) {
     if (!is_sound)
       throw core::FormatError(component,
-                              "{}: expected finite statistics of the draws and positive scores, got others in {}; train the network again",
+                              "{}: expected finite statistics of the draws and positive scores, got others "
+                              "in {}; train the network again",
                               source.location(), name);
   };
-  for_each_vector(statistics, [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
+  for_each_vector(statistics,
+                  [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
   check("statistics/covariance", statistics.covariance.allFinite());
-  for (const double score : {statistics.rms, statistics.reduced_chi_square}) check("statistics/rms", std::isfinite(score) && score > 0.0);
+  for (const double score : {statistics.rms, statistics.reduced_chi_square})
+    check("statistics/rms", std::isfinite(score) && score > 0.0);
 }
 
 void check_format(const core::ArraySource& source) {
@@ -113,18 +122,21 @@ void check_format(const core::ArraySource& source) {
   if (!is_ours)
     throw core::FormatError(
         component, "{}: expected a network written by `mt_invert train`, got {}", source.location(),
-        source.has_attribute("", "format") ? "a file of kind \"" + source.attribute("", "format") + "\"" : "another kind of file");
+        source.has_attribute("", "format") ? "a file of kind \"" + source.attribute("", "format") + "\""
+                                           : "another kind of file");
   const std::string version = source.attribute("", "format_version");
   if (version != format_version)
-    throw core::FormatError(component, "{}: expected format {}, got {}; a newer program wrote it", source.location(), format_version,
-                            version);
+    throw core::FormatError(component, "{}: expected format {}, got {}; a newer program wrote it",
+                            source.location(), format_version, version);
 }
 
 /// Where two lists of edges differ first.
-void check_edges(const char* what, const std::vector<double>& expected, const std::vector<double>& given, const std::string& where) {
+void check_edges(const char* what, const std::vector<double>& expected, const std::vector<double>& given,
+                 const std::string& where) {
   if (expected.size() != given.size())
     throw core::InvalidArgument(component,
-                                "{}: expected {} {} as the network was trained on, from {:g} to {:g} m, got {}, from {:g} to {:g} m; let "
+                                "{}: expected {} {} as the network was trained on, from {:g} to {:g} m, got "
+                                "{}, from {:g} to {:g} m; let "
                                 "the rows (or columns) of the region "
                                 "be those of the network's card, or train a network on this grid",
                                 where, expected.size(), what, expected.front(), expected.back(), given.size(),
@@ -132,30 +144,35 @@ void check_edges(const char* what, const std::vector<double>& expected, const st
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double cell = i > 0 ? expected[i] - expected[i - 1] : expected[1] - expected[0];
     if (!(std::abs(expected[i] - given[i]) <= 1e-6 * cell))
-      throw core::InvalidArgument(
-          component,
-          "{}: expected {} as the network was trained on, got others: number {} (from 0) is expected at {:.6g} m, got {:.6g} m; use the "
-          "grid of the network's card, or train one on this grid",
-          where, what, i, expected[i], given[i]);
+      throw core::InvalidArgument(component,
+                                  "{}: expected {} as the network was trained on, got others: number {} "
+                                  "(from 0) is expected at {:.6g} m, got {:.6g} m; use the "
+                                  "grid of the network's card, or train one on this grid",
+                                  where, what, i, expected[i], given[i]);
   }
 }
 
 }  // namespace
 
 TrainedVae::TrainedVae(Vae net, PatchGrid grid, VaeStatistics statistics, std::string card)
-    : net_(std::move(net)), grid_(std::move(grid)), statistics_(std::move(statistics)), card_(std::move(card)) {
+    : net_(std::move(net)),
+      grid_(std::move(grid)),
+      statistics_(std::move(statistics)),
+      card_(std::move(card)) {
   const VaeOptions& options = net_.options();
   if (grid_.n_z() != options.cells_z || grid_.n_y() != options.cells_y)
-    throw core::ShapeError(component, "expected a grid of {} × {} cells as the network has, got {} × {}", options.cells_z, options.cells_y,
-                           grid_.n_z(), grid_.n_y());
+    throw core::ShapeError(component, "expected a grid of {} × {} cells as the network has, got {} × {}",
+                           options.cells_z, options.cells_y, grid_.n_z(), grid_.n_y());
   const Eigen::Index n_cells = options.n_cells();
   check_size("mean", statistics_.mean.size(), n_cells);
   check_size("covariance", statistics_.covariance.size(), n_cells * n_cells);
   check_size("errors of the cells", statistics_.cell_rms.size(), n_cells);
-  for (const auto* each : {&statistics_.code_mean, &statistics_.code_deviation, &statistics_.code_variance, &statistics_.code_divergence})
+  for (const auto* each : {&statistics_.code_mean, &statistics_.code_deviation, &statistics_.code_variance,
+                           &statistics_.code_divergence})
     check_size("statistics of the codes", each->size(), options.n_codes);
   for (const Variable& each : net_.cells()) {
-    if (each.aval().dtype != DType::f32) throw core::InvalidArgument(component, "expected a network in f32, got {}", each.aval().text());
+    if (each.aval().dtype != DType::f32)
+      throw core::InvalidArgument(component, "expected a network in f32, got {}", each.aval().text());
   }
   net_.set_mode(Mode::evaluation);
 }
@@ -178,10 +195,12 @@ void TrainedVae::save(core::ArraySink& sink) const {
   write_options(sink, options());
   core::write_vector(sink, "grid/depth_m", grid_.depth_m);
   core::write_vector(sink, "grid/y_m", grid_.y_m);
-  for_each_vector(statistics_,
-                  [&](const char* name, const Eigen::VectorXd& values) { core::write_vector(sink, name, numbers_of(values)); });
+  for_each_vector(statistics_, [&](const char* name, const Eigen::VectorXd& values) {
+    core::write_vector(sink, name, numbers_of(values));
+  });
   core::write_matrix(sink, "statistics/covariance", statistics_.covariance);
-  core::write_vector(sink, "statistics/rms", std::vector<double>{statistics_.rms, statistics_.reduced_chi_square});
+  core::write_vector(sink, "statistics/rms",
+                     std::vector<double>{statistics_.rms, statistics_.reduced_chi_square});
   for (const auto& [name, tensor] : net_.state()) {
     const core::ArrayInfo info{tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}};
     sink.write(net_prefix + name, info, tensor.bytes());
@@ -195,11 +214,14 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   const NamedTensors state = read_net(source);
   PatchGrid grid{core::read_doubles(source, "grid/depth_m"), core::read_doubles(source, "grid/y_m")};
   VaeStatistics statistics;
-  for_each_vector(statistics, [&](const char* name, Eigen::VectorXd& values) { values = vector_of(core::read_doubles(source, name)); });
+  for_each_vector(statistics, [&](const char* name, Eigen::VectorXd& values) {
+    values = vector_of(core::read_doubles(source, name));
+  });
   statistics.covariance = core::read_matrix(source, "statistics/covariance");
   const auto scores = core::read_doubles(source, "statistics/rms");
   if (scores.size() != 2)
-    throw core::FormatError(component, "{}: expected two scores in statistics/rms, got {}", source.location(), scores.size());
+    throw core::FormatError(component, "{}: expected two scores in statistics/rms, got {}", source.location(),
+                            scores.size());
   statistics.rms = scores[0];
   statistics.reduced_chi_square = scores[1];
   check_statistics(source, statistics);
@@ -218,13 +240,15 @@ void TrainedVae::check_grid(const std::vector<double>& depth_m, const std::strin
 
 void TrainedVae::check_grid(const PatchGrid& grid, const std::string& where) const {
   check_grid(grid.depth_m, where);
-  if (options().kind == VaeKind::patch) check_edges("edges of columns", grid_.y_m, grid.y_m, where);  // a column may be of any width
+  if (options().kind == VaeKind::patch)
+    check_edges("edges of columns", grid_.y_m, grid.y_m, where);  // a column may be of any width
 }
 
 void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {
   if (n_codes != options().n_codes)
     throw core::InvalidArgument(component,
-                                "{}: expected {} codes per subdomain as the network has, got {}; correct codes, or name the file of the "
+                                "{}: expected {} codes per subdomain as the network has, got {}; correct "
+                                "codes, or name the file of the "
                                 "training that has so many",
                                 where, options().n_codes, n_codes);
 }

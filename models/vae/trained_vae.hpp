@@ -9,25 +9,29 @@ namespace lodestone::models {
 
 /// What the draws a network was trained on are like, and how near the network comes to them.
 struct VaeStatistics {
-  Eigen::VectorXd mean;                       ///< of the training draws [n_cells], log10 of ohm m
-  Eigen::MatrixXd covariance;                 ///< of them [n_cells, n_cells]
-  Eigen::VectorXd cell_rms;                   ///< of x − Dec(Enc(x)) over the validation draws [n_cells], decades
-  double rms = 0.0;                           ///< over all cells
-  double reduced_chi_square = 0.0;            ///< mean of |Enc(x)|² / n_codes over the validation draws
+  Eigen::VectorXd mean;             ///< of the training draws [n_cells], log10 of ohm m
+  Eigen::MatrixXd covariance;       ///< of them [n_cells, n_cells]
+  Eigen::VectorXd cell_rms;         ///< of x − Dec(Enc(x)) over the validation draws [n_cells], decades
+  double rms = 0.0;                 ///< over all cells
+  double reduced_chi_square = 0.0;  ///< mean of |Enc(x)|² / n_codes over the validation draws
   Eigen::VectorXd code_mean, code_deviation;  ///< of the encoded means over the validation draws [n_codes]
   Eigen::VectorXd code_variance;              ///< mean of σ² of the codes [n_codes]
-  Eigen::VectorXd code_divergence;  ///< mean divergence from the standard normal distribution [n_codes]; near 0: the code is not used
+  Eigen::VectorXd code_divergence;  ///< mean divergence from the standard normal distribution [n_codes]; near
+                                    ///< 0: the code is not used
 
-  /// Codes that say something: the encoded means of which vary by more than 0.01. source: Burda et al. 2016, arXiv:1509.00519, section 2
+  /// Codes that say something: the encoded means of which vary by more than 0.01. source: Burda et al. 2016,
+  /// arXiv:1509.00519, section 2
   [[nodiscard]] Eigen::Index n_active() const { return (code_deviation.array().square() > 0.01).count(); }
 };
 
-/// A trained network with all that is needed to use it: the cells it stands for, statistics and where it came from.
+/// A trained network with all that is needed to use it: the cells it stands for, statistics and where it came
+/// from.
 ///
 /// Files hold the weights in f32, so that a network is the same after it was saved and loaded.
 class TrainedVae {
  public:
-  /// `net`: f32, its options fit the grid. errors: InvalidArgument, ShapeError where parts do not fit each other.
+  /// `net`: f32, its options fit the grid. errors: InvalidArgument, ShapeError where parts do not fit each
+  /// other.
   TrainedVae(Vae net, PatchGrid grid, VaeStatistics statistics, std::string card);
 
   [[nodiscard]] const Vae& net() const { return net_; }
@@ -41,12 +45,13 @@ class TrainedVae {
 
   /// Writes everything; the same network gives the same bytes.
   void save(core::ArraySink& sink) const;
-  /// errors: FormatError that names the file (another kind of file, arrays missing or unexpected or of the wrong shape, numbers that are not finite, scores that
-  /// are not positive); those
-  /// of the source (a file that is cut off).
+  /// errors: FormatError that names the file (another kind of file, arrays missing or unexpected or of the
+  /// wrong shape, numbers that are not finite, scores that are not positive); those of the source (a file
+  /// that is cut off).
   [[nodiscard]] static TrainedVae load(const core::ArraySource& source);
 
-  /// errors: InvalidArgument unless these are the edges the network was trained on, to 1e-6 of a cell: says where they differ first. `where`: for messages.
+  /// errors: InvalidArgument unless these are the edges the network was trained on, to 1e-6 of a cell: says
+  /// where they differ first. `where`: for messages.
   void check_grid(const std::vector<double>& depth_m, const std::string& where) const;
   void check_grid(const PatchGrid& grid, const std::string& where) const;
   /// errors: InvalidArgument for another number of codes.

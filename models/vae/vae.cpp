@@ -34,7 +34,8 @@ Dim n_flat(const VaeOptions& options) { return n_coarse(options) * options.chann
 /// Window 3 along each axis, same length, batch norm, swish.
 Layer block(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
   return Sequential{
-      Conv(c_in, c_out, initial, {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}),
+      Conv(c_in, c_out, initial,
+           {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}),
       BatchNorm(c_out, initial),
       silu,
   };
@@ -42,8 +43,10 @@ Layer block(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_o
 
 /// Window 3, twice the length.
 Layer upsample(const VaeOptions& options, InitialValues& initial, Dim c_in, Dim c_out) {
-  const ConvLayerOptions conv{
-      .window = all_axes(options, 3), .stride = all_axes(options, 2), .padding = all_axes(options, 1), .bias = Bias::no};
+  const ConvLayerOptions conv{.window = all_axes(options, 3),
+                              .stride = all_axes(options, 2),
+                              .padding = all_axes(options, 1),
+                              .bias = Bias::no};
   return ConvTranspose(c_in, c_out, initial, {.conv = conv, .output_padding = all_axes(options, 1)});
 }
 
@@ -70,7 +73,8 @@ Sequential up(const VaeOptions& options, InitialValues& initial) {
     c_in = c_out;
   }
   result.push_back(upsample(options, initial, c_in, 1));
-  result.emplace_back(Conv(1, 1, initial, {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}));
+  result.emplace_back(Conv(
+      1, 1, initial, {.window = all_axes(options, 3), .padding = all_axes(options, 1), .bias = Bias::no}));
   return Sequential(result);
 }
 
@@ -85,7 +89,8 @@ Tensor extended(const Tensor& x, int axis, Dim extent) {
 
 /// errors: ShapeError.
 void check_rows(const char* what, const Tensor& x, Dim n) {
-  if (x.rank() != 2 || x.dim(1) != n) throw core::ShapeError("models::Vae", "expected {} [n, {}], got {}", what, n, x.aval().text());
+  if (x.rank() != 2 || x.dim(1) != n)
+    throw core::ShapeError("models::Vae", "expected {} [n, {}], got {}", what, n, x.aval().text());
 }
 
 const VaeOptions& checked(const VaeOptions& options) {
@@ -100,15 +105,18 @@ std::string name_of(VaeKind kind) { return kind == VaeKind::column ? "column" : 
 void VaeOptions::check() const {
   constexpr const char* component = "models::VaeOptions";
   if (cells_z < 1 || cells_y < 1)
-    throw core::InvalidArgument(component, "expected at least one cell each way, got {} × {}", cells_z, cells_y);
-  if (kind == VaeKind::column && cells_y != 1)
-    throw core::InvalidArgument(component, "expected one column of cells, got {}; the network of subdomains with several is \"patch\"",
+    throw core::InvalidArgument(component, "expected at least one cell each way, got {} × {}", cells_z,
                                 cells_y);
+  if (kind == VaeKind::column && cells_y != 1)
+    throw core::InvalidArgument(
+        component,
+        "expected one column of cells, got {}; the network of subdomains with several is \"patch\"", cells_y);
   if (n_codes < 1) throw core::InvalidArgument(component, "expected at least one code, got {}", n_codes);
   if (channels.empty() || channels.size() > 8)
     throw core::InvalidArgument(component, "expected the channels of 1 to 8 levels, got {}", channels.size());
   for (const Dim each : channels) {
-    if (each < 1) throw core::InvalidArgument(component, "expected at least one channel per level, got {}", each);
+    if (each < 1)
+      throw core::InvalidArgument(component, "expected at least one channel per level, got {}", each);
   }
 }
 
@@ -126,7 +134,8 @@ Tensor VaeDecoderNet::operator()(const Tensor& codes) const {
     return cells.dim(1) == options_.cells_z ? cells : slice(cells, 1, 0, options_.cells_z);
   }
   const Tensor cells = squeeze(up_(reshape(flat, {n, z, coarse(options_.cells_y, options_), c})), -1);
-  return reshape(slice(slice(cells, 1, 0, options_.cells_z), 2, 0, options_.cells_y), {n, options_.n_cells()});
+  return reshape(slice(slice(cells, 1, 0, options_.cells_z), 2, 0, options_.cells_y),
+                 {n, options_.n_cells()});
 }
 
 Vae::Vae(const VaeOptions& options, InitialValues& initial)
@@ -135,7 +144,8 @@ Vae::Vae(const VaeOptions& options, InitialValues& initial)
       mean_(add("mean", Linear(n_flat(options), options.n_codes, initial))),
       log_variance_(add("log_variance", Linear(n_flat(options), options.n_codes, initial))),
       decoder_(add("decoder", VaeDecoderNet(options, initial))) {
-  if (options.centre) centre_ = add_state("centre", zeros({options.n_cells()}, initial.dtype(), initial.device()));
+  if (options.centre)
+    centre_ = add_state("centre", zeros({options.n_cells()}, initial.dtype(), initial.device()));
 }
 
 Vae::Codes Vae::encode(const Tensor& given) const {
@@ -150,11 +160,14 @@ Vae::Codes Vae::encode(const Tensor& given) const {
   return {mean_(flat), log_variance_(flat)};
 }
 
-Tensor Vae::decode(const Tensor& codes) const { return centre_ ? decoder_(codes) + centre_->value() : decoder_(codes); }
+Tensor Vae::decode(const Tensor& codes) const {
+  return centre_ ? decoder_(codes) + centre_->value() : decoder_(codes);
+}
 
 void Vae::set_centre(const Tensor& cells) const {
   if (!centre_)
-    throw core::InvalidArgument("models::Vae", "expected a network with VaeOptions::centre, which subtracts a mean, got one without");
+    throw core::InvalidArgument(
+        "models::Vae", "expected a network with VaeOptions::centre, which subtracts a mean, got one without");
   centre_->assign(cast(cells, centre_->aval().dtype).eval());
 }
 

@@ -20,8 +20,10 @@ struct VaeOptions {
   VaeKind kind = VaeKind::column;
   engine::Dim cells_z = 32, cells_y = 1;
   engine::Dim n_codes = 16;
-  std::vector<engine::Dim> channels{16, 32, 64};  ///< of each level; every level halves the number of cells (along each axis)
-  bool centre = false;  ///< the mean of the training draws is subtracted before the encoder and added behind the decoder
+  std::vector<engine::Dim> channels{
+      16, 32, 64};      ///< of each level; every level halves the number of cells (along each axis)
+  bool centre = false;  ///< the mean of the training draws is subtracted before the encoder and added behind
+                        ///< the decoder
 
   [[nodiscard]] engine::Dim n_cells() const { return cells_z * cells_y; }
   /// errors: InvalidArgument that says which of them cannot be.
@@ -29,9 +31,10 @@ struct VaeOptions {
   friend bool operator==(const VaeOptions&, const VaeOptions&) = default;
 };
 
-/// Cells of a subdomain from its codes: dense, swish, then per level a transposed convolution that doubles the cells and two convolutions with batch norm and
-/// swish; a last convolution; linear output. Where a length is no multiple of 2^levels the cells beyond it are dropped.
-/// shapes: codes [n, n_codes] → cells [n, n_cells], row by row from the top.
+/// Cells of a subdomain from its codes: dense, swish, then per level a transposed convolution that doubles
+/// the cells and two convolutions with batch norm and swish; a last convolution; linear output. Where a
+/// length is no multiple of 2^levels the cells beyond it are dropped. shapes: codes [n, n_codes] → cells [n,
+/// n_cells], row by row from the top.
 class VaeDecoderNet : public engine::Module {
  public:
   VaeDecoderNet(const VaeOptions& options, engine::InitialValues& initial);
@@ -43,8 +46,9 @@ class VaeDecoderNet : public engine::Module {
   engine::Sequential up_;
 };
 
-/// A variational autoencoder of subdomains: a normal distribution of codes for given cells, and the cells of given codes.
-/// source: Kingma & Welling 2013, arXiv:1312.6114; the 1-D network: Zhou et al. 2024, Geophysics 89(1), WA67
+/// A variational autoencoder of subdomains: a normal distribution of codes for given cells, and the cells of
+/// given codes. source: Kingma & Welling 2013, arXiv:1312.6114; the 1-D network: Zhou et al. 2024, Geophysics
+/// 89(1), WA67
 class Vae : public engine::Module {
  public:
   /// errors: InvalidArgument for options that cannot be.
@@ -53,7 +57,8 @@ class Vae : public engine::Module {
   struct Codes {
     engine::Tensor mean, log_variance;  ///< [n, n_codes]
   };
-  /// Where a length is no multiple of 2^levels the last cells are repeated. shapes: cells [n, n_cells], log10 of ohm m.
+  /// Where a length is no multiple of 2^levels the last cells are repeated. shapes: cells [n, n_cells], log10
+  /// of ohm m.
   [[nodiscard]] Codes encode(const engine::Tensor& cells) const;
   /// shapes: codes [n, n_codes] → cells [n, n_cells], log10 of ohm m.
   [[nodiscard]] engine::Tensor decode(const engine::Tensor& codes) const;

@@ -9,7 +9,9 @@
 namespace lodestone::models {
 namespace {
 
-const char* name_of(LayerWeights kind) { return kind == LayerWeights::uniform ? "uniform" : "log10_thickness"; }
+const char* name_of(LayerWeights kind) {
+  return kind == LayerWeights::uniform ? "uniform" : "log10_thickness";
+}
 const char* name_of(Divergence kind) { return kind == Divergence::sum ? "sum" : "mean"; }
 const char* name_of(RateSchedule kind) { return kind == RateSchedule::cosine ? "cosine" : "constant"; }
 
@@ -19,7 +21,9 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-std::string list_of(const std::vector<engine::Dim>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+std::string list_of(const std::vector<engine::Dim>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
 std::string list_of(const Eigen::VectorXd& values) {
   std::vector<std::string> texts;
   for (const double each : values) texts.push_back(fmt::format("{:.4g}", each));
@@ -61,7 +65,8 @@ std::string lines_of(const std::string& table, const Facts& facts) {
 
 std::string object_of(const Facts& facts) {
   std::string result;
-  for (const auto& [key, value] : facts) result += fmt::format("{}\n    \"{}\": {}", result.empty() ? "" : ",", key, value);
+  for (const auto& [key, value] : facts)
+    result += fmt::format("{}\n    \"{}\": {}", result.empty() ? "" : ",", key, value);
   return "{" + result + "\n  }";
 }
 
@@ -70,19 +75,22 @@ std::string object_of(const Facts& facts) {
 std::string setup_text(const Prior& prior, const VaeSetup& setup, const std::string& data) {
   Facts recipe = recipe_facts(setup.recipe);
   std::erase_if(recipe, [&](const Fact& fact) {
-    return fact.key == "patience" || (fact.key == "epochs" && setup.recipe.schedule == RateSchedule::constant);
+    return fact.key == "patience" ||
+           (fact.key == "epochs" && setup.recipe.schedule == RateSchedule::constant);
   });
   const PatchGrid& grid = prior.grid();
-  return lines_of("network", network_facts(setup.network)) + lines_of("loss", loss_facts(setup.loss)) + lines_of("training", recipe) +
-         fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.depth_m, " "), fmt::join(grid.y_m, " "),
-                     prior.seed()) +
+  return lines_of("network", network_facts(setup.network)) + lines_of("loss", loss_facts(setup.loss)) +
+         lines_of("training", recipe) +
+         fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.depth_m, " "),
+                     fmt::join(grid.y_m, " "), prior.seed()) +
          data;
 }
 
-std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data, const VaeStatistics& statistics,
-                    const VaeScores& scores) {
+std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data,
+                    const VaeStatistics& statistics, const VaeScores& scores) {
   const PatchGrid& grid = prior.grid();
-  const Facts depth{{"from_m", fmt::format("{}", grid.depth_m.front())}, {"to_m", fmt::format("{}", grid.depth_m.back())}};
+  const Facts depth{{"from_m", fmt::format("{}", grid.depth_m.front())},
+                    {"to_m", fmt::format("{}", grid.depth_m.back())}};
   const Facts reached{{"best_epoch", std::to_string(scores.best_epoch)},
                       {"validation_loss", fmt::format("{:.6g}", scores.best_loss)},
                       {"epochs", std::to_string(scores.n_epochs)},
@@ -93,11 +101,13 @@ std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string
                       {"codes_used", std::to_string(statistics.n_active())},
                       {"codes_divergence", list_of(statistics.code_divergence)}};
   return fmt::format(
-      "{{\n  \"format\": \"lodestone vae card\",\n  \"lodestone_version\": {},\n  \"network\": {},\n  \"loss\": {},\n  \"training\": {},\n "
+      "{{\n  \"format\": \"lodestone vae card\",\n  \"lodestone_version\": {},\n  \"network\": {},\n  "
+      "\"loss\": {},\n  \"training\": {},\n "
       " \"grid\": {},\n"
       "  \"prior\": {{\n    \"seed\": {},\n    \"text\": {}\n  }},\n  \"scores\": {}\n}}\n",
-      core::json_quoted(core::version()), object_of(network_facts(setup.network)), object_of(loss_facts(setup.loss)),
-      object_of(recipe_facts(setup.recipe)), object_of(depth), prior.seed(), core::json_quoted(data), object_of(reached));
+      core::json_quoted(core::version()), object_of(network_facts(setup.network)),
+      object_of(loss_facts(setup.loss)), object_of(recipe_facts(setup.recipe)), object_of(depth),
+      prior.seed(), core::json_quoted(data), object_of(reached));
 }
 
 }  // namespace lodestone::models

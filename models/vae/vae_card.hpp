@@ -6,8 +6,8 @@
 
 namespace lodestone::models {
 
-/// Everything that decides what comes out, as lines "key = value". What may change between a training and its resume is left out: the patience, and the number
-/// of epochs where the learning rate does not depend on it.
+/// Everything that decides what comes out, as lines "key = value". What may change between a training and its
+/// resume is left out: the patience, and the number of epochs where the learning rate does not depend on it.
 [[nodiscard]] std::string setup_text(const Prior& prior, const VaeSetup& setup, const std::string& data);
 
 struct VaeScores {
@@ -17,7 +17,7 @@ struct VaeScores {
   std::string why_stopped;
 };
 /// The model card, JSON.
-[[nodiscard]] std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data, const VaeStatistics& statistics,
-                                  const VaeScores& scores);
+[[nodiscard]] std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data,
+                                  const VaeStatistics& statistics, const VaeScores& scores);
 
 }  // namespace lodestone::models

@@ -6,7 +6,8 @@
 
 namespace lodestone::models {
 
-/// A trained network as a decoder for inversions: f64, batch norm by its running statistics. `encode` gives the mean of the codes' distribution.
+/// A trained network as a decoder for inversions: f64, batch norm by its running statistics. `encode` gives
+/// the mean of the codes' distribution.
 ///
 /// errors of its functions: as of `inversion::network_decoder`.
 [[nodiscard]] inversion::DecoderPtr vae_decoder(const TrainedVae& vae, std::string name = "VAE");

@@ -50,21 +50,23 @@ class Moments {
 void check_finite(const MatrixXd& draws, std::int64_t first) {
   for (Index k = 0; k < draws.cols(); ++k) {
     if (!draws.col(k).allFinite())
-      throw core::InvalidArgument(
-          component,
-          "expected finite log10 resistivities, got others in draw {}; look at it with --preview, or at the sections it is cut from",
-          first + k);
+      throw core::InvalidArgument(component,
+                                  "expected finite log10 resistivities, got others in draw {}; look at it "
+                                  "with --preview, or at the sections it is cut from",
+                                  first + k);
   }
 }
 
 }  // namespace
 
 VaeDraws make_draws(const Prior& prior, std::int64_t n, double validation_share) {
-  const auto n_validation = static_cast<std::int64_t>(std::llround(static_cast<double>(n) * validation_share));
+  const auto n_validation =
+      static_cast<std::int64_t>(std::llround(static_cast<double>(n) * validation_share));
   const std::int64_t n_training = n - n_validation;
   if (n_training < 2 || n_validation < 2)
-    throw core::InvalidArgument(component, "expected at least two draws for training and two for validation, got {} and {}", n_training,
-                                n_validation);
+    throw core::InvalidArgument(
+        component, "expected at least two draws for training and two for validation, got {} and {}",
+        n_training, n_validation);
   const Index n_cells = prior.grid().n_z() * prior.grid().n_y();
   std::vector<float> values(static_cast<std::size_t>(n * n_cells));
   Moments moments;
@@ -75,9 +77,11 @@ VaeDraws make_draws(const Prior& prior, std::int64_t n, double validation_share)
     if (first < n_training) moments.add(draws.leftCols(std::min<Index>(draws.cols(), n_training - first)));
   }
   const engine::Dataset all({{"cells", engine::Tensor::from(values, {static_cast<Dim>(n), n_cells})}});
-  VaeDraws result{all.range(0, n_training), all.range(n_training, n), moments.mean(), moments.covariance(), moments.range()};
+  VaeDraws result{all.range(0, n_training), all.range(n_training, n), moments.mean(), moments.covariance(),
+                  moments.range()};
   if (!(result.covariance.diagonal().maxCoeff() > 0.0))
-    throw core::InvalidArgument(component, "expected draws that vary, got {} equal ones; widen the ranges of the prior", n);
+    throw core::InvalidArgument(
+        component, "expected draws that vary, got {} equal ones; widen the ranges of the prior", n);
   return result;
 }
 

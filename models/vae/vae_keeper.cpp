@@ -37,7 +37,8 @@ std::string in_words(const std::string& line) {
   return line.starts_with(codes) ? "network.codes = " + line.substr(codes.size()) : line;
 }
 
-/// Lines of one text that the other one lacks; without those that repeat the end of another, as the seed does that the data's text holds as well.
+/// Lines of one text that the other one lacks; without those that repeat the end of another, as the seed does
+/// that the data's text holds as well.
 std::string lines_missing(const std::string& from, const std::string& in) {
   const auto lines = lines_of(in);
   const std::set<std::string> known(lines.begin(), lines.end());
@@ -45,7 +46,8 @@ std::string lines_missing(const std::string& from, const std::string& in) {
   std::erase_if(missing, [&](const std::string& each) { return known.contains(each); });
   std::string result;
   for (const std::string& each : missing) {
-    const bool is_repeated = std::ranges::any_of(missing, [&](const std::string& other) { return other.ends_with("." + each); });
+    const bool is_repeated =
+        std::ranges::any_of(missing, [&](const std::string& other) { return other.ends_with("." + each); });
     if (!is_repeated) result += (result.empty() ? "" : "; ") + in_words(each);
   }
   return result.empty() ? "nothing in their place" : result;
@@ -73,9 +75,11 @@ void VaeKeeper::after_epoch(Training& training) {
 }
 
 void VaeKeeper::save(Training& training, Moment moment) {
-  const bool is_last = moment == Moment::epoch && (training.n_epochs() >= options_.epochs || training.is_stopped());
+  const bool is_last =
+      moment == Moment::epoch && (training.n_epochs() >= options_.epochs || training.is_stopped());
   const bool stops = options_.stop && !is_last && options_.stop();
-  if (!options_.checkpoint.empty() && (moment == Moment::epoch || stops)) save_state(options_.checkpoint, training);
+  if (!options_.checkpoint.empty() && (moment == Moment::epoch || stops))
+    save_state(options_.checkpoint, training);
   if (!stops) return;
   was_stopped_ = true;
   training.stop("stopped on request");
@@ -91,14 +95,16 @@ void check_same_setup(const std::filesystem::path& checkpoint, const std::string
     if (each.starts_with("callback_") && each.ends_with(".setup")) name = each;
   }
   if (name.empty())
-    throw core::FormatError(component, "{}: expected the checkpoint of a training of a VAE, got another file of arrays",
+    throw core::FormatError(component,
+                            "{}: expected the checkpoint of a training of a VAE, got another file of arrays",
                             checkpoint.string());
   const auto bytes = core::read_bytes(source, name);
   const std::string begun(bytes.begin(), bytes.end());
   if (begun != setup)
-    throw core::ConfigError(
-        component, "{}: expected the training that was begun there, with {}; got {}; take these back, or train anew in another folder",
-        checkpoint.string(), lines_missing(begun, setup), lines_missing(setup, begun));
+    throw core::ConfigError(component,
+                            "{}: expected the training that was begun there, with {}; got {}; take these "
+                            "back, or train anew in another folder",
+                            checkpoint.string(), lines_missing(begun, setup), lines_missing(setup, begun));
 }
 
 }  // namespace lodestone::models

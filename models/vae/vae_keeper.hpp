@@ -9,7 +9,8 @@
 
 namespace lodestone::models {
 
-/// Keeps the network of the best epoch, writes checkpoints that hold it and the text of the setup, and stops on request.
+/// Keeps the network of the best epoch, writes checkpoints that hold it and the text of the setup, and stops
+/// on request.
 class VaeKeeper final : public engine::Callback {
  public:
   struct Options {
@@ -34,7 +35,8 @@ class VaeKeeper final : public engine::Callback {
   bool was_stopped_ = false;
 };
 
-/// errors: ConfigError that lists the lines of the setup that are not those of the checkpoint; FileError, FormatError.
+/// errors: ConfigError that lists the lines of the setup that are not those of the checkpoint; FileError,
+/// FormatError.
 void check_same_setup(const std::filesystem::path& checkpoint, const std::string& setup);
 
 }  // namespace lodestone::models

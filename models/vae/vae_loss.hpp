@@ -12,7 +12,8 @@ enum class LayerWeights : std::uint8_t {
 };
 enum class Divergence : std::uint8_t {
   mean,  ///< over the codes, as published
-  sum,   ///< over the codes: with its weight β this is the β-VAE. source: Higgins et al. 2017, openreview.net/forum?id=Sy2fzU9gl
+  sum,   ///< over the codes: with its weight β this is the β-VAE. source: Higgins et al. 2017,
+         ///< openreview.net/forum?id=Sy2fzU9gl
 };
 
 /// Weights of the terms, with the published values.
@@ -31,14 +32,18 @@ struct VaeTerms {
   engine::Tensor loss, reconstruction, dissimilarity, divergence;
 };
 
-/// L = mean w (x − x̂)² + w_S (1 − SSIM(x, x̂)) + w_KL · ½ (μ² + σ² − 1 − ln σ²), x̂ the decoded μ + σ ε; the last over codes as `Divergence` says and the
-/// mean over items. SSIM takes the whole batch as one window, C1 = 0.01 R and C2 = 0.03 R as published, R = max|x| − min|x| of the training draws.
+/// L = mean w (x − x̂)² + w_S (1 − SSIM(x, x̂)) + w_KL · ½ (μ² + σ² − 1 − ln σ²), x̂ the decoded μ + σ ε; the
+/// last over codes as `Divergence` says and the mean over items. SSIM takes the whole batch as one window, C1
+/// = 0.01 R and C2 = 0.03 R as published, R = max|x| − min|x| of the training draws.
 class VaeLoss {
  public:
-  /// shapes: `weights` one per cell. `range`: R, decades. errors: InvalidArgument for weights of the terms that are negative or not finite.
-  VaeLoss(const VaeLossOptions& options, const std::vector<double>& weights, double range, engine::DType dtype);
+  /// shapes: `weights` one per cell. `range`: R, decades. errors: InvalidArgument for weights of the terms
+  /// that are negative or not finite.
+  VaeLoss(const VaeLossOptions& options, const std::vector<double>& weights, double range,
+          engine::DType dtype);
   /// shapes: cells [n, n_cells], noise [n, n_codes], standard normal. errors: ShapeError.
-  [[nodiscard]] VaeTerms operator()(const Vae& net, const engine::Tensor& cells, const engine::Tensor& noise) const;
+  [[nodiscard]] VaeTerms operator()(const Vae& net, const engine::Tensor& cells,
+                                    const engine::Tensor& noise) const;
 
  private:
   VaeLossOptions options_;

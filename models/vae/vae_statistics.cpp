@@ -24,7 +24,8 @@ VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws) {
   const InMode mode(net, Mode::evaluation);
   const VaeOptions& options = net.options();
   ArrayXd squares = ArrayXd::Zero(options.n_cells());
-  ArrayXd means = ArrayXd::Zero(options.n_codes), mean_squares = means, variances = means, divergences = means;
+  ArrayXd means = ArrayXd::Zero(options.n_codes), mean_squares = means, variances = means,
+          divergences = means;
   const std::int64_t n = draws.validation.size();
   for (std::int64_t first = 0; first < n; first += at_once) {
     const Tensor cells = draws.validation.items(first, std::min(n, first + at_once)).at("cells");

@@ -7,7 +7,8 @@
 
 namespace lodestone::models {
 
-/// Statistics of a trained network over the validation draws; mean and covariance are those of the training draws.
+/// Statistics of a trained network over the validation draws; mean and covariance are those of the training
+/// draws.
 [[nodiscard]] VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws);
 
 }  // namespace lodestone::models

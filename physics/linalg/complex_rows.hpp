@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/linalg: y ← y + a x for runs of complex numbers, inlined into functions with LODESTONE_VECTOR_CLONES.
+// Private to physics/linalg: y ← y + a x for runs of complex numbers, inlined into functions with
+// LODESTONE_VECTOR_CLONES.
 #pragma once
 
 #include "physics/linalg/line_blocks.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: lines 0, 2, 4 … are even (vertices of the cells), 1, 3 … odd (their middles). D the block of an odd line, C_l and C_r its couplings to the even
-// lines beside it. Without the odd lines: A_i the block of an even line, K_i its coupling to the next, S_0 = A_0, X_i = S_i⁻¹ K_i,
-// S_{i+1} = A_{i+1} − K_iᵀ X_i. D is banded, so the dense work is that of half the lines. Right-hand sides are rows: z of even lines, y = z D⁻¹ of odd ones.
+// Symbols: lines 0, 2, 4 … are even (vertices of the cells), 1, 3 … odd (their middles). D the block of an
+// odd line, C_l and C_r its couplings to the even lines beside it. Without the odd lines: A_i the block of an
+// even line, K_i its coupling to the next, S_0 = A_0, X_i = S_i⁻¹ K_i, S_{i+1} = A_{i+1} − K_iᵀ X_i. D is
+// banded, so the dense work is that of half the lines. Right-hand sides are rows: z of even lines, y = z D⁻¹
+// of odd ones.
 #include "engine/core/error.hpp"
 #include "physics/linalg/line_blocks.hpp"
 #include "physics/linalg/symmetric_band.hpp"
@@ -37,7 +39,8 @@ MatrixXcd through(const std::vector<Coupling>& coupling, const SymmetricBand& ba
 class CondensedFactorisation final : public Factorisation {
  public:
   CondensedFactorisation(std::vector<EvenLine> even, std::vector<OddLine> odd, int m)
-      : Factorisation(m * static_cast<int>(even.size() + odd.size()), 1.5 * static_cast<double>(even.size()) * m * m,
+      : Factorisation(m * static_cast<int>(even.size() + odd.size()),
+                      1.5 * static_cast<double>(even.size()) * m * m,
                       static_cast<double>(even.size()) * (inverse_flops(m) + 16.0 * m * m * m)),
         even_(std::move(even)),
         odd_(std::move(odd)),
@@ -85,16 +88,18 @@ class CondensedSolver final : public SymmetricSolver {
     const auto& [row_start, column] = pattern();
     const int n_lines = m_ > 0 ? pattern().size() / m_ : 0;
     if (m_ <= 0 || pattern().size() % m_ != 0 || n_lines % 2 == 0)
-      throw core::InvalidArgument("linalg::make_condensed_line_solver", "expected an odd number of lines of {} unknowns, got {} unknowns",
-                                  m_, pattern().size());
+      throw core::InvalidArgument("linalg::make_condensed_line_solver",
+                                  "expected an odd number of lines of {} unknowns, got {} unknowns", m_,
+                                  pattern().size());
     for (int row = 0; row < pattern().size(); ++row) {
       const int line = row / m_, reach = line % 2 == 0 ? 2 : 1;
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         const int other = column[p] / m_;
         if (std::abs(other - line) > reach)
-          throw core::InvalidArgument("linalg::make_condensed_line_solver",
-                                      "unknown {} of line {} is coupled to line {}; expected {} lines on either side", row, line, other,
-                                      reach);
+          throw core::InvalidArgument(
+              "linalg::make_condensed_line_solver",
+              "unknown {} of line {} is coupled to line {}; expected {} lines on either side", row, line,
+              other, reach);
         if (line % 2 == 1 && other == line) band_ = std::max(band_, std::abs(column[p] - row));
       }
     }

@@ -8,12 +8,14 @@
 
 #include <array>
 
-extern "C" void zgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const std::complex<double>* alpha,
-                       const std::complex<double>* a, const int* lda, const std::complex<double>* b, const int* ldb,
-                       const std::complex<double>* beta, std::complex<double>* c, const int* ldc);
-extern "C" void zgemv_(const char* trans, const int* m, const int* n, const std::complex<double>* alpha, const std::complex<double>* a,
-                       const int* lda, const std::complex<double>* x, const int* incx, const std::complex<double>* beta,
-                       std::complex<double>* y, const int* incy);
+extern "C" void zgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                       const std::complex<double>* alpha, const std::complex<double>* a, const int* lda,
+                       const std::complex<double>* b, const int* ldb, const std::complex<double>* beta,
+                       std::complex<double>* c, const int* ldc);
+extern "C" void zgemv_(const char* trans, const int* m, const int* n, const std::complex<double>* alpha,
+                       const std::complex<double>* a, const int* lda, const std::complex<double>* x,
+                       const int* incx, const std::complex<double>* beta, std::complex<double>* y,
+                       const int* incy);
 
 namespace lodestone::physics::linalg {
 
@@ -28,8 +30,10 @@ struct Part {
 };
 
 /// c ← beta·c + alpha·op(a)·op(b); c has m rows and n columns, the products run over k.
-void product(const char* ops, std::array<int, 3> mnk, Complex alpha, const Part& a, const Part& b, Complex beta, const Part& c) {
-  zgemm_(ops, ops + 1, &mnk[0], &mnk[1], &mnk[2], &alpha, a.data, &a.stride, b.data, &b.stride, &beta, c.data, &c.stride);
+void product(const char* ops, std::array<int, 3> mnk, Complex alpha, const Part& a, const Part& b,
+             Complex beta, const Part& c) {
+  zgemm_(ops, ops + 1, &mnk[0], &mnk[1], &mnk[2], &alpha, a.data, &a.stride, b.data, &b.stride, &beta, c.data,
+         &c.stride);
 }
 
 bool invert_swept(const Part& a) {
@@ -40,12 +44,13 @@ bool invert_swept(const Part& a) {
   return true;
 }
 
-/// [P Q; Qᵀ R]⁻¹ by the inverse of P and of the Schur complement S = R − Qᵀ P⁻¹ Q: 16/3·size³ flops. → false at a zero pivot.
+/// [P Q; Qᵀ R]⁻¹ by the inverse of P and of the Schur complement S = R − Qᵀ P⁻¹ Q: 16/3·size³ flops. → false
+/// at a zero pivot.
 bool invert(const Part& a) {
   if (a.size <= largest_swept) return invert_swept(a);
   const int n = a.size / 2, m = a.size - n, stride = a.stride;
-  const Part p{a.data, n, stride}, below{a.data + n, m, stride}, right{a.data + static_cast<Eigen::Index>(n) * stride, m, stride},
-      r{right.data + n, m, stride};
+  const Part p{a.data, n, stride}, below{a.data + n, m, stride},
+      right{a.data + static_cast<Eigen::Index>(n) * stride, m, stride}, r{right.data + n, m, stride};
   Eigen::MatrixXcd storage(m, n);
   const Part w{storage.data(), m, m};
   if (!invert(p)) return false;
@@ -56,7 +61,8 @@ bool invert(const Part& a) {
   product("TN", {n, n, m}, -1.0, w, below, 1.0, p);  // P⁻¹ + Wᵀ S⁻¹ W
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i)
-      right.data[j + static_cast<Eigen::Index>(i) * stride] = below.data[i + static_cast<Eigen::Index>(j) * stride];
+      right.data[j + static_cast<Eigen::Index>(i) * stride] =
+          below.data[i + static_cast<Eigen::Index>(j) * stride];
   }
   return true;
 }
@@ -70,7 +76,8 @@ double inverse_flops(int size) {
 }
 
 void throw_zero_pivot(int line) {
-  throw core::SolverError("linalg", "zero pivot in mesh line {}; are all resistivities finite and positive?", line);
+  throw core::SolverError("linalg", "zero pivot in mesh line {}; are all resistivities finite and positive?",
+                          line);
 }
 
 void invert_in_place(Eigen::MatrixXcd& matrix, int line) {
@@ -91,26 +98,31 @@ void invert_in_place(SplitBlock& block, Eigen::MatrixXcd& inverse, int line) {
   block.read(inverse.data(), n);
 }
 
-void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha, Complex beta, Eigen::MatrixXcd& target) {
+void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha,
+              Complex beta, Eigen::MatrixXcd& target) {
   const int m = static_cast<int>(a.rows());
   zgemm_(op, "N", &m, &m, &m, &alpha, a.data(), &m, b.data(), &m, &beta, target.data(), &m);
 }
 
-void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha, Complex beta, Complex* target) {
+void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha,
+                   Complex beta, Complex* target) {
   const int m = static_cast<int>(matrix.rows());
   if (source.count == 0) return;
   if (source.stride == 1) {
     constexpr int one = 1;
     zgemv_(*op == 'N' ? "T" : "N", &m, &m, &alpha, matrix.data(), &m, source.data, &one, &beta, target, &one);
   } else {
-    zgemm_("N", op, &source.count, &m, &m, &alpha, source.data, &source.stride, matrix.data(), &m, &beta, target, &source.stride);
+    zgemm_("N", op, &source.count, &m, &m, &alpha, source.data, &source.stride, matrix.data(), &m, &beta,
+           target, &source.stride);
   }
 }
 
 LODESTONE_VECTOR_CLONES
-void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign, Complex* target) {
+void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign,
+              Complex* target) {
   for (const auto& [row, column, value] : coupling) {
-    const auto from = static_cast<std::size_t>(transposed ? column : row), to = static_cast<std::size_t>(transposed ? row : column);
+    const auto from = static_cast<std::size_t>(transposed ? column : row),
+               to = static_cast<std::size_t>(transposed ? row : column);
     const auto stride = static_cast<std::size_t>(source.stride);
     add_scaled(sign * value, source.data + from * stride, target + to * stride, source.count);
   }

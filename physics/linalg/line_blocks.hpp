@@ -25,19 +25,25 @@ void invert_in_place(SplitBlock& block, Eigen::MatrixXcd& inverse, int line);
 [[noreturn]] void throw_zero_pivot(int line);
 
 /// target ← beta·target + alpha·op(a)·b, op = "N" or "T". shapes: all (m, m).
-void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha, Complex beta, Eigen::MatrixXcd& target);
+void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha,
+              Complex beta, Eigen::MatrixXcd& target);
 
-/// The first `count` rows of a block of columns that are `stride` numbers each. Each row is a right-hand side.
+/// The first `count` rows of a block of columns that are `stride` numbers each. Each row is a right-hand
+/// side.
 struct Rows {
   const Complex* data;
   int stride, count;
 };
-/// target ← beta·target + alpha·source·op(matrix); the target's columns are as long as the source's. shapes: matrix (m, m).
-void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha, Complex beta, Complex* target);
+/// target ← beta·target + alpha·source·op(matrix); the target's columns are as long as the source's. shapes:
+/// matrix (m, m).
+void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha,
+                   Complex beta, Complex* target);
 /// target += sign·source·C, or ·Cᵀ where `transposed`.
-void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign, Complex* target);
+void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign,
+              Complex* target);
 
-/// Right-hand sides that have a source in the first n columns looked at so far are rows 0 … count() − 1, or a few more.
+/// Right-hand sides that have a source in the first n columns looked at so far are rows 0 … count() − 1, or a
+/// few more.
 class ReachedRows {
  public:
   explicit ReachedRows(int rows) : rows_(rows) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: D_i the block of line i, C_i its coupling to line i + 1, S_0 = D_0, S_{i+1} = D_{i+1} − C_iᵀ S_i⁻¹ C_i; the factors are the S_i⁻¹.
-// The coupling of two lines of a quadrilateral mesh is tridiagonal, so products with it are cheap and the dense work is S_i⁻¹ and its products.
+// Symbols: D_i the block of line i, C_i its coupling to line i + 1, S_0 = D_0, S_{i+1} = D_{i+1} − C_iᵀ S_i⁻¹
+// C_i; the factors are the S_i⁻¹. The coupling of two lines of a quadrilateral mesh is tridiagonal, so
+// products with it are cheap and the dense work is S_i⁻¹ and its products.
 #include "engine/core/error.hpp"
 #include "physics/linalg/line_blocks.hpp"
 #include "physics/linalg/split_block.hpp"
@@ -17,9 +18,10 @@ using Eigen::MatrixXcd;
 class LineFactorisation final : public Factorisation {
  public:
   LineFactorisation(std::vector<MatrixXcd> inverses, std::vector<std::vector<Coupling>> couplings)
-      : Factorisation(static_cast<int>(inverses.size() * inverses.front().rows()),
-                      static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()),
-                      static_cast<double>(inverses.size()) * inverse_flops(static_cast<int>(inverses.front().rows()))),
+      : Factorisation(
+            static_cast<int>(inverses.size() * inverses.front().rows()),
+            static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()),
+            static_cast<double>(inverses.size()) * inverse_flops(static_cast<int>(inverses.front().rows()))),
         inverses_(std::move(inverses)),
         couplings_(std::move(couplings)) {}
 
@@ -28,17 +30,21 @@ class LineFactorisation final : public Factorisation {
     return do_solve_rows(right_hand_sides.transpose()).transpose();
   }
 
-  // Each row is a right-hand side, so a line is a run of whole columns; rows that no source has reached yet are left out of the first sweep.
+  // Each row is a right-hand side, so a line is a run of whole columns; rows that no source has reached yet
+  // are left out of the first sweep.
   MatrixXcd do_solve_rows(MatrixXcd z) const override {
     const auto n_lines = static_cast<int>(inverses_.size());
     const auto m = static_cast<int>(inverses_.front().rows()), k = static_cast<int>(z.rows());
     MatrixXcd x = MatrixXcd::Zero(k, z.cols());
-    const auto line_of = [&](MatrixXcd& rows, int line) { return rows.data() + static_cast<Eigen::Index>(line) * m * k; };
+    const auto line_of = [&](MatrixXcd& rows, int line) {
+      return rows.data() + static_cast<Eigen::Index>(line) * m * k;
+    };
     ReachedRows reached_rows(k);
     for (int line = 0; line < n_lines; ++line) {  // x_i = z_i S_i⁻¹, z_{i+1} −= x_i C_i
       const int reached = reached_rows.after(line_of(z, line), m);
       multiply_rows({line_of(z, line), k, reached}, "N", inverses_[line], 1.0, 0.0, line_of(x, line));
-      if (line + 1 < n_lines) add_rows({line_of(x, line), k, reached}, couplings_[line], false, -1.0, line_of(z, line + 1));
+      if (line + 1 < n_lines)
+        add_rows({line_of(x, line), k, reached}, couplings_[line], false, -1.0, line_of(z, line + 1));
     }
     for (int line = n_lines - 2; line >= 0; --line) {  // x_i −= (x_{i+1} C_iᵀ) S_i⁻¹
       std::fill_n(line_of(z, line), static_cast<std::size_t>(m) * k, Complex(0.0));
@@ -57,14 +63,17 @@ class LineSolver final : public SymmetricSolver {
   LineSolver(SparsityPattern given, int line_size) : SymmetricSolver(std::move(given)), m_(line_size) {
     const auto& [row_start, column] = pattern();
     if (m_ < 1 || pattern().size() % m_ != 0) {
-      throw core::InvalidArgument("linalg::LineSolver", "expected a multiple of the line size {} unknowns, got {}", m_, pattern().size());
+      throw core::InvalidArgument("linalg::LineSolver",
+                                  "expected a multiple of the line size {} unknowns, got {}", m_,
+                                  pattern().size());
     }
     for (int row = 0; row < pattern().size(); ++row) {
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         if (std::abs(column[p] / m_ - row / m_) > 1) {
-          throw core::InvalidArgument("linalg::LineSolver",
-                                      "unknowns {} and {} couple lines that are not neighbours; number the mesh line by line", row,
-                                      column[p]);
+          throw core::InvalidArgument(
+              "linalg::LineSolver",
+              "unknowns {} and {} couple lines that are not neighbours; number the mesh line by line", row,
+              column[p]);
         }
       }
     }
@@ -86,7 +95,8 @@ class LineSolver final : public SymmetricSolver {
     return std::make_unique<LineFactorisation>(std::move(inverses), std::move(couplings));
   }
 
-  void read_line(std::span<const Complex> values, int line, SplitBlock& block, std::vector<Coupling>& coupling) const {
+  void read_line(std::span<const Complex> values, int line, SplitBlock& block,
+                 std::vector<Coupling>& coupling) const {
     const auto& [row_start, column] = pattern();
     const int first = line * m_;
     coupling.reserve(3 * static_cast<std::size_t>(m_));

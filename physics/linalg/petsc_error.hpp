@@ -10,7 +10,8 @@
 
 namespace lodestone::physics::linalg {
 
-static_assert(sizeof(PetscScalar) == 2 * sizeof(double), "PETSc with complex double scalars is needed (Debian: libpetsc-complex-dev)");
+static_assert(sizeof(PetscScalar) == 2 * sizeof(double),
+              "PETSc with complex double scalars is needed (Debian: libpetsc-complex-dev)");
 
 /// The one place where PETSc's error codes become SolverError, with PETSc's own text.
 inline void check_petsc(PetscErrorCode code, std::string_view what) {

@@ -43,7 +43,8 @@ class PetscFactorisation final : public Factorisation {
 
  private:
   Eigen::MatrixXcd do_solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const override {
-    const auto n = static_cast<PetscInt>(right_hand_sides.rows()), k = static_cast<PetscInt>(right_hand_sides.cols());
+    const auto n = static_cast<PetscInt>(right_hand_sides.rows()),
+               k = static_cast<PetscInt>(right_hand_sides.cols());
     Eigen::MatrixXcd given = right_hand_sides, solution(n, k);
     OwnedMat b, x;
     check_petsc(MatCreateSeqDense(PETSC_COMM_SELF, n, k, given.data(), b.out()), "MatCreateSeqDense");
@@ -59,7 +60,8 @@ OwnedMat wrapped(const SparsityPattern& pattern, std::span<const Complex> values
   OwnedMat matrix;
   const auto n = static_cast<PetscInt>(pattern.size());
   check_petsc(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, const_cast<int*>(pattern.row_start.data()),
-                                        const_cast<int*>(pattern.column.data()), const_cast<Complex*>(values.data()), matrix.out()),
+                                        const_cast<int*>(pattern.column.data()),
+                                        const_cast<Complex*>(values.data()), matrix.out()),
               "MatCreateSeqAIJWithArrays");
   return matrix;
 }
@@ -69,7 +71,8 @@ class PetscSolver final : public SymmetricSolver {
   explicit PetscSolver(SparsityPattern given) : SymmetricSolver(std::move(given)) {
     const std::vector<Complex> ones(pattern().column.size(), 1.0);
     const OwnedMat matrix = wrapped(pattern(), ones);
-    check_petsc(MatGetOrdering(matrix, MATORDERINGND, row_order_.out(), column_order_.out()), "MatGetOrdering");
+    check_petsc(MatGetOrdering(matrix, MATORDERINGND, row_order_.out(), column_order_.out()),
+                "MatGetOrdering");
   }
 
  private:
@@ -85,9 +88,10 @@ class PetscSolver final : public SymmetricSolver {
     MatFactorError failure = MAT_FACTOR_NOERROR;
     check_petsc(MatFactorGetError(factor, &failure), "MatFactorGetError");
     if (failure != MAT_FACTOR_NOERROR) {
-      throw core::SolverError(
-          "linalg", "the factorisation of a matrix with {} rows failed (PETSc factor error {}); are all resistivities finite and positive?",
-          pattern().size(), static_cast<int>(failure));
+      throw core::SolverError("linalg",
+                              "the factorisation of a matrix with {} rows failed (PETSc factor error {}); "
+                              "are all resistivities finite and positive?",
+                              pattern().size(), static_cast<int>(failure));
     }
     const double entries = entries_of(factor);
     return std::make_unique<PetscFactorisation>(std::move(factor), pattern().size(), entries);
@@ -97,6 +101,8 @@ class PetscSolver final : public SymmetricSolver {
 
 }  // namespace
 
-std::unique_ptr<SymmetricSolver> make_petsc_solver(SparsityPattern pattern) { return std::make_unique<PetscSolver>(std::move(pattern)); }
+std::unique_ptr<SymmetricSolver> make_petsc_solver(SparsityPattern pattern) {
+  return std::make_unique<PetscSolver>(std::move(pattern));
+}
 
 }  // namespace lodestone::physics::linalg

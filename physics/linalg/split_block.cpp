@@ -19,9 +19,11 @@ struct Planes {
   int size, stride;
 };
 
-/// target.col(to) += factor · source.col(from) for every coupling; `transposed` swaps the roles of its row and column.
+/// target.col(to) += factor · source.col(from) for every coupling; `transposed` swaps the roles of its row
+/// and column.
 LODESTONE_VECTOR_CLONES
-void add_columns(const Planes& source, const Coupling* coupling, std::size_t n, double sign, const Planes& target) {
+void add_columns(const Planes& source, const Coupling* coupling, std::size_t n, double sign,
+                 const Planes& target) {
   for (std::size_t c = 0; c < n; ++c) {
     const double a = sign * coupling[c].value.real(), b = sign * coupling[c].value.imag();
     const std::size_t from = static_cast<std::size_t>(coupling[c].row) * source.stride;
@@ -48,7 +50,9 @@ struct Panel {
 };
 
 /// Without the checks for infinities that `*` makes.
-Complex product(Complex a, Complex b) { return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()}; }
+Complex product(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 
 /// −D⁻¹ of a small symmetric D by single sweeps. → false at a zero pivot.
 template <int Q>
@@ -71,7 +75,8 @@ bool sweep_pivots(Complex (&d)[Q][Q]) {
   return true;
 }
 
-/// block ← block − Σ_c panel_c scaled_cᵀ on and below the diagonal (and a little above, where nothing is read).
+/// block ← block − Σ_c panel_c scaled_cᵀ on and below the diagonal (and a little above, where nothing is
+/// read).
 template <int Q>
 [[gnu::always_inline]] inline void subtract_panel(const Planes& block, const Panel<Q>& panel) {
   for (int i = 0; i < block.stride; i += 4) {
@@ -112,7 +117,8 @@ template <int Q>
 }
 
 template <int Q>
-[[gnu::always_inline]] inline void scatter(const Planes& block, int k, const Panel<Q>& panel, const Complex (&pivots)[Q][Q]) {
+[[gnu::always_inline]] inline void scatter(const Planes& block, int k, const Panel<Q>& panel,
+                                           const Complex (&pivots)[Q][Q]) {
   const int n = block.size, stride = block.stride;
   for (int c = 0; c < Q; ++c) {
     for (int j = 0; j < k; ++j) {
@@ -184,8 +190,11 @@ void transpose(const Planes& source, const Planes& target) {
 }  // namespace
 
 SplitBlock::SplitBlock(int size)
-    : size_(size), stride_((size + padding - 1) / padding * padding), panel_(16 * static_cast<std::size_t>(stride_)) {
-  for (auto* plane : {&re_, &im_, &work_re_, &work_im_}) plane->assign(static_cast<std::size_t>(stride_) * stride_, 0.0);
+    : size_(size),
+      stride_((size + padding - 1) / padding * padding),
+      panel_(16 * static_cast<std::size_t>(stride_)) {
+  for (auto* plane : {&re_, &im_, &work_re_, &work_im_})
+    plane->assign(static_cast<std::size_t>(stride_) * stride_, 0.0);
 }
 
 void SplitBlock::set_zero() {
@@ -206,16 +215,19 @@ void SplitBlock::read(const Complex* matrix, int stride) {
 
 void SplitBlock::write(Complex* matrix, int stride) const {
   for (int j = 0; j < size_; ++j) {
-    const double *re = re_.data() + static_cast<std::size_t>(j) * stride_, *im = im_.data() + static_cast<std::size_t>(j) * stride_;
+    const double *re = re_.data() + static_cast<std::size_t>(j) * stride_,
+                 *im = im_.data() + static_cast<std::size_t>(j) * stride_;
     for (int i = 0; i < size_; ++i) matrix[i + static_cast<std::size_t>(j) * stride] = Complex(re[i], im[i]);
   }
 }
 
 void SplitBlock::subtract_sandwich(const SplitBlock& inverse, const std::vector<Coupling>& coupling) {
   // R = inverse C by columns, and Cᵀ R = (Rᵀ C)ᵀ the same way; the result is symmetric.
-  const Planes source{const_cast<double*>(inverse.re_.data()), const_cast<double*>(inverse.im_.data()), size_, stride_};
+  const Planes source{const_cast<double*>(inverse.re_.data()), const_cast<double*>(inverse.im_.data()), size_,
+                      stride_};
   std::vector<double> right_re(re_.size(), 0.0), right_im(re_.size(), 0.0);
-  const Planes right{right_re.data(), right_im.data(), size_, stride_}, turned{work_re_.data(), work_im_.data(), size_, stride_};
+  const Planes right{right_re.data(), right_im.data(), size_, stride_},
+      turned{work_re_.data(), work_im_.data(), size_, stride_};
   add_columns(source, coupling.data(), coupling.size(), 1.0, right);
   transpose(right, turned);
   add_columns(turned, coupling.data(), coupling.size(), -1.0, {re_.data(), im_.data(), size_, stride_});
@@ -226,7 +238,8 @@ bool SplitBlock::invert() {
   if (!sweep(block, panel_.data())) return false;
   for (int j = 0; j < size_; ++j) {
     for (int i = j; i < size_; ++i) {
-      const std::size_t here = i + static_cast<std::size_t>(j) * stride_, there = j + static_cast<std::size_t>(i) * stride_;
+      const std::size_t here = i + static_cast<std::size_t>(j) * stride_,
+                        there = j + static_cast<std::size_t>(i) * stride_;
       re_[here] = re_[there] = -re_[here];
       im_[here] = im_[there] = -im_[here];
     }

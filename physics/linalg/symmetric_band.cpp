@@ -23,7 +23,8 @@ LODESTONE_VECTOR_CLONES
 void solve(const Factors& factors, Complex* z, int stride, int count) {
   const auto column = [&](int j) { return z + static_cast<std::size_t>(j) * stride; };
   for (int j = 1; j < factors.size; ++j) {  // Z L⁻ᵀ
-    for (int i = std::max(0, j - factors.bandwidth); i < j; ++i) add_scaled(-factors.at(j, i), column(i), column(j), count);
+    for (int i = std::max(0, j - factors.bandwidth); i < j; ++i)
+      add_scaled(-factors.at(j, i), column(i), column(j), count);
   }
   for (int j = factors.size - 1; j >= 0; --j) {  // P⁻¹ L⁻¹
     const Complex inverse = factors.at(j, j);
@@ -57,6 +58,8 @@ void SymmetricBand::factorise(int line) {
   }
 }
 
-void SymmetricBand::solve_rows(Complex* z, int stride, int count) const { solve({lower_.data(), size_, bandwidth_}, z, stride, count); }
+void SymmetricBand::solve_rows(Complex* z, int stride, int count) const {
+  solve({lower_.data(), size_, bandwidth_}, z, stride, count);
+}
 
 }  // namespace lodestone::physics::linalg

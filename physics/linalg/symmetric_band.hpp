@@ -6,7 +6,8 @@
 
 namespace lodestone::physics::linalg {
 
-/// D = L P Lᵀ of a complex-symmetric band matrix, without pivoting (stable for a definite part, split_block.hpp).
+/// D = L P Lᵀ of a complex-symmetric band matrix, without pivoting (stable for a definite part,
+/// split_block.hpp).
 class SymmetricBand {
  public:
   SymmetricBand(int size, int bandwidth);
@@ -19,8 +20,12 @@ class SymmetricBand {
   void solve_rows(Complex* z, int stride, int count) const;
 
  private:
-  [[nodiscard]] Complex& at(int row, int column) { return lower_[static_cast<std::size_t>(column) * (bandwidth_ + 1) + row - column]; }
-  [[nodiscard]] Complex at(int row, int column) const { return lower_[static_cast<std::size_t>(column) * (bandwidth_ + 1) + row - column]; }
+  [[nodiscard]] Complex& at(int row, int column) {
+    return lower_[static_cast<std::size_t>(column) * (bandwidth_ + 1) + row - column];
+  }
+  [[nodiscard]] Complex at(int row, int column) const {
+    return lower_[static_cast<std::size_t>(column) * (bandwidth_ + 1) + row - column];
+  }
 
   int size_, bandwidth_;
   std::vector<Complex> lower_;  ///< by columns; once factorised L below the diagonal and P⁻¹ on it

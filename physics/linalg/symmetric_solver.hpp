@@ -28,9 +28,11 @@ class Factorisation {
 
   /// A⁻¹ B for all columns in one call. shapes: (n, k) → (n, k). errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const;
-  /// B A⁻¹: the same with right-hand sides as rows, which line solvers need no copies for. shapes: (k, n) → (k, n). errors: ShapeError, SolverError.
+  /// B A⁻¹: the same with right-hand sides as rows, which line solvers need no copies for. shapes: (k, n) →
+  /// (k, n). errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve_rows(Eigen::MatrixXcd right_hand_sides) const;
-  /// Complex numbers in the factors: a solve reads each once per sweep and multiplies each once per right-hand side.
+  /// Complex numbers in the factors: a solve reads each once per sweep and multiplies each once per
+  /// right-hand side.
   [[nodiscard]] double entries() const { return entries_; }
   /// Real flops of the factorisation, counted or estimated from the factors.
   [[nodiscard]] double flops() const { return flops_; }
@@ -39,13 +41,15 @@ class Factorisation {
   Factorisation(int size, double entries, double flops) : size_(size), entries_(entries), flops_(flops) {}
 
  private:
-  [[nodiscard]] virtual Eigen::MatrixXcd do_solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const = 0;
+  [[nodiscard]] virtual Eigen::MatrixXcd do_solve(
+      const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const = 0;
   [[nodiscard]] virtual Eigen::MatrixXcd do_solve_rows(Eigen::MatrixXcd right_hand_sides) const;
   int size_;
   double entries_, flops_;
 };
 
-/// Sparse direct solver for complex-symmetric matrices of one pattern; what depends on the pattern alone is done once.
+/// Sparse direct solver for complex-symmetric matrices of one pattern; what depends on the pattern alone is
+/// done once.
 class SymmetricSolver {
  public:
   virtual ~SymmetricSolver() = default;
@@ -53,28 +57,33 @@ class SymmetricSolver {
   SymmetricSolver& operator=(const SymmetricSolver&) = delete;
 
   [[nodiscard]] const SparsityPattern& pattern() const { return pattern_; }
-  /// shapes: values (n_nonzero), order of the pattern. errors: ShapeError; SolverError (zero pivot, out of memory) with the reason.
+  /// shapes: values (n_nonzero), order of the pattern. errors: ShapeError; SolverError (zero pivot, out of
+  /// memory) with the reason.
   [[nodiscard]] std::unique_ptr<Factorisation> factorise(std::span<const Complex> values) const;
 
  protected:
   explicit SymmetricSolver(SparsityPattern pattern) : pattern_(std::move(pattern)) {}
 
  private:
-  [[nodiscard]] virtual std::unique_ptr<Factorisation> do_factorise(std::span<const Complex> values) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Factorisation> do_factorise(
+      std::span<const Complex> values) const = 0;
   SparsityPattern pattern_;
 };
 
 /// General patterns: PETSc's sequential LU in nested-dissection order.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_petsc_solver(SparsityPattern pattern);
 
-/// Meshes numbered line by line, each line `line_size` unknowns coupled to its neighbours only: block elimination along the lines with dense BLAS-3.
-/// For A = K + iM with K, M positive semi-definite: every Schur complement keeps that form, so nothing pivots.
-/// cost: 4 to 5.3·line_size²·n flops; beats nested dissection for lines up to several hundred unknowns (docs/decisions/002). errors: InvalidArgument when
-/// the pattern couples lines that are not neighbours.
+/// Meshes numbered line by line, each line `line_size` unknowns coupled to its neighbours only: block
+/// elimination along the lines with dense BLAS-3. For A = K + iM with K, M positive semi-definite: every
+/// Schur complement keeps that form, so nothing pivots. cost: 4 to 5.3·line_size²·n flops; beats nested
+/// dissection for lines up to several hundred unknowns (docs/decisions/002). errors: InvalidArgument when the
+/// pattern couples lines that are not neighbours.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_line_solver(SparsityPattern pattern, int line_size);
 
-/// The same for elements of order 2: lines 1, 3, 5 … (middles of the cells) are coupled to the lines beside them, the others also to the next but one.
-/// The middles go first, as bands. cost: 10 to 11·line_size²·n flops. errors: InvalidArgument for any other pattern.
-[[nodiscard]] std::unique_ptr<SymmetricSolver> make_condensed_line_solver(SparsityPattern pattern, int line_size);
+/// The same for elements of order 2: lines 1, 3, 5 … (middles of the cells) are coupled to the lines beside
+/// them, the others also to the next but one. The middles go first, as bands. cost: 10 to 11·line_size²·n
+/// flops. errors: InvalidArgument for any other pattern.
+[[nodiscard]] std::unique_ptr<SymmetricSolver> make_condensed_line_solver(SparsityPattern pattern,
+                                                                          int line_size);
 
 }  // namespace lodestone::physics::linalg

@@ -10,30 +10,36 @@ namespace lodestone::physics::mesh {
 
 namespace {
 
-/// Drops features of which a neighbour asks for smaller cells wherever they do: its size grows by at most `steepest` per metre on the way to them.
+/// Drops features of which a neighbour asks for smaller cells wherever they do: its size grows by at most
+/// `steepest` per metre on the way to them.
 std::vector<SizeFeature> without_idle(std::vector<SizeFeature> features, double steepest) {
   const auto sweep = [&] {
     std::vector<SizeFeature> kept;
     for (const SizeFeature& feature : features) {
-      if (kept.empty() || kept.back().size_m + steepest * std::abs(feature.at_m - kept.back().at_m) > feature.size_m)
+      if (kept.empty() ||
+          kept.back().size_m + steepest * std::abs(feature.at_m - kept.back().at_m) > feature.size_m)
         kept.push_back(feature);
     }
     std::reverse(kept.begin(), kept.end());
     features = std::move(kept);
   };
-  std::sort(features.begin(), features.end(),
-            [](const SizeFeature& a, const SizeFeature& b) { return a.at_m < b.at_m || (a.at_m == b.at_m && a.size_m < b.size_m); });
+  std::sort(features.begin(), features.end(), [](const SizeFeature& a, const SizeFeature& b) {
+    return a.at_m < b.at_m || (a.at_m == b.at_m && a.size_m < b.size_m);
+  });
   sweep();
   sweep();
   return features;
 }
 
-/// Cell size asked for at x. Features far away are cut off by the sorted order: only those whose own size is smaller than the best so far can win.
+/// Cell size asked for at x. Features far away are cut off by the sorted order: only those whose own size is
+/// smaller than the best so far can win.
 class SizeFunction {
  public:
   SizeFunction(std::vector<SizeFeature> features, const GradedLineOptions& options)
-      : features_(without_idle(std::move(features), std::max(options.slope, options.far_slope))), options_(options) {
-    std::sort(features_.begin(), features_.end(), [](const SizeFeature& a, const SizeFeature& b) { return a.size_m < b.size_m; });
+      : features_(without_idle(std::move(features), std::max(options.slope, options.far_slope))),
+        options_(options) {
+    std::sort(features_.begin(), features_.end(),
+              [](const SizeFeature& a, const SizeFeature& b) { return a.size_m < b.size_m; });
   }
   double operator()(double x) const {
     double best = options_.max_size_m;
@@ -52,7 +58,8 @@ class SizeFunction {
 };
 
 /// Drops anchors closer to the previous kept one (or to the end) than that share of the size asked for there.
-std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size, double least_spacing) {
+std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size,
+                           double least_spacing) {
   std::sort(anchors.begin(), anchors.end());
   anchors.erase(std::unique(anchors.begin(), anchors.end()), anchors.end());
   std::vector<double> kept{begin};
@@ -69,7 +76,8 @@ void append_interval(double a, double b, const SizeFunction& size, std::vector<d
   std::vector<double> x{a}, density{0.0};
   while (x.back() < b) {
     const double here = x.back();
-    const double next = std::min(b, here + 0.2 * std::min(size(here), size(std::min(b, here + 0.2 * size(here)))));
+    const double next =
+        std::min(b, here + 0.2 * std::min(size(here), size(std::min(b, here + 0.2 * size(here)))));
     density.push_back(density.back() + (next - here) / size(0.5 * (here + next)));
     x.push_back(next);
   }
@@ -86,11 +94,12 @@ void append_interval(double a, double b, const SizeFunction& size, std::vector<d
 
 }  // namespace
 
-std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m, const std::vector<SizeFeature>& features,
-                                 const GradedLineOptions& options) {
+std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
+                                 const std::vector<SizeFeature>& features, const GradedLineOptions& options) {
   if (features.empty() || !(end_m > begin_m)) {
-    throw core::InvalidArgument("mesh::graded_lines", "expected a feature and an interval, got {} features in {} … {} m", features.size(),
-                                begin_m, end_m);
+    throw core::InvalidArgument("mesh::graded_lines",
+                                "expected a feature and an interval, got {} features in {} … {} m",
+                                features.size(), begin_m, end_m);
   }
   const SizeFunction size(features, options);
   std::vector<double> inside;

@@ -17,21 +17,24 @@ struct Rectangle2D {
   double y_min_m = 0.0, y_max_m = 0.0, z_min_m = 0.0, z_max_m = 0.0;
 };
 
-/// A closed polygon in the section; the last corner joins the first. Convex or not, in either sense of rotation.
+/// A closed polygon in the section; the last corner joins the first. Convex or not, in either sense of
+/// rotation.
 class Polygon2D {
  public:
-  /// errors: InvalidArgument with fewer than three corners, corners that are not finite, two neighbours at one place, no area, or
-  /// edges that cross or touch (named by the numbers of their corners, from 1). `what` opens the message ("fixed region 2").
-  /// cost: O(corners²).
+  /// errors: InvalidArgument with fewer than three corners, corners that are not finite, two neighbours at
+  /// one place, no area, or edges that cross or touch (named by the numbers of their corners, from 1). `what`
+  /// opens the message ("fixed region 2"). cost: O(corners²).
   explicit Polygon2D(std::vector<Point2D> vertices, std::string_view what = "polygon");
 
   [[nodiscard]] const std::vector<Point2D>& vertices() const { return vertices_; }
-  /// Whether the point lies inside. A point on the outline belongs to one of two polygons that share that edge, not to both.
+  /// Whether the point lies inside. A point on the outline belongs to one of two polygons that share that
+  /// edge, not to both.
   [[nodiscard]] bool contains(Point2D point) const;
   /// Positive where y turns towards z from corner to corner, in m².
   [[nodiscard]] double signed_area_m2() const;
   [[nodiscard]] Rectangle2D bounding_box() const;
-  /// Share of the rectangle's area inside the polygon, 0…1. source: Sutherland & Hodgman 1974 (clipping against the rectangle's sides).
+  /// Share of the rectangle's area inside the polygon, 0…1. source: Sutherland & Hodgman 1974 (clipping
+  /// against the rectangle's sides).
   [[nodiscard]] double clip_area_fraction(const Rectangle2D& rectangle) const;
 
  private:

@@ -35,22 +35,26 @@ int first_fault(const std::vector<double>& depths, int n_air, int n_sea) {
 QuadMesh2D::QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea)
     : y_m_(std::move(y_m)), n_air_(n_air), n_sea_(n_sea) {
   if (y_m_.size() < 2 || z_m.size() != y_m_.size() || z_m.front().size() < 2) {
-    throw core::ShapeError("mesh::QuadMesh2D",
-                           "expected at least two lines with at least two nodes each, got {} lines and {} depth columns", y_m_.size(),
-                           z_m.size());
+    throw core::ShapeError(
+        "mesh::QuadMesh2D",
+        "expected at least two lines with at least two nodes each, got {} lines and {} depth columns",
+        y_m_.size(), z_m.size());
   }
   n_z_ = static_cast<int>(z_m.front().size()) - 1;
   if (n_air < 0 || n_sea < 0 || n_earth() < 1)
-    throw core::InvalidArgument("mesh::QuadMesh2D", "expected a row of earth under the air and the sea, got {} and {} of {} rows", n_air,
-                                n_sea, n_z_);
+    throw core::InvalidArgument("mesh::QuadMesh2D",
+                                "expected a row of earth under the air and the sea, got {} and {} of {} rows",
+                                n_air, n_sea, n_z_);
   z_m_.reserve(y_m_.size() * static_cast<std::size_t>(n_z_ + 1));
   for (std::size_t line = 0; line < y_m_.size(); ++line) {
     const auto& depths = z_m[line];
     if (static_cast<int>(depths.size()) != n_z_ + 1) {
-      throw core::ShapeError("mesh::QuadMesh2D", "expected {} depths on line {}, got {}", n_z_ + 1, line, depths.size());
+      throw core::ShapeError("mesh::QuadMesh2D", "expected {} depths on line {}, got {}", n_z_ + 1, line,
+                             depths.size());
     }
     if (first_fault(depths, n_air, n_sea) >= 0 || (line > 0 && !(y_m_[line] > y_m_[line - 1]))) {
-      throw core::InvalidArgument("mesh::QuadMesh2D", "lines and depths must increase; they do not at line {} (y = {} m)", line,
+      throw core::InvalidArgument("mesh::QuadMesh2D",
+                                  "lines and depths must increase; they do not at line {} (y = {} m)", line,
                                   y_m_[line]);
     }
     z_m_.insert(z_m_.end(), depths.begin(), depths.end());
@@ -65,7 +69,8 @@ int QuadMesh2D::column_of(double y_m) const {
 QuadMesh2D QuadMesh2D::refined() const {
   std::vector<std::vector<double>> coarse(y_m_.size());
   for (int iy = 0; iy <= n_y(); ++iy) {
-    coarse[iy] = halved(std::vector<double>(z_m_.begin() + node(0, iy), z_m_.begin() + node(0, iy) + n_z_ + 1));
+    coarse[iy] =
+        halved(std::vector<double>(z_m_.begin() + node(0, iy), z_m_.begin() + node(0, iy) + n_z_ + 1));
   }
   std::vector<std::vector<double>> depths;
   for (int iy = 0; iy <= n_y(); ++iy) {

@@ -5,15 +5,16 @@
 
 namespace lodestone::physics::mesh {
 
-/// A logically rectangular mesh of quadrilaterals with vertical grid lines: columns at `y_m`, nodes (iz, iy) at depth z. From the top: `n_air` rows of
-/// air, `n_sea` rows of sea water, rows of earth.
+/// A logically rectangular mesh of quadrilaterals with vertical grid lines: columns at `y_m`, nodes (iz, iy)
+/// at depth z. From the top: `n_air` rows of air, `n_sea` rows of sea water, rows of earth.
 ///
-/// Node (row iz, line iy) has index iy·(n_z + 1) + iz (lines are the slow index: the matrix band is the shorter side). On land the sea's rows have no
-/// height: their nodes lie on the surface, all at one place. Beside the coast the cells of the sea are triangles.
+/// Node (row iz, line iy) has index iy·(n_z + 1) + iz (lines are the slow index: the matrix band is the
+/// shorter side). On land the sea's rows have no height: their nodes lie on the surface, all at one place.
+/// Beside the coast the cells of the sea are triangles.
 class QuadMesh2D {
  public:
-  /// shapes: y (n_y + 1), z[line] (n_z + 1). errors: ShapeError; InvalidArgument when lines or depths do not increase (within the sea's rows of a line
-  /// either all depths increase or none does).
+  /// shapes: y (n_y + 1), z[line] (n_z + 1). errors: ShapeError; InvalidArgument when lines or depths do not
+  /// increase (within the sea's rows of a line either all depths increase or none does).
   QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea = 0);
 
   [[nodiscard]] int n_y() const { return static_cast<int>(y_m_.size()) - 1; }

@@ -10,15 +10,19 @@ namespace lodestone::physics::mesh {
 
 Surface2D::Surface2D(double z_m) : y_m_{0.0}, z_m_{z_m} {}
 
-Surface2D::Surface2D(std::vector<double> y_m, std::vector<double> z_m) : y_m_(std::move(y_m)), z_m_(std::move(z_m)) {
+Surface2D::Surface2D(std::vector<double> y_m, std::vector<double> z_m)
+    : y_m_(std::move(y_m)), z_m_(std::move(z_m)) {
   if (y_m_.empty() || y_m_.size() != z_m_.size()) {
-    throw core::ShapeError("mesh::Surface2D", "expected as many y as z values and at least one, got {} and {}", y_m_.size(), z_m_.size());
+    throw core::ShapeError("mesh::Surface2D",
+                           "expected as many y as z values and at least one, got {} and {}", y_m_.size(),
+                           z_m_.size());
   }
   for (std::size_t i = 0; i < y_m_.size(); ++i) {
     if (!std::isfinite(y_m_[i]) || !std::isfinite(z_m_[i]) || (i > 0 && !(y_m_[i] > y_m_[i - 1]))) {
       throw core::InvalidArgument("mesh::Surface2D",
-                                  "expected finite points with increasing y, got point {} at y = {} m, z = {} m; sort the surface line", i,
-                                  y_m_[i], z_m_[i]);
+                                  "expected finite points with increasing y, got point {} at y = {} m, z = "
+                                  "{} m; sort the surface line",
+                                  i, y_m_[i], z_m_[i]);
     }
   }
 }

@@ -5,12 +5,14 @@
 
 namespace lodestone::physics::mesh {
 
-/// The earth's surface along a profile: a polyline z(y), z down (a hill has negative z), continued level beyond its ends.
+/// The earth's surface along a profile: a polyline z(y), z down (a hill has negative z), continued level
+/// beyond its ends.
 class Surface2D {
  public:
   /// Level surface at z.
   explicit Surface2D(double z_m = 0.0);
-  /// shapes: equal lengths ≥ 1. errors: ShapeError; InvalidArgument when y does not increase or a value is not finite.
+  /// shapes: equal lengths ≥ 1. errors: ShapeError; InvalidArgument when y does not increase or a value is
+  /// not finite.
   Surface2D(std::vector<double> y_m, std::vector<double> z_m);
 
   [[nodiscard]] double z_at(double y_m) const;

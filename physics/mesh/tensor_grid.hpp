@@ -16,18 +16,23 @@ enum class DepthReference {
   surface,  ///< the local surface: the grid is draped on the topography
 };
 
-/// The parameter grid of a section: columns in y, rows in depth. Cell (row iz, column iy) has index iz·n_y + iy, rows from the top.
+/// The parameter grid of a section: columns in y, rows in depth. Cell (row iz, column iy) has index iz·n_y +
+/// iy, rows from the top.
 ///
-/// Outermost columns continue sideways and the bottom row downwards without end, so that the whole earth has a value.
+/// Outermost columns continue sideways and the bottom row downwards without end, so that the whole earth has
+/// a value.
 class TensorGrid2D {
  public:
   /// errors: InvalidArgument when there are fewer than two edges or edges do not increase strictly.
-  TensorGrid2D(std::vector<double> y_edges_m, std::vector<double> z_edges_m, DepthReference reference = DepthReference::surface);
+  TensorGrid2D(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
+               DepthReference reference = DepthReference::surface);
 
   [[nodiscard]] int n_y() const { return static_cast<int>(y_edges_m_.size()) - 1; }
   [[nodiscard]] int n_z() const { return static_cast<int>(z_edges_m_.size()) - 1; }
   [[nodiscard]] Eigen::Index n_cells() const { return static_cast<Eigen::Index>(n_y()) * n_z(); }
-  [[nodiscard]] Eigen::Index index(int iz, int iy) const { return static_cast<Eigen::Index>(iz) * n_y() + iy; }
+  [[nodiscard]] Eigen::Index index(int iz, int iy) const {
+    return static_cast<Eigen::Index>(iz) * n_y() + iy;
+  }
   [[nodiscard]] const std::vector<double>& y_edges_m() const { return y_edges_m_; }
   [[nodiscard]] const std::vector<double>& z_edges_m() const { return z_edges_m_; }
   [[nodiscard]] DepthReference reference() const { return reference_; }
@@ -42,7 +47,8 @@ class TensorGrid2D {
   DepthReference reference_;
 };
 
-/// Sea water: it fills whatever lies below its level and above the surface of the solid earth. Its resistivity is known, not an unknown.
+/// Sea water: it fills whatever lies below its level and above the surface of the solid earth. Its
+/// resistivity is known, not an unknown.
 struct Sea {
   double level_m = 0.0;  ///< z of its surface
   double resistivity_ohm_m = 0.3;

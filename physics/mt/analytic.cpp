@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: k wavenumber, h thickness, e = exp(−2kh), t = tanh(kh), eta = iωμ0/k intrinsic impedance, z impedance at the top of a layer.
+// Symbols: k wavenumber, h thickness, e = exp(−2kh), t = tanh(kh), eta = iωμ0/k intrinsic impedance, z
+// impedance at the top of a layer.
 #include "physics/mt/analytic.hpp"
 
 #include "engine/core/error.hpp"
@@ -15,19 +16,22 @@ constexpr const char* component = "mt::layered_impedance";
 
 void check(const LayeredEarth& earth, double frequency_hz) {
   if (earth.resistivity_ohm_m.empty() || earth.thickness_m.size() + 1 != earth.resistivity_ohm_m.size())
-    throw core::ShapeError(component, "expected one thickness less than resistivities, got {} resistivities and {} thicknesses",
-                           earth.resistivity_ohm_m.size(), earth.thickness_m.size());
+    throw core::ShapeError(
+        component, "expected one thickness less than resistivities, got {} resistivities and {} thicknesses",
+        earth.resistivity_ohm_m.size(), earth.thickness_m.size());
   const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
   for (std::size_t i = 0; i < earth.resistivity_ohm_m.size(); ++i) {
     if (!positive(earth.resistivity_ohm_m[i]))
-      throw core::InvalidArgument(component, "expected positive resistivities, got {} ohm m in layer {}", earth.resistivity_ohm_m[i],
-                                  i + 1);
+      throw core::InvalidArgument(component, "expected positive resistivities, got {} ohm m in layer {}",
+                                  earth.resistivity_ohm_m[i], i + 1);
   }
   for (std::size_t i = 0; i < earth.thickness_m.size(); ++i) {
     if (!positive(earth.thickness_m[i]))
-      throw core::InvalidArgument(component, "expected positive thicknesses, got {} m in layer {}", earth.thickness_m[i], i + 1);
+      throw core::InvalidArgument(component, "expected positive thicknesses, got {} m in layer {}",
+                                  earth.thickness_m[i], i + 1);
   }
-  if (!positive(frequency_hz)) throw core::InvalidArgument(component, "expected a positive frequency, got {} Hz", frequency_hz);
+  if (!positive(frequency_hz))
+    throw core::InvalidArgument(component, "expected a positive frequency, got {} Hz", frequency_hz);
 }
 
 /// exp(z) − 1 without cancellation for small z: thin layers at long periods keep all digits.
@@ -63,7 +67,8 @@ Step climb(Complex below, double resistivity_ohm_m, double thickness_m, double o
 /// Impedance of the half-space at the bottom; 0 over a perfect conductor.
 Complex bottom(const LayeredEarth& earth, double omega_mu0) {
   const double resistivity = earth.resistivity_ohm_m.back();
-  return resistivity <= perfect_conductor_ohm_m ? Complex(0.0) : std::sqrt(Complex(0.0, omega_mu0 * resistivity));
+  return resistivity <= perfect_conductor_ohm_m ? Complex(0.0)
+                                                : std::sqrt(Complex(0.0, omega_mu0 * resistivity));
 }
 
 }  // namespace
@@ -72,7 +77,8 @@ Complex layered_impedance(const LayeredEarth& earth, double frequency_hz) {
   check(earth, frequency_hz);
   const double omega_mu0 = omega(frequency_hz) * mu0;
   Complex z = bottom(earth, omega_mu0);
-  for (std::size_t i = earth.thickness_m.size(); i-- > 0;) z = climb(z, earth.resistivity_ohm_m[i], earth.thickness_m[i], omega_mu0).z;
+  for (std::size_t i = earth.thickness_m.size(); i-- > 0;)
+    z = climb(z, earth.resistivity_ohm_m[i], earth.thickness_m[i], omega_mu0).z;
   return z;
 }
 
@@ -93,7 +99,8 @@ LayeredResponse layered_response(const LayeredEarth& earth, double frequency_hz)
     response.d_ln_resistivity[i] = step.d_ln_resistivity;
     response.d_thickness[i] = step.d_thickness;
   }
-  Complex transmission = 1.0;  // derivative of the surface impedance with respect to the impedance at the top of layer i
+  Complex transmission =
+      1.0;  // derivative of the surface impedance with respect to the impedance at the top of layer i
   for (std::size_t i = 0; i < n; ++i) {
     response.d_ln_resistivity[i] *= transmission;
     if (i + 1 == n) break;

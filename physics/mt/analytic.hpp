@@ -13,11 +13,12 @@ struct LayeredEarth {
 };
 
 /// Surface impedance Z = E_x/H_y. units: ohm. sign: e^{+iωt} (phase 0…90°).
-/// errors: InvalidArgument on non-positive values, ShapeError. A last layer ≤ 1e-5 ohm m is a perfect conductor.
-/// source: Wait 1954 recursion, written with exp(−2kh) so that it cannot overflow.
+/// errors: InvalidArgument on non-positive values, ShapeError. A last layer ≤ 1e-5 ohm m is a perfect
+/// conductor. source: Wait 1954 recursion, written with exp(−2kh) so that it cannot overflow.
 [[nodiscard]] std::complex<double> layered_impedance(const LayeredEarth& earth, double frequency_hz);
 
-/// Impedance with its derivatives with respect to ln ρ of each layer (n) and to each thickness in metres (n − 1).
+/// Impedance with its derivatives with respect to ln ρ of each layer (n) and to each thickness in metres (n −
+/// 1).
 struct LayeredResponse {
   std::complex<double> impedance_ohm;
   std::vector<std::complex<double>> d_ln_resistivity, d_thickness;

@@ -5,11 +5,13 @@
 
 namespace lodestone::physics::mt {
 
-std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<double>& edges, double low, double high) {
+std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<double>& edges, double low,
+                                                          double high) {
   const int n = static_cast<int>(edges.size()) - 1;
   std::vector<Overlap> result;
   for (int i = 0; i < n; ++i) {
-    const double begin = i == 0 ? std::min(low, edges.front()) : edges[i];  // outermost cells continue without end
+    const double begin =
+        i == 0 ? std::min(low, edges.front()) : edges[i];  // outermost cells continue without end
     const double end = i == n - 1 ? std::max(high, edges.back()) : edges[i + 1];
     const double shared = std::min(high, end) - std::max(low, begin);
     if (shared > 0.0) result.push_back({i, shared / (high - low)});
@@ -17,13 +19,15 @@ std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<doub
   return result;
 }
 
-CellAverages::CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface, const mesh::QuadMesh2D& mesh)
+CellAverages::CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface,
+                           const mesh::QuadMesh2D& mesh)
     : n_rows_(mesh.n_earth()), n_grid_y_(grid.n_y()) {
   const bool draped = grid.reference() == mesh::DepthReference::surface;
   z_overlaps_.reserve(static_cast<std::size_t>(mesh.n_y()) * n_rows_);
   for (int column = 0; column < mesh.n_y(); ++column) {
     y_overlaps_.push_back(overlaps(grid.y_edges_m(), mesh.y(column), mesh.y(column + 1)));
-    const double zero = draped ? 0.5 * (surface.z_at(mesh.y(column)) + surface.z_at(mesh.y(column + 1))) : 0.0;
+    const double zero =
+        draped ? 0.5 * (surface.z_at(mesh.y(column)) + surface.z_at(mesh.y(column + 1))) : 0.0;
     for (int row = 0; row < n_rows_; ++row) {
       const int top = mesh.ground() + row;
       const double low = 0.5 * (mesh.z(top, column) + mesh.z(top, column + 1)) - zero;
@@ -72,7 +76,8 @@ void CellAverages::visit_section(const Eigen::VectorXd& resistivity, Visit visit
 
 Eigen::MatrixXd CellAverages::strike_conductivity(const Eigen::VectorXd& resistivity) const {
   Eigen::MatrixXd sigma = Eigen::MatrixXd::Zero(n_cells(), 1);
-  visit_strike(resistivity, [&](int cell, int j, double derivative) { sigma(cell, 0) -= derivative * resistivity[j]; });
+  visit_strike(resistivity,
+               [&](int cell, int j, double derivative) { sigma(cell, 0) -= derivative * resistivity[j]; });
   return sigma;
 }
 
@@ -86,25 +91,33 @@ Eigen::MatrixXd CellAverages::section_resistivity(const Eigen::VectorXd& resisti
   return rho;
 }
 
-void CellAverages::add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+void CellAverages::add_strike_transposed(const Eigen::VectorXd& resistivity,
+                                         const std::vector<Eigen::MatrixXd>& weights,
                                          Eigen::MatrixXd& out) const {
-  visit_strike(resistivity, [&](int cell, int j, double derivative) { out.col(j).noalias() += derivative * weights[0].col(cell); });
+  visit_strike(resistivity, [&](int cell, int j, double derivative) {
+    out.col(j).noalias() += derivative * weights[0].col(cell);
+  });
 }
 
-void CellAverages::add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+void CellAverages::add_section_transposed(const Eigen::VectorXd& resistivity,
+                                          const std::vector<Eigen::MatrixXd>& weights,
                                           Eigen::MatrixXd& out) const {
   visit_section(resistivity, [&](int cell, int j, double d_yy, double d_zz) {
     out.col(j).noalias() += d_yy * weights[0].col(cell) + d_zz * weights[1].col(cell);
   });
 }
 
-std::vector<Eigen::MatrixXd> CellAverages::strike_change(const Eigen::VectorXd& resistivity, const Eigen::MatrixXd& directions) const {
+std::vector<Eigen::MatrixXd> CellAverages::strike_change(const Eigen::VectorXd& resistivity,
+                                                         const Eigen::MatrixXd& directions) const {
   std::vector<Eigen::MatrixXd> change(1, Eigen::MatrixXd::Zero(n_cells(), directions.cols()));
-  visit_strike(resistivity, [&](int cell, int j, double derivative) { change[0].row(cell) += derivative * directions.row(j); });
+  visit_strike(resistivity, [&](int cell, int j, double derivative) {
+    change[0].row(cell) += derivative * directions.row(j);
+  });
   return change;
 }
 
-std::vector<Eigen::MatrixXd> CellAverages::section_change(const Eigen::VectorXd& resistivity, const Eigen::MatrixXd& directions) const {
+std::vector<Eigen::MatrixXd> CellAverages::section_change(const Eigen::VectorXd& resistivity,
+                                                          const Eigen::MatrixXd& directions) const {
   std::vector<Eigen::MatrixXd> change(2, Eigen::MatrixXd::Zero(n_cells(), directions.cols()));
   visit_section(resistivity, [&](int cell, int j, double d_yy, double d_zz) {
     change[0].row(cell) += d_yy * directions.row(j);

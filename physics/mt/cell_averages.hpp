@@ -12,10 +12,11 @@ namespace lodestone::physics::mt {
 
 /// Averages of a parameter grid over the earth cells of a forward mesh, and their derivatives.
 ///
-/// A cell sees the grid through the overlap of its y range and its (mean) depth range. Currents along strike see the mean conductivity; a horizontal
-/// current in the section passes the layers of a column in parallel and the columns in series, a vertical current the layers in series and the
-/// columns in parallel, so that thin layers and narrow columns need not be meshed. Earth cell (row, column) has index column·n_rows + row, rows
-/// counted from the surface of the solid earth.
+/// A cell sees the grid through the overlap of its y range and its (mean) depth range. Currents along strike
+/// see the mean conductivity; a horizontal current in the section passes the layers of a column in parallel
+/// and the columns in series, a vertical current the layers in series and the columns in parallel, so that
+/// thin layers and narrow columns need not be meshed. Earth cell (row, column) has index column·n_rows + row,
+/// rows counted from the surface of the solid earth.
 class CellAverages {
  public:
   CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface, const mesh::QuadMesh2D& mesh);
@@ -28,13 +29,19 @@ class CellAverages {
   /// ρ_yy, ρ_zz. shape (n_cells, 2).
   [[nodiscard]] Eigen::MatrixXd section_resistivity(const Eigen::VectorXd& resistivity) const;
 
-  /// Jᵀ products of the two averages: adds Σ_c Σ_p weights(c, p)·∂property(c, p)/∂ρ_j to row j of `out`, for k columns at once.
-  /// shapes: weights[p] (k, n_cells), out (k, n_parameters); one column of `out` per parameter.
-  void add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights, Eigen::MatrixXd& out) const;
-  void add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights, Eigen::MatrixXd& out) const;
-  /// J products: change of the properties for k changes of resistivity. shapes: directions (n_parameters, k) → per property (n_cells, k).
-  [[nodiscard]] std::vector<Eigen::MatrixXd> strike_change(const Eigen::VectorXd& resistivity, const Eigen::MatrixXd& directions) const;
-  [[nodiscard]] std::vector<Eigen::MatrixXd> section_change(const Eigen::VectorXd& resistivity, const Eigen::MatrixXd& directions) const;
+  /// Jᵀ products of the two averages: adds Σ_c Σ_p weights(c, p)·∂property(c, p)/∂ρ_j to row j of `out`, for
+  /// k columns at once. shapes: weights[p] (k, n_cells), out (k, n_parameters); one column of `out` per
+  /// parameter.
+  void add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+                             Eigen::MatrixXd& out) const;
+  void add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
+                              Eigen::MatrixXd& out) const;
+  /// J products: change of the properties for k changes of resistivity. shapes: directions (n_parameters, k)
+  /// → per property (n_cells, k).
+  [[nodiscard]] std::vector<Eigen::MatrixXd> strike_change(const Eigen::VectorXd& resistivity,
+                                                           const Eigen::MatrixXd& directions) const;
+  [[nodiscard]] std::vector<Eigen::MatrixXd> section_change(const Eigen::VectorXd& resistivity,
+                                                            const Eigen::MatrixXd& directions) const;
 
  private:
   struct Overlap {

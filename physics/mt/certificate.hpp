@@ -30,9 +30,10 @@ struct Certificate {
   [[nodiscard]] std::string table() const;
 };
 
-/// Half-space and layered-earth errors on the given meshes, and the change of the section's responses under one refinement and under doubled side and
-/// air padding. collective over `comm`. cost: about eight forward runs.
-[[nodiscard]] Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options,
-                                  const ResponseError& tolerance);
+/// Half-space and layered-earth errors on the given meshes, and the change of the section's responses under
+/// one refinement and under doubled side and air padding. collective over `comm`. cost: about eight forward
+/// runs.
+[[nodiscard]] Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2D& survey,
+                                  const MeshDesignOptions& options, const ResponseError& tolerance);
 
 }  // namespace lodestone::physics::mt

@@ -7,8 +7,10 @@
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr double station_fraction = 0.08;  // of the distance between a station and a contact: largest cells at the station, order 2
-constexpr double step_depth_share = 0.4;   // of the depth of cells at a contact, where it is a step of a slanted edge
+constexpr double station_fraction =
+    0.08;  // of the distance between a station and a contact: largest cells at the station, order 2
+constexpr double step_depth_share =
+    0.4;  // of the depth of cells at a contact, where it is a step of a slanted edge
 
 }  // namespace
 
@@ -36,12 +38,18 @@ double FeatureCollector::contact_size(const Hearing& heard, double depth) const 
   return heard.coarser * kappa_ * std::max(heard.r, least_distance(depth));
 }
 
-/// A station's flux is a mean over two cells, the field bends over the distance to the contact, however weak that is. Order 1 has small cells anyway.
-double FeatureCollector::most_of_distance() const { return options_.order == 1 ? 1e300 : options_.coarsen * station_fraction; }
+/// A station's flux is a mean over two cells, the field bends over the distance to the contact, however weak
+/// that is. Order 1 has small cells anyway.
+double FeatureCollector::most_of_distance() const {
+  return options_.order == 1 ? 1e300 : options_.coarsen * station_fraction;
+}
 
-/// A grid on the datum may hold slanted edges as steps. Under a sea, which keeps stations away from them, a step smaller than the cells asked for gets
-/// no line: averages take it. On land charges on the steps beside a station are heard.
-bool FeatureCollector::needs_line(double length, double size) const { return !earth_.section().sea || options_.coarsen * length >= size; }
+/// A grid on the datum may hold slanted edges as steps. Under a sea, which keeps stations away from them, a
+/// step smaller than the cells asked for gets no line: averages take it. On land charges on the steps beside
+/// a station are heard.
+bool FeatureCollector::needs_line(double length, double size) const {
+  return !earth_.section().sea || options_.coarsen * length >= size;
+}
 
 void FeatureCollector::add_line(double y, double size) {
   add_size(y, size);
@@ -65,8 +73,10 @@ void FeatureCollector::add_lateral(const Lateral& lateral, double most, double w
 void FeatureCollector::shrink_stations(const Lateral& lateral, double weight) {
   const auto& stations = earth_.stations();
   for (std::size_t i = 0; i < stations.size(); ++i) {
-    const double distance = std::max(least_distance(lateral.depth), std::hypot(stations[i] - lateral.y, lateral.depth));
-    nearest_[i] = std::min({nearest_[i], distance / weight, lateral.station_cap * most_of_distance() / kappa_ * distance});
+    const double distance =
+        std::max(least_distance(lateral.depth), std::hypot(stations[i] - lateral.y, lateral.depth));
+    nearest_[i] = std::min(
+        {nearest_[i], distance / weight, lateral.station_cap * most_of_distance() / kappa_ * distance});
   }
 }
 
@@ -95,7 +105,8 @@ MeshFeatures FeatureCollector::finish() {
   return std::move(result_);
 }
 
-/// Rows level out at the first interface below the whole surface, so that they conform to those from there on, unless that is very shallow.
+/// Rows level out at the first interface below the whole surface, so that they conform to those from there
+/// on, unless that is very shallow.
 void FeatureCollector::place_rows() {
   RowLevels& rows = result_.levels;
   const auto& section = earth_.section();

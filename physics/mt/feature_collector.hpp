@@ -11,10 +11,12 @@
 
 namespace lodestone::physics::mt {
 
-/// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding that makes small fields of large ones.
+/// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding
+/// that makes small fields of large ones.
 [[nodiscard]] double contrast_strength(double decades);
 
-/// Where a contact or kink is: the depth of its top, its height below that, and how much more than `most_of_distance` suits a station near it.
+/// Where a contact or kink is: the depth of its top, its height below that, and how much more than
+/// `most_of_distance` suits a station near it.
 struct Lateral {
   double y, depth, height, station_cap = 1.0;
 };
@@ -28,14 +30,15 @@ class FeatureCollector {
   [[nodiscard]] double conductor_size(double resistivity, double r) const;
   /// Cell size at a contact or kink of full weight.
   [[nodiscard]] double contact_size(const Hearing& heard, double depth) const;
-  /// Stations closer to a contact than this are not resolved further: its charges act at all frequencies alike, so the survey's highest one sets it.
+  /// Stations closer to a contact than this are not resolved further: its charges act at all frequencies
+  /// alike, so the survey's highest one sets it.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, earth_.shortest_m()); }
 
   /// A size along the profile, with a line or without.
   void add_size(double y, double size) { result_.y.push_back({y, size}); }
   void add_line(double y, double size);
-  /// A contact (or kink) scattering with `weight` ≤ 1. `most` limits the lines beside it, across which the field decays into the conductor; along the
-  /// contact it varies with the distance r alone.
+  /// A contact (or kink) scattering with `weight` ≤ 1. `most` limits the lines beside it, across which the
+  /// field decays into the conductor; along the contact it varies with the distance r alone.
   void add_lateral(const Lateral& lateral, double most, double weight, const Hearing& heard);
   /// Column iy of an interface above row iz, which is `length` long.
   void add_interface(int iz, int iy, double length, double size);
@@ -48,7 +51,8 @@ class FeatureCollector {
   [[nodiscard]] MeshFeatures finish();
 
  private:
-  /// A depth under the local surface, which stands `height` above its lowest point, and the size of cells there.
+  /// A depth under the local surface, which stands `height` above its lowest point, and the size of cells
+  /// there.
   struct Level {
     double height, depth, size;
   };

@@ -37,7 +37,8 @@ std::vector<double> air_heights(double first, double total, double growth) {
   return heights;
 }
 
-/// Shares of the water's depth at which rows of sea begin, 0 at its surface; the same everywhere, right for the deepest water.
+/// Shares of the water's depth at which rows of sea begin, 0 at its surface; the same everywhere, right for
+/// the deepest water.
 std::vector<double> sea_shares(const MeshFeatures& features, double slope) {
   if (!(features.sea_depth_m > 0.0)) return {};
   const double size = std::min(features.sea_size_m, 0.5 * features.sea_depth_m);
@@ -70,7 +71,9 @@ class Draping {
     const double ground = surface_.z_at(y);
     return sea_ && ground - sea_->level_m > thinnest_water_m_ ? sea_->level_m : ground;
   }
-  [[nodiscard]] double in_sea(double y, double share) const { return top(y) + share * (surface_.z_at(y) - top(y)); }
+  [[nodiscard]] double in_sea(double y, double share) const {
+    return top(y) + share * (surface_.z_at(y) - top(y));
+  }
   [[nodiscard]] double above(double y, double height) const {
     const double surface = top(y);
     return surface + (highest_ - surface) * height / air_height_ - height;
@@ -95,19 +98,24 @@ struct MeshLines {
 
 MeshLines make_lines(const MeshFeatures& features, const MeshDesignOptions& options) {
   const double near = 3.0 * features.penetration_m, padding = options.side_padding * features.penetration_m;
-  const double slope = (options.growth - 1.0) * options.coarsen, far_slope = std::max(slope, options.far_growth - 1.0);
+  const double slope = (options.growth - 1.0) * options.coarsen,
+               far_slope = std::max(slope, options.far_growth - 1.0);
   MeshLines lines;
-  lines.columns = mesh::graded_lines(features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
-                                     {.slope = slope, .far_slope = far_slope, .near_m = near, .least_spacing = options.line_spacing});
-  lines.rows = mesh::graded_lines(0.0, features.bottom_m, features.z_anchors, features.z,
-                                  {.slope = slope, .far_slope = slope, .near_m = near, .least_spacing = options.line_spacing});
+  lines.columns = mesh::graded_lines(
+      features.first_y_m - padding, features.last_y_m + padding, features.y_anchors, features.y,
+      {.slope = slope, .far_slope = far_slope, .near_m = near, .least_spacing = options.line_spacing});
+  lines.rows = mesh::graded_lines(
+      0.0, features.bottom_m, features.z_anchors, features.z,
+      {.slope = slope, .far_slope = slope, .near_m = near, .least_spacing = options.line_spacing});
   const double air_growth = 1.0 + 2.0 * slope + 0.2;
-  lines.air = air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
+  lines.air =
+      air_heights(2.0 * features.surface_size_m, options.air_height * features.penetration_m, air_growth);
   lines.sea = sea_shares(features, slope);
   return lines;
 }
 
-mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features, const MeshLines& lines) {
+mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features,
+                           const MeshLines& lines) {
   const Draping draping(section, features, lines.air.front());
   std::vector<std::vector<double>> columns;
   for (const double y : lines.columns) {
@@ -116,12 +124,15 @@ mesh::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& f
     for (const double share : lines.sea) column.push_back(draping.in_sea(y, share));
     for (const double row : lines.rows) column.push_back(draping.below(y, row));
   }
-  return mesh::QuadMesh2D(lines.columns, std::move(columns), static_cast<int>(lines.air.size()) - 1, static_cast<int>(lines.sea.size()));
+  return mesh::QuadMesh2D(lines.columns, std::move(columns), static_cast<int>(lines.air.size()) - 1,
+                          static_cast<int>(lines.sea.size()));
 }
 
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
-BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies, const MeshDesignOptions& options) {
-  const BandRange range{survey.frequencies_hz[frequencies.back()], survey.frequencies_hz[frequencies.front()]};
+BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies,
+                   const MeshDesignOptions& options) {
+  const BandRange range{survey.frequencies_hz[frequencies.back()],
+                        survey.frequencies_hz[frequencies.front()]};
   const MeshFeatures wanted = find_features(section, survey, range, options);
   MeshDesignOptions relaxed = options;
   for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
@@ -136,10 +147,11 @@ BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::
             .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
             .coarsened = factor};
   }
-  throw core::InvalidArgument("mt::design_meshes",
-                              "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
-                              "from contacts",
-                              options.max_nodes, survey.stations.size(), range.max_frequency_hz);
+  throw core::InvalidArgument(
+      "mt::design_meshes",
+      "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
+      "from contacts",
+      options.max_nodes, survey.stations.size(), range.max_frequency_hz);
 }
 
 }  // namespace
@@ -159,7 +171,8 @@ MeshDesignOptions design_options(Accuracy accuracy) {
       options.max_nodes = 400'000;
       break;
     case Accuracy::iteration:
-      options.order = 1;  // the models of iterations are rough: contacts rule the error, and cells of order 2 cost more
+      options.order =
+          1;  // the models of iterations are rough: contacts rule the error, and cells of order 2 cost more
       options.cells_per_skin_depth = 4.0;
       options.contact_fraction = 0.1;
       options.contact_depth_ratio = 3.0;
@@ -175,7 +188,8 @@ MeshDesignOptions design_options(Accuracy accuracy) {
   return options;
 }
 
-MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options) {
+MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
+                        const MeshDesignOptions& options) {
   survey.validate();
   MeshSet2D result;
   for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
@@ -185,13 +199,15 @@ MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey, 
 }
 
 std::string MeshSet2D::summary() const {
-  std::string text = fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies", "columns",
-                                 "rows", "sea", "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
+  std::string text =
+      fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies",
+                  "columns", "rows", "sea", "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");
   for (std::size_t i = 0; i < bands.size(); ++i) {
     const auto& [frequencies, mesh, perfect, order, sea, coarsened] = bands[i];
     const int rows = order * (mesh.n_earth() + mesh.n_sea()), lines = order * mesh.n_y() + 1;
-    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i, frequencies.size(), mesh.n_y(),
-                        mesh.n_earth(), mesh.n_sea(), mesh.n_air(), lines * (order * mesh.n_z() + (perfect ? 0 : 1)), lines * rows,
+    text += fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12.4g} {:>10.2f}\n", i,
+                        frequencies.size(), mesh.n_y(), mesh.n_earth(), mesh.n_sea(), mesh.n_air(),
+                        lines * (order * mesh.n_z() + (perfect ? 0 : 1)), lines * rows,
                         1e-3 * mesh.z(mesh.n_z(), 0), coarsened);
   }
   return text;

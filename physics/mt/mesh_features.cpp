@@ -12,13 +12,19 @@ namespace lodestone::physics::mt {
 
 namespace {
 
-constexpr double edge_fraction = 0.5;  // of the distance between a station and the edge of its column: largest cells there
+constexpr double edge_fraction =
+    0.5;  // of the distance between a station and the edge of its column: largest cells there
 
-/// What lies in the earth: contacts between columns, interfaces between rows, and the columns of the stations.
+/// What lies in the earth: contacts between columns, interfaces between rows, and the columns of the
+/// stations.
 class GridFeatures {
  public:
   GridFeatures(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features)
-      : earth_(earth), grid_(earth.grid()), options_(options), features_(features), least_ratio_(std::pow(10.0, options.least_contrast)) {}
+      : earth_(earth),
+        grid_(earth.grid()),
+        options_(options),
+        features_(features),
+        least_ratio_(std::pow(10.0, options.least_contrast)) {}
 
   /// The vertical contacts between columns iy − 1 and iy.
   void add_contacts(int iy) {
@@ -47,10 +53,14 @@ class GridFeatures {
 
  private:
   [[nodiscard]] double left_of(int iy) const { return iy == 0 ? -1e300 : grid_.y_edges_m()[iy]; }
-  [[nodiscard]] double right_of(int iy) const { return iy + 1 == grid_.n_y() ? 1e300 : grid_.y_edges_m()[iy + 1]; }
+  [[nodiscard]] double right_of(int iy) const {
+    return iy + 1 == grid_.n_y() ? 1e300 : grid_.y_edges_m()[iy + 1];
+  }
 
   /// 1 or −1 by the side that conducts, 0 without a contrast that counts.
-  [[nodiscard]] int conducting_side(double a, double b) const { return a / b >= least_ratio_ ? 1 : b / a >= least_ratio_ ? -1 : 0; }
+  [[nodiscard]] int conducting_side(double a, double b) const {
+    return a / b >= least_ratio_ ? 1 : b / a >= least_ratio_ ? -1 : 0;
+  }
 
   /// Calls visit(first, end) for the runs of one conducting side among 0 … n − 1.
   template <class Side, class Visit>
@@ -63,12 +73,15 @@ class GridFeatures {
 
   /// Row iz of a contact between columns iy − 1 and iy, which is `height` tall.
   void add_contact(int iz, int iy, double height) {
-    const double y = grid_.y_edges_m()[iy], surface = earth_.section().surface.z_at(y), depth = earth_.depth_under(surface, iz);
+    const double y = grid_.y_edges_m()[iy], surface = earth_.section().surface.z_at(y),
+                 depth = earth_.depth_under(surface, iz);
     if (earth_.depth_under(surface, iz + 1) <= 0.0) return;
     const Hearing heard = earth_.hearing(y, y, iz, iy, depth);
     if (!heard.is_heard()) return;
-    const double a = earth_.rho(iz, iy - 1), b = earth_.rho(iz, iy), weight = contrast_strength(std::abs(std::log10(a / b)));
-    features_.add_lateral({y, depth, height}, features_.conductor_size(std::min(a, b), heard.r), weight, heard);
+    const double a = earth_.rho(iz, iy - 1), b = earth_.rho(iz, iy),
+                 weight = contrast_strength(std::abs(std::log10(a / b)));
+    features_.add_lateral({y, depth, height}, features_.conductor_size(std::min(a, b), heard.r), weight,
+                          heard);
   }
 
   /// Column iy of an interface between rows iz − 1 and iz, which is `length` long.
@@ -80,8 +93,9 @@ class GridFeatures {
     features_.add_interface(iz, iy, length, heard.coarser * features_.conductor_size(conductor, heard.r));
   }
 
-  /// The edges of a station's column get lines unless the surface is the same on both sides: across them E changes by the whole contrast. Not so under
-  /// water, which carries the current past them: cells much narrower than deep would only show the error of the cells' depth.
+  /// The edges of a station's column get lines unless the surface is the same on both sides: across them E
+  /// changes by the whole contrast. Not so under water, which carries the current past them: cells much
+  /// narrower than deep would only show the error of the cells' depth.
   void add_edge(int edge, double station) {
     const double y_edge = grid_.y_edges_m()[edge];
     if (earth_.is_under_water(y_edge)) return;

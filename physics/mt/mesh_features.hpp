@@ -14,9 +14,10 @@ struct BandRange {
   double min_frequency_hz, max_frequency_hz;
 };
 
-/// Where rows of the earth lie. They are counted by their depth under the lowest point of the surface. Where the grid is draped they follow the surface
-/// all the way down, else they level out: under a surface that stands `height` above its lowest point a row lies deeper by `height`, and rows above
-/// `level_depth_m` share that.
+/// Where rows of the earth lie. They are counted by their depth under the lowest point of the surface. Where
+/// the grid is draped they follow the surface all the way down, else they level out: under a surface that
+/// stands `height` above its lowest point a row lies deeper by `height`, and rows above `level_depth_m` share
+/// that.
 struct RowLevels {
   bool draped = true;
   double level_depth_m = 1.0;  ///< rows from here on are level
@@ -32,7 +33,9 @@ struct RowLevels {
   [[nodiscard]] double row_at(double depth_m, double height_m) const {
     return is_level(depth_m, height_m) ? depth_m - height_m : depth_m / stretch(height_m);
   }
-  [[nodiscard]] bool is_level(double depth_m, double height_m) const { return !draped && depth_m - height_m >= level_depth_m; }
+  [[nodiscard]] bool is_level(double depth_m, double height_m) const {
+    return !draped && depth_m - height_m >= level_depth_m;
+  }
 };
 
 /// What the mesh of one band must resolve.
@@ -53,7 +56,7 @@ struct MeshFeatures {
 };
 
 /// Sizes are proportional to `options.coarsen`; nothing else depends on it.
-[[nodiscard]] MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band,
-                                         const MeshDesignOptions& options);
+[[nodiscard]] MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey,
+                                         const BandRange& band, const MeshDesignOptions& options);
 
 }  // namespace lodestone::physics::mt

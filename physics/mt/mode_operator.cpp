@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: u field (E_x or H_x), σ, ρ properties, K_y = ∫∂yφ ∂yφ, K_z = ∫∂zφ ∂zφ, M = ∫φφ over a cell, ωμ = ω·μ0, i the imaginary unit.
+// Symbols: u field (E_x or H_x), σ, ρ properties, K_y = ∫∂yφ ∂yφ, K_z = ∫∂zφ ∂zφ, M = ∫φφ over a cell, ωμ =
+// ω·μ0, i the imaginary unit.
 #include "physics/mt/mode_operator.hpp"
 
 #include "physics/mt/units.hpp"
@@ -38,16 +39,18 @@ ModeOperator::ModeOperator(Mode mode, const BandMesh& band)
   for (Cells* cells : {&earth_, &air_, &sea_}) find_places(*cells);
 }
 
-void ModeOperator::add_cell(Cells& cells, const mesh::QuadMesh2D& mesh, const mesh::QuadMesh2D& lattice, int row, int column) const {
+void ModeOperator::add_cell(Cells& cells, const mesh::QuadMesh2D& mesh, const mesh::QuadMesh2D& lattice,
+                            int row, int column) const {
   const int p = shape_.order();
   for (int i = 0; i <= p; ++i) {
     for (int j = 0; j <= p; ++j) cells.nodes.push_back(lattice.node(p * row + i, p * column + j));
   }
   const std::size_t first = cells.integrals.size();
   cells.integrals.resize(first + 3 * static_cast<std::size_t>(shape_.n_pairs()));
-  shape_.integrate(mesh.y(column + 1) - mesh.y(column),
-                   {mesh.z(row, column), mesh.z(row, column + 1), mesh.z(row + 1, column), mesh.z(row + 1, column + 1)},
-                   cells.integrals.data() + first);
+  shape_.integrate(
+      mesh.y(column + 1) - mesh.y(column),
+      {mesh.z(row, column), mesh.z(row, column + 1), mesh.z(row + 1, column), mesh.z(row + 1, column + 1)},
+      cells.integrals.data() + first);
 }
 
 void ModeOperator::number_unknowns(const mesh::QuadMesh2D& lattice) {
@@ -58,7 +61,8 @@ void ModeOperator::number_unknowns(const mesh::QuadMesh2D& lattice) {
     const bool land = lattice.is_land(iy);
     for (int iz = first; iz <= last; ++iz) {
       const int node = lattice.node(iz, iy), unknown = n_free_++;
-      const bool coincides = land && iz > lattice.n_air() && iz <= lattice.ground();  // with the node above it
+      const bool coincides =
+          land && iz > lattice.n_air() && iz <= lattice.ground();  // with the node above it
       free_[node] = coincides ? (iz > first ? free_[node - 1] : -1) : unknown;
       if (coincides) unused_.push_back(unknown);
     }
@@ -99,8 +103,10 @@ void ModeOperator::find_places(Cells& cells) const {
           cells.places.push_back(-1);
           continue;
         }
-        const auto begin = pattern_.column.begin() + pattern_.row_start[row], end = pattern_.column.begin() + pattern_.row_start[row + 1];
-        cells.places.push_back(static_cast<int>(std::lower_bound(begin, end, column) - pattern_.column.begin()));
+        const auto begin = pattern_.column.begin() + pattern_.row_start[row],
+                   end = pattern_.column.begin() + pattern_.row_start[row + 1];
+        cells.places.push_back(
+            static_cast<int>(std::lower_bound(begin, end, column) - pattern_.column.begin()));
       }
     }
   }
@@ -110,13 +116,15 @@ Complex ModeOperator::bottom_coefficient(double omega, double property) const {
   return std::sqrt(i_omega_mu(omega) * property);  // TE: k = √(iωμσ); TM: ρk = √(iωμρ)
 }
 
-ModeOperator::ElementMatrix ModeOperator::combine(const Cells& cells, int cell, double factor_y, double factor_z, Complex mass) const {
+ModeOperator::ElementMatrix ModeOperator::combine(const Cells& cells, int cell, double factor_y,
+                                                  double factor_z, Complex mass) const {
   const int n = shape_.n_nodes(), pairs = shape_.n_pairs();
   const double* integrals = cells.integrals.data() + 3 * static_cast<std::size_t>(cell) * pairs;
   ElementMatrix result(n, n);
   for (int a = 0, p = 0; a < n; ++a) {
     for (int b = a; b < n; ++b, ++p) {
-      const Complex value = factor_y * integrals[p] + factor_z * integrals[pairs + p] + mass * integrals[2 * pairs + p];
+      const Complex value =
+          factor_y * integrals[p] + factor_z * integrals[pairs + p] + mass * integrals[2 * pairs + p];
       result(a, b) = value;
       result(b, a) = value;
     }
@@ -124,18 +132,23 @@ ModeOperator::ElementMatrix ModeOperator::combine(const Cells& cells, int cell, 
   return result;
 }
 
-ModeOperator::ElementMatrix ModeOperator::element(int cell, double omega, const Eigen::MatrixXd& properties) const {
-  return mode_ == Mode::te ? combine(earth_, cell, 1.0, 1.0, i_omega_mu(omega) * properties(cell, 0))
-                           : combine(earth_, cell, properties(cell, 1), properties(cell, 0), i_omega_mu(omega));
+ModeOperator::ElementMatrix ModeOperator::element(int cell, double omega,
+                                                  const Eigen::MatrixXd& properties) const {
+  return mode_ == Mode::te
+             ? combine(earth_, cell, 1.0, 1.0, i_omega_mu(omega) * properties(cell, 0))
+             : combine(earth_, cell, properties(cell, 1), properties(cell, 0), i_omega_mu(omega));
 }
 
-ModeOperator::ElementMatrix ModeOperator::known_element(const Cells& cells, int cell, double omega, double conductivity) const {
+ModeOperator::ElementMatrix ModeOperator::known_element(const Cells& cells, int cell, double omega,
+                                                        double conductivity) const {
   return mode_ == Mode::te ? combine(cells, cell, 1.0, 1.0, i_omega_mu(omega) * conductivity)
                            : combine(cells, cell, 1.0 / conductivity, 1.0 / conductivity, i_omega_mu(omega));
 }
 
-ModeOperator::ElementVector ModeOperator::element_derivative(int cell, int property, double omega, const Eigen::MatrixXd& properties,
-                                                             const Eigen::VectorXcd& field, bool with_bottom) const {
+ModeOperator::ElementVector ModeOperator::element_derivative(int cell, int property, double omega,
+                                                             const Eigen::MatrixXd& properties,
+                                                             const Eigen::VectorXcd& field,
+                                                             bool with_bottom) const {
   const int n = shape_.n_nodes(), pairs = shape_.n_pairs();
   const int block = mode_ == Mode::te ? 2 : (property == 0 ? 1 : 0);
   const double* integrals = earth_.integrals.data() + (3 * static_cast<std::size_t>(cell) + block) * pairs;
@@ -163,20 +176,23 @@ ModeOperator::ElementVector ModeOperator::element_derivative(int cell, int prope
 std::vector<Complex> ModeOperator::matrix(double omega, const Eigen::MatrixXd& properties) const {
   std::vector<Complex> values(pattern_.column.size());
   const int n = shape_.n_nodes();
-  const auto scatter = [&](const Cells& cells, int cell, const ElementMatrix& element) {  // symmetric, so columns may stand for rows
+  const auto scatter = [&](const Cells& cells, int cell,
+                           const ElementMatrix& element) {  // symmetric, so columns may stand for rows
     const int* places = cells.places.data() + static_cast<std::size_t>(cell) * n * n;
     for (int k = 0; k < n * n; ++k) {
       if (places[k] >= 0) values[places[k]] += element.data()[k];
     }
   };
   for (int cell = 0; cell < air_.size(n); ++cell) scatter(air_, cell, known_element(air_, cell, omega, 0.0));
-  for (int cell = 0; cell < sea_.size(n); ++cell) scatter(sea_, cell, known_element(sea_, cell, omega, sea_conductivity_));
+  for (int cell = 0; cell < sea_.size(n); ++cell)
+    scatter(sea_, cell, known_element(sea_, cell, omega, sea_conductivity_));
   for (int cell = 0; cell < n_cells(); ++cell) {
     ElementMatrix whole = element(cell, omega, properties);
     if (is_bottom(cell)) {
       const Complex edge = bottom_coefficient(omega, properties(cell, 0)) * width_of(cell);
       for (int a = 0; a <= shape_.order(); ++a) {
-        for (int b = 0; b <= shape_.order(); ++b) whole(bottom_node() + a, bottom_node() + b) += edge * shape_.edge_mass(a, b);
+        for (int b = 0; b <= shape_.order(); ++b)
+          whole(bottom_node() + a, bottom_node() + b) += edge * shape_.edge_mass(a, b);
       }
     }
     scatter(earth_, cell, whole);
@@ -190,7 +206,8 @@ Eigen::VectorXcd ModeOperator::right_hand_side(double omega, const Eigen::Matrix
   const int n = shape_.n_nodes(), p = shape_.order();
   if (mode_ == Mode::te) {  // unit H_y enters through the top: ∮ ∂E/∂n φ = iωμ ∫ φ
     for (int column = 0; column < n_columns_; ++column) {
-      for (int a = 0; a <= p; ++a) rhs[free_[top_nodes_[p * column + a]]] += i_omega_mu(omega) * width_[column] * shape_.edge_load(a);
+      for (int a = 0; a <= p; ++a)
+        rhs[free_[top_nodes_[p * column + a]]] += i_omega_mu(omega) * width_[column] * shape_.edge_load(a);
     }
     return rhs;
   }
@@ -203,15 +220,18 @@ Eigen::VectorXcd ModeOperator::right_hand_side(double omega, const Eigen::Matrix
       }
     }
   };
-  for (int cell = 0; cell < n_cells(); cell += n_rows_) move(cell_nodes(cell), element(cell, omega, properties));
-  for (int cell = 0; cell < sea_.size(n); ++cell) move(sea_.nodes_of(cell, n), known_element(sea_, cell, omega, sea_conductivity_));
+  for (int cell = 0; cell < n_cells(); cell += n_rows_)
+    move(cell_nodes(cell), element(cell, omega, properties));
+  for (int cell = 0; cell < sea_.size(n); ++cell)
+    move(sea_.nodes_of(cell, n), known_element(sea_, cell, omega, sea_conductivity_));
   return rhs;
 }
 
 Eigen::VectorXcd ModeOperator::field(const Eigen::VectorXcd& unknowns) const {
   const Complex fixed = mode_ == Mode::te ? 0.0 : 1.0;
   Eigen::VectorXcd result(n_nodes());
-  for (int node = 0; node < n_nodes(); ++node) result[node] = free_[node] >= 0 ? unknowns[free_[node]] : fixed;
+  for (int node = 0; node < n_nodes(); ++node)
+    result[node] = free_[node] >= 0 ? unknowns[free_[node]] : fixed;
   return result;
 }
 

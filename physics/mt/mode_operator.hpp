@@ -15,11 +15,13 @@ namespace lodestone::physics::mt {
 
 using Complex = std::complex<double>;
 
-/// The finite-element problem of one mode on one mesh, for any frequency and any cell properties. Private to physics/mt.
+/// The finite-element problem of one mode on one mesh, for any frequency and any cell properties. Private to
+/// physics/mt.
 ///
-/// TE solves −∇²E + iωμσE = 0 on earth, sea and air with unit H_y at the top; TM solves −∇·(ρ∇H) + iωμH = 0 in earth and sea with H = 1 on their surface.
-/// Sides are natural (locally one-dimensional), the bottom carries the impedance of the half-space below or is a perfect conductor.
-/// Properties of the earth cells (order of CellAverages): TE σ; TM ρ_yy (horizontal current), ρ_zz.
+/// TE solves −∇²E + iωμσE = 0 on earth, sea and air with unit H_y at the top; TM solves −∇·(ρ∇H) + iωμH = 0
+/// in earth and sea with H = 1 on their surface. Sides are natural (locally one-dimensional), the bottom
+/// carries the impedance of the half-space below or is a perfect conductor. Properties of the earth cells
+/// (order of CellAverages): TE σ; TM ρ_yy (horizontal current), ρ_zz.
 ///
 /// Nodes are those of the lattice: the mesh itself for order 1, its refinement for order 2.
 class ModeOperator {
@@ -30,13 +32,15 @@ class ModeOperator {
   [[nodiscard]] const QuadElement& shape() const { return shape_; }
   [[nodiscard]] int n_properties() const { return mode_ == Mode::te ? 1 : 2; }
   [[nodiscard]] int n_unknowns() const { return n_free_; }
-  /// Unknowns on each lattice line; they are numbered line by line. Every line has as many: where nodes coincide (the sea's rows on land) or are fixed,
-  /// unknowns that no node has stay behind, each alone with a 1 on the diagonal.
+  /// Unknowns on each lattice line; they are numbered line by line. Every line has as many: where nodes
+  /// coincide (the sea's rows on land) or are fixed, unknowns that no node has stay behind, each alone with a
+  /// 1 on the diagonal.
   [[nodiscard]] int line_size() const { return n_free_ / (shape_.order() * n_columns_ + 1); }
   [[nodiscard]] int n_nodes() const { return static_cast<int>(free_.size()); }
   [[nodiscard]] int n_cells() const { return n_rows_ * n_columns_; }
   [[nodiscard]] const linalg::SparsityPattern& pattern() const { return pattern_; }
-  /// Index of a lattice node among the unknowns, −1 where its value is fixed or it is not part of the problem. Nodes at one place share one.
+  /// Index of a lattice node among the unknowns, −1 where its value is fixed or it is not part of the
+  /// problem. Nodes at one place share one.
   [[nodiscard]] int unknown_of(int node) const { return free_[node]; }
 
   /// Matrix values in pattern order. shapes: properties (n_cells, n_properties).
@@ -49,11 +53,14 @@ class ModeOperator {
   using ElementVector = Eigen::Matrix<Complex, Eigen::Dynamic, 1, Eigen::ColMajor, 9, 1>;
   using ElementMatrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 9, 9>;
   /// Nodes of an earth cell, row by row from the top left.
-  [[nodiscard]] std::span<const int> cell_nodes(int cell) const { return earth_.nodes_of(cell, shape_.n_nodes()); }
+  [[nodiscard]] std::span<const int> cell_nodes(int cell) const {
+    return earth_.nodes_of(cell, shape_.n_nodes());
+  }
   /// Element matrix of an earth cell without the bottom condition.
   [[nodiscard]] ElementMatrix element(int cell, double omega, const Eigen::MatrixXd& properties) const;
   /// (∂A_element/∂property) u; `with_bottom` adds the bottom condition's part.
-  [[nodiscard]] ElementVector element_derivative(int cell, int property, double omega, const Eigen::MatrixXd& properties,
+  [[nodiscard]] ElementVector element_derivative(int cell, int property, double omega,
+                                                 const Eigen::MatrixXd& properties,
                                                  const Eigen::VectorXcd& field, bool with_bottom) const;
 
  private:
@@ -66,15 +73,20 @@ class ModeOperator {
       return {nodes.data() + static_cast<std::size_t>(cell) * n_nodes, static_cast<std::size_t>(n_nodes)};
     }
   };
-  void add_cell(Cells& cells, const mesh::QuadMesh2D& mesh, const mesh::QuadMesh2D& lattice, int row, int column) const;
+  void add_cell(Cells& cells, const mesh::QuadMesh2D& mesh, const mesh::QuadMesh2D& lattice, int row,
+                int column) const;
   void number_unknowns(const mesh::QuadMesh2D& lattice);
   void build_pattern();
   void find_places(Cells& cells) const;
   /// factor_y K_y + factor_z K_z + mass M.
-  [[nodiscard]] ElementMatrix combine(const Cells& cells, int cell, double factor_y, double factor_z, Complex mass) const;
+  [[nodiscard]] ElementMatrix combine(const Cells& cells, int cell, double factor_y, double factor_z,
+                                      Complex mass) const;
   /// Of a cell of air or sea.
-  [[nodiscard]] ElementMatrix known_element(const Cells& cells, int cell, double omega, double conductivity) const;
-  [[nodiscard]] bool is_bottom(int cell) const { return !perfect_conductor_ && cell % n_rows_ == n_rows_ - 1; }
+  [[nodiscard]] ElementMatrix known_element(const Cells& cells, int cell, double omega,
+                                            double conductivity) const;
+  [[nodiscard]] bool is_bottom(int cell) const {
+    return !perfect_conductor_ && cell % n_rows_ == n_rows_ - 1;
+  }
   [[nodiscard]] double width_of(int cell) const { return width_[cell / n_rows_]; }
   [[nodiscard]] Complex bottom_coefficient(double omega, double property) const;
   /// First local node of a cell's bottom edge.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/mt/profile.hpp"
-
 #include "engine/core/error.hpp"
+#include "physics/mt/profile.hpp"
 #include "physics/mt/station_names.hpp"
 #include "physics/mt/units.hpp"
 
@@ -32,7 +31,8 @@ std::array<Estimate, 3> estimates_of(const TransferFunctionRow* row) {
   return {row->impedance[1], row->impedance[2], row->tipper[1]};
 }
 
-const TransferFunctionRow* nearest_row(const TransferFunctions& station, double frequency_hz, double tolerance) {
+const TransferFunctionRow* nearest_row(const TransferFunctions& station, double frequency_hz,
+                                       double tolerance) {
   const TransferFunctionRow* best = nullptr;
   double best_gap = tolerance;
   for (const auto& row : station.rows) {
@@ -45,10 +45,13 @@ const TransferFunctionRow* nearest_row(const TransferFunctions& station, double 
   return best;
 }
 
-std::vector<double> shared_frequencies(const std::vector<const TransferFunctions*>& stations, double tolerance) {
+std::vector<double> shared_frequencies(const std::vector<const TransferFunctions*>& stations,
+                                       double tolerance) {
   std::vector<double> shared;
   for (const auto& row : stations.front()->rows) {
-    const auto has = [&](const TransferFunctions* s) { return nearest_row(*s, row.frequency_hz, tolerance) != nullptr; };
+    const auto has = [&](const TransferFunctions* s) {
+      return nearest_row(*s, row.frequency_hz, tolerance) != nullptr;
+    };
     if (std::all_of(stations.begin(), stations.end(), has)) shared.push_back(row.frequency_hz);
   }
   return shared;
@@ -58,25 +61,29 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<double> selected_frequencies(const std::vector<TransferFunctions>& stations, const DataSelection& selection) {
+std::vector<double> selected_frequencies(const std::vector<TransferFunctions>& stations,
+                                         const DataSelection& selection) {
   if (!selection.frequencies_hz.empty()) return selection.frequencies_hz;
   std::vector<const TransferFunctions*> own_list;
   for (const auto& s : stations) {
     if (!contains(selection.interpolate_stations, s.name)) own_list.push_back(&s);
   }
   if (own_list.empty())
-    throw core::InvalidArgument(data_name, "every station is to be interpolated; give the frequencies to interpolate to");
+    throw core::InvalidArgument(
+        data_name, "every station is to be interpolated; give the frequencies to interpolate to");
   auto shared = shared_frequencies(own_list, selection.frequency_tolerance);
   if (shared.empty()) {
     throw core::InvalidArgument(data_name,
-                                "the {} stations share no frequency within {} %; list the frequencies, or name the stations to interpolate",
+                                "the {} stations share no frequency within {} %; list the frequencies, or "
+                                "name the stations to interpolate",
                                 own_list.size(), 100.0 * selection.frequency_tolerance);
   }
   return shared;
 }
 
 /// shapes: [station][frequency].
-std::vector<std::vector<Sounding>> soundings_of(const std::vector<TransferFunctions>& stations, const std::vector<double>& frequencies_hz,
+std::vector<std::vector<Sounding>> soundings_of(const std::vector<TransferFunctions>& stations,
+                                                const std::vector<double>& frequencies_hz,
                                                 const DataSelection& selection) {
   std::vector<std::vector<Sounding>> soundings;
   for (const auto& station : stations) {
@@ -106,7 +113,8 @@ struct Datum {
   double value = not_given, sigma = not_given;
 };
 
-Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz, const DataSelection& selection) {
+Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
+               const DataSelection& selection) {
   const ErrorFloors& floors = selection.floors;
   const double modulus = std::abs(estimate.value);
   const double from_file = selection.ignore_file_errors || std::isnan(estimate.sigma) ? 0.0 : estimate.sigma;
@@ -135,8 +143,10 @@ Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
 bool rule_applies(const MaskRule& rule, const std::string& station, Quantity quantity, double frequency_hz) {
   const bool of_station = rule.station.empty() || rule.station == station;
   const bool of_quantity =
-      rule.quantities.empty() || std::find(rule.quantities.begin(), rule.quantities.end(), quantity) != rule.quantities.end();
-  return of_station && of_quantity && frequency_hz >= rule.min_frequency_hz && frequency_hz <= rule.max_frequency_hz;
+      rule.quantities.empty() ||
+      std::find(rule.quantities.begin(), rule.quantities.end(), quantity) != rule.quantities.end();
+  return of_station && of_quantity && frequency_hz >= rule.min_frequency_hz &&
+         frequency_hz <= rule.max_frequency_hz;
 }
 
 /// Only what a phase decides: phases and the parts of an impedance.
@@ -158,34 +168,42 @@ bool is_out_of_quadrant(const Estimate& estimate, Quantity quantity, const DataS
   return phase < selection.min_phase_deg || phase > selection.max_phase_deg;
 }
 
-MaskReason reason_of(const Estimate& estimate, const Datum& datum, Quantity quantity, double frequency_hz, const std::string& station,
-                     const DataSelection& selection) {
+MaskReason reason_of(const Estimate& estimate, const Datum& datum, Quantity quantity, double frequency_hz,
+                     const std::string& station, const DataSelection& selection) {
   if (estimate.is_missing() || !std::isfinite(datum.value)) return MaskReason::missing;
-  const auto listed = [&](const MaskRule& rule) { return rule_applies(rule, station, quantity, frequency_hz); };
+  const auto listed = [&](const MaskRule& rule) {
+    return rule_applies(rule, station, quantity, frequency_hz);
+  };
   if (std::any_of(selection.masks.begin(), selection.masks.end(), listed)) return MaskReason::listed;
   if (is_out_of_quadrant(estimate, quantity, selection)) return MaskReason::out_of_quadrant;
   if (!(datum.sigma > 0.0) || !std::isfinite(datum.sigma)) return MaskReason::bad_error;
   return MaskReason::kept;
 }
 
-void check_selection(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection) {
+void check_selection(const std::vector<TransferFunctions>& stations, const Profile& profile,
+                     const DataSelection& selection) {
   if (stations.empty()) throw core::InvalidArgument(data_name, "expected at least one station, got none");
   if (profile.y_m.size() != stations.size())
-    throw core::ShapeError(data_name, "expected {} positions along the profile, got {}", stations.size(), profile.y_m.size());
+    throw core::ShapeError(data_name, "expected {} positions along the profile, got {}", stations.size(),
+                           profile.y_m.size());
   if (selection.quantities.empty())
-    throw core::InvalidArgument(data_name, "no quantity is selected; name at least one, such as log10_rho_xy");
+    throw core::InvalidArgument(data_name,
+                                "no quantity is selected; name at least one, such as log10_rho_xy");
   std::vector<std::string> names;
   for (const auto& s : stations) names.push_back(s.name);
-  for (const auto& name : selection.interpolate_stations) (void)index_of_station(names, name, data_name, "the interpolation list");
+  for (const auto& name : selection.interpolate_stations)
+    (void)index_of_station(names, name, data_name, "the interpolation list");
   for (const auto& rule : selection.masks) {
     if (!rule.station.empty()) (void)index_of_station(names, rule.station, data_name, "a mask rule");
   }
 }
 
-std::vector<Station> profile_stations(const std::vector<TransferFunctions>& stations, const Profile& profile) {
+std::vector<Station> profile_stations(const std::vector<TransferFunctions>& stations,
+                                      const Profile& profile) {
   std::vector<Station> out;
   for (std::size_t i = 0; i < stations.size(); ++i) {
-    out.push_back({stations[i].name, profile.y_m[i], stations[i].latitude_deg, stations[i].longitude_deg, stations[i].elevation_m});
+    out.push_back({stations[i].name, profile.y_m[i], stations[i].latitude_deg, stations[i].longitude_deg,
+                   stations[i].elevation_m});
   }
   return out;
 }
@@ -207,7 +225,9 @@ void add(ReasonCounts& sum, const ReasonCounts& counts) {
 std::string in_words(const ReasonCounts& masked) {
   std::string text;
   for (std::size_t r = 1; r < masked.size(); ++r) {
-    if (masked[r] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", masked[r], name_of(static_cast<MaskReason>(r)));
+    if (masked[r] > 0)
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", masked[r], name_of(static_cast<MaskReason>(r)));
   }
   return text;
 }
@@ -215,7 +235,8 @@ std::string in_words(const ReasonCounts& masked) {
 std::string_view what_to_look_at(MaskReason reason) {
   switch (reason) {
     case MaskReason::missing:
-      return "missing: the files hold no finite value of these quantities at these frequencies, so look at the components and periods they "
+      return "missing: the files hold no finite value of these quantities at these frequencies, so look at "
+             "the components and periods they "
              "list, and at "
              "EMPTY, NaN and zeros in them";
     case MaskReason::out_of_quadrant:
@@ -250,7 +271,8 @@ ReasonCounts counts_of(const ObservedData& data) {
 
 }  // namespace
 
-ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile, const DataSelection& selection) {
+ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, const Profile& profile,
+                                const DataSelection& selection) {
   check_selection(stations, profile, selection);
   const std::vector<double> frequencies = selected_frequencies(stations, selection);
   const auto soundings = soundings_of(stations, frequencies, selection);
@@ -262,38 +284,45 @@ ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, 
   data.sigma.resize(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const DatumKey& key = data.survey.keys[static_cast<std::size_t>(i)];
-    const auto station = static_cast<std::size_t>(key.station), frequency = static_cast<std::size_t>(key.frequency);
+    const auto station = static_cast<std::size_t>(key.station),
+               frequency = static_cast<std::size_t>(key.frequency);
     const Sounding& sounding = soundings[station][frequency];
     const std::size_t element = estimate_index(key.quantity);
     const Estimate& estimate = sounding.estimates[element];
     const Datum datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
     data.value[i] = datum.value;
     data.sigma[i] = datum.sigma;
-    data.mask.push_back(reason_of(estimate, datum, key.quantity, frequencies[frequency], stations[station].name, selection));
+    data.mask.push_back(
+        reason_of(estimate, datum, key.quantity, frequencies[frequency], stations[station].name, selection));
     data.interpolated.push_back(sounding.interpolated[element] ? 1 : 0);
   }
   if (data.n_kept() == 0)
-    throw core::InvalidArgument(data_name, "no usable datum is left; {}:\n{}", advice(counts_of(data)), mask_table(data));
+    throw core::InvalidArgument(data_name, "no usable datum is left; {}:\n{}", advice(counts_of(data)),
+                                mask_table(data));
   return data;
 }
 
 std::string mask_table(const ObservedData& data) {
-  std::array<std::array<int, n_reasons + 1>, n_quantities + 1> counts{};  // last row: all quantities; last column: interpolated
+  std::array<std::array<int, n_reasons + 1>, n_quantities + 1>
+      counts{};  // last row: all quantities; last column: interpolated
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    for (const auto row : {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_quantities)}) {
+    for (const auto row :
+         {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_quantities)}) {
       ++counts[row][static_cast<std::size_t>(data.mask[i])];
       counts[row][n_reasons] += data.interpolated[i];
     }
   }
-  std::string text = fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing", "out_of_quadrant",
-                                 "listed", "bad_error", "masked", "interpolated");
+  std::string text =
+      fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing",
+                  "out_of_quadrant", "listed", "bad_error", "masked", "interpolated");
   for (std::size_t q = 0; q <= n_quantities; ++q) {
     const auto& c = counts[q];
     const int total = c[0] + c[1] + c[2] + c[3] + c[4];
     if (total == 0) continue;
     const double masked = 100.0 * (total - c[0]) / total;
     text += fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>7.1f} %{:>14}\n",
-                        q == n_quantities ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3], c[4], masked, c[5]);
+                        q == n_quantities ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3],
+                        c[4], masked, c[5]);
   }
   return text;
 }
@@ -309,12 +338,13 @@ std::vector<std::string> mask_warnings(const ObservedData& data) {
               n_all = std::accumulate(counts[s].begin(), counts[s].end(), 0);
     if (n_listed == n_all) continue;  // as the user said
     add(n_kept > 0 ? others : silent, counts[s]);
-    if (n_kept == 0) names.push_back(fmt::format("{} ({})", data.survey.stations[s].name, in_words(counts[s])));
+    if (n_kept == 0)
+      names.push_back(fmt::format("{} ({})", data.survey.stations[s].name, in_words(counts[s])));
   }
   std::vector<std::string> out;
   if (!names.empty())
-    out.push_back(
-        fmt::format("{} of {} stations have no usable datum: {}; {}", names.size(), counts.size(), fmt::join(names, ", "), advice(silent)));
+    out.push_back(fmt::format("{} of {} stations have no usable datum: {}; {}", names.size(), counts.size(),
+                              fmt::join(names, ", "), advice(silent)));
   const int n = std::accumulate(others.begin(), others.end(), 0), n_kept = of(others, MaskReason::kept);
   if (n - n_kept > suspicious_share * n)
     out.push_back(fmt::format("{:.1f} % of the data{} are masked; {}", 100.0 * (n - n_kept) / n,

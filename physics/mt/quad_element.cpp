@@ -23,7 +23,8 @@ std::vector<std::pair<double, double>> gauss_rule(int order) {
 }  // namespace
 
 QuadElement::QuadElement(int order) : order_(order) {
-  if (order < 1 || order > 2) throw core::InvalidArgument("mt::QuadElement", "expected elements of order 1 or 2, got {}", order);
+  if (order < 1 || order > 2)
+    throw core::InvalidArgument("mt::QuadElement", "expected elements of order 1 or 2, got {}", order);
   const auto rule = gauss_rule(order);
   for (const auto& [s, s_weight] : rule) {
     for (int a = 0; a <= order; ++a) {
@@ -61,8 +62,10 @@ void QuadElement::integrate(double width_m, const std::array<double, 4>& z_m, do
   std::fill_n(out, 3 * pairs, 0.0);
   std::array<double, 9> dy{}, dz{};
   for (const GaussPoint& point : points_) {
-    const double top = z_m[1] - z_m[0], bottom = z_m[3] - z_m[2], left = z_m[2] - z_m[0], right = z_m[3] - z_m[1];
-    const double z_s = (1.0 - point.t) * top + point.t * bottom, z_t = (1.0 - point.s) * left + point.s * right;
+    const double top = z_m[1] - z_m[0], bottom = z_m[3] - z_m[2], left = z_m[2] - z_m[0],
+                 right = z_m[3] - z_m[1];
+    const double z_s = (1.0 - point.t) * top + point.t * bottom,
+                 z_t = (1.0 - point.s) * left + point.s * right;
     const double area = point.weight * width_m * z_t;  // y depends on s alone
     for (int a = 0; a < n; ++a) {
       dz[a] = point.d_t[a] / z_t;

@@ -7,7 +7,8 @@
 
 namespace lodestone::physics::mt {
 
-/// Shape functions of order 1 (bilinear) or 2 (biquadratic) on a cell with straight sides, nodes row by row from the top left.
+/// Shape functions of order 1 (bilinear) or 2 (biquadratic) on a cell with straight sides, nodes row by row
+/// from the top left.
 class QuadElement {
  public:
   /// errors: InvalidArgument when the order is not 1 or 2.
@@ -20,8 +21,8 @@ class QuadElement {
   [[nodiscard]] int pair(int a, int b) const {
     return a <= b ? a * n_nodes() - a * (a - 1) / 2 + (b - a) : b * n_nodes() - b * (b - 1) / 2 + (a - b);
   }
-  /// ∫∂yφ_a ∂yφ_b, ∫∂zφ_a ∂zφ_b and ∫φ_a φ_b of all pairs, one block of n_pairs after the other. shapes: z (corners: top left, top right, bottom left,
-  /// bottom right), out (3·n_pairs).
+  /// ∫∂yφ_a ∂yφ_b, ∫∂zφ_a ∂zφ_b and ∫φ_a φ_b of all pairs, one block of n_pairs after the other. shapes: z
+  /// (corners: top left, top right, bottom left, bottom right), out (3·n_pairs).
   void integrate(double width_m, const std::array<double, 4>& z_m, double* out) const;
 
   /// On a horizontal or vertical edge of length 1: ∫φ_a φ_b and ∫φ_a. indices: 0 … order.

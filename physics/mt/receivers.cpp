@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: s arc length along the surface (to +y), n the outward (upward) normal, q = ∂E/∂n (TE) or ρ ∂H/∂n (TM).
+// Symbols: s arc length along the surface (to +y), n the outward (upward) normal, q = ∂E/∂n (TE) or ρ ∂H/∂n
+// (TM).
 #include "physics/mt/receivers.hpp"
 
 #include "physics/mt/units.hpp"
@@ -12,7 +13,8 @@ namespace lodestone::physics::mt {
 namespace {
 
 /// Σ weight·u(node).
-TransferDerivative interpolated(const std::vector<std::pair<int, double>>& weights, const Eigen::VectorXcd& field) {
+TransferDerivative interpolated(const std::vector<std::pair<int, double>>& weights,
+                                const Eigen::VectorXcd& field) {
   TransferDerivative result;
   for (const auto& [node, weight] : weights) {
     result.value += weight * field[node];
@@ -26,11 +28,13 @@ TransferDerivative interpolated(const std::vector<std::pair<int, double>>& weigh
 Receiver::Place::Place(const mesh::QuadMesh2D& mesh, double y_m) : column(mesh.column_of(y_m)), arc_m{0.0} {
   const int ground = mesh.ground();
   for (int i = 0; i < mesh.n_y(); ++i)
-    arc_m.push_back(arc_m.back() + std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(ground, i + 1) - mesh.z(ground, i)));
+    arc_m.push_back(arc_m.back() +
+                    std::hypot(mesh.y(i + 1) - mesh.y(i), mesh.z(ground, i + 1) - mesh.z(ground, i)));
   t = (y_m - mesh.y(column)) / (mesh.y(column + 1) - mesh.y(column));
 }
 
-Receiver::Receiver(const BandMesh& band, const Station& station) : Receiver(band, station, Place(band.mesh, station.y_m)) {}
+Receiver::Receiver(const BandMesh& band, const Station& station)
+    : Receiver(band, station, Place(band.mesh, station.y_m)) {}
 
 Receiver::Receiver(const BandMesh& band, const Station& station, const Place& place)
     : flux_(band, place.arc_m, place.column, place.t),
@@ -74,8 +78,10 @@ void Receiver::place_tangent(const mesh::QuadMesh2D& mesh, const Place& place) {
   }
 }
 
-/// E along the surface is −q and E along the normal ρ ∂H/∂s, that of the water (on land H does not vary along the surface).
-TransferDerivative Receiver::tm_impedance(const TransferDerivative& normal, const Eigen::VectorXcd& field) const {
+/// E along the surface is −q and E along the normal ρ ∂H/∂s, that of the water (on land H does not vary along
+/// the surface).
+TransferDerivative Receiver::tm_impedance(const TransferDerivative& normal,
+                                          const Eigen::VectorXcd& field) const {
   TransferDerivative e_y;
   e_y.add(-cos_, normal);
   if (!under_sea_) return e_y;  // H = 1
@@ -83,10 +89,12 @@ TransferDerivative Receiver::tm_impedance(const TransferDerivative& normal, cons
   return quotient(e_y, interpolated(value_, field));
 }
 
-TransferDerivative Receiver::evaluate(Transfer transfer, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
+TransferDerivative Receiver::evaluate(Transfer transfer, const ModeOperator& problem, double omega,
+                                      const Eigen::MatrixXd& properties,
                                       const Eigen::VectorXcd& field) const {
   const bool current = problem.mode() == Mode::tm && !under_sea_;
-  const TransferDerivative normal = flux_.at_station(problem, omega, properties, field, current ? FluxDensity::current : FluxDensity::flux);
+  const TransferDerivative normal =
+      flux_.at_station(problem, omega, properties, field, current ? FluxDensity::current : FluxDensity::flux);
   if (problem.mode() == Mode::tm) return tm_impedance(normal, field);
   const Complex to_h = 1.0 / (Complex(0.0, 1.0) * omega * mu0);
   const TransferDerivative tangential = interpolated(tangent_, field);

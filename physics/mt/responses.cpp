@@ -11,7 +11,8 @@ namespace {
 
 /// The real numbers of one mode at one station and frequency, NaN where not asked for.
 struct Parts {
-  double z_re = not_given, z_im = not_given, t_re = not_given, t_im = not_given, log10_rho = not_given, phase = not_given;
+  double z_re = not_given, z_im = not_given, t_re = not_given, t_im = not_given, log10_rho = not_given,
+         phase = not_given;
 };
 
 void set_part(Parts& parts, Quantity quantity, double value) {
@@ -51,14 +52,16 @@ Complex impedance_of(const Parts& parts, double frequency_hz) {
 
 Survey2D response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
   return full_survey(std::move(stations), std::move(frequencies_hz),
-                     {Quantity::zxy_re, Quantity::zxy_im, Quantity::tzy_re, Quantity::tzy_im, Quantity::zyx_re, Quantity::zyx_im});
+                     {Quantity::zxy_re, Quantity::zxy_im, Quantity::tzy_re, Quantity::tzy_im,
+                      Quantity::zyx_re, Quantity::zyx_im});
 }
 
-std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted, const std::vector<double>& z_m) {
+std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted,
+                                     const std::vector<double>& z_m) {
   survey.validate();
   if (predicted.size() != std::ssize(survey.keys) || z_m.size() != survey.stations.size()) {
-    throw core::ShapeError("mt::responses_from", "expected {} predictions and {} depths, got {} and {}", survey.keys.size(),
-                           survey.stations.size(), predicted.size(), z_m.size());
+    throw core::ShapeError("mt::responses_from", "expected {} predictions and {} depths, got {} and {}",
+                           survey.keys.size(), survey.stations.size(), predicted.size(), z_m.size());
   }
   const std::size_t n_stations = survey.stations.size(), n_pairs = survey.frequencies_hz.size() * n_stations;
   std::vector<Parts> parts(2 * n_pairs);
@@ -67,7 +70,8 @@ std::vector<Response> responses_from(const Survey2D& survey, const Eigen::Vector
     const DatumKey& key = survey.keys[i];
     const auto mode = static_cast<std::size_t>(mode_of(key.quantity));
     has_mode[mode] = true;
-    set_part(parts[mode * n_pairs + static_cast<std::size_t>(key.frequency) * n_stations + static_cast<std::size_t>(key.station)],
+    set_part(parts[mode * n_pairs + static_cast<std::size_t>(key.frequency) * n_stations +
+                   static_cast<std::size_t>(key.station)],
              key.quantity, predicted[static_cast<Eigen::Index>(i)]);
   }
   std::vector<Response> responses;

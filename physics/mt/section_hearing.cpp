@@ -11,7 +11,9 @@ namespace {
 
 constexpr double shortest_share = 0.005;  // of the penetration depth at the survey's highest frequency
 
-double skin_depth(double resistivity, double frequency) { return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0)); }
+double skin_depth(double resistivity, double frequency) {
+  return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0));
+}
 
 bool ends_in_perfect_conductor(const mesh::Section2D& section) {
   const auto last_row = section.resistivity_ohm_m.tail(section.grid.n_y());
@@ -32,7 +34,8 @@ SectionHearing::SectionHearing(const mesh::Section2D& section, const Survey2D& s
   measure_columns();
   const double highest_hz = *std::max_element(survey.frequencies_hz.begin(), survey.frequencies_hz.end());
   for (const double y : stations_)
-    shortest_m_ = std::max(shortest_m_, shortest_share * depth_reaching(1.0, grid().column_of(y), highest_hz));
+    shortest_m_ =
+        std::max(shortest_m_, shortest_share * depth_reaching(1.0, grid().column_of(y), highest_hz));
 }
 
 double SectionHearing::depth_under(double surface_m, int iz) const {
@@ -40,11 +43,14 @@ double SectionHearing::depth_under(double surface_m, int iz) const {
   return draped_ ? z - grid().z_edges_m().front() : std::max(0.0, z - surface_m);
 }
 
-double SectionHearing::skin_depth_m(double resistivity) const { return skin_depth(resistivity, band_.max_frequency_hz); }
+double SectionHearing::skin_depth_m(double resistivity) const {
+  return skin_depth(resistivity, band_.max_frequency_hz);
+}
 
 double SectionHearing::deepest_penetration_m() const {
   double deepest = 0.0;
-  for (const double y : stations_) deepest = std::max(deepest, depth_reaching(1.0, grid().column_of(y), band_.min_frequency_hz));
+  for (const double y : stations_)
+    deepest = std::max(deepest, depth_reaching(1.0, grid().column_of(y), band_.min_frequency_hz));
   return deepest;
 }
 
@@ -55,8 +61,9 @@ double SectionHearing::bottom_m(double skin_depths) const {
     const int column = grid().column_of(y);
     const double bottom = depth_reaching(skin_depths, column, band_.min_frequency_hz);
     const double height = draped_ ? 0.0 : height_of_column(column);
-    lowest =
-        std::max(lowest, bottom > 2.0 * height ? bottom - height : bottom);  // a row lies at least that much deeper under a high column
+    lowest = std::max(lowest, bottom > 2.0 * height
+                                  ? bottom - height
+                                  : bottom);  // a row lies at least that much deeper under a high column
   }
   return lowest;
 }
@@ -65,8 +72,9 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
   return hearing(y_low, y_high, row, column, depth_of_edge(row, column));
 }
 
-// A field gets there and comes back damped by about exp(−2 a), a = the hypotenuse of the lateral distance in penetration depths and of ∫dz/δ down to it
-// (a resistive layer below a conductor damps little); errors fall with the square of the cell size; 0.7 instead of 1 keeps a margin.
+// A field gets there and comes back damped by about exp(−2 a), a = the hypotenuse of the lateral distance in
+// penetration depths and of ∫dz/δ down to it (a resistive layer below a conductor damps little); errors fall
+// with the square of the cell size; 0.7 instead of 1 keeps a margin.
 Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column, double depth) const {
   double lateral = 1e300, penetration = penetration_[column], down = attenuation(column, row);
   const auto consider = [&](std::size_t station, double distance) {
@@ -76,10 +84,12 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
     penetration = std::max(penetration_[column], penetration_[under]);
     down = std::min(attenuation(column, row), attenuation_[under][row]);
   };
-  const auto next = static_cast<std::size_t>(std::lower_bound(stations_.begin(), stations_.end(), y_low) - stations_.begin());
+  const auto next = static_cast<std::size_t>(std::lower_bound(stations_.begin(), stations_.end(), y_low) -
+                                             stations_.begin());
   if (next < stations_.size()) consider(next, std::max(0.0, stations_[next] - y_high));
   if (next > 0) consider(next - 1, y_low - stations_[next - 1]);
-  return {std::hypot(lateral, depth), std::exp(std::min(0.7 * std::hypot(lateral / penetration, down), 50.0))};
+  return {std::hypot(lateral, depth),
+          std::exp(std::min(0.7 * std::hypot(lateral / penetration, down), 50.0))};
 }
 
 /// The surface over the middle of every column, and what is under it.
@@ -101,7 +111,8 @@ std::vector<double> SectionHearing::attenuation_of(int iy) const {
   return result;
 }
 
-/// The easiest way down to the top of a row: through the column or one beside it, as to the foot of a conductor's side.
+/// The easiest way down to the top of a row: through the column or one beside it, as to the foot of a
+/// conductor's side.
 double SectionHearing::attenuation(int column, int row) const {
   const int first = std::max(0, column - 1), last = std::min(grid().n_y() - 1, column + 1);
   double least = attenuation_[column][row];

@@ -15,7 +15,8 @@ struct Hearing {
   [[nodiscard]] bool is_heard() const { return coarser < 100.0; }
 };
 
-/// A section's columns under the local surface as a field goes down them, and the stations that hear them, for one band. Keeps references.
+/// A section's columns under the local surface as a field goes down them, and the stations that hear them,
+/// for one band. Keeps references.
 class SectionHearing {
  public:
   SectionHearing(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band);
@@ -37,14 +38,17 @@ class SectionHearing {
   [[nodiscard]] double height_of_column(int iy) const { return height_at(floor_[iy]); }
   /// The row of cells under the surface.
   [[nodiscard]] int top_row(double y) const { return draped_ ? 0 : grid().row_of(section_.surface.z_at(y)); }
-  [[nodiscard]] bool is_under_water(double y) const { return section_.sea && section_.surface.z_at(y) > section_.sea->level_m; }
+  [[nodiscard]] bool is_under_water(double y) const {
+    return section_.sea && section_.surface.z_at(y) > section_.sea->level_m;
+  }
 
   /// δ at the band's highest frequency, like all below that names no other.
   [[nodiscard]] double skin_depth_m(double resistivity) const;
   [[nodiscard]] double penetration_m(int iy) const { return penetration_[iy]; }  ///< where ∫dz/δ = 1
   /// Largest under the stations at the band's lowest frequency.
   [[nodiscard]] double deepest_penetration_m() const;
-  /// The last row (`RowLevels`), `skin_depths` down under the stations at the lowest frequency; the top of a perfect conductor where there is one.
+  /// The last row (`RowLevels`), `skin_depths` down under the stations at the lowest frequency; the top of a
+  /// perfect conductor where there is one.
   [[nodiscard]] double bottom_m(double skin_depths) const;
   /// Nothing shorter is seen by a station even at the survey's highest frequency.
   [[nodiscard]] double shortest_m() const { return shortest_m_; }

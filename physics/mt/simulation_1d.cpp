@@ -21,8 +21,12 @@ class SoundingLinearization final : public core::Linearization {
       : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
 
  private:
-  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return jacobian_ * directions; }
-  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return jacobian_.transpose() * directions; }
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_ * directions;
+  }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_.transpose() * directions;
+  }
   Eigen::MatrixXd do_jacobian() const override { return jacobian_; }
   Eigen::MatrixXd jacobian_;
 };
@@ -73,21 +77,24 @@ bool all_positive(const std::vector<double>& values) {
 
 }  // namespace
 
-Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz, std::vector<Quantity> quantities,
-                           Thickness thickness)
+Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
+                           std::vector<Quantity> quantities, Thickness thickness)
     : thickness_m_(std::move(thickness_m)),
       frequencies_hz_(std::move(frequencies_hz)),
       quantities_(std::move(quantities)),
       mode_(thickness) {
   if (frequencies_hz_.empty() || quantities_.empty())
-    throw core::InvalidArgument(component, "expected at least one frequency and one quantity, got {} and {}", frequencies_hz_.size(),
-                                quantities_.size());
-  if (!all_positive(thickness_m_)) throw core::InvalidArgument(component, "expected positive layer thicknesses in metres");
-  if (!all_positive(frequencies_hz_)) throw core::InvalidArgument(component, "expected positive frequencies in Hz");
+    throw core::InvalidArgument(component, "expected at least one frequency and one quantity, got {} and {}",
+                                frequencies_hz_.size(), quantities_.size());
+  if (!all_positive(thickness_m_))
+    throw core::InvalidArgument(component, "expected positive layer thicknesses in metres");
+  if (!all_positive(frequencies_hz_))
+    throw core::InvalidArgument(component, "expected positive frequencies in Hz");
   for (const Quantity quantity : quantities_) {
     if (quantity == Quantity::tzy_re || quantity == Quantity::tzy_im)
       throw core::InvalidArgument(component,
-                                  "expected impedances, apparent resistivities or phases, got a tipper: it is zero over a layered earth");
+                                  "expected impedances, apparent resistivities or phases, got a tipper: it "
+                                  "is zero over a layered earth");
   }
 }
 
@@ -96,14 +103,17 @@ Eigen::Index Simulation1D::size_in() const {
   return n_thickness + 1 + (mode_ == Thickness::free ? n_thickness : 0);
 }
 
-Eigen::Index Simulation1D::size_out() const { return static_cast<Eigen::Index>(frequencies_hz_.size() * quantities_.size()); }
+Eigen::Index Simulation1D::size_out() const {
+  return static_cast<Eigen::Index>(frequencies_hz_.size() * quantities_.size());
+}
 
 std::unique_ptr<core::Linearization> Simulation1D::do_linearize(const core::ConstVectorRef& x) const {
   const auto n_thickness = static_cast<Eigen::Index>(thickness_m_.size());
   LayeredEarth earth{.resistivity_ohm_m = {}, .thickness_m = thickness_m_};
   for (Eigen::Index i = 0; i <= n_thickness; ++i) earth.resistivity_ohm_m.push_back(std::pow(10.0, x[i]));
   if (mode_ == Thickness::free) {
-    for (Eigen::Index i = 0; i < n_thickness; ++i) earth.thickness_m[static_cast<std::size_t>(i)] = x[n_thickness + 1 + i];
+    for (Eigen::Index i = 0; i < n_thickness; ++i)
+      earth.thickness_m[static_cast<std::size_t>(i)] = x[n_thickness + 1 + i];
   }
   Eigen::VectorXd value(size_out());
   Eigen::MatrixXd jacobian(size_out(), size_in());
@@ -116,8 +126,9 @@ std::unique_ptr<core::Linearization> Simulation1D::do_linearize(const core::Cons
       value[row] = number_of(quantity, response.impedance_ohm, frequency_hz);
       for (Eigen::Index i = 0; i < size_in(); ++i) {
         const auto layer = static_cast<std::size_t>(i);
-        const Complex d_z = i <= n_thickness ? ln10 * response.d_ln_resistivity[layer]
-                                             : response.d_thickness[layer - static_cast<std::size_t>(n_thickness) - 1];
+        const Complex d_z = i <= n_thickness
+                                ? ln10 * response.d_ln_resistivity[layer]
+                                : response.d_thickness[layer - static_cast<std::size_t>(n_thickness) - 1];
         jacobian(row, i) = derivative_of(quantity, response.impedance_ohm, d_z);
       }
       row += n_frequencies;

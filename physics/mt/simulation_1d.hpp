@@ -8,14 +8,15 @@
 
 namespace lodestone::physics::mt {
 
-/// Layered earth → transfer functions of one sounding. Unknowns: log10 resistivity (n_layers), then, if free, thickness in metres (n_layers − 1).
-/// Outputs: quantities zxy_*, zyx_* (Zyx = −Zxy), log10_rho_*, phase_* at each frequency; order: quantity, then frequency.
+/// Layered earth → transfer functions of one sounding. Unknowns: log10 resistivity (n_layers), then, if free,
+/// thickness in metres (n_layers − 1). Outputs: quantities zxy_*, zyx_* (Zyx = −Zxy), log10_rho_*, phase_* at
+/// each frequency; order: quantity, then frequency.
 class Simulation1D final : public core::DifferentiableMap {
  public:
   enum class Thickness { fixed, free };
   /// errors: InvalidArgument on a tipper quantity, empty lists, non-positive thickness or frequency.
-  Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz, std::vector<Quantity> quantities,
-               Thickness thickness = Thickness::fixed);
+  Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
+               std::vector<Quantity> quantities, Thickness thickness = Thickness::fixed);
 
   [[nodiscard]] Eigen::Index size_in() const override;
   [[nodiscard]] Eigen::Index size_out() const override;

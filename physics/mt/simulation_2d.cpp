@@ -66,7 +66,8 @@ ModeProblem::ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey
   for (const Station& station : survey.stations) receivers.emplace_back(band, station);
 }
 
-Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in, Survey2D survey_in, MeshSet2D meshes_in)
+Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in,
+                         Survey2D survey_in, MeshSet2D meshes_in)
     : comm(comm_in),
       rank(core::rank_of(comm_in)),
       grid(std::move(grid_in)),
@@ -113,7 +114,8 @@ void Simulation2D::Impl::share_jobs() {
   };
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(jobs[a]) > cost(jobs[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cost(jobs[a]) > cost(jobs[b]); });
   const int n_ranks = core::size_of(comm);
   if (n_ranks > static_cast<int>(jobs.size())) {
     core::log::warning("{} ranks share {} (frequency, mode) pairs: {} ranks stay idle", n_ranks, jobs.size(),
@@ -137,18 +139,25 @@ void Simulation2D::Impl::make_problems() {
   for (const Job* job : own_jobs) {
     const BandMesh& band = meshes.bands[job->band];
     if (const auto [place, is_new] = problems.try_emplace({job->band, job->mode}); is_new)
-      parts.emplace_back(
-          [this, &band, mode = job->mode, &made = place->second] { made = std::make_unique<ModeProblem>(mode, band, survey); });
+      parts.emplace_back([this, &band, mode = job->mode, &made = place->second] {
+        made = std::make_unique<ModeProblem>(mode, band, survey);
+      });
     if (const auto [place, is_new] = averages.try_emplace(job->band); is_new)
-      parts.emplace_back([this, &band, &made = place->second] { made = std::make_unique<CellAverages>(grid, surface, band.mesh); });
+      parts.emplace_back([this, &band, &made = place->second] {
+        made = std::make_unique<CellAverages>(grid, surface, band.mesh);
+      });
   }
   core::parallel_for(std::ssize(parts), [&](std::ptrdiff_t i) { parts[i](); });
 }
 
-double Simulation2D::Impl::omega_of(const Job& job) const { return omega(survey.frequencies_hz[job.frequency]); }
+double Simulation2D::Impl::omega_of(const Job& job) const {
+  return omega(survey.frequencies_hz[job.frequency]);
+}
 
 namespace {
-const char* solve_region(Eigen::Index n_right_hand_sides) { return n_right_hand_sides == 1 ? "mt2d/solve one" : "mt2d/solve many"; }
+const char* solve_region(Eigen::Index n_right_hand_sides) {
+  return n_right_hand_sides == 1 ? "mt2d/solve one" : "mt2d/solve many";
+}
 }  // namespace
 
 SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity) const {
@@ -160,22 +169,27 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   std::vector<Complex> matrix;
   {
     const core::ScopedTimer timer("mt2d/assemble");
-    solved.properties = job.mode == Mode::te ? average.strike_conductivity(resistivity) : average.section_resistivity(resistivity);
+    solved.properties = job.mode == Mode::te ? average.strike_conductivity(resistivity)
+                                             : average.section_resistivity(resistivity);
     matrix = parts.problem.matrix(w, solved.properties);
   }
   {
     const core::ScopedTimer timer("mt2d/factorise");
     solved.factors = parts.solver->factorise(matrix);
-    core::Trace::global().add_work("mt2d/factorise", solved.factors->flops(), 16.0 * solved.factors->entries());
+    core::Trace::global().add_work("mt2d/factorise", solved.factors->flops(),
+                                   16.0 * solved.factors->entries());
     ++counts.factorisations;
   }
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
   if (!solved.field.allFinite()) {
-    throw core::SolverError("mt::Simulation2D", "the field at {} Hz is not finite; are the resistivities within {:g} … {:g} ohm m?",
-                            survey.frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
+    throw core::SolverError(
+        "mt::Simulation2D",
+        "the field at {} Hz is not finite; are the resistivities within {:g} … {:g} ohm m?",
+        survey.frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
   }
   for (const auto& [station, transfer] : job.transfers) {
-    solved.transfers.push_back(parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
+    solved.transfers.push_back(
+        parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
   }
   return solved;
 }
@@ -184,11 +198,12 @@ void Simulation2D::Impl::count(const SolvedJob& solved, Eigen::Index n_right_han
   ++counts.solve_calls;
   counts.right_hand_sides += n_right_hand_sides;
   const double entries = solved.factors->entries();
-  core::Trace::global().add_work(solve_region(n_right_hand_sides), 16.0 * entries * static_cast<double>(n_right_hand_sides),
-                                 32.0 * entries);
+  core::Trace::global().add_work(solve_region(n_right_hand_sides),
+                                 16.0 * entries * static_cast<double>(n_right_hand_sides), 32.0 * entries);
 }
 
-Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const {
+Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved,
+                                                const Eigen::MatrixXcd& right_hand_sides) const {
   const core::ScopedTimer timer(solve_region(right_hand_sides.cols()));
   count(solved, right_hand_sides.cols());
   return solved.factors->solve(right_hand_sides);
@@ -202,11 +217,13 @@ Eigen::MatrixXcd Simulation2D::Impl::adjoints_with(const SolvedJob& solved, Eige
 
 void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
   for (const auto& [row, transfer] : solved.job->keys) {
-    outputs(row, 0) = datum_value(survey.keys[row].quantity, solved.transfers[transfer].value, omega_of(*solved.job));
+    outputs(row, 0) =
+        datum_value(survey.keys[row].quantity, solved.transfers[transfer].value, omega_of(*solved.job));
   }
 }
 
-Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity, std::vector<SolvedJob>* solved) const {
+Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity,
+                                            std::vector<SolvedJob>* solved) const {
   Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(std::ssize(survey.keys), 1);
   if (solved != nullptr) solved->resize(own_jobs.size());
   std::string failure;
@@ -224,8 +241,10 @@ Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity, 
   return outputs.col(0);
 }
 
-Simulation2D::Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes)
-    : impl_(std::make_shared<Impl>(comm, std::move(grid), std::move(surface), std::move(survey), std::move(meshes))) {}
+Simulation2D::Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey,
+                           MeshSet2D meshes)
+    : impl_(std::make_shared<Impl>(comm, std::move(grid), std::move(surface), std::move(survey),
+                                   std::move(meshes))) {}
 Simulation2D::~Simulation2D() = default;
 
 Eigen::Index Simulation2D::size_in() const { return impl_->grid.n_cells(); }
@@ -241,7 +260,8 @@ double Simulation2D::estimated_bytes() const {
   double total = 0.0;
   for (const Job* job : impl_->own_jobs) {
     const ModeOperator& problem = impl_->problem_of(*job).problem;
-    total += 16.0 * problem.n_unknowns() * problem.line_size();  // a linearization keeps every factorisation of its rank
+    total += 16.0 * problem.n_unknowns() *
+             problem.line_size();  // a linearization keeps every factorisation of its rank
     total += 8.0 * static_cast<double>(size_in()) * static_cast<double>(job->keys.size());
   }
   return total;
@@ -252,8 +272,9 @@ namespace {
 void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
   Eigen::Index worst = 0;
   if (const double least = resistivity.minCoeff(&worst); !(least > 0.0)) {
-    throw core::InvalidArgument("mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}", least,
-                                worst / n_y, worst % n_y, n_z, n_y);
+    throw core::InvalidArgument(
+        "mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}",
+        least, worst / n_y, worst % n_y, n_z, n_y);
   }
 }
 

@@ -14,7 +14,8 @@
 
 namespace lodestone::physics::mt {
 
-/// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that solve it.
+/// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that
+/// solve it.
 struct ModeProblem {
   ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey);
   ModeOperator problem;
@@ -61,12 +62,17 @@ struct Simulation2D::Impl {
 
   Impl(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes);
   [[nodiscard]] double omega_of(const Job& job) const;
-  [[nodiscard]] const ModeProblem& problem_of(const Job& job) const { return *problems.at({job.band, job.mode}); }
+  [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
+    return *problems.at({job.band, job.mode});
+  }
   [[nodiscard]] const CellAverages& averages_of(const Job& job) const { return *averages.at(job.band); }
-  /// Outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null. errors: SolverError, the same on every rank. collective.
-  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity, std::vector<SolvedJob>* solved) const;
+  /// Outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null. errors:
+  /// SolverError, the same on every rank. collective.
+  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity,
+                                        std::vector<SolvedJob>* solved) const;
   /// Solves with the factors of a job and counts it.
-  [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved, const Eigen::MatrixXcd& right_hand_sides) const;
+  [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved,
+                                            const Eigen::MatrixXcd& right_hand_sides) const;
   /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
   [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
 
@@ -83,7 +89,7 @@ struct Simulation2D::Impl {
 /// a such that the change of the real datum is Re(a dF), F the transfer function's value.
 [[nodiscard]] Complex datum_factor(Quantity quantity, Complex transfer);
 [[nodiscard]] double datum_value(Quantity quantity, Complex transfer, double omega);
-[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl,
-                                                                const Eigen::VectorXd& resistivity);
+[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(
+    std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
 
 }  // namespace lodestone::physics::mt

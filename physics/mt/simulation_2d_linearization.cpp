@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: A u = b the discrete problem, F a transfer function, g = ∂F/∂u, λ = A⁻¹ g (A = Aᵀ), p a cell property.
-// dF/dp = direct part − λᵀ (∂A/∂p) u; b depends on p only through the fixed surface values, which are part of u here.
+// Symbols: A u = b the discrete problem, F a transfer function, g = ∂F/∂u, λ = A⁻¹ g (A = Aᵀ), p a cell
+// property. dF/dp = direct part − λᵀ (∂A/∂p) u; b depends on p only through the fixed surface values, which
+// are part of u here.
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
@@ -16,14 +17,16 @@ namespace {
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 
-/// Adds terms in the order of their numbers, whichever comes first, so that the number of threads does not change a bit of the sum.
+/// Adds terms in the order of their numbers, whichever comes first, so that the number of threads does not
+/// change a bit of the sum.
 class OrderedSum {
  public:
   OrderedSum(Eigen::Index rows, Eigen::Index cols) : sum_(MatrixXd::Zero(rows, cols)) {}
   void add(std::ptrdiff_t number, MatrixXd term) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(number, std::move(term));
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_; first = waiting_.erase(first), ++next_)
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+         first = waiting_.erase(first), ++next_)
       sum_ += first->second;
   }
   [[nodiscard]] MatrixXd take() { return std::move(sum_); }
@@ -37,15 +40,16 @@ class OrderedSum {
 
 class Linearization2D final : public core::Linearization {
  public:
-  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity, Eigen::VectorXd value,
-                  std::vector<SolvedJob> solved)
+  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity,
+                  Eigen::VectorXd value, std::vector<SolvedJob> solved)
       : core::Linearization(resistivity.size(), std::move(value)),
         impl_(std::move(impl)),
         resistivity_(std::move(resistivity)),
         solved_(std::move(solved)) {}
   [[nodiscard]] std::size_t bytes() const override {
     double numbers = 0.0;
-    for (const SolvedJob& job : solved_) numbers += job.factors->entries() + static_cast<double>(job.field.size());
+    for (const SolvedJob& job : solved_)
+      numbers += job.factors->entries() + static_cast<double>(job.field.size());
     return static_cast<std::size_t>(numbers * sizeof(Complex)) + core::Linearization::bytes();
   }
 
@@ -62,16 +66,19 @@ class Linearization2D final : public core::Linearization {
   /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
   [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
   /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
-  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const;
+  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved,
+                                                            const MatrixXcd& combination) const;
   /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
   [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
   /// The job's rows of the Jacobian, in the order of its keys. → (n_keys, n_parameters).
   [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved) const;
-  /// The rows of this rank's jobs, each job's after `finish`. shapes: finish (k, n_parameters) → (k, n_columns).
+  /// The rows of this rank's jobs, each job's after `finish`. shapes: finish (k, n_parameters) → (k,
+  /// n_columns).
   template <class Finish>
   [[nodiscard]] core::JacobianRows rows_of_jobs(Eigen::Index n_columns, Finish finish) const;
   /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
-  [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const;
+  [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
+                                           const std::vector<MatrixXd>& property_changes) const;
 
   std::shared_ptr<const Simulation2D::Impl> impl_;
   Eigen::VectorXd resistivity_;
@@ -90,7 +97,8 @@ MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& c
   return result;
 }
 
-std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved, const MatrixXcd& combination) const {
+std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved,
+                                                             const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
   const MatrixXcd adjoint = impl_->adjoints_with(solved, gradients(solved, combination));
@@ -104,13 +112,16 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
       auto column = derivative.col(cell);
       column.setZero();
       for (std::size_t a = 0; a < nodes.size(); ++a) {
-        if (const int unknown = problem.unknown_of(nodes[a]); unknown >= 0) column.noalias() -= change[a] * adjoint.col(unknown);
+        if (const int unknown = problem.unknown_of(nodes[a]); unknown >= 0)
+          column.noalias() -= change[a] * adjoint.col(unknown);
       }
     }
     for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
       for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
-        const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, false);
-        derivative.col(cell) += weight * change[local] * combination.row(static_cast<Eigen::Index>(f)).transpose();
+        const auto change =
+            problem.element_derivative(cell, p, omega, solved.properties, solved.field, false);
+        derivative.col(cell) +=
+            weight * change[local] * combination.row(static_cast<Eigen::Index>(f)).transpose();
       }
       if (p > 0) continue;
       for (const auto& [cell, weight] : solved.transfers[f].property)
@@ -143,7 +154,8 @@ MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
     for (Eigen::Index cell = 0; cell < rows.cols(); ++cell) {
       for (std::size_t k = 0; k < keys.size(); ++k) {
         const Complex of_transfer = derivative(keys[k].second, cell), factor = factors[k];
-        rows(static_cast<Eigen::Index>(k), cell) = factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+        rows(static_cast<Eigen::Index>(k), cell) =
+            factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
       }
     }
   }
@@ -189,10 +201,13 @@ MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
   OrderedSum sum(size_in(), directions.cols());
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     const SolvedJob& solved = solved_[i];
-    MatrixXcd combination = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
-    for (const auto& key : solved.job->keys) combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
+    MatrixXcd combination =
+        MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
+    for (const auto& key : solved.job->keys)
+      combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
     std::vector<MatrixXd> weights;
-    for (const MatrixXcd& derivative : property_derivatives(solved, combination)) weights.emplace_back(derivative.real());
+    for (const MatrixXcd& derivative : property_derivatives(solved, combination))
+      weights.emplace_back(derivative.real());
     sum.add(i, to_parameters(solved, weights).transpose());
   });
   MatrixXd result = sum.take();
@@ -200,7 +215,8 @@ MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
   return result;
 }
 
-MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::vector<MatrixXd>& property_changes) const {
+MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved,
+                                            const std::vector<MatrixXd>& property_changes) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
   const Eigen::Index k = property_changes[0].cols();
@@ -219,15 +235,18 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved, const std::
   for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
     auto row = result.row(static_cast<Eigen::Index>(f));
     for (const auto& [node, weight] : solved.transfers[f].gradient) {
-      if (const int unknown = problem.unknown_of(node); unknown >= 0) row += weight * field_change.row(unknown);
+      if (const int unknown = problem.unknown_of(node); unknown >= 0)
+        row += weight * field_change.row(unknown);
     }
     for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
       for (int p = 0; p < problem.n_properties(); ++p) {
-        row += weight * problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] *
+        row += weight *
+               problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] *
                property_changes[p].row(cell);
       }
     }
-    for (const auto& [cell, weight] : solved.transfers[f].property) row += weight * property_changes[0].row(cell);
+    for (const auto& [cell, weight] : solved.transfers[f].property)
+      row += weight * property_changes[0].row(cell);
   }
   return result;
 }
@@ -238,9 +257,11 @@ MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     const SolvedJob& solved = solved_[i];
     const CellAverages& averages = impl_->averages_of(*solved.job);
-    const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te ? averages.strike_change(resistivity_, changes)
-                                                                                   : averages.section_change(resistivity_, changes));
-    for (const auto& key : solved.job->keys) result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
+    const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te
+                                                          ? averages.strike_change(resistivity_, changes)
+                                                          : averages.section_change(resistivity_, changes));
+    for (const auto& key : solved.job->keys)
+      result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
   });
   core::share_rows(impl_->comm, impl_->owner_of_output, result);
   return result;
@@ -248,10 +269,12 @@ MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
 
 }  // namespace
 
-std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity) {
+std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl,
+                                                  const Eigen::VectorXd& resistivity) {
   std::vector<SolvedJob> solved;
   Eigen::VectorXd outputs = impl->respond(resistivity, &solved);
-  return std::make_unique<Linearization2D>(std::move(impl), resistivity, std::move(outputs), std::move(solved));
+  return std::make_unique<Linearization2D>(std::move(impl), resistivity, std::move(outputs),
+                                           std::move(solved));
 }
 
 }  // namespace lodestone::physics::mt

@@ -49,12 +49,15 @@ void convert(ModeData& data, double frequency_hz) {
   if (!data.re.is_given() || !data.im.is_given()) return;
   const std::complex<double> z(data.re.value, data.im.value);
   const double relative = std::hypot(data.re.sigma, data.im.sigma) / std::numbers::sqrt2 / std::abs(z);
-  data.log10_rho = {std::log10(std::norm(z) / (omega(frequency_hz) * mu0)), 2.0 * relative / std::numbers::ln10};
+  data.log10_rho = {std::log10(std::norm(z) / (omega(frequency_hz) * mu0)),
+                    2.0 * relative / std::numbers::ln10};
   data.phase = {std::arg(z), relative};
 }
 
 /// Into the branch of Zxy on a layered earth.
-void fold(Number& phase) { phase.value = std::remainder(phase.value + std::numbers::pi, 2.0 * std::numbers::pi); }
+void fold(Number& phase) {
+  phase.value = std::remainder(phase.value + std::numbers::pi, 2.0 * std::numbers::pi);
+}
 
 /// Mean of what is given.
 Number mean_of(const std::array<Number, 2>& numbers) {
@@ -75,7 +78,8 @@ Eigen::Index Sounding::n_kept() const { return std::count(kept.begin(), kept.end
 Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
   const Survey2D& survey = data.survey;
   if (station < 0 || station >= static_cast<int>(survey.stations.size()))
-    throw core::ShapeError("mt::sounding_of", "expected a station below {}, got {}", survey.stations.size(), station);
+    throw core::ShapeError("mt::sounding_of", "expected a station below {}, got {}", survey.stations.size(),
+                           station);
   const std::size_t n = survey.frequencies_hz.size();
   std::vector<std::array<ModeData, 2>> measured(n);
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {
@@ -83,9 +87,11 @@ Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
     if (key.station != station || data.mask[k] != MaskReason::kept || is_tipper(key.quantity)) continue;
     const auto which = static_cast<std::size_t>(mode_of(key.quantity));
     const auto i = static_cast<Eigen::Index>(k);
-    slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i], data.sigma[i]};
+    slot(measured[static_cast<std::size_t>(key.frequency)][which], key.quantity) = {data.value[i],
+                                                                                    data.sigma[i]};
   }
-  Sounding sounding{survey.frequencies_hz, Eigen::VectorXd::Constant(2 * static_cast<Eigen::Index>(n), nan), {}, {}};
+  Sounding sounding{
+      survey.frequencies_hz, Eigen::VectorXd::Constant(2 * static_cast<Eigen::Index>(n), nan), {}, {}};
   sounding.sigma = sounding.value;
   sounding.kept.assign(2 * n, 0);
   for (std::size_t f = 0; f < n; ++f) {

@@ -17,7 +17,8 @@ enum class SoundingMode {
   average,  ///< mean of both modes' log10 ρₐ and phase at each frequency, of one where the other is masked
 };
 
-/// Apparent resistivity and phase of one station as a layered earth gives them for Zxy. shapes: (2 n_frequencies), log10 ρₐ first, then phases.
+/// Apparent resistivity and phase of one station as a layered earth gives them for Zxy. shapes: (2
+/// n_frequencies), log10 ρₐ first, then phases.
 struct Sounding {
   std::vector<double> frequencies_hz;
   Eigen::VectorXd value;  ///< log10(ohm m); radian, TM folded by +π
@@ -26,8 +27,8 @@ struct Sounding {
   [[nodiscard]] Eigen::Index n_kept() const;
 };
 
-/// The sounding of one station; impedances become apparent resistivity and phase with errors to first order. Tippers are left out.
-/// errors: ShapeError on a station outside the survey.
+/// The sounding of one station; impedances become apparent resistivity and phase with errors to first order.
+/// Tippers are left out. errors: ShapeError on a station outside the survey.
 [[nodiscard]] Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode);
 
 }  // namespace lodestone::physics::mt

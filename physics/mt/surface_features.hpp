@@ -7,6 +7,7 @@
 namespace lodestone::physics::mt {
 
 /// Adds kinks and steep slopes of the surface, coasts and the water above stations.
-void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features);
+void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options,
+                          FeatureCollector& features);
 
 }  // namespace lodestone::physics::mt

@@ -6,7 +6,8 @@
 namespace lodestone::physics::mt {
 
 SurfaceFlux::SurfaceFlux(const BandMesh& band, const std::vector<double>& arc_m, int column, double t)
-    : station_cell_(column * band.mesh.n_earth()), station_arc_m_(arc_m[column] + t * (arc_m[column + 1] - arc_m[column])) {
+    : station_cell_(column * band.mesh.n_earth()),
+      station_arc_m_(arc_m[column] + t * (arc_m[column + 1] - arc_m[column])) {
   const int order = band.order, last = order * band.mesh.n_y();
   const int left = std::min(order * column + static_cast<int>(t * order), last - 1);
   const int first = std::max(0, left - 1);
@@ -18,7 +19,8 @@ void SurfaceFlux::add_node(const BandMesh& band, const std::vector<double>& arc_
   const int order = band.order, n_rows = band.mesh.n_earth(), column = node / order, local = node % order;
   const QuadElement shape(order);
   const auto length = [&](int c) { return arc_m[c + 1] - arc_m[c]; };
-  // First moments about the node on an edge of length 1: 1/6 for the linear function, 0 for the quadratic ones.
+  // First moments about the node on an edge of length 1: 1/6 for the linear function, 0 for the quadratic
+  // ones.
   const double moment = order == 1 ? 1.0 / 6.0 : 0.0;
   Node& added = nodes_.emplace_back();
   if (local > 0) {
@@ -43,9 +45,12 @@ struct SurfaceFlux::Mean {
   std::vector<std::pair<int, double>> centroid_change;  ///< (cell, ∂centroid/∂ρ)
 };
 
-SurfaceFlux::Mean SurfaceFlux::mean(const Node& node, const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
-                                    const Eigen::VectorXcd& field, FluxDensity density) {
-  const auto weight = [&](const Side& side) { return density == FluxDensity::current ? properties(side.cell, 0) : 1.0; };
+SurfaceFlux::Mean SurfaceFlux::mean(const Node& node, const ModeOperator& problem, double omega,
+                                    const Eigen::MatrixXd& properties, const Eigen::VectorXcd& field,
+                                    FluxDensity density) {
+  const auto weight = [&](const Side& side) {
+    return density == FluxDensity::current ? properties(side.cell, 0) : 1.0;
+  };
   double mass = 0.0, moment = 0.0;
   for (const Side& side : node.sides) {
     mass += weight(side) * side.mass;
@@ -70,9 +75,12 @@ SurfaceFlux::Mean SurfaceFlux::mean(const Node& node, const ModeOperator& proble
   return result;
 }
 
-TransferDerivative SurfaceFlux::at_station(const ModeOperator& problem, double omega, const Eigen::MatrixXd& properties,
-                                           const Eigen::VectorXcd& field, FluxDensity density) const {
-  const auto mean_of = [&](int node) { return mean(nodes_[node], problem, omega, properties, field, density); };
+TransferDerivative SurfaceFlux::at_station(const ModeOperator& problem, double omega,
+                                           const Eigen::MatrixXd& properties, const Eigen::VectorXcd& field,
+                                           FluxDensity density) const {
+  const auto mean_of = [&](int node) {
+    return mean(nodes_[node], problem, omega, properties, field, density);
+  };
   int at = left_;
   Mean left = mean_of(at), right = mean_of(at + 1);
   if (station_arc_m_ < left.centroid && at > 0) {
@@ -90,8 +98,10 @@ TransferDerivative SurfaceFlux::at_station(const ModeOperator& problem, double o
   result.add(rho * t, right.value);
   if (!current) return result;
   const Complex slope = rho * (right.value.value - left.value.value) / length;
-  for (const auto& [cell, change] : left.centroid_change) result.property.push_back({cell, -slope * (1.0 - t) * change});
-  for (const auto& [cell, change] : right.centroid_change) result.property.push_back({cell, -slope * t * change});
+  for (const auto& [cell, change] : left.centroid_change)
+    result.property.push_back({cell, -slope * (1.0 - t) * change});
+  for (const auto& [cell, change] : right.centroid_change)
+    result.property.push_back({cell, -slope * t * change});
   result.property.push_back({station_cell_, result.value / rho});
   return result;
 }

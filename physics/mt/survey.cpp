@@ -38,15 +38,19 @@ void check_distinct_positions(const std::vector<Station>& stations) {
   constexpr double same_place_m = 1e-3;
   std::vector<std::size_t> order(stations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return stations[a].y_m < stations[b].y_m; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return stations[a].y_m < stations[b].y_m; });
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Station& here = stations[order[i]];
-    if (!std::isfinite(here.y_m)) throw core::InvalidArgument("mt::Survey2D", "station {} has no position along the profile", here.name);
+    if (!std::isfinite(here.y_m))
+      throw core::InvalidArgument("mt::Survey2D", "station {} has no position along the profile", here.name);
     if (i == 0) continue;
     const Station& before = stations[order[i - 1]];
     if (here.y_m - before.y_m < same_place_m) {
-      throw core::InvalidArgument("mt::Survey2D", "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
-                                  before.name, here.name, here.y_m);
+      throw core::InvalidArgument(
+          "mt::Survey2D",
+          "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
+          before.name, here.name, here.y_m);
     }
   }
 }
@@ -67,50 +71,62 @@ Quantity quantity_from(std::string_view name) {
     if (facts[i].name == name) return static_cast<Quantity>(i);
     names.push_back(facts[i].name);
   }
-  throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"", fmt::join(names, ", "), name);
+  throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"", fmt::join(names, ", "),
+                              name);
 }
 
-std::string_view name_of(Definition definition) { return definition == Definition::horizontal ? "horizontal" : "slope_parallel"; }
+std::string_view name_of(Definition definition) {
+  return definition == Definition::horizontal ? "horizontal" : "slope_parallel";
+}
 
 Definition definition_from(std::string_view name) {
   for (const Definition definition : {Definition::horizontal, Definition::slope_parallel}) {
     if (name_of(definition) == name) return definition;
   }
-  throw core::InvalidArgument("mt::definition_from", "expected horizontal or slope_parallel, got \"{}\"", name);
+  throw core::InvalidArgument("mt::definition_from", "expected horizontal or slope_parallel, got \"{}\"",
+                              name);
 }
 
 std::string_view name_of(MaskReason reason) {
-  constexpr std::array<std::string_view, 5> names{"kept", "missing", "out_of_quadrant", "listed", "bad_error"};
+  constexpr std::array<std::string_view, 5> names{"kept", "missing", "out_of_quadrant", "listed",
+                                                  "bad_error"};
   return names.at(static_cast<std::size_t>(reason));
 }
 
 void Survey2D::validate() const {
-  if (stations.empty()) throw core::InvalidArgument("mt::Survey2D", "expected at least one station, got none");
+  if (stations.empty())
+    throw core::InvalidArgument("mt::Survey2D", "expected at least one station, got none");
   for (const Station& station : stations) {
     if (!(std::abs(station.y_m) <= farthest_m))
       throw core::InvalidArgument("mt::Survey2D",
-                                  "expected stations within {:.0e} m of the profile's origin, got {} at y = {} m; are positions in m?",
+                                  "expected stations within {:.0e} m of the profile's origin, got {} at y = "
+                                  "{} m; are positions in m?",
                                   farthest_m, station.name, station.y_m);
   }
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {
-    if (!(f > 0.0) || !std::isfinite(f)) throw core::InvalidArgument("mt::Survey2D", "expected positive frequencies, got {} Hz", f);
+    if (!(f > 0.0) || !std::isfinite(f))
+      throw core::InvalidArgument("mt::Survey2D", "expected positive frequencies, got {} Hz", f);
   }
-  const int n_frequencies = static_cast<int>(frequencies_hz.size()), n_stations = static_cast<int>(stations.size());
+  const int n_frequencies = static_cast<int>(frequencies_hz.size()),
+            n_stations = static_cast<int>(stations.size());
   for (const DatumKey& key : keys) {
     if (key.frequency < 0 || key.frequency >= n_frequencies || key.station < 0 || key.station >= n_stations) {
-      throw core::ShapeError("mt::Survey2D", "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
+      throw core::ShapeError("mt::Survey2D",
+                             "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
                              key.frequency, key.station, n_frequencies, n_stations);
     }
   }
 }
 
-Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz, const std::vector<Quantity>& quantities) {
+Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
+                     const std::vector<Quantity>& quantities) {
   Survey2D survey{std::move(stations), std::move(frequencies_hz), {}};
   survey.keys.reserve(quantities.size() * survey.frequencies_hz.size() * survey.stations.size());
   for (const Quantity quantity : quantities) {
     for (int f = 0; f < static_cast<int>(survey.frequencies_hz.size()); ++f) {
-      for (int s = 0; s < static_cast<int>(survey.stations.size()); ++s) survey.keys.push_back({quantity, f, s});
+      for (int s = 0; s < static_cast<int>(survey.stations.size()); ++s)
+        survey.keys.push_back({quantity, f, s});
     }
   }
   return survey;
@@ -120,7 +136,8 @@ Eigen::Index ObservedData::n_kept() const { return std::count(mask.begin(), mask
 
 ObservedData ObservedData::kept() const {
   const Eigen::Index n = n_kept();
-  ObservedData out{{survey.stations, survey.frequencies_hz, {}}, Eigen::VectorXd(n), Eigen::VectorXd(n), {}, {}};
+  ObservedData out{
+      {survey.stations, survey.frequencies_hz, {}}, Eigen::VectorXd(n), Eigen::VectorXd(n), {}, {}};
   Eigen::Index k = 0;
   for (std::size_t i = 0; i < mask.size(); ++i) {
     if (mask[i] != MaskReason::kept) continue;

@@ -13,8 +13,20 @@ namespace lodestone::physics::mt {
 /// TE: E along strike (Zxy, tipper). TM: H along strike (Zyx).
 enum class Mode : std::uint8_t { te, tm };
 
-/// One real number of a transfer function. units: impedance ohm, tipper none, apparent resistivity log10(ohm m), phase radian (not folded).
-enum class Quantity : std::uint8_t { zxy_re, zxy_im, zyx_re, zyx_im, tzy_re, tzy_im, log10_rho_xy, phase_xy, log10_rho_yx, phase_yx };
+/// One real number of a transfer function. units: impedance ohm, tipper none, apparent resistivity log10(ohm
+/// m), phase radian (not folded).
+enum class Quantity : std::uint8_t {
+  zxy_re,
+  zxy_im,
+  zyx_re,
+  zyx_im,
+  tzy_re,
+  tzy_im,
+  log10_rho_xy,
+  phase_xy,
+  log10_rho_yx,
+  phase_yx
+};
 inline constexpr int n_quantities = 10;
 
 [[nodiscard]] Mode mode_of(Quantity quantity);
@@ -23,8 +35,8 @@ inline constexpr int n_quantities = 10;
 [[nodiscard]] std::string_view units_of(Quantity quantity);
 [[nodiscard]] Quantity quantity_from(std::string_view name);  ///< errors: InvalidArgument
 
-/// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel: along the surface and normal to it, as
-/// instruments lie on a slope.
+/// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel:
+/// along the surface and normal to it, as instruments lie on a slope.
 enum class Definition : std::uint8_t { horizontal, slope_parallel };
 [[nodiscard]] std::string_view name_of(Definition definition);    ///< "horizontal", "slope_parallel"
 [[nodiscard]] Definition definition_from(std::string_view name);  ///< errors: InvalidArgument
@@ -66,7 +78,8 @@ enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, b
 struct ObservedData {
   Survey2D survey;
   Eigen::VectorXd value;  ///< units of the quantity; NaN where missing
-  Eigen::VectorXd sigma;  ///< one standard deviation after floors; the error of a complex datum stands on each part
+  Eigen::VectorXd
+      sigma;  ///< one standard deviation after floors; the error of a complex datum stands on each part
   std::vector<MaskReason> mask;
   std::vector<std::uint8_t> interpolated;  ///< 1: made by interpolation on request
 

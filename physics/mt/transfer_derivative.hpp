@@ -10,7 +10,8 @@ namespace lodestone::physics::mt {
 
 using Complex = std::complex<double>;
 
-/// F and dF = Σ gradient·du + Σ direct weight·((∂A_cell/∂property) u)[local]·dproperty + Σ property weight·dproperty.
+/// F and dF = Σ gradient·du + Σ direct weight·((∂A_cell/∂property) u)[local]·dproperty + Σ property
+/// weight·dproperty.
 struct TransferDerivative {
   struct Direct {
     int cell, local;
@@ -29,6 +30,7 @@ struct TransferDerivative {
   void add(Complex a, const TransferDerivative& other);
 };
 
-[[nodiscard]] TransferDerivative quotient(const TransferDerivative& numerator, const TransferDerivative& denominator);
+[[nodiscard]] TransferDerivative quotient(const TransferDerivative& numerator,
+                                          const TransferDerivative& denominator);
 
 }  // namespace lodestone::physics::mt

@@ -31,7 +31,8 @@ TransferFunctionRow rotated(const TransferFunctionRow& row, const Matrix2& r) {
   out.frequency_hz = row.frequency_hz;
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::size_t j = 0; j < 2; ++j) {
-      const std::array<double, 4> factors{r[i][0] * r[j][0], r[i][0] * r[j][1], r[i][1] * r[j][0], r[i][1] * r[j][1]};
+      const std::array<double, 4> factors{r[i][0] * r[j][0], r[i][0] * r[j][1], r[i][1] * r[j][0],
+                                          r[i][1] * r[j][1]};
       out.impedance[2 * i + j] = combination(factors, row.impedance);
     }
     out.tipper[i] = combination(r[i], row.tipper);
@@ -40,7 +41,9 @@ TransferFunctionRow rotated(const TransferFunctionRow& row, const Matrix2& r) {
 }
 
 /// Scales √f out of impedances so that what is interpolated is flat over a half-space.
-double scale_at(double frequency_hz, bool is_impedance) { return is_impedance ? std::sqrt(frequency_hz) : 1.0; }
+double scale_at(double frequency_hz, bool is_impedance) {
+  return is_impedance ? std::sqrt(frequency_hz) : 1.0;
+}
 
 /// One element at frequency f out of its rows (highest frequency first).
 Estimate interpolated(const std::vector<TransferFunctionRow>& rows, double f, bool is_impedance,
@@ -75,27 +78,33 @@ TransferFunctions rotated_to(const TransferFunctions& station, double azimuth_de
   const Matrix2 r{{{c, s}, {-s, c}}};
   TransferFunctions out = station;
   out.frame_deg = azimuth_deg;
-  std::transform(station.rows.begin(), station.rows.end(), out.rows.begin(), [&r](const auto& row) { return rotated(row, r); });
+  std::transform(station.rows.begin(), station.rows.end(), out.rows.begin(),
+                 [&r](const auto& row) { return rotated(row, r); });
   return out;
 }
 
-TransferFunctions interpolated_to(const TransferFunctions& station, const std::vector<double>& frequencies_hz) {
+TransferFunctions interpolated_to(const TransferFunctions& station,
+                                  const std::vector<double>& frequencies_hz) {
   TransferFunctions out = station;
   std::vector<double> list = frequencies_hz;
   std::sort(list.begin(), list.end(), std::greater<>());
   out.rows.clear();
   for (const double f : list) {
     if (!(f > 0.0) || !std::isfinite(f)) {
-      throw core::InvalidArgument("mt::interpolated_to",
-                                  "expected positive frequencies for station {}, got {} Hz; check the frequency list", station.name, f);
+      throw core::InvalidArgument(
+          "mt::interpolated_to",
+          "expected positive frequencies for station {}, got {} Hz; check the frequency list", station.name,
+          f);
     }
     TransferFunctionRow row;
     row.frequency_hz = f;
     for (std::size_t k = 0; k < row.impedance.size(); ++k) {
-      row.impedance[k] = interpolated(station.rows, f, true, [k](const auto& r) -> const Estimate& { return r.impedance[k]; });
+      row.impedance[k] = interpolated(station.rows, f, true,
+                                      [k](const auto& r) -> const Estimate& { return r.impedance[k]; });
     }
     for (std::size_t k = 0; k < row.tipper.size(); ++k) {
-      row.tipper[k] = interpolated(station.rows, f, false, [k](const auto& r) -> const Estimate& { return r.tipper[k]; });
+      row.tipper[k] =
+          interpolated(station.rows, f, false, [k](const auto& r) -> const Estimate& { return r.tipper[k]; });
     }
     out.rows.push_back(row);
   }

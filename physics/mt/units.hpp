@@ -3,7 +3,8 @@
 
 #include <numbers>
 
-/// Constants and unit conversions of magnetotellurics; inside, impedances are SI (ohm = V/A), files keep their own units.
+/// Constants and unit conversions of magnetotellurics; inside, impedances are SI (ohm = V/A), files keep
+/// their own units.
 namespace lodestone::physics::mt {
 
 inline constexpr double mu0 = 4e-7 * std::numbers::pi;                 ///< H/m
@@ -11,7 +12,8 @@ inline constexpr double ohm_per_field_unit = 4e-4 * std::numbers::pi;  ///< 1 mV
 inline constexpr double ohm_per_modem_si = 4e-7 * std::numbers::pi;    ///< 1 (V/m)/T in ohm
 inline constexpr double deg_per_rad = 180.0 / std::numbers::pi;
 inline constexpr double ln10 = std::numbers::ln10;
-inline constexpr double perfect_conductor_ohm_m = 1e-5;  ///< a bottom row at or below this is a boundary condition
+inline constexpr double perfect_conductor_ohm_m =
+    1e-5;  ///< a bottom row at or below this is a boundary condition
 
 [[nodiscard]] inline double omega(double frequency_hz) { return 2.0 * std::numbers::pi * frequency_hz; }
 

@@ -17,8 +17,10 @@ struct Errors {
   double te, tm;
 };
 
-Errors errors_of(const mesh::Section2D& section, const Survey2D& survey, const MeshSet2D& meshes, std::complex<double> exact) {
-  const Eigen::VectorXd z = Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, meshes).value(section.resistivity_ohm_m);
+Errors errors_of(const mesh::Section2D& section, const Survey2D& survey, const MeshSet2D& meshes,
+                 std::complex<double> exact) {
+  const Eigen::VectorXd z = Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, meshes)
+                                .value(section.resistivity_ohm_m);
   return {std::abs(std::complex<double>(z[0], z[1]) - exact) / std::abs(exact),
           std::abs(std::complex<double>(z[2], z[3]) + exact) / std::abs(exact)};
 }
@@ -27,7 +29,8 @@ Errors errors_of(const mesh::Section2D& section, const Survey2D& survey, const M
 void check_order(int order, int n_levels) {
   const mesh::TensorGrid2D grid({-1000.0, 1000.0}, {0.0, 400.0, 2000.0});
   const mesh::Section2D section{grid, Eigen::Vector2d(50.0, 500.0), mesh::Surface2D(0.0)};
-  const Survey2D survey = full_survey({{"a", 130.0}}, {3.0}, {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
+  const Survey2D survey = full_survey(
+      {{"a", 130.0}}, {3.0}, {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   MeshDesignOptions options;
   options.order = order;
   options.cells_per_skin_depth = 4.0 / order;
@@ -35,13 +38,15 @@ void check_order(int order, int n_levels) {
   options.bottom_depth = 8.0 * order;  // below the error of the finest mesh
   MeshSet2D meshes = design_meshes(section, survey, options);
   const auto exact = layered_impedance({{50.0, 500.0}, {400.0}}, 3.0);
-  std::printf("order %d\n%10s %14s %8s %14s %8s\n", order, "cells", "TE error", "falls by", "TM error", "falls by");
+  std::printf("order %d\n%10s %14s %8s %14s %8s\n", order, "cells", "TE error", "falls by", "TM error",
+              "falls by");
   Errors before{};
   for (int level = 0; level < n_levels; ++level) {
     const auto& mesh = meshes.bands[0].mesh;
     const Errors now = errors_of(section, survey, meshes, exact);
     const double te = std::log2(before.te / now.te), tm = std::log2(before.tm / now.tm);
-    std::printf("%10d %14.3e %8.2f %14.3e %8.2f\n", mesh.n_y() * mesh.n_z(), now.te, level == 0 ? 0.0 : te, now.tm, level == 0 ? 0.0 : tm);
+    std::printf("%10d %14.3e %8.2f %14.3e %8.2f\n", mesh.n_y() * mesh.n_z(), now.te, level == 0 ? 0.0 : te,
+                now.tm, level == 0 ? 0.0 : tm);
     if (level > 0) {
       CHECK(te == Approx(2.0 * order).margin(0.15 * order));
       CHECK(tm == Approx(2.0 * order).margin(0.15 * order));
@@ -53,11 +58,16 @@ void check_order(int order, int n_levels) {
 
 }  // namespace
 
-TEST_CASE("2-D finite elements of order 1: the error against a layered earth falls with the square of the cell size", "[physics][mt]") {
+TEST_CASE(
+    "2-D finite elements of order 1: the error against a layered earth falls with the square of the cell "
+    "size",
+    "[physics][mt]") {
   check_order(1, 4);
 }
 
-TEST_CASE("2-D finite elements of order 2: the error against a layered earth falls with the fourth power of the cell size",
-          "[physics][mt]") {
+TEST_CASE(
+    "2-D finite elements of order 2: the error against a layered earth falls with the fourth power of the "
+    "cell size",
+    "[physics][mt]") {
   check_order(2, 3);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers survive files that are cut off, changed or random: only errors thrown on purpose come out, each with a text, in bounded time.
+// Readers survive files that are cut off, changed or random: only errors thrown on purpose come out, each
+// with a text, in bounded time.
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/csv/csv.hpp"
@@ -29,14 +30,37 @@ constexpr int n_variants = 60;  ///< per file of the corpus and way of damaging 
 using Random = std::mt19937_64;
 using Reader = std::function<void(const std::string& bytes, const std::string& path)>;
 
-std::size_t below(Random& random, std::size_t n) { return n == 0 ? 0 : static_cast<std::size_t>(random() % n); }
+std::size_t below(Random& random, std::size_t n) {
+  return n == 0 ? 0 : static_cast<std::size_t>(random() % n);
+}
 
 /// What writers and transfers do to files, and worse.
-constexpr std::array<const char*, 22> words{
-    "//99999999999", "//-1", "**",       "1e999",      "-1e999", "nan",       ">",       ">=",     "\0x", "=", "[[[[[[[[", "\"",
-    "1.5.5",         "\r",   "\xff\xfe", "2147483648", "-0",     ">FREQ //0", "0 0 0 0", "1e-999", "#",   ""};
+constexpr std::array<const char*, 22> words{"//99999999999",
+                                            "//-1",
+                                            "**",
+                                            "1e999",
+                                            "-1e999",
+                                            "nan",
+                                            ">",
+                                            ">=",
+                                            "\0x",
+                                            "=",
+                                            "[[[[[[[[",
+                                            "\"",
+                                            "1.5.5",
+                                            "\r",
+                                            "\xff\xfe",
+                                            "2147483648",
+                                            "-0",
+                                            ">FREQ //0",
+                                            "0 0 0 0",
+                                            "1e-999",
+                                            "#",
+                                            ""};
 
-std::string truncated(const std::string& text, Random& random) { return text.substr(0, below(random, text.size() + 1)); }
+std::string truncated(const std::string& text, Random& random) {
+  return text.substr(0, below(random, text.size() + 1));
+}
 
 std::string with_changed_bytes(std::string text, Random& random) {
   for (std::size_t n = 1 + below(random, 20); n > 0 && !text.empty(); --n)
@@ -66,8 +90,10 @@ std::string random_bytes(const std::string& text, Random& random) {
 
 /// Reads every damaged variant; anything but core::Error ends the test with the variant's number.
 void check_survives(const std::string& text, const Reader& read) {
-  constexpr std::array<std::string (*)(const std::string&, Random&), 3> by_reference{truncated, with_moved_lines, random_bytes};
-  constexpr std::array<std::string (*)(std::string, Random&), 2> by_value{with_changed_bytes, with_changed_words};
+  constexpr std::array<std::string (*)(const std::string&, Random&), 3> by_reference{
+      truncated, with_moved_lines, random_bytes};
+  constexpr std::array<std::string (*)(std::string, Random&), 2> by_value{with_changed_bytes,
+                                                                          with_changed_words};
   const TemporaryFolder folder;
   for (int i = 0; i < 5 * n_variants; ++i) {
     Random random(seed + static_cast<std::uint64_t>(i));
@@ -84,18 +110,22 @@ void check_survives(const std::string& text, const Reader& read) {
 }
 
 const std::string model_toml =
-    "depth_reference = \"datum\"\n[background]\nthickness_m = [1000.0, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n[[box]]\ny_min_m = "
+    "depth_reference = \"datum\"\n[background]\nthickness_m = [1000.0, 4000]\nresistivity_ohm_m = [10, 100, "
+    "1e-6]\n[[box]]\ny_min_m = "
     "-500\ny_max_m = 500\n"
-    "z_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n"
-    "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nresistivity_ohm_m = 3\n[sea]\nlevel_m = -100\nresistivity_ohm_m = 0.3\n";
+    "z_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, "
+    "-450, 0]\n"
+    "[[polygon]]\npoints = [[0, 500], [2000, 500], [1000, 900]]\nresistivity_ohm_m = 3\n[sea]\nlevel_m = "
+    "-100\nresistivity_ohm_m = 0.3\n";
 
 }  // namespace
 
 TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
-  for (const char* name :
-       {"data/samtex/edi_kim_eto/SAMTEX.kim443.2004.edi", "data/samtex/edi_kim_eto/SAMTEX.ETO009A.2008.edi", "tests/data/edi/gv100.edi"}) {
-    check_survives(text_of_file(source_path(name)),
-                   [](const std::string& bytes, const std::string& path) { (void)io::parse_edi(bytes, path); });
+  for (const char* name : {"data/samtex/edi_kim_eto/SAMTEX.kim443.2004.edi",
+                           "data/samtex/edi_kim_eto/SAMTEX.ETO009A.2008.edi", "tests/data/edi/gv100.edi"}) {
+    check_survives(text_of_file(source_path(name)), [](const std::string& bytes, const std::string& path) {
+      (void)io::parse_edi(bytes, path);
+    });
   }
 }
 
@@ -103,7 +133,8 @@ TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
   check_survives(text_of_file(source_path("data/modem_block2_2d/m0.rho")),
                  [](const std::string&, const std::string& path) { (void)io::read_modem_model_2d(path); });
   const std::string data = text_of_file(source_path("data/modem_block2_2d/d0_JT.dat"));
-  check_survives(data.substr(0, 6000), [](const std::string&, const std::string& path) { (void)io::read_modem_data_2d(path); });
+  check_survives(data.substr(0, 6000),
+                 [](const std::string&, const std::string& path) { (void)io::read_modem_data_2d(path); });
 }
 
 TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {
@@ -116,24 +147,29 @@ TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuz
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
-  check_survives(model_toml, [](const std::string& bytes, const std::string& path) { (void)io::parse_options_toml(bytes, path); });
-  check_survives(model_toml, [](const std::string&, const std::string& path) { (void)io::read_model_toml(path); });
+  check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
+    (void)io::parse_options_toml(bytes, path);
+  });
+  check_survives(model_toml,
+                 [](const std::string&, const std::string& path) { (void)io::read_model_toml(path); });
 }
 
 TEST_CASE("fuzz: the CSV readers survive damaged files", "[fuzz]") {
   check_survives("site,y_m,z_m\na,1.5,2\n\"b,c\",2e3,\nd,-7,1e-3\n",
                  [](const std::string&, const std::string& path) { (void)io::read_sites_csv(path); });
   check_survives(
-      "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition\na,TE,1,0,0,10,45,1e-3,1e-3,0.1,0.2,"
+      "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition\na,TE,1,0,"
+      "0,10,45,1e-3,1e-3,0.1,0.2,"
       "horizontal\na,TM,1,0,0,10,"
       "-135,-1e-3,-1e-3,,,horizontal\n",
       [](const std::string&, const std::string& path) { (void)io::read_responses_csv(path); });
 }
 
 TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "[fuzz]") {
-  for (const std::string& text : {text_of_file(source_path("data/modem_block2_2d/m0.rho")).substr(0, 3000), model_toml,
-                                  text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
-                                  text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000)}) {
+  for (const std::string& text :
+       {text_of_file(source_path("data/modem_block2_2d/m0.rho")).substr(0, 3000), model_toml,
+        text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
+        text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000)}) {
     check_survives(text, [](const std::string&, const std::string& path) {
       const auto info = io::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");

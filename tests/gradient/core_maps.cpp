@@ -16,7 +16,8 @@ MapPtr exponential(Eigen::Index size) {
 }
 
 MapPtr some_affine(Eigen::Index n_out, Eigen::Index n_in) {
-  return core::affine(some_numbers(n_out * n_in, -1.0, 1.0).reshaped(n_out, n_in), some_numbers(n_out, -1.0, 1.0));
+  return core::affine(some_numbers(n_out * n_in, -1.0, 1.0).reshaped(n_out, n_in),
+                      some_numbers(n_out, -1.0, 1.0));
 }
 
 std::function<Eigen::VectorXd()> numbers(Eigen::Index size) {
@@ -27,16 +28,19 @@ std::function<Eigen::VectorXd()> numbers(Eigen::Index size) {
 
 Eigen::VectorXd some_numbers(Eigen::Index size, double low, double high) {
   const core::Philox random(2024);
-  return Eigen::VectorXd::NullaryExpr(size,
-                                      [&](Eigen::Index i) { return low + (high - low) * random.uniform(static_cast<std::uint64_t>(i)); });
+  return Eigen::VectorXd::NullaryExpr(size, [&](Eigen::Index i) {
+    return low + (high - low) * random.uniform(static_cast<std::uint64_t>(i));
+  });
 }
 
 std::vector<MapCase> core_maps() {
   return {
       {"core/affine", [] { return some_affine(5, 4); }, numbers(4)},
       {"core/pointwise", [] { return exponential(4); }, numbers(4)},
-      {"core/compose: affine after exp", [] { return core::compose(some_affine(5, 4), exponential(4)); }, numbers(4)},
-      {"core/compose: exp after affine", [] { return core::compose(exponential(3), some_affine(3, 4)); }, numbers(4)},
+      {"core/compose: affine after exp", [] { return core::compose(some_affine(5, 4), exponential(4)); },
+       numbers(4)},
+      {"core/compose: exp after affine", [] { return core::compose(exponential(3), some_affine(3, 4)); },
+       numbers(4)},
       {"core/stack",
        [] {
          return core::stack({some_affine(5, 4), exponential(4)});
@@ -44,7 +48,8 @@ std::vector<MapCase> core_maps() {
        numbers(4)},
       {"core/restrict_unknowns",
        [] {
-         return core::restrict_unknowns(core::compose(some_affine(5, 4), exponential(4)), {3, 1}, some_numbers(4, -1.0, 1.0));
+         return core::restrict_unknowns(core::compose(some_affine(5, 4), exponential(4)), {3, 1},
+                                        some_numbers(4, -1.0, 1.0));
        },
        numbers(2)},
   };

@@ -20,14 +20,16 @@ Tensor matrix(Dim rows, Dim columns) {
 /// Two layers of a network.
 core::MapPtr network() {
   const Tensor first = matrix(8, 5), second = matrix(3, 8);
-  return function_map([=](const Tensor& x) { return matmul(second, tanh(matmul(first, x))); }, {.name = "network", .n_in = 5});
+  return function_map([=](const Tensor& x) { return matmul(second, tanh(matmul(first, x))); },
+                      {.name = "network", .n_in = 5});
 }
 
 /// A map inside a function inside a map.
 core::MapPtr around_a_map() {
   const core::MapPtr sine = core::pointwise(
       "sin", 4, [](double t) { return std::sin(t); }, [](double t) { return std::cos(t); });
-  return function_map([sine](const Tensor& x) { return external(sine, x * x) + x; }, {.name = "around a map", .n_in = 4});
+  return function_map([sine](const Tensor& x) { return external(sine, x * x) + x; },
+                      {.name = "around a map", .n_in = 4});
 }
 
 }  // namespace

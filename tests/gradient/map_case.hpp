@@ -10,7 +10,8 @@
 
 namespace lodestone::tests {
 
-/// One row of the table: a map, the point it is checked at, and tolerances where they differ from the usual ones.
+/// One row of the table: a map, the point it is checked at, and tolerances where they differ from the usual
+/// ones.
 struct MapCase {
   std::string name;
   std::function<core::MapPtr()> make;

@@ -22,7 +22,8 @@ core::MapPtr subdomains(const inversion::DecoderPtr& decoder) {
     cells[0].push_back(1 + i);
     cells[1].push_back(2 * n - 1 - i);
   }
-  return std::make_shared<inversion::SubdomainMap>(2 * n + 1, std::vector<inversion::Region>{{"region", decoder, std::move(cells)}});
+  return std::make_shared<inversion::SubdomainMap>(
+      2 * n + 1, std::vector<inversion::Region>{{"region", decoder, std::move(cells)}});
 }
 
 /// A network as it is before training.
@@ -35,7 +36,8 @@ core::MapPtr network(const models::VaeOptions& options) {
   models::VaeStatistics statistics;
   statistics.mean = statistics.cell_rms = VectorXd::Zero(n_cells);
   statistics.covariance = MatrixXd::Identity(n_cells, n_cells);
-  statistics.code_mean = statistics.code_deviation = statistics.code_variance = statistics.code_divergence = VectorXd::Zero(n_codes);
+  statistics.code_mean = statistics.code_deviation = statistics.code_variance = statistics.code_divergence =
+      VectorXd::Zero(n_codes);
   const models::TrainedVae vae(models::Vae(options, initial), grid, statistics, "");
   return subdomains(models::vae_decoder(vae));
 }
@@ -47,16 +49,20 @@ core::MapPtr gaussian() {
 
 core::MapPtr perceptron() {
   engine::InitialValues initial(2, engine::DType::f64);
-  return inversion::network_map(engine::Sequential{engine::Linear(4, 6, initial), engine::tanh, engine::Linear(6, 3, initial)}, 4);
+  return inversion::network_map(
+      engine::Sequential{engine::Linear(4, 6, initial), engine::tanh, engine::Linear(6, 3, initial)}, 4);
 }
 
 }  // namespace
 
 std::vector<MapCase> models_maps() {
   const models::VaeOptions column{.cells_z = 13, .n_codes = 4, .channels = {4, 8}};
-  const models::VaeOptions patch{.kind = models::VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 4, .channels = {4, 8}};
-  return {{"models/VAE of columns", [column] { return network(column); }, [] { return some_numbers(10, -1.0, 1.0); }},
-          {"models/VAE of patches", [patch] { return network(patch); }, [] { return some_numbers(10, -1.0, 1.0); }},
+  const models::VaeOptions patch{
+      .kind = models::VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 4, .channels = {4, 8}};
+  return {{"models/VAE of columns", [column] { return network(column); },
+           [] { return some_numbers(10, -1.0, 1.0); }},
+          {"models/VAE of patches", [patch] { return network(patch); },
+           [] { return some_numbers(10, -1.0, 1.0); }},
           {"inversion/network", perceptron, [] { return some_numbers(4, -1.0, 1.0); }},
           {"inversion/Gaussian decoder", gaussian, [] { return some_numbers(8, -1.0, 1.0); }}};
 }

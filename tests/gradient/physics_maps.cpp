@@ -36,9 +36,11 @@ MapCase sea_case() {
     auto survey = small_survey();
     survey.stations[2].definition = Definition::slope_parallel;
     auto meshes = design_meshes(model, survey, design_options(Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, survey, std::move(meshes)));
+    return in_log_resistivity(
+        std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, survey, std::move(meshes)));
   };
-  return {"mt::Simulation2D with a sea", make, [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+  return {"mt::Simulation2D with a sea", make,
+          [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
 }
 
 /// A perfect conductor at 2 km, below every free cell.
@@ -51,7 +53,8 @@ MapCase perfect_conductor_case() {
   const auto make = [section]() -> core::MapPtr {
     const auto model = section();
     auto meshes = design_meshes(model, small_survey(), design_options(Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, small_survey(), std::move(meshes)));
+    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
+                                                             small_survey(), std::move(meshes)));
   };
   return {"mt::Simulation2D over a perfect conductor", make,
           [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
@@ -64,7 +67,9 @@ MapCase sounding_case() {
         std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
         Simulation1D::Thickness::free);
   };
-  return {"mt::Simulation1D with free thickness", make, [] { return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}}; }};
+  return {"mt::Simulation1D with free thickness", make, [] {
+            return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}};
+          }};
 }
 
 /// Every quantity of both modes, each station and mode shifted by its own amount.

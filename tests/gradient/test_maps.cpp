@@ -12,7 +12,8 @@ namespace {
 
 std::vector<MapCase> all_maps() {
   std::vector<MapCase> cases;
-  for (const auto& table : {tests::core_maps(), tests::engine_maps(), tests::physics_maps(), tests::inversion_maps(), tests::models_maps()})
+  for (const auto& table : {tests::core_maps(), tests::engine_maps(), tests::physics_maps(),
+                            tests::inversion_maps(), tests::models_maps()})
     cases.insert(cases.end(), table.begin(), table.end());
   return cases;
 }

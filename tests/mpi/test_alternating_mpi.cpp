@@ -22,10 +22,15 @@ class Failing final : public inversion::Decoder {
   [[nodiscard]] std::string name() const override { return "failing"; }
   [[nodiscard]] Eigen::Index n_codes() const override { return inner_.n_codes(); }
   [[nodiscard]] Eigen::Index n_cells() const override { return inner_.n_cells(); }
-  [[nodiscard]] Eigen::MatrixXd decode(const core::ConstMatrixRef& v) const override { return inner_.decode(v); }
-  [[nodiscard]] Eigen::MatrixXd jacobians(const core::ConstMatrixRef& v) const override { return inner_.jacobians(v); }
+  [[nodiscard]] Eigen::MatrixXd decode(const core::ConstMatrixRef& v) const override {
+    return inner_.decode(v);
+  }
+  [[nodiscard]] Eigen::MatrixXd jacobians(const core::ConstMatrixRef& v) const override {
+    return inner_.jacobians(v);
+  }
   [[nodiscard]] Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const override {
-    if (++n_encoded == bad && is_last_rank()) throw core::SolverError("tests::Failing", "no codes on the last rank");
+    if (++n_encoded == bad && is_last_rank())
+      throw core::SolverError("tests::Failing", "no codes on the last rank");
     return inner_.encode(cells);
   }
 
@@ -38,8 +43,10 @@ class Failing final : public inversion::Decoder {
 TEST_CASE("alternating: any number of ranks gives the model of one rank, with the same bits on all of them") {
   const SectionProblem problem;
   const inversion::AlternatingOptions options{.max_iterations = 6, .target_rms = 0.5};
-  const auto shared = Alternating(MPI_COMM_WORLD, options, problem.coded()).minimise(problem.objective(), problem.reference());
-  const auto alone = Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), problem.reference());
+  const auto shared = Alternating(MPI_COMM_WORLD, options, problem.coded())
+                          .minimise(problem.objective(), problem.reference());
+  const auto alone =
+      Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), problem.reference());
   CHECK((shared.model - alone.model).norm() < 1e-8 * alone.model.norm());
   CHECK(shared.rms == Approx(alone.rms).epsilon(1e-8));
   CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-8));
@@ -51,11 +58,14 @@ TEST_CASE("alternating: any number of ranks gives the model of one rank, with th
   CHECK((of_root.array() == shared.model.array()).all());
 }
 
-TEST_CASE("alternating: an encoding that fails on one rank is a failed pair on all of them, and smaller lambdas are tried") {
+TEST_CASE(
+    "alternating: an encoding that fails on one rank is a failed pair on all of them, and smaller lambdas "
+    "are tried") {
   const auto decoder = std::make_shared<Failing>();
   const SectionProblem problem(decoder);
   decoder->bad = 1;
-  const auto summary = Alternating(MPI_COMM_WORLD, {}, problem.coded()).minimise(problem.objective(), problem.reference());
+  const auto summary =
+      Alternating(MPI_COMM_WORLD, {}, problem.coded()).minimise(problem.objective(), problem.reference());
   CHECK(summary.reason == inversion::StopReason::target_reached);
   Eigen::MatrixXd of_root = summary.model;
   inversion::Team(MPI_COMM_WORLD).broadcast(of_root);

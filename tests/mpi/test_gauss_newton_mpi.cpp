@@ -19,19 +19,24 @@ struct WideProblem {
   core::MapPtr map =
       core::compose(core::affine(tests::random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
                     core::pointwise(
-                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); }, [](double v) { return 1.0 + 0.3 * std::cos(v); }));
-  Eigen::VectorXd observed = map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
+                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); },
+                        [](double v) { return 1.0 + 0.3 * std::cos(v); }));
+  Eigen::VectorXd observed =
+      map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
   inversion::Objective objective{map, tests::plain_misfit(observed, 0.45), tests::line_roughness(n)};
 };
 
 /// A x over all ranks; each holds the rows that are dealt to it and may fail to make them.
 class SharedAffine final : public core::Linearization {
  public:
-  SharedAffine(Eigen::MatrixXd a, const Eigen::VectorXd& x, bool fails) : Linearization(a.cols(), a * x), a_(std::move(a)), fails_(fails) {}
+  SharedAffine(Eigen::MatrixXd a, const Eigen::VectorXd& x, bool fails)
+      : Linearization(a.cols(), a * x), a_(std::move(a)), fails_(fails) {}
 
  private:
   Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return a_ * directions; }
-  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return a_.transpose() * directions; }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    return a_.transpose() * directions;
+  }
   core::JacobianRows do_local_jacobian() const override {
     if (fails_) throw core::SolverError("tests::SharedAffine", "no memory for these rows");
     core::JacobianRows block;
@@ -54,8 +59,10 @@ TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank, in dat
   const WideProblem problem;
   for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
     const inversion::GaussNewtonOptions options{.max_iterations = 6, .space = space};
-    const auto shared = GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
-    const auto alone = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto shared =
+        GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto alone =
+        GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
     CHECK(distance(shared.model, alone.model) < 1e-12);
     CHECK(shared.rms == Approx(alone.rms).epsilon(1e-12));
     CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-12));
@@ -69,8 +76,10 @@ TEST_CASE("descent: any number of ranks gives the bits of one rank") {
   const WideProblem problem;
   for (const auto method : {inversion::DescentMethod::nlcg, inversion::DescentMethod::lbfgs}) {
     const inversion::DescentOptions options{.method = method, .max_iterations = 12, .target_rms = 0.1};
-    const auto shared = inversion::Descent(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
-    const auto alone = inversion::Descent(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto shared = inversion::Descent(MPI_COMM_WORLD, options)
+                            .minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto alone = inversion::Descent(MPI_COMM_SELF, options)
+                           .minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
     CHECK(tests::same_bits(shared.model, alone.model));
     CHECK(shared.history.size() == alone.history.size());
     CHECK(shared.history.size() == 13);
@@ -83,17 +92,20 @@ TEST_CASE("descent: a linearisation that fails on one rank is rejected, or ends 
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
   int first_bad = 2, last_bad = 2;
   fake->before_linearize = [&](int call) {
-    if (last && call >= first_bad && call <= last_bad) throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
+    if (last && call >= first_bad && call <= last_bad)
+      throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
   };
   inversion::Objective objective = problem.objective;
   objective.forward = fake;
   const inversion::DescentOptions options{.max_iterations = 3, .target_rms = 0.1};
-  const auto rejected = inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto rejected =
+      inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
   REQUIRE(rejected.history.size() == 4);
   CHECK(rejected.history[1].n_forward == 2);
   fake->n_linearize = 0;
   first_bad = 1;
-  const auto failed = inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto failed =
+      inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(failed.reason == StopReason::failed);
   CHECK(failed.history.size() == 1);
 }
@@ -116,14 +128,19 @@ TEST_CASE("normal equations: in either space the model of a lambda has the same 
   }
 }
 
-TEST_CASE("normal equations: rows that stay on their ranks give the model of a whole Jacobian, masked rows do not enter") {
+TEST_CASE(
+    "normal equations: rows that stay on their ranks give the model of a whole Jacobian, masked rows do not "
+    "enter") {
   constexpr Eigen::Index n = 60, n_data = 900;
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
-  const Eigen::VectorXd m = Eigen::VectorXd::Constant(n, 0.5), observed = tests::random_matrix(n_data, 1, 2).col(0);
+  const Eigen::VectorXd m = Eigen::VectorXd::Constant(n, 0.5),
+                        observed = tests::random_matrix(n_data, 1, 2).col(0);
   std::vector<std::uint8_t> kept(n_data, 1);
   for (std::size_t i = 0; i < kept.size(); i += 7) kept[i] = 0;
   const inversion::Objective objective{
-      nullptr, {observed, Eigen::VectorXd::Ones(n_data), kept, std::vector<std::uint8_t>(n_data, 0)}, tests::line_roughness(n, 0.2)};
+      nullptr,
+      {observed, Eigen::VectorXd::Ones(n_data), kept, std::vector<std::uint8_t>(n_data, 0)},
+      tests::line_roughness(n, 0.2)};
   const auto whole = core::affine(a, Eigen::VectorXd::Zero(n_data))->linearize(m);
   const SharedAffine shared(a, m, false);
   const inversion::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
@@ -138,8 +155,10 @@ TEST_CASE("normal equations: rows that stay on their ranks give the model of a w
 TEST_CASE("normal equations: rows that fail on one rank are the same error on all of them") {
   constexpr Eigen::Index n = 60, n_data = 90;
   const Eigen::VectorXd m = Eigen::VectorXd::Zero(n);
-  const inversion::Objective objective{nullptr, tests::plain_misfit(Eigen::VectorXd::Ones(n_data), 0.1), tests::line_roughness(n)};
-  const SharedAffine shared(tests::random_matrix(n_data, n, 1), m, core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1);
+  const inversion::Objective objective{nullptr, tests::plain_misfit(Eigen::VectorXd::Ones(n_data), 0.1),
+                                       tests::line_roughness(n)};
+  const SharedAffine shared(tests::random_matrix(n_data, n, 1), m,
+                            core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1);
   const inversion::Team team(MPI_COMM_WORLD);
   CHECK_THROWS_WITH(inversion::make_system(inversion::SystemSpace::data, team, shared, objective, m),
                     "[tests::SharedAffine] no memory for these rows");
@@ -154,7 +173,8 @@ TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of th
   };
   inversion::Objective objective = problem.objective;
   objective.forward = fake;
-  const auto summary = GaussNewton(MPI_COMM_WORLD, {.max_iterations = 3}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto summary = GaussNewton(MPI_COMM_WORLD, {.max_iterations = 3})
+                           .minimise(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.history.size() > 1);
   CHECK(summary.reason != StopReason::failed);
   Eigen::MatrixXd of_root = summary.model;
@@ -171,7 +191,8 @@ TEST_CASE("Gauss-Newton: a linearisation that fails on one rank ends the run on 
   };
   inversion::Objective objective = problem.objective;
   objective.forward = fake;
-  const auto summary = GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto summary =
+      GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.reason == StopReason::failed);
   CHECK(summary.history.size() == 2);
 }

@@ -19,8 +19,10 @@ struct BentProblem {
   core::MapPtr map =
       core::compose(core::affine(tests::random_matrix(n_data, n, 1) / 10.0, Eigen::VectorXd::Zero(n_data)),
                     core::pointwise(
-                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); }, [](double v) { return 1.0 + 0.3 * std::cos(v); }));
-  Eigen::VectorXd observed = map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
+                        "bend", n, [](double v) { return v + 0.3 * std::sin(v); },
+                        [](double v) { return 1.0 + 0.3 * std::cos(v); }));
+  Eigen::VectorXd observed =
+      map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
   Objective objective{map, tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
   Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(n, 0.1, 2.8);
 };
@@ -55,31 +57,39 @@ TEST_CASE("posterior: any number of ranks gives that of one rank, with the same 
   }
 }
 
-TEST_CASE("randomise-then-optimise: any number of ranks gives the samples of one rank, with the same bits on every rank") {
+TEST_CASE(
+    "randomise-then-optimise: any number of ranks gives the samples of one rank, with the same bits on every "
+    "rank") {
   const BentProblem problem;
   const EnsembleOptions options{.n_samples = 3, .max_iterations = 3};
-  const Ensemble shared = randomise_then_optimise(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, options);
-  const Ensemble alone = randomise_then_optimise(MPI_COMM_SELF, problem.objective, problem.model, 5.0, options);
+  const Ensemble shared =
+      randomise_then_optimise(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, options);
+  const Ensemble alone =
+      randomise_then_optimise(MPI_COMM_SELF, problem.objective, problem.model, 5.0, options);
   REQUIRE(shared.models.cols() == 3);
   CHECK(shared.records[0].n_iterations > 1);
   CHECK(distance(shared.models, alone.models) < 1e-8);
   CHECK(is_that_of_root(shared.models));
 }
 
-TEST_CASE("randomise-then-optimise: a sample that fails on one rank fails on all of them, a stop on one stops all") {
+TEST_CASE(
+    "randomise-then-optimise: a sample that fails on one rank fails on all of them, a stop on one stops "
+    "all") {
   const BentProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
   fake->spoil_value = [last](Eigen::VectorXd&, int call) {
-    if (last && call >= 2 && call <= 7) throw core::SolverError("tests::FakeMap", "no memory on the last rank");
+    if (last && call >= 2 && call <= 7)
+      throw core::SolverError("tests::FakeMap", "no memory on the last rank");
   };
   Objective objective = problem.objective;
   objective.forward = fake;
   int n_asked = 0;
-  const Ensemble ensemble =
-      randomise_then_optimise(MPI_COMM_WORLD, objective, problem.model, 5.0, {.n_samples = 5}, {.stop = [&]() -> std::optional<StopReason> {
-                                return ++n_asked == 3 && last ? std::optional(StopReason::interrupted) : std::nullopt;
-                              }});
+  const Ensemble ensemble = randomise_then_optimise(
+      MPI_COMM_WORLD, objective, problem.model, 5.0, {.n_samples = 5},
+      {.stop = [&]() -> std::optional<StopReason> {
+        return ++n_asked == 3 && last ? std::optional(StopReason::interrupted) : std::nullopt;
+      }});
   CHECK(ensemble.n_failed() == 1);
   CHECK(ensemble.records.size() == 2);
   CHECK(ensemble.stopped == StopReason::interrupted);

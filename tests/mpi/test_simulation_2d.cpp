@@ -11,7 +11,9 @@ using namespace lodestone;
 
 namespace {
 
-double gap(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) { return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff(); }
+double gap(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff();
+}
 
 /// How many ranks hold each row.
 Eigen::VectorXd n_holders(const core::JacobianRows& block, Eigen::Index n_rows) {
@@ -24,7 +26,8 @@ Eigen::VectorXd n_holders(const core::JacobianRows& block, Eigen::Index n_rows) 
 }  // namespace
 
 TEST_CASE("2-D simulation: values and derivatives do not depend on the number of ranks", "[physics][mt]") {
-  const auto together = tests::small_simulation(MPI_COMM_WORLD, true), alone = tests::small_simulation(MPI_COMM_SELF, true);
+  const auto together = tests::small_simulation(MPI_COMM_WORLD, true),
+             alone = tests::small_simulation(MPI_COMM_SELF, true);
   const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
   CHECK(gap(together->value(resistivity), alone->value(resistivity)) < 1e-9);
   const auto ours = together->linearize(resistivity), reference = alone->linearize(resistivity);
@@ -35,7 +38,8 @@ TEST_CASE("2-D simulation: values and derivatives do not depend on the number of
   CHECK(gap(ours->vjp(w), reference->vjp(w)) < 1e-9);
 }
 
-TEST_CASE("2-D simulation: every row of the Jacobian is on one rank, with the bits of the dense Jacobian", "[physics][mt]") {
+TEST_CASE("2-D simulation: every row of the Jacobian is on one rank, with the bits of the dense Jacobian",
+          "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_WORLD, true);
   const auto linearization = simulation->linearize(tests::small_section(true).resistivity_ohm_m);
   const auto block = linearization->local_jacobian();
@@ -43,13 +47,15 @@ TEST_CASE("2-D simulation: every row of the Jacobian is on one rank, with the bi
   CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
 }
 
-TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay on their ranks", "[physics][mt]") {
+TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay on their ranks",
+          "[physics][mt]") {
   const auto survey = tests::small_survey();
   const auto f = [](double v) { return std::exp(v); };
   const auto simulation = tests::small_simulation(MPI_COMM_WORLD, false);
   const auto logarithmic = core::compose(simulation, core::pointwise("exp", simulation->size_in(), f, f));
-  const auto map = physics::mt::with_static_shifts(logarithmic, survey,
-                                                   physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
+  const auto map = physics::mt::with_static_shifts(
+      logarithmic, survey,
+      physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
   Eigen::VectorXd x = Eigen::VectorXd::Constant(map->size_in(), 0.1);
   x.head(simulation->size_in()) = tests::small_section(false).resistivity_ohm_m.array().log();
   const auto linearization = map->linearize(x);
@@ -60,13 +66,17 @@ TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay o
   CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
 }
 
-TEST_CASE("2-D simulation: rows through a map before it stay on their ranks and do not depend on their number", "[physics][mt]") {
+TEST_CASE(
+    "2-D simulation: rows through a map before it stay on their ranks and do not depend on their number",
+    "[physics][mt]") {
   const auto through = [](MPI_Comm comm) {
     const auto simulation = tests::small_simulation(comm, true);
     const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
     const Eigen::MatrixXd slopes = Eigen::MatrixXd::NullaryExpr(
-        resistivity.size(), 5, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + static_cast<double>(3 * i + j)); });
-    const auto linearization = core::compose(simulation, core::affine(slopes, resistivity))->linearize(Eigen::VectorXd::Zero(5));
+        resistivity.size(), 5,
+        [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + static_cast<double>(3 * i + j)); });
+    const auto linearization =
+        core::compose(simulation, core::affine(slopes, resistivity))->linearize(Eigen::VectorXd::Zero(5));
     const auto block = linearization->local_jacobian();
     CHECK(gap(block.values, linearization->jacobian()(block.rows, Eigen::all)) < 1e-12);
     return block;
@@ -83,7 +93,8 @@ TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[p
   // One frequency, one mode: one job for any number of ranks.
   const auto section = tests::small_section(false);
   const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
-  const auto meshes = physics::mt::design_meshes(section, survey, physics::mt::design_options(physics::mt::Accuracy::iteration));
+  const auto meshes = physics::mt::design_meshes(
+      section, survey, physics::mt::design_options(physics::mt::Accuracy::iteration));
   const physics::mt::Simulation2D together(MPI_COMM_WORLD, section.grid, section.surface, survey, meshes);
   const physics::mt::Simulation2D alone(MPI_COMM_SELF, section.grid, section.surface, survey, meshes);
   CHECK(together.value(section.resistivity_ohm_m) == alone.value(section.resistivity_ohm_m));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network is trained through a 2-D simulation: the weights set the resistivity of every cell, the misfit of the data changes the weights.
+// A network is trained through a 2-D simulation: the weights set the resistivity of every cell, the misfit of
+// the data changes the weights.
 #include "engine/core/map_checks.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/nn/linear.hpp"
@@ -28,8 +29,9 @@ mesh::TensorGrid2D grid() {
 
 mt::Survey2D survey() {
   using mt::Quantity;
-  return mt::full_survey({{"a", -4000.0}, {"b", -1500.0}, {"c", 300.0}, {"d", 2200.0}}, {30.0, 3.0, 0.3},
-                         {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+  return mt::full_survey(
+      {{"a", -4000.0}, {"b", -1500.0}, {"c", 300.0}, {"d", 2200.0}}, {30.0, 3.0, 0.3},
+      {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
 }
 
 /// 100 ohm m with a conductor in the left half, 300 to 1500 m deep.
@@ -37,7 +39,8 @@ Eigen::VectorXd earth(const mesh::TensorGrid2D& cells) {
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(cells.n_cells(), 100.0);
   for (int iz = 0; iz < cells.n_z(); ++iz) {
     for (int iy = 0; iy < cells.n_y(); ++iy) {
-      const bool inside = std::abs(cells.z_centre_m(iz) - 900.0) < 600.0 && std::abs(cells.y_centre_m(iy) + 2000.0) < 2000.0;
+      const bool inside =
+          std::abs(cells.z_centre_m(iz) - 900.0) < 600.0 && std::abs(cells.y_centre_m(iy) + 2000.0) < 2000.0;
       if (inside) resistivity[cells.index(iz, iy)] = 10.0;
     }
   }
@@ -57,7 +60,9 @@ class Painter : public Module {
       : first_(add("first", Linear(2, 32, initial))),
         second_(add("second", Linear(32, 32, initial))),
         last_(add("last", Linear(32, 1, initial))) {}
-  Tensor operator()(const Tensor& positions) const { return 2.0 + squeeze(last_(tanh(second_(tanh(first_(positions))))), -1); }
+  Tensor operator()(const Tensor& positions) const {
+    return 2.0 + squeeze(last_(tanh(second_(tanh(first_(positions))))), -1);
+  }
 
  private:
   Linear first_, second_, last_;
@@ -70,7 +75,8 @@ struct Chain {
     std::vector<double> numbers;
     for (int iz = 0; iz < cells.n_z(); ++iz) {
       for (int iy = 0; iy < cells.n_y(); ++iy)
-        numbers.insert(numbers.end(), {cells.y_centre_m(iy) / 3000.0, std::log(cells.z_centre_m(iz) / 700.0)});
+        numbers.insert(numbers.end(),
+                       {cells.y_centre_m(iy) / 3000.0, std::log(cells.z_centre_m(iz) / 700.0)});
     }
     positions = Tensor::from(numbers, {cells.n_cells(), 2});
     const Eigen::VectorXd data = map->value(earth(cells));
@@ -101,7 +107,9 @@ core::MapPtr data_of_weights(const Chain& chain) {
     }
     return function_of(weights, [&chain]() -> Tensors { return {chain.predicted()}; })(values)[0];
   };
-  return function_map(f, {.name = "weights to data", .n_in = count(weights), .communicator_id = chain.map->communicator_id()});
+  return function_map(
+      f,
+      {.name = "weights to data", .n_in = count(weights), .communicator_id = chain.map->communicator_id()});
 }
 
 Eigen::VectorXd weights_of(const Chain& chain) {
@@ -115,8 +123,10 @@ Eigen::VectorXd weights_of(const Chain& chain) {
 
 }  // namespace
 
-TEST_CASE("through the physics: training a network on data of a simulation brings the misfit down tenfold, the same on every rank",
-          "[engine][physics]") {
+TEST_CASE(
+    "through the physics: training a network on data of a simulation brings the misfit down tenfold, the "
+    "same on every rank",
+    "[engine][physics]") {
   const Chain chain(MPI_COMM_WORLD);
   const Variables weights = chain.painter.parameters();
   CHECK(count(weights) >= 1000);
@@ -140,8 +150,10 @@ TEST_CASE("through the physics: training a network on data of a simulation bring
   CHECK((everywhere / core::size_of(MPI_COMM_WORLD) - weights_of(chain)).cwiseAbs().maxCoeff() < 1e-14);
 }
 
-TEST_CASE("through the physics: from weights to data the Taylor remainder falls with second order, and the reverse is the adjoint",
-          "[engine][physics]") {
+TEST_CASE(
+    "through the physics: from weights to data the Taylor remainder falls with second order, and the reverse "
+    "is the adjoint",
+    "[engine][physics]") {
   const Chain chain(MPI_COMM_WORLD);
   const core::MapPtr map = data_of_weights(chain);
   const Eigen::VectorXd at = weights_of(chain);
@@ -155,8 +167,11 @@ TEST_CASE("through the physics: from weights to data the Taylor remainder falls 
 TEST_CASE("through the physics: the gradient does not depend on the number of ranks", "[engine][physics]") {
   const auto slope = [](MPI_Comm comm) {
     const Chain chain(comm);
-    return value_and_grad([&] { return chain.misfit(); }, chain.painter.parameters()).gradients[0].to_vector<double>();
+    return value_and_grad([&] { return chain.misfit(); }, chain.painter.parameters())
+        .gradients[0]
+        .to_vector<double>();
   };
   const auto together = slope(MPI_COMM_WORLD), alone = slope(MPI_COMM_SELF);
-  for (std::size_t i = 0; i < together.size(); ++i) CHECK(together[i] == Approx(alone[i]).epsilon(1e-8).margin(1e-10));
+  for (std::size_t i = 0; i < together.size(); ++i)
+    CHECK(together[i] == Approx(alone[i]).epsilon(1e-8).margin(1e-10));
 }

@@ -5,15 +5,14 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 using namespace lodestone;
@@ -26,7 +25,8 @@ namespace {
 constexpr int n_kills = 20;
 constexpr std::uint64_t seed = 20;
 
-/// The training program, running: it says what it is about to do and waits for `go`. Killed at the end of the scope if it still runs.
+/// The training program, running: it says what it is about to do and waits for `go`. Killed at the end of the
+/// scope if it still runs.
 class Process {
  public:
   Process(const TemporaryFolder& folder, int threads) {
@@ -36,7 +36,8 @@ class Process {
     if (id_ == 0) {
       dup2(in[0], STDIN_FILENO);
       dup2(out[1], STDOUT_FILENO);
-      execl(RESUME_TRAINING, RESUME_TRAINING, folder.path().c_str(), std::to_string(threads).c_str(), nullptr);
+      execl(RESUME_TRAINING, RESUME_TRAINING, folder.path().c_str(), std::to_string(threads).c_str(),
+            nullptr);
       _exit(127);
     }
     close(in[0]);
@@ -82,7 +83,8 @@ double train_undisturbed(const TemporaryFolder& folder, int threads) {
   Clock::time_point begin;
   std::vector<double> saves_s;
   for (std::string doing = process.next(); !doing.empty(); doing = process.next()) {
-    if (doing.starts_with("saved")) saves_s.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (doing.starts_with("saved"))
+      saves_s.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     begin = Clock::now();
     process.go();
   }
@@ -121,7 +123,9 @@ void wait_for_half(const TemporaryFolder& folder, std::size_t n_bytes) {
 
 }  // namespace
 
-TEST_CASE("resume: a training killed at 20 seeded moments, some while it writes, ends in the bytes of one that was left alone") {
+TEST_CASE(
+    "resume: a training killed at 20 seeded moments, some while it writes, ends in the bytes of one that was "
+    "left alone") {
   const TemporaryFolder alone, disturbed;
   const double save_s = train_undisturbed(alone, 1);
   const std::size_t n_bytes = std::filesystem::file_size(alone / "state.safetensors");
@@ -131,7 +135,8 @@ TEST_CASE("resume: a training killed at 20 seeded moments, some while it writes,
   const std::string state = disturbed / "state.safetensors";
   int n_while_writing = 0;
   for (std::uint64_t i = 0; i < n_kills; ++i) {
-    // The even ones in one of the next steps, the odd ones in one of the next saves, at a time that is drawn too, or when half a file is there.
+    // The even ones in one of the next steps, the odd ones in one of the next saves, at a time that is drawn
+    // too, or when half a file is there.
     const bool in_save = i % 2 == 1;
     int n_left = 1 + static_cast<int>(random.uniform(2 * i) * (in_save ? 2.0 : 6.0));
     Process process(disturbed, 1 + static_cast<int>(i % 3));
@@ -144,7 +149,8 @@ TEST_CASE("resume: a training killed at 20 seeded moments, some while it writes,
     if (i % 4 == 3)
       wait_for_half(disturbed, n_bytes);
     else
-      std::this_thread::sleep_for(std::chrono::duration<double>(random.uniform(2 * i + 1) * (in_save ? save_s : 1e-3)));
+      std::this_thread::sleep_for(
+          std::chrono::duration<double>(random.uniform(2 * i + 1) * (in_save ? save_s : 1e-3)));
     REQUIRE(process.kill());
     if (std::filesystem::exists(state)) CHECK_NOTHROW(engine::SafetensorsSource(state).verify());
     if (n_temporary(disturbed) > 0) ++n_while_writing;

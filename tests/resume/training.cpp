@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: resume_training FOLDER THREADS
 //
-// A small training with everything in it that a resume must bring back: parameters, Adam's moments and step count under a schedule, running statistics, a
-// random key (dropout), a shuffled loader with random transforms that reads ahead, a validation loader, callbacks that remember, a table of figures. It goes
-// on from FOLDER/state.safetensors if there is one, and before it does anything says so on standard output and waits for a character on standard input (or its
-// end), so that it can be killed at a chosen moment.
+// A small training with everything in it that a resume must bring back: parameters, Adam's moments and step
+// count under a schedule, running statistics, a random key (dropout), a shuffled loader with random
+// transforms that reads ahead, a validation loader, callbacks that remember, a table of figures. It goes on
+// from FOLDER/state.safetensors if there is one, and before it does anything says so on standard output and
+// waits for a character on standard input (or its end), so that it can be killed at a chosen moment.
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/random.hpp"
@@ -62,7 +63,8 @@ void say(const char* what) {
 /// Says what comes next in the list of callbacks.
 class Says final : public Callback {
  public:
-  Says(const char* before_step, const char* before_save) : before_step_(before_step), before_save_(before_save) {}
+  Says(const char* before_step, const char* before_save)
+      : before_step_(before_step), before_save_(before_save) {}
   Verdict judge(Training&, const Step&) override {
     if (*before_step_ != '\0') say(before_step_);
     return Verdict::take;
@@ -78,22 +80,29 @@ class Says final : public Callback {
 void train(const std::string& folder) {
   const std::string state = folder + "/state.safetensors";
   InitialValues initial(3);
-  const Layer net = Sequential{Linear(n_in, n_hidden, initial), BatchNorm(n_hidden, initial),        Layer(swish),
-                               Dropout(0.1, initial),           Linear(n_hidden, n_hidden, initial), Layer(swish),
-                               Linear(n_hidden, 1, initial)};
-  const auto squared = [](const Tensor& predicted, const Tensor& target) { return mean_squared_error(predicted, target); };
-  const auto absolute = [](const Tensor& predicted, const Tensor& target) { return mean_absolute_error(predicted, target); };
-  const Model model(net, squared, Adam(net, {.learning_rate = warm_up(10, cosine_decay({.rate = 3e-3, .n_steps = 90}))}),
+  const Layer net =
+      Sequential{Linear(n_in, n_hidden, initial), BatchNorm(n_hidden, initial),        Layer(swish),
+                 Dropout(0.1, initial),           Linear(n_hidden, n_hidden, initial), Layer(swish),
+                 Linear(n_hidden, 1, initial)};
+  const auto squared = [](const Tensor& predicted, const Tensor& target) {
+    return mean_squared_error(predicted, target);
+  };
+  const auto absolute = [](const Tensor& predicted, const Tensor& target) {
+    return mean_absolute_error(predicted, target);
+  };
+  const Model model(net, squared,
+                    Adam(net, {.learning_rate = warm_up(10, cosine_decay({.rate = 3e-3, .n_steps = 90}))}),
                     {.metrics = {{"absolute", absolute}}, .input = "x", .target = "y", .largest_norm = 5.0});
   const auto [training, validation] = data().split(0.2, 4);
   const Loader batches(training, {.batch_size = 12, .seed = 5, .transform = augmented, .read_ahead = 2});
   say("start");
-  static_cast<void>(model.fit(batches, Loader(validation, {.batch_size = 16, .order = Order::stored}),
-                              {.epochs = n_epochs,
-                               .callbacks = callbacks(Csv(folder + "/history.csv"), EarlyStopping({.patience = 100}),
-                                                      ReduceOnPlateau({.patience = 1, .factor = 0.7}), Says("step", "saving"),
-                                                      Checkpoint({.path = state, .every_steps = save_every}), Says("", "saved")),
-                               .resume_from = std::filesystem::exists(state) ? state : std::string()}));
+  static_cast<void>(model.fit(
+      batches, Loader(validation, {.batch_size = 16, .order = Order::stored}),
+      {.epochs = n_epochs,
+       .callbacks = callbacks(Csv(folder + "/history.csv"), EarlyStopping({.patience = 100}),
+                              ReduceOnPlateau({.patience = 1, .factor = 0.7}), Says("step", "saving"),
+                              Checkpoint({.path = state, .every_steps = save_every}), Says("", "saved")),
+       .resume_from = std::filesystem::exists(state) ? state : std::string()}));
 }
 
 }  // namespace
@@ -101,7 +110,8 @@ void train(const std::string& folder) {
 int main(int argc, char** argv) {
   core::Session session;
   return session.run([&] {
-    if (argc != 3) throw core::InvalidArgument("resume_training", "expected FOLDER THREADS, got {} arguments", argc - 1);
+    if (argc != 3)
+      throw core::InvalidArgument("resume_training", "expected FOLDER THREADS, got {} arguments", argc - 1);
     core::set_threads(std::stoi(argv[2]));
     train(argv[1]);
     return 0;

@@ -3,11 +3,10 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdio>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 
 namespace lodestone::tests {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catch2 main for tests that need MPI and PETSc: runs the tests in declared order on every rank and returns the worst result of all ranks.
+// Catch2 main for tests that need MPI and PETSc: runs the tests in declared order on every rank and returns
+// the worst result of all ranks.
 #define CATCH_CONFIG_RUNNER
-#include "tests/support/catch.hpp"
-
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
+#include "tests/support/catch.hpp"
 
 int main(int argc, char** argv) {
   lodestone::core::Session session;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small 2-D problems shared by the physics tests: quick to solve, but with every feature (contrasts, slopes, both modes, the tipper).
+// Small 2-D problems shared by the physics tests: quick to solve, but with every feature (contrasts, slopes,
+// both modes, the tipper).
 #pragma once
 
 #include "engine/core/random.hpp"
@@ -18,26 +19,31 @@ inline physics::mesh::Section2D small_section(bool with_hill) {
   const core::Philox random(3);
   for (Eigen::Index i = 0; i < resistivity.size(); ++i)
     resistivity[i] = std::pow(10.0, 1.0 + 1.5 * random.uniform(static_cast<std::uint64_t>(i)));
-  auto surface = with_hill ? physics::mesh::Surface2D({-2000, -500, 500, 2000}, {0, -300, -300, 0}) : physics::mesh::Surface2D(0.0);
+  auto surface = with_hill ? physics::mesh::Surface2D({-2000, -500, 500, 2000}, {0, -300, -300, 0})
+                           : physics::mesh::Surface2D(0.0);
   return {std::move(grid), std::move(resistivity), std::move(surface)};
 }
 
 inline std::vector<physics::mt::Quantity> all_quantities() {
   std::vector<physics::mt::Quantity> quantities;
-  for (int i = 0; i < physics::mt::n_quantities; ++i) quantities.push_back(static_cast<physics::mt::Quantity>(i));
+  for (int i = 0; i < physics::mt::n_quantities; ++i)
+    quantities.push_back(static_cast<physics::mt::Quantity>(i));
   return quantities;
 }
 
 /// Three stations, two frequencies, every quantity.
 inline physics::mt::Survey2D small_survey() {
-  return physics::mt::full_survey({{"a", -1500.0}, {"b", 120.0}, {"c", 1100.0}}, {1.0, 10.0}, all_quantities());
+  return physics::mt::full_survey({{"a", -1500.0}, {"b", 120.0}, {"c", 1100.0}}, {1.0, 10.0},
+                                  all_quantities());
 }
 
 /// The simulation of `small_survey` over `small_section` on coarse meshes.
 inline std::shared_ptr<physics::mt::Simulation2D> small_simulation(MPI_Comm comm, bool with_hill) {
   const auto section = small_section(with_hill);
-  auto meshes = physics::mt::design_meshes(section, small_survey(), physics::mt::design_options(physics::mt::Accuracy::iteration));
-  return std::make_shared<physics::mt::Simulation2D>(comm, section.grid, section.surface, small_survey(), std::move(meshes));
+  auto meshes = physics::mt::design_meshes(section, small_survey(),
+                                           physics::mt::design_options(physics::mt::Accuracy::iteration));
+  return std::make_shared<physics::mt::Simulation2D>(comm, section.grid, section.surface, small_survey(),
+                                                     std::move(meshes));
 }
 
 }  // namespace lodestone::tests

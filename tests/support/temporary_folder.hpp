@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <unistd.h>
 
 namespace lodestone::tests {
 
@@ -15,7 +14,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     static int count = 0;
-    path_ = std::filesystem::temp_directory_path() / ("lodestone_test_" + std::to_string(getpid()) + "_" + std::to_string(++count));
+    path_ = std::filesystem::temp_directory_path() /
+            ("lodestone_test_" + std::to_string(getpid()) + "_" + std::to_string(++count));
     std::filesystem::create_directories(path_);
   }
   ~TemporaryFolder() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulations along an axis: the lines that lie side by side advance together, row by row; f32 carries its sum in f64.
+// Accumulations along an axis: the lines that lie side by side advance together, row by row; f32 carries its
+// sum in f64.
 #include "engine/backend/accumulations.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -10,8 +11,8 @@ namespace lodestone::engine::cpu_backend {
 namespace {
 
 template <class T>
-using Carried =
-    std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>, T, typename scalar::Wider<T>::type>;
+using Carried = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>, T,
+                                   typename scalar::Wider<T>::type>;
 
 /// Some lines that lie side by side.
 template <class T>
@@ -30,13 +31,14 @@ void for_lines(const KernelCall& call, AdvanceLines&& advance) {
   if (call.out.count() == 0) return;
   constexpr std::int64_t side_by_side = 256;
   const std::int64_t pieces = (size.inner + side_by_side - 1) / side_by_side;
-  const std::int64_t start = reverse ? (size.extent - 1) * size.inner : 0, step = reverse ? -size.inner : size.inner;
+  const std::int64_t start = reverse ? (size.extent - 1) * size.inner : 0,
+                     step = reverse ? -size.inner : size.inner;
   share(size.outer * pieces, 2.0 * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
     std::vector<Carried<T>> carried(static_cast<std::size_t>(std::min(side_by_side, size.inner)));
     for (Dim i = first; i < last; ++i) {
       const std::int64_t j = i % pieces * side_by_side;
-      advance(Lines<T>{i / pieces * size.extent * size.inner + start + j, std::min(side_by_side, size.inner - j), step, size.extent,
-                       carried.data()});
+      advance(Lines<T>{i / pieces * size.extent * size.inner + start + j,
+                       std::min(side_by_side, size.inner - j), step, size.extent, carried.data()});
     }
   });
 }
@@ -76,13 +78,16 @@ void recurrence_kernel(const KernelCall& call) {
 
 void register_cumulative_kernels(OpTable& table) {
   for_each_accumulation([&]<class Step, class... T>(std::string_view name) {
-    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.rows", scan_kernel<Step, T>, true}), ...);
+    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
+                                {"cpu.rows", scan_kernel<Step, T>, true}),
+     ...);
   });
   OpInfo& row = table.at("linear_recurrence");
   row.with_kernel(Backend::processor, DType::f32, {"cpu.rows", recurrence_kernel<float>, true});
   row.with_kernel(Backend::processor, DType::f64, {"cpu.rows", recurrence_kernel<double>, true});
   row.with_kernel(Backend::processor, DType::c64, {"cpu.rows", recurrence_kernel<std::complex<float>>, true});
-  row.with_kernel(Backend::processor, DType::c128, {"cpu.rows", recurrence_kernel<std::complex<double>>, true});
+  row.with_kernel(Backend::processor, DType::c128,
+                  {"cpu.rows", recurrence_kernel<std::complex<double>>, true});
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions without a patch matrix: each item is copied once with its padding, and a row of outputs is a small product of windows of that copy with
-// packed weights, all sums in registers. A strided transposed convolution is `stride` such passes, one for each residue of the output's position.
+// Convolutions without a patch matrix: each item is copied once with its padding, and a row of outputs is a
+// small product of windows of that copy with packed weights, all sums in registers. A strided transposed
+// convolution is `stride` such passes, one for each residue of the output's position.
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/backend/cpu/tiles.hpp"
@@ -40,7 +41,8 @@ struct Geometry {
   [[nodiscard]] Dim n_taps() const { return window[0] * window[1] * window[2]; }
   [[nodiscard]] static Dim volume(const Triple& of) { return of[0] * of[1] * of[2]; }
   [[nodiscard]] double flops() const {
-    return 2.0 * static_cast<double>(items * volume(positions) * n_taps()) * static_cast<double>(of_group * k);
+    return 2.0 * static_cast<double>(items * volume(positions) * n_taps()) *
+           static_cast<double>(of_group * k);
   }
 };
 
@@ -56,11 +58,14 @@ struct Box {
   Dim channels, depth;  ///< of the item, of the group that is copied
 
   [[nodiscard]] Dim count() const { return Geometry::volume(size) * depth; }
-  [[nodiscard]] Dim step(std::size_t axis) const { return axis == 2 ? depth : axis == 1 ? size[2] * depth : size[1] * size[2] * depth; }
+  [[nodiscard]] Dim step(std::size_t axis) const {
+    return axis == 2 ? depth : axis == 1 ? size[2] * depth : size[1] * size[2] * depth;
+  }
 
   template <class T>
   void fill(const T* item, T* to) const {
-    const Dim before = std::clamp<Dim>(low[2], 0, size[2]), last = std::clamp<Dim>(extent[2] + low[2], before, size[2]);
+    const Dim before = std::clamp<Dim>(low[2], 0, size[2]),
+              last = std::clamp<Dim>(extent[2] + low[2], before, size[2]);
     for (Dim a = 0; a < size[0]; ++a) {
       for (Dim b = 0; b < size[1]; ++b, to += step(1)) {
         const Dim from_a = a - low[0], from_b = b - low[1];
@@ -73,7 +78,8 @@ struct Box {
         if (depth == channels) {
           std::copy_n(from, (last - before) * depth, to + before * depth);
         } else {
-          for (Dim c = before; c < last; ++c) std::copy_n(from + (c - before) * channels, depth, to + c * depth);
+          for (Dim c = before; c < last; ++c)
+            std::copy_n(from + (c - before) * channels, depth, to + c * depth);
         }
         std::fill_n(to + last * depth, (size[2] - last) * depth, T(0));
       }
@@ -81,7 +87,8 @@ struct Box {
   }
 };
 
-/// Along one axis: outputs first, first + step, … (n of them), output i made of elements i · in_step + offset of the padded copy.
+/// Along one axis: outputs first, first + step, … (n of them), output i made of elements i · in_step + offset
+/// of the padded copy.
 struct AxisPass {
   Dim first, step, n, in_step;
   std::vector<std::pair<Dim, Dim>> taps;  ///< window element, offset
@@ -186,9 +193,11 @@ void run(const Pass<T>& pass, const Box& box, const T* padded, const Target<T>& 
     const T* weights = pass.weights.data() + first * n_taps * box.depth;
     for (Dim i = 0; i < a.n; ++i) {
       for (Dim j = 0; j < b.n; ++j) {
-        const Dim line = ((a.first + i * a.step) * to.extent[1] + b.first + j * b.step) * to.extent[2] + c.first;
-        multiply_windows<T>({padded + i * a.in_step * box.step(0) + j * b.in_step * box.step(1), c.in_step * box.depth, pass.taps.data(),
-                             n_taps, box.depth, weights, to.item + line * to.channels + first, c.step * to.channels, c.n,
+        const Dim line =
+            ((a.first + i * a.step) * to.extent[1] + b.first + j * b.step) * to.extent[2] + c.first;
+        multiply_windows<T>({padded + i * a.in_step * box.step(0) + j * b.in_step * box.step(1),
+                             c.in_step * box.depth, pass.taps.data(), n_taps, box.depth, weights,
+                             to.item + line * to.channels + first, c.step * to.channels, c.n,
                              std::min(width, to.columns - first)});
       }
     }
@@ -202,11 +211,17 @@ void convolve(const Geometry& g, const T* from, const T* w, T* out) {
   constexpr bool is_forward = direction == Direction::forward;
   const Dim width = tile_columns(core::dtype_of<T>);
   std::array<AxisPlan, 3> plans;
-  for (std::size_t axis = 0; axis < 3; ++axis) plans[axis] = is_forward ? forward_plan(g, axis) : transposed_plan(g, axis);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    plans[axis] = is_forward ? forward_plan(g, axis) : transposed_plan(g, axis);
   const Dim channels_in = is_forward ? g.channels : g.k, channels_out = is_forward ? g.k : g.channels;
   const Dim depth = channels_in / g.groups, columns = channels_out / g.groups;
-  const Triple &in_extent = is_forward ? g.extent : g.positions, &out_extent = is_forward ? g.positions : g.extent;
-  const Box box{in_extent, {plans[0].low, plans[1].low, plans[2].low}, {plans[0].size, plans[1].size, plans[2].size}, channels_in, depth};
+  const Triple &in_extent = is_forward ? g.extent : g.positions,
+               &out_extent = is_forward ? g.positions : g.extent;
+  const Box box{in_extent,
+                {plans[0].low, plans[1].low, plans[2].low},
+                {plans[0].size, plans[1].size, plans[2].size},
+                channels_in,
+                depth};
   std::vector<Pass<T>> passes = passes_of<T>(plans, box, g);
   for (int group = 0; group < g.groups; ++group) {
     for (Pass<T>& pass : passes) {
@@ -220,7 +235,8 @@ void convolve(const Geometry& g, const T* from, const T* w, T* out) {
       for (Dim item = first; item < last; ++item) {
         box.fill(from + item * Geometry::volume(in_extent) * channels_in + group * depth, padded.get());
         T* const to = out + item * Geometry::volume(out_extent) * channels_out + group * columns;
-        for (const Pass<T>& pass : passes) run<T>(pass, box, padded.get(), {to, out_extent, channels_out, columns}, width);
+        for (const Pass<T>& pass : passes)
+          run<T>(pass, box, padded.get(), {to, out_extent, channels_out, columns}, width);
       }
     });
   }
@@ -243,35 +259,41 @@ void conv_transpose_kernel(const KernelCall& call) {
 /// A block of columns of y, rows of `width`, zeros at the end.
 template <class T>
 const T* pack_columns(const T* y, Dim n, Dim row, Dim columns, Dim width, T* to) {
-  for (Dim i = 0; i < n; ++i) std::fill_n(std::copy_n(y + i * row, columns, to + i * width), width - columns, T(0));
+  for (Dim i = 0; i < n; ++i)
+    std::fill_n(std::copy_n(y + i * row, columns, to + i * width), width - columns, T(0));
   return to;
 }
 
 /// Rows of the weights, (window element, channels), that threads take at once.
 constexpr Dim rows_of_unit = 16;
 
-/// Slopes of one group's weights: units of rows are shared by the threads, items go through in chunks that stay in the cache.
+/// Slopes of one group's weights: units of rows are shared by the threads, items go through in chunks that
+/// stay in the cache.
 template <class T>
 void weigh(const Geometry& g, const T* x, const T* y, T* out) {
   const Dim width = tile_columns(core::dtype_of<T>), n_positions = Geometry::volume(g.positions);
   const std::array<AxisPlan, 3> plans{forward_plan(g, 0), forward_plan(g, 1), forward_plan(g, 2)};
   const Box box{g.extent, g.low, {plans[0].size, plans[1].size, plans[2].size}, g.channels, g.of_group};
   const Pass<T> pass = passes_of<T>(plans, box, g).front();
-  const Dim chunk = std::clamp<Dim>((Dim{1} << 18) / static_cast<Dim>(sizeof(T)) / std::max<Dim>(box.count() + n_positions * width, 1), 1,
-                                    std::max<Dim>(g.items, 1));
+  const Dim chunk = std::clamp<Dim>(
+      (Dim{1} << 18) / static_cast<Dim>(sizeof(T)) / std::max<Dim>(box.count() + n_positions * width, 1), 1,
+      std::max<Dim>(g.items, 1));
   const Dim units_of_tap = (g.of_group + rows_of_unit - 1) / rows_of_unit;
   share(g.n_taps() * units_of_tap, time_of<T>(g.flops()) / g.groups, [&](Dim first_unit, Dim last_unit) {
     const auto padded = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * box.count()));
-    const auto columns = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * n_positions * width));
+    const auto columns =
+        std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(chunk * n_positions * width));
     std::vector<T> sums(static_cast<std::size_t>((last_unit - first_unit) * rows_of_unit * width));
     for (Dim block = 0; block < g.k_group; block += width) {
       const Dim n_columns = std::min(width, g.k_group - block);
       std::fill(sums.begin(), sums.end(), T(0));
       for (Dim first = 0; first < g.items; first += chunk) {
         const Dim items = std::min(chunk, g.items - first);
-        for (Dim i = 0; i < items; ++i) box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
+        for (Dim i = 0; i < items; ++i)
+          box.fill(x + (first + i) * Geometry::volume(g.extent) * g.channels, padded.get() + i * box.count());
         const T* from = y + first * n_positions * g.k + block;
-        if (g.k != width) from = pack_columns(from, items * n_positions, g.k, n_columns, width, columns.get());
+        if (g.k != width)
+          from = pack_columns(from, items * n_positions, g.k, n_columns, width, columns.get());
         for (Dim unit = first_unit; unit < last_unit; ++unit) {
           const Dim row = unit % units_of_tap * rows_of_unit;
           add_outer<T>({padded.get() + pass.taps[static_cast<std::size_t>(unit / units_of_tap)] + row,
@@ -306,7 +328,8 @@ void conv_weights_kernel(const KernelCall& call) {
     return;
   }
   for (int group = 0; group < g.groups; ++group) {
-    weigh(g, call.in[0].as<T>() + group * g.of_group, call.in[1].as<T>() + group * g.k_group, call.out.as<T>() + group * g.k_group);
+    weigh(g, call.in[0].as<T>() + group * g.of_group, call.in[1].as<T>() + group * g.k_group,
+          call.out.as<T>() + group * g.k_group);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise loops: axes merged, the innermost loop compiled for each vector width, large ones shared by threads.
+// Elementwise loops: axes merged, the innermost loop compiled for each vector width, large ones shared by
+// threads.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/loop_nest.hpp"
@@ -11,8 +12,8 @@
 namespace lodestone::engine::cpu_backend {
 namespace {
 
-/// Whether loops are worth vectorising: arithmetic of floats. Calls of the mathematical library, complex numbers and integers get one plain loop, which
-/// takes nine tenths of the compiler's work away.
+/// Whether loops are worth vectorising: arithmetic of floats. Calls of the mathematical library, complex
+/// numbers and integers get one plain loop, which takes nine tenths of the compiler's work away.
 template <class Function, class T>
 inline constexpr bool is_wide = std::is_floating_point_v<T>&& scalar::is_arithmetic<Function>;
 
@@ -54,7 +55,8 @@ template <class Function, class In, class Out>
 [[gnu::always_inline]] inline void binary_plane(const Plane<2>& plane, Out* out, const In* a, const In* b) {
   constexpr bool wide = is_wide<Function, In>;
   const std::int64_t n = plane.length, step_a = plane.step[0], step_b = plane.step[1];
-  for (std::int64_t row = 0; row < plane.rows; ++row, out += n, a += plane.row_step[0], b += plane.row_step[1]) {
+  for (std::int64_t row = 0; row < plane.rows;
+       ++row, out += n, a += plane.row_step[0], b += plane.row_step[1]) {
     if (wide && step_a == 1 && step_b == 1) {
       for (std::int64_t i = 0; i < n; ++i) out[i] = Function{}(a[i], b[i]);
     } else if (wide && step_a == 1 && step_b == 0) {
@@ -70,17 +72,21 @@ template <class Function, class In, class Out>
 }
 
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void unary_loop(const Plane<1>& plane, std::byte* out, const std::array<const std::byte*, 1>& in) {
+[[gnu::always_inline]] inline void unary_loop(const Plane<1>& plane, std::byte* out,
+                                              const std::array<const std::byte*, 1>& in) {
   unary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]));
 }
 template <class Function, class In, class Out>
-[[gnu::always_inline]] inline void binary_loop(const Plane<2>& plane, std::byte* out, const std::array<const std::byte*, 2>& in) {
-  binary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]), reinterpret_cast<const In*>(in[1]));
+[[gnu::always_inline]] inline void binary_loop(const Plane<2>& plane, std::byte* out,
+                                               const std::array<const std::byte*, 2>& in) {
+  binary_plane<Function>(plane, reinterpret_cast<Out*>(out), reinterpret_cast<const In*>(in[0]),
+                         reinterpret_cast<const In*>(in[1]));
 }
 
 /// Nanoseconds per element, roughly, for deciding on threads.
 template <class Function>
-inline constexpr double cost_of = scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 0.4 : 4.0;
+inline constexpr double cost_of =
+    scalar::is_arithmetic<Function> && !scalar::is_elementary<Function> ? 0.4 : 4.0;
 
 /// Not under sanitizers: their instrumented vector loops take the compiler minutes.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -111,7 +117,8 @@ void unary_kernel(const KernelCall& call) {
 
 template <class Function, class T>
 void binary_kernel(const KernelCall& call) {
-  run_planes<2>(call, cost_of<Function>, widest<Function, T, binary_loop<Function, T, decltype(Function{}(T{}, T{}))>>());
+  run_planes<2>(call, cost_of<Function>,
+                widest<Function, T, binary_loop<Function, T, decltype(Function{}(T{}, T{}))>>());
 }
 
 struct Loops {
@@ -119,18 +126,23 @@ struct Loops {
   template <class Function, class... T>
   void unary(std::string_view name) const {
     const bool in_place = name != "copy" && name != "transfer";  // these are for memory of their own
-    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.loop", unary_kernel<Function, T>, false, in_place}), ...);
+    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
+                                {"cpu.loop", unary_kernel<Function, T>, false, in_place}),
+     ...);
   }
   template <class Function, class... T>
   void binary(std::string_view name) const {
-    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.loop", binary_kernel<Function, T>, false, true}), ...);
+    (table.at(name).with_kernel(Backend::processor, core::dtype_of<T>,
+                                {"cpu.loop", binary_kernel<Function, T>, false, true}),
+     ...);
   }
 };
 
 void cast_kernel(const KernelCall& call) {
   core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
-    core::visit_stored_dtype(call.out.aval->dtype,
-                             [&](auto to) { unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call); });
+    core::visit_stored_dtype(call.out.aval->dtype, [&](auto to) {
+      unary_loops<scalar::Cast<decltype(to)>, decltype(from), decltype(to)>(call);
+    });
   });
 }
 
@@ -176,7 +188,8 @@ void register_elementwise_kernels(OpTable& table) {
   table.at("select").with_kernel(Backend::processor, DType::b8, {"cpu.loop", select_kernel});
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (any_stored.contains(dtype)) table.at("cast").with_kernel(Backend::processor, dtype, {"cpu.loop", cast_kernel});
+    if (any_stored.contains(dtype))
+      table.at("cast").with_kernel(Backend::processor, dtype, {"cpu.loop", cast_kernel});
   }
 }
 

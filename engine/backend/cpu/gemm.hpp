@@ -27,7 +27,8 @@ struct GemmResult {
   Accumulate accumulate = Accumulate::no;
 };
 
-/// C = A B, or C += A B. T: float, double and their complex numbers. errors: ShapeError for extents or strides past what the BLAS counts.
+/// C = A B, or C += A B. T: float, double and their complex numbers. errors: ShapeError for extents or
+/// strides past what the BLAS counts.
 template <class T>
 void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b, const GemmResult<T>& c);
 
@@ -39,8 +40,8 @@ struct TriangularOperand {
   bool lower, adjoint, left;
 };
 
-/// B ← op(A)^-1 B from the left (B [n, other]) or B op(A)^-1 from the right (B [other, n]); rows of B start `row_stride` apart.
-/// errors: as `gemm`.
+/// B ← op(A)^-1 B from the left (B [n, other]) or B op(A)^-1 from the right (B [other, n]); rows of B start
+/// `row_stride` apart. errors: as `gemm`.
 template <class T>
 void trsm(const TriangularOperand<T>& a, Dim other, T* b, Dim row_stride);
 

@@ -15,7 +15,8 @@ void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b
   using In = Eigen::Map<const Matrix, 0, AnyStride>;
   const In left(a.data, size.rows, size.summed, AnyStride(a.row_stride, a.column_stride));
   const In right(b.data, size.summed, size.columns, AnyStride(b.row_stride, b.column_stride));
-  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> to(c.data, size.rows, size.columns, Eigen::OuterStride<>(c.row_stride));
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> to(c.data, size.rows, size.columns,
+                                                 Eigen::OuterStride<>(c.row_stride));
   if (c.accumulate == Accumulate::no) to.setZero();
   to.noalias() += left * right;
 }
@@ -23,8 +24,10 @@ void gemm(const GemmSize& size, const GemmOperand<T>& a, const GemmOperand<T>& b
 template <class T>
 void trsm(const TriangularOperand<T>& a, Dim other, T* b, Dim row_stride) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> matrix(a.data, a.n, a.n, Eigen::OuterStride<>(a.row_stride));
-  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> to(b, a.left ? a.n : other, a.left ? other : a.n, Eigen::OuterStride<>(row_stride));
+  const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> matrix(a.data, a.n, a.n,
+                                                                 Eigen::OuterStride<>(a.row_stride));
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> to(b, a.left ? a.n : other, a.left ? other : a.n,
+                                                 Eigen::OuterStride<>(row_stride));
   const auto with = [&](const auto& triangle) {
     if (a.left) {
       triangle.solveInPlace(to);
@@ -49,11 +52,13 @@ template void trsm(const TriangularOperand<float>&, Dim, float*, Dim);
 template void trsm(const TriangularOperand<double>&, Dim, double*, Dim);
 template void trsm(const TriangularOperand<std::complex<float>>&, Dim, std::complex<float>*, Dim);
 template void trsm(const TriangularOperand<std::complex<double>>&, Dim, std::complex<double>*, Dim);
-template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&, const GemmResult<float>&);
-template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&, const GemmResult<double>&);
-template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&, const GemmOperand<std::complex<float>>&,
-                   const GemmResult<std::complex<float>>&);
-template void gemm(const GemmSize&, const GemmOperand<std::complex<double>>&, const GemmOperand<std::complex<double>>&,
-                   const GemmResult<std::complex<double>>&);
+template void gemm(const GemmSize&, const GemmOperand<float>&, const GemmOperand<float>&,
+                   const GemmResult<float>&);
+template void gemm(const GemmSize&, const GemmOperand<double>&, const GemmOperand<double>&,
+                   const GemmResult<double>&);
+template void gemm(const GemmSize&, const GemmOperand<std::complex<float>>&,
+                   const GemmOperand<std::complex<float>>&, const GemmResult<std::complex<float>>&);
+template void gemm(const GemmSize&, const GemmOperand<std::complex<double>>&,
+                   const GemmOperand<std::complex<double>>&, const GemmResult<std::complex<double>>&);
 
 }  // namespace lodestone::engine::cpu_backend

@@ -19,7 +19,8 @@ struct Extents {
 Extents extents_of(const KernelCall& call, const Shape& x) {
   const auto& [n_batch, axis, extent] = call.attrs_of<IndexAttrs>();
   Extents result;
-  for (int i = 0; i < x.rank(); ++i) (i < n_batch ? result.batch : i < axis ? result.before : i > axis ? result.behind : result.n) *= x[i];
+  for (int i = 0; i < x.rank(); ++i)
+    (i < n_batch ? result.batch : i < axis ? result.before : i > axis ? result.behind : result.n) *= x[i];
   result.n = 1;
   for (int i = n_batch; i < call.in[1].shape().rank(); ++i) result.n *= call.in[1].shape()[i];
   return result;
@@ -29,7 +30,8 @@ std::vector<std::int64_t> checked_indices(const KernelCall& call) {
   const Dim extent = call.attrs_of<IndexAttrs>().extent;
   std::vector<std::int64_t> result(static_cast<std::size_t>(call.in[1].count()));
   for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = checked_index(call.in[1].aval->dtype == DType::i32 ? call.in[1].as<std::int32_t>()[i] : call.in[1].as<std::int64_t>()[i],
+    result[i] = checked_index(call.in[1].aval->dtype == DType::i32 ? call.in[1].as<std::int32_t>()[i]
+                                                                   : call.in[1].as<std::int64_t>()[i],
                               extent, call);
   return result;
 }
@@ -42,7 +44,8 @@ void for_each_block(const KernelCall& call, const Extents& size, Visit&& visit) 
   for (std::int64_t b = 0; b < size.batch; ++b) {
     for (std::int64_t p = b * size.before; p < (b + 1) * size.before; ++p) {
       for (std::int64_t i = 0; i < size.n; ++i)
-        visit((p * extent + indices[static_cast<std::size_t>(b * size.n + i)]) * size.behind, (p * size.n + i) * size.behind);
+        visit((p * extent + indices[static_cast<std::size_t>(b * size.n + i)]) * size.behind,
+              (p * size.n + i) * size.behind);
     }
   }
 }
@@ -52,7 +55,8 @@ void gather_kernel(const KernelCall& call) {
   const Extents size = extents_of(call, call.in[0].shape());
   const T* x = call.in[0].as<T>();
   T* out = call.out.as<T>();
-  for_each_block(call, size, [&](std::int64_t from, std::int64_t to) { std::copy_n(x + from, size.behind, out + to); });
+  for_each_block(call, size,
+                 [&](std::int64_t from, std::int64_t to) { std::copy_n(x + from, size.behind, out + to); });
 }
 
 template <class T>

@@ -14,8 +14,8 @@ constexpr std::array<std::string_view, 3> names{"base", "avx2", "avx512"};
 [[nodiscard]] Isa widest() {
 #if defined(__x86_64__) && defined(__GNUC__)
   const bool has_fma = __builtin_cpu_supports("fma");
-  if (has_fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
+  if (has_fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
     return Isa::avx512;
   if (has_fma && __builtin_cpu_supports("avx2")) return Isa::avx2;
 #endif
@@ -27,12 +27,14 @@ constexpr std::array<std::string_view, 3> names{"base", "avx2", "avx512"};
 Isa isa_named(std::string_view name) {
   std::size_t at = 0;
   while (at < names.size() && names[at] != name) ++at;
-  if (at == names.size()) throw core::InvalidArgument("LODESTONE_ISA", "expected base, avx2 or avx512, got \"{}\"", name);
+  if (at == names.size())
+    throw core::InvalidArgument("LODESTONE_ISA", "expected base, avx2 or avx512, got \"{}\"", name);
   const auto widest_name = names[static_cast<std::size_t>(widest())];
   if (static_cast<Isa>(at) > widest()) {
-    throw core::DeviceError("LODESTONE_ISA",
-                            "expected an instruction set this processor has (up to {}), got {}; unset it to use the widest", widest_name,
-                            name);
+    throw core::DeviceError(
+        "LODESTONE_ISA",
+        "expected an instruction set this processor has (up to {}), got {}; unset it to use the widest",
+        widest_name, name);
   }
   return static_cast<Isa>(at);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops compiled once per instruction set, so that one binary runs everywhere. Functions carry their instruction set in an attribute and in their name: no
-// inline function is compiled twice under one name.
+// Loops compiled once per instruction set, so that one binary runs everywhere. Functions carry their
+// instruction set in an attribute and in their name: no inline function is compiled twice under one name.
 #pragma once
 
 #include <string_view>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LODESTONE_TARGET_AVX2 __attribute__((target("avx2,fma")))
-#define LODESTONE_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma,prefer-vector-width=512")))
+#define LODESTONE_TARGET_AVX512 \
+  __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma,prefer-vector-width=512")))
 #else
 #define LODESTONE_TARGET_AVX2
 #define LODESTONE_TARGET_AVX512
@@ -17,13 +18,15 @@ namespace lodestone::engine::cpu_backend {
 
 enum class Isa { base, avx2, avx512 };
 
-/// The instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there is no such, DeviceError where this processor has it not.
+/// The instruction set of that name, as LODESTONE_ISA gives it. errors: InvalidArgument where there is no
+/// such, DeviceError where this processor has it not.
 [[nodiscard]] Isa isa_named(std::string_view name);
-/// The one kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this processor has. Read once. errors: those of `isa_named`.
+/// The one kernels run on: LODESTONE_ISA (base, avx2, avx512), else the widest this processor has. Read once.
+/// errors: those of `isa_named`.
 [[nodiscard]] Isa isa();
 
-/// A function (always_inline, so that its loops get the widest vectors there are) once per instruction set; of functions that know how wide their vectors
-/// are, one for each. `get()` is the one for this processor.
+/// A function (always_inline, so that its loops get the widest vectors there are) once per instruction set;
+/// of functions that know how wide their vectors are, one for each. `get()` is the one for this processor.
 template <auto of_base, auto of_avx2 = of_base, auto of_avx512 = of_avx2>
 struct Widest;
 template <class Result, class... Args, Result (*of_base)(Args...), auto of_avx2, auto of_avx512>

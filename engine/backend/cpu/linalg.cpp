@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cholesky by blocks of columns: a block on the diagonal by loops, what is below it by trsm, what is right of that by gemm. L [n, n], row-major.
+// Cholesky by blocks of columns: a block on the diagonal by loops, what is below it by trsm, what is right of
+// that by gemm. L [n, n], row-major.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -43,7 +44,8 @@ void factor_block(T* l, Dim n, Dim first, Dim last, const Which& which) {
     for (Dim i = j + 1; i < last; ++i) {
       const T factor = l[i * n + j];
       for (Dim k = j + 1; k <= i; ++k)
-        l[i * n + k] = scalar::Subtract{}(l[i * n + k], scalar::Multiply{}(factor, column[static_cast<std::size_t>(k)]));
+        l[i * n + k] =
+            scalar::Subtract{}(l[i * n + k], scalar::Multiply{}(factor, column[static_cast<std::size_t>(k)]));
     }
   }
 }
@@ -54,11 +56,12 @@ void update_behind(T* l, Dim n, Dim first, Dim last, std::vector<T>& negated) {
   const Dim width = last - first;
   negated.resize(static_cast<std::size_t>((n - last) * width));
   for (Dim i = last; i < n; ++i) {
-    for (Dim k = 0; k < width; ++k) negated[static_cast<std::size_t>((i - last) * width + k)] = -conjugate(l[i * n + first + k]);
+    for (Dim k = 0; k < width; ++k)
+      negated[static_cast<std::size_t>((i - last) * width + k)] = -conjugate(l[i * n + first + k]);
   }
   for (Dim c = last; c < n; c += block) {
-    gemm<T>({n - c, std::min(block, n - c), width}, {l + c * n + first, n, 1}, {negated.data() + (c - last) * width, 1, width},
-            {l + c * n + c, n, Accumulate::yes});
+    gemm<T>({n - c, std::min(block, n - c), width}, {l + c * n + first, n, 1},
+            {negated.data() + (c - last) * width, 1, width}, {l + c * n + c, n, Accumulate::yes});
   }
 }
 
@@ -74,7 +77,8 @@ void factor(const T* a, T* l, Dim n, const Which& which, std::vector<T>& negated
     trsm<T>({l + first * n + first, last - first, n, true, true, false}, n - last, l + last * n + first, n);
     update_behind(l, n, first, last, negated);
   }
-  for (Dim i = 0; i < n; ++i) std::fill_n(l + i * n + i + 1, n - i - 1, T(0));  // blocks on the diagonal were updated whole
+  for (Dim i = 0; i < n; ++i)
+    std::fill_n(l + i * n + i + 1, n - i - 1, T(0));  // blocks on the diagonal were updated whole
 }
 
 /// Nanoseconds that an n x n matrix with k right-hand sides takes, roughly.
@@ -87,7 +91,8 @@ void cholesky_kernel(const KernelCall& call) {
   share(matrices, static_cast<double>(matrices) * ns_of_solve(n, n), [&](Dim first, Dim last) {
     std::vector<T> negated;
     for (std::int64_t number = first; number < last; ++number)
-      factor(call.in[0].as<T>() + number * n * n, call.out.as<T>() + number * n * n, n, {call, number}, negated);
+      factor(call.in[0].as<T>() + number * n * n, call.out.as<T>() + number * n * n, n, {call, number},
+             negated);
   });
 }
 
@@ -96,22 +101,26 @@ void solve_kernel(const KernelCall& call) {
   const auto& [lower, adjoint] = call.attrs_of<SolveAttrs>();
   const Dim n = call.in[0].shape().back(), k = call.out.shape().back();
   const std::int64_t matrices = n_matrices(call.out.shape());
-  share(matrices, static_cast<double>(matrices) * ns_of_solve(n, k), [&, lower = lower, adjoint = adjoint](Dim first, Dim last) {
-    std::copy_n(call.in[1].as<T>() + first * n * k, (last - first) * n * k, call.out.as<T>() + first * n * k);
-    for (std::int64_t number = first; number < last; ++number) {
-      const T* a = call.in[0].as<T>() + number * n * n;
-      for (Dim i = 0; i < n; ++i) checked_diagonal(a[i * n + i] != T(0), i, number, call);
-      trsm<T>({a, n, n, lower, adjoint, true}, k, call.out.as<T>() + number * n * k, k);
-    }
-  });
+  share(matrices, static_cast<double>(matrices) * ns_of_solve(n, k),
+        [&, lower = lower, adjoint = adjoint](Dim first, Dim last) {
+          std::copy_n(call.in[1].as<T>() + first * n * k, (last - first) * n * k,
+                      call.out.as<T>() + first * n * k);
+          for (std::int64_t number = first; number < last; ++number) {
+            const T* a = call.in[0].as<T>() + number * n * n;
+            for (Dim i = 0; i < n; ++i) checked_diagonal(a[i * n + i] != T(0), i, number, call);
+            trsm<T>({a, n, n, lower, adjoint, true}, k, call.out.as<T>() + number * n * k, k);
+          }
+        });
 }
 
 }  // namespace
 
 void register_linalg_kernels(OpTable& table) {
   const auto put = [&]<class T>(T) {
-    table.at("cholesky").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.blocks", cholesky_kernel<T>, true});
-    table.at("triangular_solve").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.trsm", solve_kernel<T>, true});
+    table.at("cholesky")
+        .with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.blocks", cholesky_kernel<T>, true});
+    table.at("triangular_solve")
+        .with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.trsm", solve_kernel<T>, true});
   };
   put(float{});
   put(double{});

@@ -10,7 +10,8 @@ namespace {
 template <int n_inputs>
 class LoopNest {
  public:
-  LoopNest(const KernelCall& call, PlaneKernel<n_inputs> kernel) : kernel_(kernel), out_(call.out.data), size_out_(size_of(call.out)) {
+  LoopNest(const KernelCall& call, PlaneKernel<n_inputs> kernel)
+      : kernel_(kernel), out_(call.out.data), size_out_(size_of(call.out)) {
     const Shape& shape = call.out.shape();
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       if (shape[axis] == 1) continue;
@@ -43,7 +44,9 @@ class LoopNest {
   }
 
  private:
-  [[nodiscard]] static std::int64_t size_of(const View& view) { return static_cast<std::int64_t>(core::size_of(view.aval->dtype)); }
+  [[nodiscard]] static std::int64_t size_of(const View& view) {
+    return static_cast<std::int64_t>(core::size_of(view.aval->dtype));
+  }
 
   /// True when stepping over this axis is the same as running on past the end of the axes merged so far.
   [[nodiscard]] bool merges(const KernelCall& call, int axis) const {

@@ -10,7 +10,8 @@ namespace {
 
 /// Copies strided elements to strided places.
 template <class T>
-void copy_block(T* to, const Strides& to_strides, const T* from, const Strides& from_strides, const Shape& shape, int axis = 0) {
+void copy_block(T* to, const Strides& to_strides, const T* from, const Strides& from_strides,
+                const Shape& shape, int axis = 0) {
   if (axis == shape.rank()) {
     *to = *from;
   } else if (axis == shape.rank() - 1) {
@@ -22,7 +23,8 @@ void copy_block(T* to, const Strides& to_strides, const T* from, const Strides& 
     }
   } else {
     for (Dim i = 0; i < shape[axis]; ++i)
-      copy_block(to + i * to_strides[axis], to_strides, from + i * from_strides[axis], from_strides, shape, axis + 1);
+      copy_block(to + i * to_strides[axis], to_strides, from + i * from_strides[axis], from_strides, shape,
+                 axis + 1);
   }
 }
 
@@ -36,8 +38,10 @@ void pad_elements(const KernelCall& call) {
   T* to = call.out.as<T>();
   for (int axis = 0; axis < count.rank(); ++axis) {
     const Dim step = attrs.inside[axis] + 1, extent = call.out.shape()[axis];
-    const Dim first = attrs.low[axis] < 0 ? (-attrs.low[axis] + step - 1) / step : 0;           // first element that is not cropped
-    const Dim last = extent > attrs.low[axis] ? (extent - 1 - attrs.low[axis]) / step + 1 : 0;  // one past the last
+    const Dim first =
+        attrs.low[axis] < 0 ? (-attrs.low[axis] + step - 1) / step : 0;  // first element that is not cropped
+    const Dim last =
+        extent > attrs.low[axis] ? (extent - 1 - attrs.low[axis]) / step + 1 : 0;  // one past the last
     count[axis] = std::max<Dim>(std::min(last, count[axis]) - first, 0);
     from += first * (*call.in[0].strides)[axis];
     to += (attrs.low[axis] + first * step) * steps[axis];
@@ -59,7 +63,8 @@ void concatenate_elements(const KernelCall& call) {
 /// Where the elements have gaps, a row-major copy, of which the new shape is a view.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
-  copy.kernel(call.in[0].aval->dtype).run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+  copy.kernel(call.in[0].aval->dtype)
+      .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
 }
 
 }  // namespace

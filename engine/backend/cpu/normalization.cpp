@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a matrix, without intermediate arrays; what follows
-// a normalisation, in one pass each.
+// Normalisation of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a
+// matrix, without intermediate arrays; what follows a normalisation, in one pass each.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/sums.hpp"
@@ -24,7 +24,8 @@ std::optional<Along> direction(const Axes& axes, int rank) {
   return std::nullopt;
 }
 
-/// What a column has to be moved and stretched by: mean, 1 / deviation; for slopes the means of t and of t y, y the normalised values.
+/// What a column has to be moved and stretched by: mean, 1 / deviation; for slopes the means of t and of t y,
+/// y the normalised values.
 template <class T>
 struct Moments {
   std::vector<T> mean, r, mean_t, mean_ty;
@@ -34,10 +35,12 @@ struct Moments {
 template <class T>
 [[gnu::always_inline]] inline void add_values(const T* x, Dim first, Dim last, Dim m, double* total) {
   add_columns<T>(
-      first, last, m, m, total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
+      first, last, m, m,
+      total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
 }
 template <class T>
-[[gnu::always_inline]] inline void add_squares(const T* x, const T* mean, Dim first, Dim last, Dim m, double* total) {
+[[gnu::always_inline]] inline void add_squares(const T* x, const T* mean, Dim first, Dim last, Dim m,
+                                               double* total) {
   add_columns<T>(
       first, last, m, m, total, [=](auto load, Dim at, Dim j) __attribute__((always_inline)) {
         const auto change = load(x + at) - load(mean + j);
@@ -45,12 +48,16 @@ template <class T>
       });
 }
 template <class T>
-[[gnu::always_inline]] inline void add_products(const T* a, const T* b, Dim first, Dim last, Dim m, double* total) {
+[[gnu::always_inline]] inline void add_products(const T* a, const T* b, Dim first, Dim last, Dim m,
+                                                double* total) {
   add_columns<T>(
-      first, last, m, m, total, [=](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(a + at) * load(b + at); });
+      first, last, m, m, total, [=](auto load, Dim at, Dim) __attribute__((always_inline)) {
+        return load(a + at) * load(b + at);
+      });
 }
 template <class T>
-[[gnu::always_inline]] inline void add_slopes(const T* x, const T* t, const Moments<T>& of, Dim first, Dim last, Dim m, double* total) {
+[[gnu::always_inline]] inline void add_slopes(const T* x, const T* t, const Moments<T>& of, Dim first,
+                                              Dim last, Dim m, double* total) {
   const T *const mean = of.mean.data(), *const r = of.r.data();
   add_columns<T>(
       first, last, m, m, total, [=](auto load, Dim at, Dim j) __attribute__((always_inline)) {
@@ -58,15 +65,18 @@ template <class T>
       });
 }
 template <class T>
-[[gnu::always_inline]] inline void write_values(const T* x, T* y, const Moments<T>& of, Dim first, Dim last, Dim m) {
+[[gnu::always_inline]] inline void write_values(const T* x, T* y, const Moments<T>& of, Dim first, Dim last,
+                                                Dim m) {
   const T *const mean = of.mean.data(), *const r = of.r.data();
   for (Dim i = first; i < last; ++i) {
     for (Dim j = 0; j < m; ++j) y[i * m + j] = (x[i * m + j] - mean[j]) * r[j];
   }
 }
 template <class T>
-[[gnu::always_inline]] inline void write_slopes(const T* x, const T* t, T* out, const Moments<T>& of, Dim first, Dim last, Dim m) {
-  const T *const mean = of.mean.data(), *const r = of.r.data(), *const mean_t = of.mean_t.data(), *const mean_ty = of.mean_ty.data();
+[[gnu::always_inline]] inline void write_slopes(const T* x, const T* t, T* out, const Moments<T>& of,
+                                                Dim first, Dim last, Dim m) {
+  const T *const mean = of.mean.data(), *const r = of.r.data(), *const mean_t = of.mean_t.data(),
+                 *const mean_ty = of.mean_ty.data();
   for (Dim i = first; i < last; ++i) {
     for (Dim j = 0; j < m; ++j) {
       const Dim at = i * m + j;
@@ -80,7 +90,8 @@ constexpr double ns_per_element = 0.3;
 template <class T>
 std::vector<T> means_of(const std::vector<double>& totals, Dim n) {
   std::vector<T> means(totals.size());
-  for (std::size_t j = 0; j < means.size(); ++j) means[j] = static_cast<T>(totals[j] / static_cast<double>(n));
+  for (std::size_t j = 0; j < means.size(); ++j)
+    means[j] = static_cast<T>(totals[j] / static_cast<double>(n));
   return means;
 }
 
@@ -91,9 +102,12 @@ Moments<T> measured(const T* x, Dim n, Dim m, double epsilon) {
   const auto values = Widest<add_values<T>>::get();
   const auto squares = Widest<add_squares<T>>::get();
   Moments<T> of;
-  of.mean = means_of<T>(sums([&](Dim first, Dim last, double* total) { values(x, first, last, m, total); }), n);
-  const auto total = sums([&](Dim first, Dim last, double* part) { squares(x, of.mean.data(), first, last, m, part); });
-  for (const double each : total) of.r.push_back(static_cast<T>(1.0 / std::sqrt(each / static_cast<double>(n) + epsilon)));
+  of.mean =
+      means_of<T>(sums([&](Dim first, Dim last, double* total) { values(x, first, last, m, total); }), n);
+  const auto total =
+      sums([&](Dim first, Dim last, double* part) { squares(x, of.mean.data(), first, last, m, part); });
+  for (const double each : total)
+    of.r.push_back(static_cast<T>(1.0 / std::sqrt(each / static_cast<double>(n) + epsilon)));
   return of;
 }
 
@@ -101,7 +115,8 @@ template <class T>
 void normalize_columns(const T* x, T* y, Dim n, Dim m, double epsilon) {
   const Moments<T> of = measured(x, n, m, epsilon);
   const auto write = Widest<write_values<T>>::get();
-  share(n, ns_per_element * static_cast<double>(n * m), [&](Dim first, Dim last) { write(x, y, of, first, last, m); });
+  share(n, ns_per_element * static_cast<double>(n * m),
+        [&](Dim first, Dim last) { write(x, y, of, first, last, m); });
 }
 
 template <class T>
@@ -109,16 +124,18 @@ void slope_columns(const T* x, const T* t, T* out, Dim n, Dim m, double epsilon)
   Moments<T> of = measured(x, n, m, epsilon);
   const auto values = Widest<add_values<T>>::get();
   const auto slopes = Widest<add_slopes<T>>::get();
-  const auto total = sums_of_pieces(n, m, 2 * m, 2.0 * ns_per_element, [&](Dim first, Dim last, double* part) {
-    for (Dim from = first; from < last; from += rows_at_once) {  // t is in cache for the second
-      values(t, from, std::min(from + rows_at_once, last), m, part);
-      slopes(x, t, of, from, std::min(from + rows_at_once, last), m, part + m);
-    }
-  });
+  const auto total =
+      sums_of_pieces(n, m, 2 * m, 2.0 * ns_per_element, [&](Dim first, Dim last, double* part) {
+        for (Dim from = first; from < last; from += rows_at_once) {  // t is in cache for the second
+          values(t, from, std::min(from + rows_at_once, last), m, part);
+          slopes(x, t, of, from, std::min(from + rows_at_once, last), m, part + m);
+        }
+      });
   of.mean_t = means_of<T>({total.begin(), total.begin() + m}, n);
   of.mean_ty = means_of<T>({total.begin() + m, total.end()}, n);
   const auto write = Widest<write_slopes<T>>::get();
-  share(n, ns_per_element * static_cast<double>(n * m), [&](Dim first, Dim last) { write(x, t, out, of, first, last, m); });
+  share(n, ns_per_element * static_cast<double>(n * m),
+        [&](Dim first, Dim last) { write(x, t, out, of, first, last, m); });
 }
 
 /// Σ term(j) over a row: blocks of 1024 in the working precision, those in double.
@@ -153,7 +170,8 @@ template <class T>
   }
 }
 template <class T>
-[[gnu::always_inline]] inline void slope_rows(const T* x, const T* t, T* out, Dim rows, Dim n, double epsilon) {
+[[gnu::always_inline]] inline void slope_rows(const T* x, const T* t, T* out, Dim rows, Dim n,
+                                              double epsilon) {
   const auto count = static_cast<double>(n);
   for (Dim i = 0; i < rows; ++i, x += n, t += n, out += n) {
     const auto moments = row_moments(x, n, epsilon);
@@ -161,15 +179,17 @@ template <class T>
     const T mean_t = static_cast<T>(row_sum<T>(
                                         n, [=](Dim j) __attribute__((always_inline)) { return t[j]; }) /
                                     count);
-    const T mean_ty = static_cast<T>(row_sum<T>(
-                                         n, [=](Dim j) __attribute__((always_inline)) { return t[j] * (x[j] - mean) * r; }) /
-                                     count);
+    const T mean_ty = static_cast<T>(
+        row_sum<T>(
+            n, [=](Dim j) __attribute__((always_inline)) { return t[j] * (x[j] - mean) * r; }) /
+        count);
     for (Dim j = 0; j < n; ++j) out[j] = r * (t[j] - mean_t - (x[j] - mean) * r * mean_ty);
   }
 }
 
 template <class T>
-[[gnu::always_inline]] inline void scale_shift_rows(const T* x, const T* scale, const T* shift, T* y, Dim n, Dim m) {
+[[gnu::always_inline]] inline void scale_shift_rows(const T* x, const T* scale, const T* shift, T* y, Dim n,
+                                                    Dim m) {
   for (Dim i = 0; i < n; ++i) {
     for (Dim j = 0; j < m; ++j) y[i * m + j] = x[i * m + j] * scale[j] + shift[j];
   }
@@ -183,7 +203,8 @@ void normalize_kernel(const KernelCall& call) {
   const Dim m = shape.back(), n = shape.count() / m;
   const T* x = call.in[0].as<T>();
   T* y = call.out.as<T>();
-  if (direction(attrs.axes, shape.rank()) == Along::columns) return normalize_columns(x, y, n, m, attrs.epsilon);
+  if (direction(attrs.axes, shape.rank()) == Along::columns)
+    return normalize_columns(x, y, n, m, attrs.epsilon);
   const auto run = Widest<normalize_rows<T>>::get();
   share(n, 3.0 * ns_per_element * static_cast<double>(n * m),
         [&](Dim first, Dim last) { run(x + first * m, y + first * m, last - first, m, attrs.epsilon); });
@@ -197,10 +218,12 @@ void slope_kernel(const KernelCall& call) {
   const Dim m = shape.back(), n = shape.count() / m;
   const T *x = call.in[0].as<T>(), *t = call.in[1].as<T>();
   T* out = call.out.as<T>();
-  if (direction(attrs.axes, shape.rank()) == Along::columns) return slope_columns(x, t, out, n, m, attrs.epsilon);
+  if (direction(attrs.axes, shape.rank()) == Along::columns)
+    return slope_columns(x, t, out, n, m, attrs.epsilon);
   const auto run = Widest<slope_rows<T>>::get();
-  share(n, 5.0 * ns_per_element * static_cast<double>(n * m),
-        [&](Dim first, Dim last) { run(x + first * m, t + first * m, out + first * m, last - first, m, attrs.epsilon); });
+  share(n, 5.0 * ns_per_element * static_cast<double>(n * m), [&](Dim first, Dim last) {
+    run(x + first * m, t + first * m, out + first * m, last - first, m, attrs.epsilon);
+  });
 }
 
 template <class T>
@@ -208,10 +231,12 @@ void products_kernel(const KernelCall& call) {
   const Dim m = call.out.count();
   if (m == 0) return;
   const auto run = Widest<add_products<T>>::get();
-  const auto total = sums_of_pieces(call.in[0].count() / m, m, m, ns_per_element, [&](Dim first, Dim last, double* part) {
-    run(call.in[0].as<T>(), call.in[1].as<T>(), first, last, m, part);
-  });
-  std::transform(total.begin(), total.end(), call.out.as<T>(), [](double each) { return static_cast<T>(each); });
+  const auto total =
+      sums_of_pieces(call.in[0].count() / m, m, m, ns_per_element, [&](Dim first, Dim last, double* part) {
+        run(call.in[0].as<T>(), call.in[1].as<T>(), first, last, m, part);
+      });
+  std::transform(total.begin(), total.end(), call.out.as<T>(),
+                 [](double each) { return static_cast<T>(each); });
 }
 
 template <class T>
@@ -219,9 +244,11 @@ void scale_shift_kernel(const KernelCall& call) {
   const auto run = Widest<scale_shift_rows<T>>::get();
   const Dim m = call.in[1].count();
   if (call.out.count() == 0) return;
-  share(call.out.count() / m, ns_per_element * static_cast<double>(call.out.count()), [&](Dim first, Dim last) {
-    run(call.in[0].as<T>() + first * m, call.in[1].as<T>(), call.in[2].as<T>(), call.out.as<T>() + first * m, last - first, m);
-  });
+  share(call.out.count() / m, ns_per_element * static_cast<double>(call.out.count()),
+        [&](Dim first, Dim last) {
+          run(call.in[0].as<T>() + first * m, call.in[1].as<T>(), call.in[2].as<T>(),
+              call.out.as<T>() + first * m, last - first, m);
+        });
 }
 
 bool sums_columns(const InferArgs& args) {
@@ -229,7 +256,9 @@ bool sums_columns(const InferArgs& args) {
   return rank > 0 && args.as<ReduceAttrs>().axes == IntList::counting(rank - 1);
 }
 
-bool accepts(const InferArgs& args) { return direction(args.as<NormalizeAttrs>().axes, args.aval(0).shape.rank()).has_value(); }
+bool accepts(const InferArgs& args) {
+  return direction(args.as<NormalizeAttrs>().axes, args.aval(0).shape.rank()).has_value();
+}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex convolutions as matrix products: the windows of a few positions are laid out as rows (a patch matrix), and all channels of a group are one product.
-// Rows are taken in chunks that stay in the cache.
+// Complex convolutions as matrix products: the windows of a few positions are laid out as rows (a patch
+// matrix), and all channels of a group are one product. Rows are taken in chunks that stay in the cache.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/patches.hpp"
@@ -14,11 +14,13 @@ namespace {
 /// Rows of the patch matrix that are made at once: about 256 KiB.
 template <class T>
 Dim chunk_of(const Patches& patches) {
-  return std::clamp<Dim>((Dim{1} << 18) / static_cast<Dim>(sizeof(T)) / std::max<Dim>(patches.row_length(), 1), 16,
-                         std::max<Dim>(patches.n_rows(), 16));
+  return std::clamp<Dim>(
+      (Dim{1} << 18) / static_cast<Dim>(sizeof(T)) / std::max<Dim>(patches.row_length(), 1), 16,
+      std::max<Dim>(patches.n_rows(), 16));
 }
 
-// Operands: w of a group is [window · c, k of the group] inside [window · c, k], a column block; y likewise inside [rows, k].
+// Operands: w of a group is [window · c, k of the group] inside [window · c, k], a column block; y likewise
+// inside [rows, k].
 
 template <class T>
 void conv_kernel(const KernelCall& call) {
@@ -31,7 +33,8 @@ void conv_kernel(const KernelCall& call) {
     const Dim n = std::min(chunk, patches.n_rows() - first);
     for (int group = 0; group < attrs.groups; ++group) {
       patches.gather(call.in[0].as<T>(), group, first, n, rows.data());
-      gemm<T>({n, k_group, patches.row_length()}, {rows.data(), patches.row_length(), 1}, {call.in[1].as<T>() + group * k_group, k, 1},
+      gemm<T>({n, k_group, patches.row_length()}, {rows.data(), patches.row_length(), 1},
+              {call.in[1].as<T>() + group * k_group, k, 1},
               {call.out.as<T>() + first * k + group * k_group, k});
     }
   }
@@ -68,7 +71,8 @@ void conv_weights_kernel(const KernelCall& call) {
     for (int group = 0; group < attrs.groups; ++group) {
       patches.gather(call.in[0].as<T>(), group, first, n, rows.data());
       gemm<T>({patches.row_length(), k_group, n}, {rows.data(), 1, patches.row_length()},
-              {call.in[1].as<T>() + first * k + group * k_group, k, 1}, {call.out.as<T>() + group * k_group, k, Accumulate::yes});
+              {call.in[1].as<T>() + first * k + group * k_group, k, 1},
+              {call.out.as<T>() + group * k_group, k, Accumulate::yes});
     }
   }
 }
@@ -85,6 +89,8 @@ void register_for(OpTable& table) {
 
 }  // namespace
 
-void register_patch_convolution_kernels(OpTable& table) { register_for<std::complex<float>, std::complex<double>>(table); }
+void register_patch_convolution_kernels(OpTable& table) {
+  register_for<std::complex<float>, std::complex<double>>(table);
+}
 
 }  // namespace lodestone::engine::cpu_backend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling with the channels innermost: window after window is compared with the best so far, all channels at once.
+// Pooling with the channels innermost: window after window is compared with the best so far, all channels at
+// once.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -26,15 +27,16 @@ struct Axis {
 
 std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape& y) {
   const int n = x.rank() - 2;
-  const Triple extent = triple(x, 1, n, 1), positions = triple(y, 1, n, 1), window = triple(attrs.window, 0, n, 1),
-               stride = triple(attrs.stride, 0, n, 1), low = triple(attrs.low, 0, n, 0);
+  const Triple extent = triple(x, 1, n, 1), positions = triple(y, 1, n, 1),
+               window = triple(attrs.window, 0, n, 1), stride = triple(attrs.stride, 0, n, 1),
+               low = triple(attrs.low, 0, n, 0);
   std::array<Axis, 3> axes;
   for (std::size_t i = 0; i < 3; ++i) axes[i] = {extent[i], positions[i], window[i], stride[i], low[i]};
   return axes;
 }
 
-/// One output position: where each element of its window starts in x, and scratch of one element per channel. Winners are numbers of elements, as wide as
-/// T so that they vectorise alike.
+/// One output position: where each element of its window starts in x, and scratch of one element per channel.
+/// Winners are numbers of elements, as wide as T so that they vectorise alike.
 template <class T>
 struct Window {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -116,7 +118,8 @@ struct Run {
   void over(Dim first, Dim last) const {
     const auto [a, b, c] = axes_of(call.attrs_of<PoolAttrs>(), call.in[0].shape(), positions);
     const Dim channels = positions.back();
-    Window<T> window{call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
+    Window<T> window{
+        call.in[0].as<T>(), channels, {}, std::vector<T>(static_cast<std::size_t>(channels)), {}};
     window.winner.resize(static_cast<std::size_t>(channels));
     for (Dim at = first; at < last; ++at) {
       const auto [c0, c1] = c.range(at % c.positions);
@@ -126,7 +129,8 @@ struct Run {
       window.elements.clear();
       for (Dim i = a0; i < a1; ++i) {
         for (Dim j = b0; j < b1; ++j) {
-          for (Dim k = c0; k < c1; ++k) window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
+          for (Dim k = c0; k < c1; ++k)
+            window.elements.push_back((((item * a.extent + i) * b.extent + j) * c.extent + k) * channels);
         }
       }
       step(window, t + at * advance.t * channels, call.out.as<T>() + at * advance.out * channels);
@@ -135,8 +139,10 @@ struct Run {
   /// Windows may overlap: where they are written to, only items are independent.
   void all() const {
     if (positions.count() == 0) return;
-    const Dim n = positions.count() / positions.back(), of_item = n / positions[0], unit = advance.out == 0 ? of_item : 1;
-    share(n / unit, 0.5 * static_cast<double>(call.in[0].count()), [&](Dim first, Dim last) { over(first * unit, last * unit); });
+    const Dim n = positions.count() / positions.back(), of_item = n / positions[0],
+              unit = advance.out == 0 ? of_item : 1;
+    share(n / unit, 0.5 * static_cast<double>(call.in[0].count()),
+          [&](Dim first, Dim last) { over(first * unit, last * unit); });
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dot_general by BLAS: the axes of each operand are grouped into batch, free and summed; a group that is one stride is used where it lies, anything
-// else is packed first.
+// dot_general by BLAS: the axes of each operand are grouped into batch, free and summed; a group that is one
+// stride is used where it lies, anything else is packed first.
 #include "engine/backend/cpu/gemm.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
@@ -33,7 +33,8 @@ std::optional<Group> group_of(const Shape& shape, const Strides& strides, const 
   return group;
 }
 
-/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), or a packed copy of it.
+/// A stack of matrices with rows `rows` and columns `columns` (either may be the contiguous one), or a packed
+/// copy of it.
 template <class T>
 struct Operand {
   const T* data;
@@ -76,28 +77,32 @@ Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const 
   for (const Dim axis : rows) order.push_back(axis);
   for (const Dim axis : columns) order.push_back(axis);
   const Dim n_rows = extent_of(shape, rows), n_columns = extent_of(shape, columns);
-  Operand<T> result{nullptr, extent_of(shape, batch), n_rows, n_columns, n_rows * n_columns, n_columns, 1, {}};
+  Operand<T> result{nullptr, extent_of(shape, batch), n_rows, n_columns, n_rows * n_columns, n_columns, 1,
+                    {}};
   pack(result.packed, view, order);
   result.data = result.packed.data();
   return result;
 }
 
-/// Whether it is A B of two matrices as they are stored, and too small to be shared: then there is nothing to group.
+/// Whether it is A B of two matrices as they are stored, and too small to be shared: then there is nothing to
+/// group.
 bool is_small_product(const KernelCall& call) {
   const auto& attrs = call.attrs_of<DotAttrs>();
   const auto is_stored = [](const View& view) {
-    return view.shape().rank() == 2 && view.shape()[0] > 1 && view.shape()[1] > 1 && is_contiguous(view.shape(), *view.strides);
+    return view.shape().rank() == 2 && view.shape()[0] > 1 && view.shape()[1] > 1 &&
+           is_contiguous(view.shape(), *view.strides);
   };
   const auto is_only = [](const Axes& axes, Dim axis) { return axes.size() == 1 && axes[0] == axis; };
-  return is_stored(call.in[0]) && is_stored(call.in[1]) && is_only(attrs.contract_a, 1) && is_only(attrs.contract_b, 0) &&
-         call.out.shape()[0] < 128;
+  return is_stored(call.in[0]) && is_stored(call.in[1]) && is_only(attrs.contract_a, 1) &&
+         is_only(attrs.contract_b, 0) && call.out.shape()[0] < 128;
 }
 
 template <class T>
 void dot_kernel(const KernelCall& call) {
   if (is_small_product(call)) {
     const Dim rows = call.out.shape()[0], columns = call.out.shape()[1], summed = call.in[0].shape()[1];
-    return gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1}, {call.out.as<T>(), columns});
+    return gemm<T>({rows, columns, summed}, {call.in[0].as<T>(), summed, 1}, {call.in[1].as<T>(), columns, 1},
+                   {call.out.as<T>(), columns});
   }
   const auto& attrs = call.attrs_of<DotAttrs>();
   const Axes free_a = DotAttrs::free_axes(call.in[0].shape().rank(), attrs.contract_a, attrs.batch_a);
@@ -105,14 +110,16 @@ void dot_kernel(const KernelCall& call) {
   const Operand<T> a = operand<T>(call.in[0], attrs.batch_a, free_a, attrs.contract_a);
   const Operand<T> b = operand<T>(call.in[1], attrs.batch_b, attrs.contract_b, free_b);
   if (call.out.count() == 0) return;
-  // Rows are split by the shape alone: BLAS adds in another order for other numbers of rows, and the number of threads must not change a bit. Each piece
-  // costs BLAS another look at B, hence few of them.
+  // Rows are split by the shape alone: BLAS adds in another order for other numbers of rows, and the number
+  // of threads must not change a bit. Each piece costs BLAS another look at B, hence few of them.
   const double ns = 0.02 * static_cast<double>(a.rows * b.columns) * static_cast<double>(a.columns);
   const Dim pieces = std::clamp<Dim>(std::min(a.rows / 128, static_cast<Dim>(ns / least_shared_ns)), 1, 4);
   share(a.batch * pieces, ns * static_cast<double>(a.batch), [&](Dim begin, Dim end) {
     for (Dim i = begin; i < end; ++i) {
-      const Dim n = i / pieces, first = i % pieces * a.rows / pieces, last = (i % pieces + 1) * a.rows / pieces;
-      gemm<T>({last - first, b.columns, a.columns}, {a.data + n * a.batch_stride + first * a.row_stride, a.row_stride, a.column_stride},
+      const Dim n = i / pieces, first = i % pieces * a.rows / pieces,
+                last = (i % pieces + 1) * a.rows / pieces;
+      gemm<T>({last - first, b.columns, a.columns},
+              {a.data + n * a.batch_stride + first * a.row_stride, a.row_stride, a.column_stride},
               {b.data + n * b.batch_stride, b.row_stride, b.column_stride},
               {call.out.as<T>() + (n * a.rows + first) * b.columns, b.columns});
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random bits: blocks of Philox side by side in the lanes of a vector.
+#include "engine/core/random.hpp"
+
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
-#include "engine/core/random.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
@@ -18,7 +19,8 @@ namespace {
 constexpr std::int64_t n_blocks = 64;  // computed at once
 using Words = std::array<std::uint32_t, 4 * n_blocks>;
 
-[[gnu::always_inline]] inline void fill_blocks(Words& words, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
+[[gnu::always_inline]] inline void fill_blocks(Words& words, std::uint64_t seed, std::uint64_t stream,
+                                               std::uint64_t first) {
   for (std::size_t i = 0; i < n_blocks; ++i) {
     const auto block = core::philox4x32(core::philox_counter(first + i, stream), core::philox_key(seed));
     for (std::size_t k = 0; k < 4; ++k) words[4 * i + k] = block[k];
@@ -34,10 +36,12 @@ void fill(T* out, std::int64_t n, const std::uint64_t* key) {
   Words words;
   for (std::uint64_t block = key[2] / per_block; n > 0; block += n_blocks, skipped = 0) {
     blocks(words, key[0], key[1], block);
-    const std::int64_t count = std::min<std::int64_t>(n, n_blocks * static_cast<std::int64_t>(per_block) - skipped);
+    const std::int64_t count =
+        std::min<std::int64_t>(n, n_blocks * static_cast<std::int64_t>(per_block) - skipped);
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(skipped + i);
-      out[i] = sizeof(T) == 4 ? static_cast<T>(words[at]) : static_cast<T>(words[2 * at] | std::uint64_t{words[2 * at + 1]} << 32);
+      out[i] = sizeof(T) == 4 ? static_cast<T>(words[at])
+                              : static_cast<T>(words[2 * at] | std::uint64_t{words[2 * at + 1]} << 32);
     }
     out += count;
     n -= count;
@@ -81,10 +85,14 @@ void quantile_kernel(const KernelCall& call) {
 }  // namespace
 
 void register_random_kernels(OpTable& table) {
-  table.at("random_bits").with_kernel(Backend::processor, DType::u64, {"cpu.philox", random_bits_kernel, true});
-  table.at("random_permutation").with_kernel(Backend::processor, DType::u64, {"cpu.philox", permutation_kernel, true});
-  table.at("normal_quantile").with_kernel(Backend::processor, DType::f32, {"cpu.rows", quantile_kernel<float>, true, true});
-  table.at("normal_quantile").with_kernel(Backend::processor, DType::f64, {"cpu.rows", quantile_kernel<double>, true, true});
+  table.at("random_bits")
+      .with_kernel(Backend::processor, DType::u64, {"cpu.philox", random_bits_kernel, true});
+  table.at("random_permutation")
+      .with_kernel(Backend::processor, DType::u64, {"cpu.philox", permutation_kernel, true});
+  table.at("normal_quantile")
+      .with_kernel(Backend::processor, DType::f32, {"cpu.rows", quantile_kernel<float>, true, true});
+  table.at("normal_quantile")
+      .with_kernel(Backend::processor, DType::f64, {"cpu.rows", quantile_kernel<double>, true, true});
 }
 
 }  // namespace lodestone::engine::cpu_backend

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and extrema over any axes. Every output is a row of its own, summed in 16 lanes and blocks of fixed size that are combined in pairs; or outputs lie
-// side by side and rows of them are combined, sums of floats by sums.hpp. Either way the same bits on every vector width and number of threads.
+// Sums and extrema over any axes. Every output is a row of its own, summed in 16 lanes and blocks of fixed
+// size that are combined in pairs; or outputs lie side by side and rows of them are combined, sums of floats
+// by sums.hpp. Either way the same bits on every vector width and number of threads.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/sums.hpp"
@@ -30,7 +31,8 @@ std::vector<Loop> loops_of(const KernelCall& call) {
   int kept = 0;
   for (int axis = 0; axis < call.in[0].shape().rank(); ++axis) {
     const bool is_reduced = reduced.contains(axis);
-    const Loop loop{call.in[0].shape()[axis], (*call.in[0].strides)[axis], is_reduced ? 0 : (*call.out.strides)[kept]};
+    const Loop loop{call.in[0].shape()[axis], (*call.in[0].strides)[axis],
+                    is_reduced ? 0 : (*call.out.strides)[kept]};
     kept += is_reduced ? 0 : 1;
     if (loop.extent == 1) continue;
     const bool same_kind = !loops.empty() && (loops.back().out == 0) == (loop.out == 0);
@@ -70,7 +72,8 @@ template <class Combine, class T>
 
 /// Rows one after another, each into one element of the output.
 template <class Combine, class T>
-[[gnu::always_inline]] inline void combine_short_rows(T* out, const Loop& rows, const T* x, const Loop& along) {
+[[gnu::always_inline]] inline void combine_short_rows(T* out, const Loop& rows, const T* x,
+                                                      const Loop& along) {
   const Combine combine;
   for (std::int64_t r = 0; r < rows.extent; ++r) {
     T& to = out[r * rows.out];
@@ -89,17 +92,21 @@ template <class Combine, class T>
 
 /// Columns of rows that start `step` apart.
 template <class T>
-[[gnu::always_inline]] inline void add_columns_of(const T* x, Dim step, Dim first, Dim last, Dim m, double* total) {
+[[gnu::always_inline]] inline void add_columns_of(const T* x, Dim step, Dim first, Dim last, Dim m,
+                                                  double* total) {
   add_columns<T>(
-      first, last, step, m, total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
+      first, last, step, m,
+      total, [x](auto load, Dim at, Dim) __attribute__((always_inline)) { return load(x + at); });
 }
 
 /// A whole row: blocks combined in pairs.
 template <class Combine, class T>
-T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, std::int64_t n, std::int64_t stride) {
+T combine_row(T (*of_block)(const T*, std::int64_t, std::int64_t), const T* x, std::int64_t n,
+              std::int64_t stride) {
   if (n <= block) return of_block(x, n, stride);
   const std::int64_t half = (n / block + 1) / 2 * block;
-  return Combine{}(combine_row<Combine>(of_block, x, half, stride), combine_row<Combine>(of_block, x + half * stride, n - half, stride));
+  return Combine{}(combine_row<Combine>(of_block, x, half, stride),
+                   combine_row<Combine>(of_block, x + half * stride, n - half, stride));
 }
 
 /// A row so long that threads share its pieces.
@@ -112,12 +119,14 @@ T combine_long_row(const T* x, std::int64_t n, std::int64_t stride) {
   std::vector<T> parts(static_cast<std::size_t>(pieces));
   share(pieces, ns_per_element * static_cast<double>(n), [&](Dim first, Dim last) {
     for (Dim p = first; p < last; ++p)
-      parts[static_cast<std::size_t>(p)] = combine_row<Combine>(of_block, x + p * piece * stride, std::min(piece, n - p * piece), stride);
+      parts[static_cast<std::size_t>(p)] =
+          combine_row<Combine>(of_block, x + p * piece * stride, std::min(piece, n - p * piece), stride);
   });
   return combine_row<Combine>(of_block, parts.data(), pieces, 1);
 }
 
-/// The loops of a reduction: over outputs one by one, over what is reduced into each, and, with 1 element or more, over outputs side by side.
+/// The loops of a reduction: over outputs one by one, over what is reduced into each, and, with 1 element or
+/// more, over outputs side by side.
 struct Plan {
   std::vector<Loop> outputs, reduced;
   std::int64_t columns = 0;
@@ -162,7 +171,8 @@ struct Part<std::complex<T>> {
   using type = T;
 };
 template <class Combine, class T>
-inline constexpr bool sums_floats = std::is_same_v<Combine, scalar::Add>&& std::is_floating_point_v<typename Part<T>::type>;
+inline constexpr bool sums_floats =
+    std::is_same_v<Combine, scalar::Add>&& std::is_floating_point_v<typename Part<T>::type>;
 
 /// Sums of floats side by side, complex ones as two; the last loop of those reduced is the kernel's.
 template <class T>
@@ -176,15 +186,17 @@ void sum_columns(const Plan& plan, const T* x, T* out) {
   std::vector<double> totals;
   walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
     const Real* from = reinterpret_cast<const Real*>(x + in);
-    auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element,
-                               [&](Dim first, Dim last, double* total) { run(from, parts * rows.in, first, last, m, total); });
+    auto sums = sums_of_pieces(rows.extent, m, m, ns_per_element, [&](Dim first, Dim last, double* total) {
+      run(from, parts * rows.in, first, last, m, total);
+    });
     if (totals.empty()) {
       totals = std::move(sums);
     } else {
       std::transform(sums.begin(), sums.end(), totals.begin(), totals.begin(), std::plus<>());
     }
   });
-  std::transform(totals.begin(), totals.end(), reinterpret_cast<Real*>(out), [](double each) { return static_cast<Real>(each); });
+  std::transform(totals.begin(), totals.end(), reinterpret_cast<Real*>(out),
+                 [](double each) { return static_cast<Real>(each); });
 }
 
 /// Extrema and sums of integers side by side.
@@ -195,7 +207,8 @@ void combine_columns(const Plan& plan, const T* x, T* out) {
   const auto run = Widest<combine_rows<Combine, T>>::get();
   const double ns = ns_per_element * static_cast<double>(count_of(plan.reduced) * plan.columns);
   share(plan.columns, ns, [&](Dim first, Dim last) {
-    walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) { run(out + first, rows, x + in + first, last - first); });
+    walk(outer, 0, count_of(outer),
+         [&](std::int64_t in, std::int64_t) { run(out + first, rows, x + in + first, last - first); });
   });
 }
 
@@ -205,7 +218,8 @@ T combine_all(const Plan& plan, const T* x, T start) {
   using Real = typename Part<T>::type;
   const std::span outer(plan.reduced.data(), plan.reduced.size() - 1);
   const Loop row = plan.reduced.back();
-  using Wide = std::conditional_t<!sums_floats<Combine, T>, T, std::conditional_t<std::is_same_v<T, Real>, double, std::complex<double>>>;
+  using Wide = std::conditional_t<!sums_floats<Combine, T>, T,
+                                  std::conditional_t<std::is_same_v<T, Real>, double, std::complex<double>>>;
   auto total = static_cast<Wide>(start);
   walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t) {
     total = Combine{}(total, static_cast<Wide>(combine_long_row<Combine>(x + in, row.extent, row.in)));
@@ -221,14 +235,16 @@ void reduce(const KernelCall& call, T start) {
   if (call.in[0].count() == 0) return;
   const Plan plan = plan_of(call);
   const double ns = ns_per_element * static_cast<double>(call.in[0].count());
-  const bool in_rows = plan.columns == 0 && plan.reduced.size() == 1 && plan.reduced[0].extent <= block && !plan.outputs.empty();
+  const bool in_rows = plan.columns == 0 && plan.reduced.size() == 1 && plan.reduced[0].extent <= block &&
+                       !plan.outputs.empty();
   if (in_rows) {
     const std::span outer(plan.outputs.data(), plan.outputs.size() - 1);
     const Loop rows = plan.outputs.back();
     const auto run = Widest<combine_short_rows<Combine, T>>::get();
     walk(outer, 0, count_of(outer), [&](std::int64_t in, std::int64_t to) {
       share(rows.extent, ns / static_cast<double>(count_of(outer)), [&](Dim first, Dim last) {
-        run(out + to + first * rows.out, {last - first, rows.in, rows.out}, x + in + first * rows.in, plan.reduced[0]);
+        run(out + to + first * rows.out, {last - first, rows.in, rows.out}, x + in + first * rows.in,
+            plan.reduced[0]);
       });
     });
     return;
@@ -253,7 +269,8 @@ void sum_kernel(const KernelCall& call) {
 template <class T>
 void max_kernel(const KernelCall& call) {
   using Limits = std::numeric_limits<T>;
-  reduce<scalar::Maximum, T>(call, Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
+  reduce<scalar::Maximum, T>(call,
+                             Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
 }
 template <class T>
 void min_kernel(const KernelCall& call) {
@@ -268,7 +285,8 @@ void register_reduction_kernels(OpTable& table) {
     const auto dtype = static_cast<DType>(i);
     core::visit_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
-      if constexpr (!std::is_same_v<T, bool>) table.at("sum").with_kernel(Backend::processor, dtype, {"cpu.rows", sum_kernel<T>});
+      if constexpr (!std::is_same_v<T, bool>)
+        table.at("sum").with_kernel(Backend::processor, dtype, {"cpu.rows", sum_kernel<T>});
       if constexpr (!scalar::is_complex_v<T> && !std::is_same_v<T, bool>) {
         table.at("max").with_kernel(Backend::processor, dtype, {"cpu.rows", max_kernel<T>});
         table.at("min").with_kernel(Backend::processor, dtype, {"cpu.rows", min_kernel<T>});

@@ -8,18 +8,21 @@
 
 namespace lodestone::engine::cpu_backend {
 
-/// Waking a thread takes some ten microseconds: work that takes fewer than this many nanoseconds stays on one.
+/// Waking a thread takes some ten microseconds: work that takes fewer than this many nanoseconds stays on
+/// one.
 inline constexpr double least_shared_ns = 2e5;
 /// A piece of work is worth this many.
 inline constexpr double least_piece_ns = 5e4;
 
-/// part(first, last) over [0, n), on the threads there are where the work (about `ns` nanoseconds on one) is worth it. How [0, n) is split depends on the
-/// number of threads, so parts must not know of each other: what they compute must be the same however it is split.
+/// part(first, last) over [0, n), on the threads there are where the work (about `ns` nanoseconds on one) is
+/// worth it. How [0, n) is split depends on the number of threads, so parts must not know of each other: what
+/// they compute must be the same however it is split.
 template <class Part>
 void share(Dim n, double ns, Part&& part) {
   const Dim threads = core::threads();
   if (threads == 1 || n < 2 || ns < least_shared_ns) return part(Dim{0}, n);
-  const Dim pieces = std::min<Dim>({n, 4 * threads, static_cast<Dim>(ns / least_piece_ns)});  // more than threads: one may be late
+  const Dim pieces = std::min<Dim>(
+      {n, 4 * threads, static_cast<Dim>(ns / least_piece_ns)});  // more than threads: one may be late
   core::parallel_for(pieces, [&](std::ptrdiff_t i) { part(n * i / pieces, n * (i + 1) / pieces); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax and log_softmax over the last axis, a row at a time while it lies in cache. Maxima and sums in 16 lanes combined in pairs: the same bits on
-// every vector width.
+// softmax and log_softmax over the last axis, a row at a time while it lies in cache. Maxima and sums in 16
+// lanes combined in pairs: the same bits on every vector width.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/sums.hpp"
@@ -19,11 +19,14 @@ template <Form form, class T>
   const auto add = [](T a, T b) __attribute__((always_inline)) { return a + b; };
   for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T largest = in_lanes(
-        n, -std::numeric_limits<T>::infinity(), larger, [x](std::int64_t i) __attribute__((always_inline)) { return x[i]; });
+        n, -std::numeric_limits<T>::infinity(),
+        larger, [x](std::int64_t i) __attribute__((always_inline)) { return x[i]; });
     const T shift = largest - largest == T(0) ? largest : T(0);
     for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? vmath::exp(x[i] - shift) : x[i] - shift;
     const T total = in_lanes(
-        n, T(0), add, [y](std::int64_t i) __attribute__((always_inline)) { return form == Form::plain ? y[i] : vmath::exp(y[i]); });
+        n, T(0), add, [y](std::int64_t i) __attribute__((always_inline)) {
+          return form == Form::plain ? y[i] : vmath::exp(y[i]);
+        });
     const T log_total = form == Form::plain ? T(0) : vmath::log(total);
     for (std::int64_t i = 0; i < n; ++i) y[i] = form == Form::plain ? y[i] / total : y[i] - log_total;
   }
@@ -34,17 +37,23 @@ void softmax_kernel(const KernelCall& call) {
   const std::int64_t n = call.out.shape().back();
   const auto rows = Widest<softmax_rows<form, T>>::get();
   share(call.out.count() / n, (form == Form::plain ? 2.0 : 4.0) * static_cast<double>(call.out.count()),
-        [&](Dim first, Dim last) { rows(call.in[0].as<T>() + first * n, call.out.as<T>() + first * n, last - first, n); });
+        [&](Dim first, Dim last) {
+          rows(call.in[0].as<T>() + first * n, call.out.as<T>() + first * n, last - first, n);
+        });
 }
 
 }  // namespace
 
 void register_softmax_kernels(OpTable& table) {
   OpInfo &plain = table.at("softmax"), &logarithm = table.at("log_softmax");
-  plain.with_kernel(Backend::processor, DType::f32, {"cpu.rows", softmax_kernel<Form::plain, float>, true, true});
-  plain.with_kernel(Backend::processor, DType::f64, {"cpu.rows", softmax_kernel<Form::plain, double>, true, true});
-  logarithm.with_kernel(Backend::processor, DType::f32, {"cpu.rows", softmax_kernel<Form::logarithm, float>, true, true});
-  logarithm.with_kernel(Backend::processor, DType::f64, {"cpu.rows", softmax_kernel<Form::logarithm, double>, true, true});
+  plain.with_kernel(Backend::processor, DType::f32,
+                    {"cpu.rows", softmax_kernel<Form::plain, float>, true, true});
+  plain.with_kernel(Backend::processor, DType::f64,
+                    {"cpu.rows", softmax_kernel<Form::plain, double>, true, true});
+  logarithm.with_kernel(Backend::processor, DType::f32,
+                        {"cpu.rows", softmax_kernel<Form::logarithm, float>, true, true});
+  logarithm.with_kernel(Backend::processor, DType::f64,
+                        {"cpu.rows", softmax_kernel<Form::logarithm, double>, true, true});
 }
 
 }  // namespace lodestone::engine::cpu_backend

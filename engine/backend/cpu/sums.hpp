@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums whose order follows from the shape alone: the same bits on every instruction set and number of threads.
+// Sums whose order follows from the shape alone: the same bits on every instruction set and number of
+// threads.
 #pragma once
 
 #include "engine/backend/cpu/share.hpp"
@@ -27,12 +28,14 @@ struct Elements {
   }
 };
 
-/// Sums of a column are taken over this many rows in the working precision, every fourth row by itself, and those sums in double.
+/// Sums of a column are taken over this many rows in the working precision, every fourth row by itself, and
+/// those sums in double.
 inline constexpr Dim rows_at_once = 64;
 
 /// Columns j … j + `Load`'s number − 1 of rows first … last − 1.
 template <class T, class Load, class Term>
-[[gnu::always_inline]] inline void add_rows(Dim first, Dim last, Dim step, Dim j, double* total, const Term& term) {
+[[gnu::always_inline]] inline void add_rows(Dim first, Dim last, Dim step, Dim j, double* total,
+                                            const Term& term) {
   using Sum = decltype(term(Load{}, Dim{0}, Dim{0}));
   constexpr Load load;
   Sum a{}, b{}, c{}, d{};
@@ -49,13 +52,15 @@ template <class T, class Load, class Term>
   const Sum sum = (a + b) + (c + d);
   T parts[sizeof(Sum) / sizeof(T)];
   __builtin_memcpy(parts, &sum, sizeof sum);
-  for (std::size_t k = 0; k < sizeof(Sum) / sizeof(T); ++k) total[static_cast<std::size_t>(j) + k] += static_cast<double>(parts[k]);
+  for (std::size_t k = 0; k < sizeof(Sum) / sizeof(T); ++k)
+    total[static_cast<std::size_t>(j) + k] += static_cast<double>(parts[k]);
 }
 
-/// total[j] += Σ term(load, i · step + j, j) over rows i of m columns, from `first`, a multiple of `rows_at_once`, to `last` − 1. A term takes elements, or
-/// vectors of them, by load(pointer).
+/// total[j] += Σ term(load, i · step + j, j) over rows i of m columns, from `first`, a multiple of
+/// `rows_at_once`, to `last` − 1. A term takes elements, or vectors of them, by load(pointer).
 template <class T, class Term>
-[[gnu::always_inline]] inline void add_columns(Dim first, Dim last, Dim step, Dim m, double* total, const Term& term) {
+[[gnu::always_inline]] inline void add_columns(Dim first, Dim last, Dim step, Dim m, double* total,
+                                               const Term& term) {
   constexpr Dim wide = 64 / sizeof(T), narrow = 16 / sizeof(T);
   for (Dim from = first; from < last; from += rows_at_once) {
     const Dim to = std::min(from + rows_at_once, last);
@@ -66,8 +71,8 @@ template <class T, class Term>
   }
 }
 
-/// part(first, last, total) adds what rows first … last − 1 give to `n_totals` sums, which come back: long sums are made of pieces that threads share.
-/// m: columns, of which a row has elements; ns: per element.
+/// part(first, last, total) adds what rows first … last − 1 give to `n_totals` sums, which come back: long
+/// sums are made of pieces that threads share. m: columns, of which a row has elements; ns: per element.
 template <class Part>
 [[nodiscard]] std::vector<double> sums_of_pieces(Dim n, Dim m, Dim n_totals, double ns, Part&& part) {
   constexpr Dim elements_of_piece = 1 << 16;
@@ -75,10 +80,12 @@ template <class Part>
   const Dim pieces = std::max<Dim>((n + rows - 1) / rows, 1);
   std::vector<double> totals(static_cast<std::size_t>(pieces * n_totals));
   share(pieces, ns * static_cast<double>(n * m), [&](Dim begin, Dim end) {
-    for (Dim p = begin; p < end; ++p) part(p * rows, std::min((p + 1) * rows, n), totals.data() + p * n_totals);
+    for (Dim p = begin; p < end; ++p)
+      part(p * rows, std::min((p + 1) * rows, n), totals.data() + p * n_totals);
   });
   for (Dim p = 1; p < pieces; ++p) {
-    for (Dim k = 0; k < n_totals; ++k) totals[static_cast<std::size_t>(k)] += totals[static_cast<std::size_t>(p * n_totals + k)];
+    for (Dim k = 0; k < n_totals; ++k)
+      totals[static_cast<std::size_t>(k)] += totals[static_cast<std::size_t>(p * n_totals + k)];
   }
   totals.resize(static_cast<std::size_t>(n_totals));
   return totals;

@@ -71,7 +71,8 @@ template <class T, int bytes, int rows, int vectors>
 [[gnu::always_inline]] inline void all_window_rows(const Windows<T>& windows) {
   Dim row = 0;
   for (; row + rows <= windows.n_rows; row += rows) window_rows<T, bytes, rows, vectors>(windows, row);
-  for (; row + rows / 2 <= windows.n_rows; row += rows / 2) window_rows<T, bytes, rows / 2, vectors>(windows, row);
+  for (; row + rows / 2 <= windows.n_rows; row += rows / 2)
+    window_rows<T, bytes, rows / 2, vectors>(windows, row);
   for (; row < windows.n_rows; ++row) window_rows<T, bytes, 1, vectors>(windows, row);
 }
 
@@ -95,7 +96,8 @@ template <class T, int bytes, int rows, int vectors>
   for (Dim a = 0; a < outer.lines[0]; ++a) {
     for (Dim b = 0; b < outer.lines[1]; ++b) {
       for (Dim c = 0; c < outer.lines[2]; ++c) {
-        const T* x = outer.x + a * outer.line_steps[0] + b * outer.line_steps[1] + c * outer.line_steps[2] + first;
+        const T* x =
+            outer.x + a * outer.line_steps[0] + b * outer.line_steps[1] + c * outer.line_steps[2] + first;
         for (Dim s = 0; s < outer.n_terms; ++s, x += outer.x_step, y += outer.y_step) tile.add(x, 1, y);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small products that stay in registers: what direct convolutions consist of. Sums run over their terms in order, whatever the vector width, so results
-// differ between instruction sets only by fused multiply-adds.
+// Small products that stay in registers: what direct convolutions consist of. Sums run over their terms in
+// order, whatever the vector width, so results differ between instruction sets only by fused multiply-adds.
 #pragma once
 
 #include "engine/backend/cpu/isa.hpp"
@@ -10,10 +10,12 @@
 
 namespace lodestone::engine::cpu_backend {
 
-/// Columns of a tile: two vectors of the widest instruction set in use. Operands B are packed to rows of this length, zeros at the end.
+/// Columns of a tile: two vectors of the widest instruction set in use. Operands B are packed to rows of this
+/// length, zeros at the end.
 [[nodiscard]] Dim tile_columns(DType dtype);
 
-/// out[m][j] = Σ_taps Σ_s x[m · row_step + tap + s] · w[tap's number][s][j]: some rows of a product whose left side is windows of one array.
+/// out[m][j] = Σ_taps Σ_s x[m · row_step + tap + s] · w[tap's number][s][j]: some rows of a product whose
+/// left side is windows of one array.
 template <class T>
 struct Windows {
   const T* x;
@@ -27,7 +29,8 @@ struct Windows {
 template <class T>
 void multiply_windows(const Windows<T>& windows);
 
-/// out[i][j] += Σ_lines Σ_s x[line · line_step + s · x_step + i] · y[line, s][j], i < n_rows: what positions give to the weights of one window element.
+/// out[i][j] += Σ_lines Σ_s x[line · line_step + s · x_step + i] · y[line, s][j], i < n_rows: what positions
+/// give to the weights of one window element.
 template <class T>
 struct Outer {
   const T* x;

@@ -15,7 +15,8 @@ template <class T>
 struct Blend {
   T keep, take;
   explicit Blend(const KernelCall& call)
-      : keep(static_cast<T>(1.0 - call.attrs_of<BlendAttrs>().weight)), take(static_cast<T>(call.attrs_of<BlendAttrs>().weight)) {}
+      : keep(static_cast<T>(1.0 - call.attrs_of<BlendAttrs>().weight)),
+        take(static_cast<T>(call.attrs_of<BlendAttrs>().weight)) {}
   [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
     for (Dim i = first; i < last; ++i) out[i] = keep * in[0][i] + take * in[1][i];
   }
@@ -29,12 +30,14 @@ struct AdamStep {
         scale(static_cast<T>(call.attrs_of<AdamAttrs>().scale)),
         epsilon(static_cast<T>(call.attrs_of<AdamAttrs>().epsilon)) {}
   [[gnu::always_inline]] inline void run(std::array<const T*, 3> in, T* out, Dim first, Dim last) const {
-    for (Dim i = first; i < last; ++i) out[i] = in[0][i] - rate * in[1][i] / (std::sqrt(in[2][i] * scale) + epsilon);
+    for (Dim i = first; i < last; ++i)
+      out[i] = in[0][i] - rate * in[1][i] / (std::sqrt(in[2][i] * scale) + epsilon);
   }
 };
 
 template <class T, class Pass>
-[[gnu::always_inline]] inline void part(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first, Dim last) {
+[[gnu::always_inline]] inline void part(const Pass& pass, std::array<const T*, 3> in, T* out, Dim first,
+                                        Dim last) {
   pass.run(in, out, first, last);
 }
 
@@ -50,8 +53,10 @@ void kernel(const KernelCall& call) {
 
 template <class T>
 void register_for(OpTable& table) {
-  table.at("blend").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, Blend<T>>, true, true});
-  table.at("adam_step").with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, AdamStep<T>>, true, true});
+  table.at("blend").with_kernel(Backend::processor, core::dtype_of<T>,
+                                {"cpu.pass", kernel<T, Blend<T>>, true, true});
+  table.at("adam_step")
+      .with_kernel(Backend::processor, core::dtype_of<T>, {"cpu.pass", kernel<T, AdamStep<T>>, true, true});
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ template <class T>
 void recurrence_loop(const KernelCall& call) {
   typename scalar::Wider<T>::type y{};
   for_each_line(call, [&](const IntList& at, Dim k) {
-    const auto a = static_cast<decltype(y)>(element<T>(call.in[0], at)), b = static_cast<decltype(y)>(element<T>(call.in[1], at));
+    const auto a = static_cast<decltype(y)>(element<T>(call.in[0], at)),
+               b = static_cast<decltype(y)>(element<T>(call.in[1], at));
     y = k == 0 ? b : scalar::Add{}(scalar::Multiply{}(a, y), b);
     element<T>(call.out, at) = static_cast<T>(y);
   });
@@ -51,7 +52,8 @@ void recurrence_loop(const KernelCall& call) {
 
 void register_reference_cumulative(OpTable& table) {
   for_each_accumulation([&]<class Step, class... T>(std::string_view name) {
-    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", scan_loop<Step, T>}), ...);
+    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", scan_loop<Step, T>}),
+     ...);
   });
   OpInfo& row = table.at("linear_recurrence");
   row.with_kernel(Backend::reference, DType::f32, {"reference", recurrence_loop<float>});

@@ -15,10 +15,12 @@ using reference::element;
 using reference::indices_of;
 
 Dim index_at(const View& index, const IntList& at) {
-  return index.aval->dtype == DType::i32 ? element<std::int32_t>(index, at) : element<std::int64_t>(index, at);
+  return index.aval->dtype == DType::i32 ? element<std::int32_t>(index, at)
+                                         : element<std::int64_t>(index, at);
 }
 
-/// For the indices of an element of what `gather` gives (`taken`): where it stands among the indices, and where in x.
+/// For the indices of an element of what `gather` gives (`taken`): where it stands among the indices, and
+/// where in x.
 struct Places {
   IntList index, x;
 };
@@ -37,7 +39,8 @@ Places places_of(const IntList& taken, const View& index, const KernelCall& call
 template <class T>
 void gather_loop(const KernelCall& call) {
   for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] = element<T>(call.in[0], places_of(indices_of(i, call.out.shape()), call.in[1], call).x);
+    call.out.as<T>()[i] =
+        element<T>(call.in[0], places_of(indices_of(i, call.out.shape()), call.in[1], call).x);
 }
 
 template <class T>

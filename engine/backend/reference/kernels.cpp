@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op by plain loops over all elements: what the fast kernels are compared with, and what runs where there is none.
+// Every op by plain loops over all elements: what the fast kernels are compared with, and what runs where
+// there is none.
 #include "engine/backend/elementwise_kernels.hpp"
-#include "engine/backend/reference/strided.hpp"
 #include "engine/backend/reference/families.hpp"
+#include "engine/backend/reference/strided.hpp"
 #include "engine/backend/register.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/graph/stored.hpp"
@@ -34,7 +35,8 @@ void binary_loop(const KernelCall& call) {
   using Wide = typename scalar::Wider<T>::type;
   for (std::int64_t i = 0; i < call.out.count(); ++i) {
     const IntList indices = indices_of(i, call.out.shape());
-    const auto a = static_cast<Wide>(element<T>(call.in[0], indices)), b = static_cast<Wide>(element<T>(call.in[1], indices));
+    const auto a = static_cast<Wide>(element<T>(call.in[0], indices)),
+               b = static_cast<Wide>(element<T>(call.in[1], indices));
     call.out.as<Out>()[i] = static_cast<Out>(Function{}(a, b));
   }
 }
@@ -44,11 +46,15 @@ struct ReferenceLoops {
   template <class Function, class... T>
   void unary(std::string_view name) const {
     if (table.at(name).decompose) return;  // the decomposition is its reference
-    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", unary_loop<Function, T>}), ...);
+    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>,
+                                {"reference", unary_loop<Function, T>}),
+     ...);
   }
   template <class Function, class... T>
   void binary(std::string_view name) const {
-    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>, {"reference", binary_loop<Function, T>}), ...);
+    (table.at(name).with_kernel(Backend::reference, core::dtype_of<T>,
+                                {"reference", binary_loop<Function, T>}),
+     ...);
   }
 };
 
@@ -56,7 +62,8 @@ void cast_loop(const KernelCall& call) {
   core::visit_stored_dtype(call.in[0].aval->dtype, [&](auto from) {
     core::visit_stored_dtype(call.out.aval->dtype, [&](auto to) {
       for (std::int64_t i = 0; i < call.out.count(); ++i)
-        call.out.as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(element<decltype(from)>(call.in[0], indices_of(i, call.out.shape())));
+        call.out.as<decltype(to)>()[i] = scalar::Cast<decltype(to)>{}(
+            element<decltype(from)>(call.in[0], indices_of(i, call.out.shape())));
     });
   });
 }
@@ -90,7 +97,8 @@ void reduce_loop(const KernelCall& call, Combine combine, bool from_zero) {
     total = seen[static_cast<std::size_t>(at)] ? static_cast<Wide>(combine(total, x)) : x;
     seen[static_cast<std::size_t>(at)] = true;
   }
-  for (std::int64_t i = 0; i < call.out.count(); ++i) call.out.as<T>()[i] = static_cast<T>(totals[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < call.out.count(); ++i)
+    call.out.as<T>()[i] = static_cast<T>(totals[static_cast<std::size_t>(i)]);
 }
 
 template <class T>
@@ -132,7 +140,8 @@ void concatenate_loop(const KernelCall& call) {
       IntList indices = indices_of(i, part.shape());
       const std::byte* from = part.data + offset_of(indices, *part.strides) * static_cast<std::int64_t>(size);
       indices[axis] += first;
-      std::memcpy(call.out.data + offset_of(indices, *call.out.strides) * static_cast<std::int64_t>(size), from, size);
+      std::memcpy(call.out.data + offset_of(indices, *call.out.strides) * static_cast<std::int64_t>(size),
+                  from, size);
     }
     first += part.shape()[axis];
   }
@@ -155,7 +164,8 @@ void dot_loop(const KernelCall& call) {
       of_b[static_cast<int>(attrs.batch_b[n])] = out[n];
     }
     for (int n = 0; n < free_a.size(); ++n) of_a[static_cast<int>(free_a[n])] = out[n_batch + n];
-    for (int n = 0; n < free_b.size(); ++n) of_b[static_cast<int>(free_b[n])] = out[n_batch + free_a.size() + n];
+    for (int n = 0; n < free_b.size(); ++n)
+      of_b[static_cast<int>(free_b[n])] = out[n_batch + free_a.size() + n];
     T sum(0);
     for (std::int64_t k = 0; k < summed.count(); ++k) {
       const IntList along = indices_of(k, summed);
@@ -172,12 +182,14 @@ void dot_loop(const KernelCall& call) {
 /// Where the elements have gaps a reshape is a row-major copy, of which the new shape is a view.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
-  copy.kernel(call.in[0].aval->dtype).run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
+  copy.kernel(call.in[0].aval->dtype)
+      .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
 }
 
 void for_dtypes(OpTable& table, std::string_view name, DTypes dtypes, void (*run)(const KernelCall&)) {
   for (int i = 0; i < core::n_dtypes; ++i) {
-    if (dtypes.contains(static_cast<DType>(i))) table.at(name).with_kernel(Backend::reference, static_cast<DType>(i), {"reference", run});
+    if (dtypes.contains(static_cast<DType>(i)))
+      table.at(name).with_kernel(Backend::reference, static_cast<DType>(i), {"reference", run});
   }
 }
 

@@ -52,7 +52,8 @@ void cholesky_loop(const KernelCall& call) {
       for (Dim j = 0; j <= i; ++j) {
         Wide rest = a(i, j);
         for (Dim k = 0; k < j; ++k) rest -= at(i, k) * conjugate(at(j, k));
-        at(i, j) = i == j ? Wide(std::sqrt(checked_pivot(std::real(rest), j, number, call))) : rest / at(j, j);
+        at(i, j) =
+            i == j ? Wide(std::sqrt(checked_pivot(std::real(rest), j, number, call))) : rest / at(j, j);
       }
     }
     for (Dim i = 0; i < n; ++i) {
@@ -91,7 +92,8 @@ void solve_loop(const KernelCall& call) {
 void register_reference_linalg(OpTable& table) {
   const auto put = [&]<class T>(T) {
     table.at("cholesky").with_kernel(Backend::reference, core::dtype_of<T>, {"reference", cholesky_loop<T>});
-    table.at("triangular_solve").with_kernel(Backend::reference, core::dtype_of<T>, {"reference", solve_loop<T>});
+    table.at("triangular_solve")
+        .with_kernel(Backend::reference, core::dtype_of<T>, {"reference", solve_loop<T>});
   };
   put(float{});
   put(double{});

@@ -28,7 +28,8 @@ void random_bits_loop(const KernelCall& call) {
       at[at.size() - 1] = static_cast<Dim>(k);
       key[k] = reference::element<std::uint64_t>(call.in[0], at);
     }
-    const std::uint64_t drawn = word(key[0], key[1], key[2] + static_cast<std::uint64_t>(i % shape.count()), dtype);
+    const std::uint64_t drawn =
+        word(key[0], key[1], key[2] + static_cast<std::uint64_t>(i % shape.count()), dtype);
     if (dtype == DType::u32) {
       call.out.as<std::uint32_t>()[i] = static_cast<std::uint32_t>(drawn);
     } else {
@@ -44,8 +45,8 @@ void permutation_loop(const KernelCall& call) {
   for (std::int64_t k = 0; k < n_keys; ++k) {
     std::array<std::uint64_t, 3> key{};
     for (std::size_t j = 0; j < 3; ++j)
-      key[j] =
-          reference::element<std::uint64_t>(call.in[0], reference::indices_of(3 * k + static_cast<std::int64_t>(j), call.in[0].shape()));
+      key[j] = reference::element<std::uint64_t>(
+          call.in[0], reference::indices_of(3 * k + static_cast<std::int64_t>(j), call.in[0].shape()));
     auto* out = call.out.as<std::int64_t>() + k * n;
     for (Dim i = 0; i < n; ++i) out[i] = i;
     for (Dim i = n - 1; i > 0; --i) {
@@ -59,8 +60,8 @@ template <class T>
 void quantile_loop(const KernelCall& call) {
   using Wide = typename scalar::Wider<T>::type;
   for (std::int64_t i = 0; i < call.out.count(); ++i)
-    call.out.as<T>()[i] = static_cast<T>(
-        vmath::normal_quantile(static_cast<Wide>(reference::element<T>(call.in[0], reference::indices_of(i, call.out.shape())))));
+    call.out.as<T>()[i] = static_cast<T>(vmath::normal_quantile(
+        static_cast<Wide>(reference::element<T>(call.in[0], reference::indices_of(i, call.out.shape())))));
 }
 
 }  // namespace
@@ -68,8 +69,10 @@ void quantile_loop(const KernelCall& call) {
 void register_reference_random(OpTable& table) {
   table.at("random_bits").with_kernel(Backend::reference, DType::u64, {"reference", random_bits_loop});
   table.at("random_permutation").with_kernel(Backend::reference, DType::u64, {"reference", permutation_loop});
-  table.at("normal_quantile").with_kernel(Backend::reference, DType::f32, {"reference", quantile_loop<float>});
-  table.at("normal_quantile").with_kernel(Backend::reference, DType::f64, {"reference", quantile_loop<double>});
+  table.at("normal_quantile")
+      .with_kernel(Backend::reference, DType::f32, {"reference", quantile_loop<float>});
+  table.at("normal_quantile")
+      .with_kernel(Backend::reference, DType::f64, {"reference", quantile_loop<double>});
 }
 
 }  // namespace lodestone::engine

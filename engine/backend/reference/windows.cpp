@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and pooling by loops over output position, window and channels.
-#include "engine/backend/reference/strided.hpp"
 #include "engine/backend/reference/families.hpp"
+#include "engine/backend/reference/strided.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
@@ -12,7 +12,9 @@ namespace {
 using reference::element;
 using reference::indices_of;
 
-Shape spatial_of(const Shape& shape) { return IntList(std::span(shape.begin(), static_cast<std::size_t>(shape.rank() - 2))); }
+Shape spatial_of(const Shape& shape) {
+  return IntList(std::span(shape.begin(), static_cast<std::size_t>(shape.rank() - 2)));
+}
 
 /// Calls f(indices into x, into w, into y) for every term of the trilinear form.
 template <class F>
@@ -49,7 +51,8 @@ void conv_loop(const KernelCall& call) {
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
   for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.in[1].shape(), call.out.shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, y) += scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], w));
+                  element<T>(call.out, y) +=
+                      scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], w));
                 });
 }
 
@@ -58,7 +61,8 @@ void conv_transpose_loop(const KernelCall& call) {
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
   for_each_term(call.attrs_of<ConvAttrs>(), call.out.shape(), call.in[1].shape(), call.in[0].shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, x) += scalar::Multiply{}(element<T>(call.in[0], y), element<T>(call.in[1], w));
+                  element<T>(call.out, x) +=
+                      scalar::Multiply{}(element<T>(call.in[0], y), element<T>(call.in[1], w));
                 });
 }
 
@@ -67,7 +71,8 @@ void conv_weights_loop(const KernelCall& call) {
   std::fill_n(call.out.as<T>(), call.out.count(), T(0));
   for_each_term(call.attrs_of<ConvAttrs>(), call.in[0].shape(), call.out.shape(), call.in[1].shape(),
                 [&](const IntList& x, const IntList& w, const IntList& y) {
-                  element<T>(call.out, w) += scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], y));
+                  element<T>(call.out, w) +=
+                      scalar::Multiply{}(element<T>(call.in[0], x), element<T>(call.in[1], y));
                 });
 }
 
@@ -87,7 +92,8 @@ IntList winner(const PoolAttrs& attrs, const View& x, const IntList& at) {
     }
     if (!inside) continue;
     const auto is_nan = [&](const IntList& where) { return element<T>(x, where) != element<T>(x, where); };
-    if (best.empty() || (!is_nan(best) && (element<T>(x, place) > element<T>(x, best) || is_nan(place)))) best = place;
+    if (best.empty() || (!is_nan(best) && (element<T>(x, place) > element<T>(x, best) || is_nan(place))))
+      best = place;
   }
   return best;
 }

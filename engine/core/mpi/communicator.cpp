@@ -10,7 +10,8 @@
 namespace lodestone::core {
 namespace {
 
-// Entries sent at once: bounds buffers and keeps MPI's counts inside int; those of large matrices that are packed first shall stay in the cache.
+// Entries sent at once: bounds buffers and keeps MPI's counts inside int; those of large matrices that are
+// packed first shall stay in the cache.
 constexpr Eigen::Index block_entries = Eigen::Index{1} << 22, cached_entries = Eigen::Index{1} << 17;
 
 Eigen::Index block_columns(Eigen::Index entries, Eigen::Index rows, Eigen::Index copies) {
@@ -21,16 +22,20 @@ Eigen::Index block_columns(Eigen::Index entries, Eigen::Index rows, Eigen::Index
 struct Lines {
   const char *component, *one, *several;
 };
-constexpr Lines rows_words{"core::share_rows", "row", "rows"}, columns_words{"core::share_columns", "column", "columns"};
+constexpr Lines rows_words{"core::share_rows", "row", "rows"},
+    columns_words{"core::share_columns", "column", "columns"};
 
 /// Rows (or columns) of each rank, in order, from the owner of each.
-std::vector<std::vector<Eigen::Index>> by_rank(const Lines& words, const std::vector<int>& owner, Eigen::Index size, int n_ranks) {
+std::vector<std::vector<Eigen::Index>> by_rank(const Lines& words, const std::vector<int>& owner,
+                                               Eigen::Index size, int n_ranks) {
   if (std::ssize(owner) != size)
-    throw ShapeError(words.component, "expected one owner for each of the {} {}, got {}", size, words.several, owner.size());
+    throw ShapeError(words.component, "expected one owner for each of the {} {}, got {}", size, words.several,
+                     owner.size());
   std::vector<std::vector<Eigen::Index>> lines(static_cast<std::size_t>(n_ranks));
   for (std::size_t line = 0; line < owner.size(); ++line) {
     if (owner[line] < 0 || owner[line] >= n_ranks) {
-      throw InvalidArgument(words.component, "expected owners in 0 … {}, got {} for {} {}", n_ranks - 1, owner[line], words.one, line);
+      throw InvalidArgument(words.component, "expected owners in 0 … {}, got {} for {} {}", n_ranks - 1,
+                            owner[line], words.one, line);
     }
     lines[static_cast<std::size_t>(owner[line])].push_back(static_cast<Eigen::Index>(line));
   }
@@ -48,8 +53,8 @@ struct Layout {
   }
   void exchange(MPI_Comm comm, const std::vector<double>& send, std::vector<double>& received) const {
     received.resize(static_cast<std::size_t>(total));
-    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(), offsets.data(), MPI_DOUBLE,
-                   comm);
+    MPI_Allgatherv(send.data(), static_cast<int>(send.size()), MPI_DOUBLE, received.data(), counts.data(),
+                   offsets.data(), MPI_DOUBLE, comm);
   }
 };
 
@@ -110,7 +115,8 @@ void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eige
     Layout layout;
     for (const auto& of_rank : columns) layout.add(std::ssize(part(of_rank)) * matrix.rows());
     send.clear();
-    for (const Eigen::Index column : part(columns[here])) send.insert(send.end(), matrix.col(column).begin(), matrix.col(column).end());
+    for (const Eigen::Index column : part(columns[here]))
+      send.insert(send.end(), matrix.col(column).begin(), matrix.col(column).end());
     layout.exchange(comm, send, received);
     for (std::size_t rank = 0; rank < columns.size(); ++rank) {
       if (rank == here) continue;
@@ -130,7 +136,8 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix) {
   for (Eigen::Index first = 0; first < matrix.cols(); first += step) {
     const Eigen::MatrixXd mine = matrix.middleCols(first, std::min(step, matrix.cols() - first));
     Eigen::MatrixXd all(mine.size(), n_ranks);
-    MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, comm);
+    MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(),
+                  static_cast<int>(mine.size()), MPI_DOUBLE, comm);
     Eigen::VectorXd sum = all.col(0);
     for (int rank = 1; rank < n_ranks; ++rank) sum += all.col(rank);
     matrix.middleCols(first, mine.cols()) = sum.reshaped(mine.rows(), mine.cols());
@@ -140,13 +147,15 @@ void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix) {
 std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held) {
   const auto n_ranks = static_cast<std::size_t>(size_of(comm)), n_rows = held.size();
   std::vector<std::uint8_t> of_all(n_ranks * n_rows);
-  MPI_Allgather(held.data(), static_cast<int>(n_rows), MPI_UINT8_T, of_all.data(), static_cast<int>(n_rows), MPI_UINT8_T, comm);
+  MPI_Allgather(held.data(), static_cast<int>(n_rows), MPI_UINT8_T, of_all.data(), static_cast<int>(n_rows),
+                MPI_UINT8_T, comm);
   const auto holds = [&](std::size_t rank, std::size_t row) { return of_all[rank * n_rows + row] != 0; };
   std::vector<int> owner(n_rows, -1);
   std::vector<std::size_t> n_owned(n_ranks, 0);
   const auto deal = [&](std::size_t row) {
     for (std::size_t rank = 0; rank < n_ranks; ++rank) {
-      if (holds(rank, row) && (owner[row] < 0 || n_owned[rank] < n_owned[static_cast<std::size_t>(owner[row])]))
+      if (holds(rank, row) &&
+          (owner[row] < 0 || n_owned[rank] < n_owned[static_cast<std::size_t>(owner[row])]))
         owner[row] = static_cast<int>(rank);
     }
     if (owner[row] >= 0) ++n_owned[static_cast<std::size_t>(owner[row])];

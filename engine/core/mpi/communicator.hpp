@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-
 #include <mpi.h>
 
 #include <cstdint>
@@ -14,20 +13,23 @@ namespace lodestone::core {
 [[nodiscard]] int rank_of(MPI_Comm comm);
 [[nodiscard]] int size_of(MPI_Comm comm);
 
-/// Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all rows, bitwise the owner's. collective.
+/// Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all rows, bitwise the
+/// owner's. collective.
 void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& matrix);
 /// The same for columns. collective.
 void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eigen::MatrixXd> matrix);
-/// Sum over ranks, added in rank order on every rank, so that the result does not depend on the reduction tree. collective.
+/// Sum over ranks, added in rank order on every rank, so that the result does not depend on the reduction
+/// tree. collective.
 void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
-/// One entry per row that says whether this rank holds it → for each row the rank that shall work on it: of those that hold it the one with the
-/// fewest rows so far, −1 where no rank does. collective.
+/// One entry per row that says whether this rank holds it → for each row the rank that shall work on it: of
+/// those that hold it the one with the fewest rows so far, −1 where no rank does. collective.
 [[nodiscard]] std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held);
 /// Rank 0's text everywhere. collective.
 [[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
 /// True everywhere if true on any rank (stop requests, failures). collective.
 [[nodiscard]] bool any_rank(MPI_Comm comm, bool here);
-/// If `message` (an error's whole text) is not empty on any rank, throws SolverError with the first such message on every rank. collective.
+/// If `message` (an error's whole text) is not empty on any rank, throws SolverError with the first such
+/// message on every rank. collective.
 void throw_together(MPI_Comm comm, const std::string& message);
 
 }  // namespace lodestone::core

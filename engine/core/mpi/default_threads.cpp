@@ -4,12 +4,11 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <sched.h>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -25,7 +24,8 @@ std::optional<int> from_environment() {
   const std::string_view text(value);
   int n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  const bool is_number = error == std::errc() && n >= 1 && (end == text.data() + text.size() || *end == ',');  // a list is for nested teams
+  const bool is_number = error == std::errc() && n >= 1 &&
+                         (end == text.data() + text.size() || *end == ',');  // a list is for nested teams
   if (is_number) return std::min(n, most);
   log::warning("OMP_NUM_THREADS is \"{}\", not a number of threads; it is ignored", text);
   return std::nullopt;
@@ -36,15 +36,16 @@ double processors_of_rank(MPI_Comm node) {
   const auto n_ranks = static_cast<std::size_t>(size_of(node));
   cpu_set_t mine;
   CPU_ZERO(&mine);
-  const bool known = sched_getaffinity(0, sizeof mine, &mine) == 0;  // fails where there are more than CPU_SETSIZE processors
+  const bool known = sched_getaffinity(0, sizeof mine, &mine) ==
+                     0;  // fails where there are more than CPU_SETSIZE processors
   std::vector<cpu_set_t> all(n_ranks);
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node);
   if (!known) return static_cast<double>(std::thread::hardware_concurrency()) / static_cast<double>(n_ranks);
   double share = 0.0;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
     if (!CPU_ISSET(processor, &mine)) continue;
-    share +=
-        1.0 / static_cast<double>(std::ranges::count_if(all, [&](const cpu_set_t& of_rank) { return CPU_ISSET(processor, &of_rank); }));
+    share += 1.0 / static_cast<double>(std::ranges::count_if(
+                       all, [&](const cpu_set_t& of_rank) { return CPU_ISSET(processor, &of_rank); }));
   }
   return share;
 }

@@ -21,7 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds failure_grace{2000};  // ranks that fail together differ by less than this
 constexpr std::chrono::milliseconds poll_interval{2};
 
-/// Open MPI started without mpirun forks a daemon and probes all networks (0.4 s); a lone process needs neither. The user's own setting wins.
+/// Open MPI started without mpirun forks a daemon and probes all networks (0.4 s); a lone process needs
+/// neither. The user's own setting wins.
 void prefer_fast_singleton() {
   for (const char* launched : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
     if (std::getenv(launched) != nullptr) return;

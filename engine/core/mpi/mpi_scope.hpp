@@ -7,13 +7,15 @@
 
 namespace lodestone::core {
 
-/// MPI from `MPI_Init_thread(MPI_THREAD_MULTIPLE)` to `MPI_Finalize`. Starts fast as a singleton (no `orted` child).
-/// Ranks other than 0 keep their log silent from here on; `core::threads()` becomes `default_threads`.
+/// MPI from `MPI_Init_thread(MPI_THREAD_MULTIPLE)` to `MPI_Finalize`. Starts fast as a singleton (no `orted`
+/// child). Ranks other than 0 keep their log silent from here on; `core::threads()` becomes
+/// `default_threads`.
 class MpiScope final : public SubsystemScope {
  public:
   MpiScope(int& argc, char**& argv);
   ~MpiScope() override;
-  /// Waits a short while for the other ranks to fail as well. One message that all share is printed once; a lone failure names its rank.
+  /// Waits a short while for the other ranks to fail as well. One message that all share is printed once; a
+  /// lone failure names its rank.
   std::string agree_on_failure(std::string message) noexcept override;
   /// `MPI_Abort` unless every rank failed (then all end in the normal way with their exit codes).
   void abort(int exit_code) noexcept override;

@@ -22,7 +22,8 @@ std::optional<Error> error_of(const std::function<void()>& action) {
   } catch (const std::filesystem::filesystem_error& error) {
     return FileError("core::on_rank_zero", "{}", error.what());
   } catch (const std::exception& error) {
-    return Error(ExitCode::unexpected, fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+    return Error(ExitCode::unexpected,
+                 fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace lodestone::core {
 
-/// Runs `action` on rank 0 alone (writing files); its error is thrown on every rank, so that all stop together with one message. The others sleep meanwhile.
-/// `comm` is not used by a process that never started MPI. collective.
+/// Runs `action` on rank 0 alone (writing files); its error is thrown on every rank, so that all stop
+/// together with one message. The others sleep meanwhile. `comm` is not used by a process that never started
+/// MPI. collective.
 void on_rank_zero(MPI_Comm comm, const std::function<void()>& action);
 
 }  // namespace lodestone::core

@@ -45,7 +45,8 @@ double break_point(int k) {
   return b + 1.0 / (8.0 * b);
 }
 
-/// Share of half-wave `j` = 1 … n_averaged in the mean of the partial sums, whose own weights are binomial: P(at least j heads in n_averaged tosses).
+/// Share of half-wave `j` = 1 … n_averaged in the mean of the partial sums, whose own weights are binomial:
+/// P(at least j heads in n_averaged tosses).
 double share(int j) {
   double binomial = 1.0, tail = 0.0;
   for (int k = 0; k <= n_averaged; ++k) {
@@ -70,7 +71,8 @@ HankelRule make_hankel_rule() {
   const double first = break_point(1);
   add_panel(0.0, std::ldexp(first, -n_halvings), 1.0);
   for (int i = n_halvings; i > 0; --i) add_panel(std::ldexp(first, -i), std::ldexp(first, 1 - i), 1.0);
-  for (int k = 1; k < n_whole + n_averaged; ++k) add_panel(break_point(k), break_point(k + 1), k < n_whole ? 1.0 : share(k - n_whole + 1));
+  for (int k = 1; k < n_whole + n_averaged; ++k)
+    add_panel(break_point(k), break_point(k + 1), k < n_whole ? 1.0 : share(k - n_whole + 1));
   return rule;
 }
 

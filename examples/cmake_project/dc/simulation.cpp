@@ -2,7 +2,6 @@
 #include "dc/simulation.hpp"
 
 #include "dc/analytic.hpp"
-
 #include "engine/core/error.hpp"
 
 #include <cmath>
@@ -20,8 +19,12 @@ class SoundingLinearization final : public core::Linearization {
       : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
 
  private:
-  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return jacobian_ * directions; }
-  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return jacobian_.transpose() * directions; }
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_ * directions;
+  }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_.transpose() * directions;
+  }
   Eigen::MatrixXd do_jacobian() const override { return jacobian_; }
 
   Eigen::MatrixXd jacobian_;
@@ -53,7 +56,8 @@ Simulation::Simulation(std::vector<double> thickness_m, Survey survey)
     : thickness_m_(std::move(thickness_m)), survey_(std::move(survey)), rule_(make_hankel_rule()) {
   survey_.validate();
   for (const double thickness : thickness_m_) {
-    if (!(thickness > 0.0)) throw core::InvalidArgument(name(), "expected positive layer thicknesses in metres, got {}", thickness);
+    if (!(thickness > 0.0))
+      throw core::InvalidArgument(name(), "expected positive layer thicknesses in metres, got {}", thickness);
   }
 }
 
@@ -68,8 +72,8 @@ std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstV
     const double rho_a = apparent_resistivity(spacing, near.value, far.value);
     value[i] = std::log10(rho_a);
     for (Eigen::Index j = 0; j < size_in(); ++j)
-      jacobian(i, j) =
-          apparent_resistivity(spacing, near.derivative[j], far.derivative[j]) / rho_a;  // d log10 ρ_a = d ln ρ_a / d ln ρ · d log10 ρ
+      jacobian(i, j) = apparent_resistivity(spacing, near.derivative[j], far.derivative[j]) /
+                       rho_a;  // d log10 ρ_a = d ln ρ_a / d ln ρ · d log10 ρ
   }
   return std::make_unique<SoundingLinearization>(std::move(value), std::move(jacobian));
 }

@@ -5,7 +5,8 @@
 
 namespace dc {
 
-/// One reading of a Schlumberger sounding: current electrodes at ±ab/2, potential electrodes at ±mn/2 around the same middle.
+/// One reading of a Schlumberger sounding: current electrodes at ±ab/2, potential electrodes at ±mn/2 around
+/// the same middle.
 struct Spacing {
   double half_ab_m = 0.0, half_mn_m = 0.0;
 };

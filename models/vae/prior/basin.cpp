@@ -20,7 +20,8 @@ Basin::Basin(const BasinOptions& options) : Bodies(options.bodies), options_(opt
 
 std::vector<Body> Basin::bodies(Draws& draws, double section_width_m) const {
   const double middle = draws.uniform({0.0, section_width_m}), top = draws.uniform(options_.top_m);
-  const double half_width = 0.5 * draws.log_uniform(options_.width_m), thickness = draws.log_uniform(options_.thickness_m);
+  const double half_width = 0.5 * draws.log_uniform(options_.width_m),
+               thickness = draws.log_uniform(options_.thickness_m);
   const double shape = draws.uniform(options_.shape);
   Body fill{{}, draws.uniform(options_.log10_resistivity)};
   for (int k = 0; k <= n_chords; ++k) {

@@ -5,7 +5,8 @@
 
 namespace lodestone::models {
 
-/// A fill with a level top and a bottom z = top + thickness·(1 − |s|^shape), s from −1 to 1 across. Lengths have no default.
+/// A fill with a level top and a bottom z = top + thickness·(1 − |s|^shape), s from −1 to 1 across. Lengths
+/// have no default.
 struct BasinOptions {
   BodiesOptions bodies;
   Range top_m{0.0, 0.0};

@@ -19,9 +19,11 @@ Blocks::Blocks(const BlocksOptions& options) : Bodies(options.bodies), options_(
 std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {
   std::vector<Body> blocks(static_cast<std::size_t>(draws.integer(options_.number)));
   for (Body& block : blocks) {
-    const double half_width = 0.5 * draws.log_uniform(options_.width_m), half_height = 0.5 * draws.log_uniform(options_.height_m);
+    const double half_width = 0.5 * draws.log_uniform(options_.width_m),
+                 half_height = 0.5 * draws.log_uniform(options_.height_m);
     const double y = draws.uniform({0.0, section_width_m}), z = draws.uniform(options_.top_m) + half_height;
-    const double tilt = draws.uniform(options_.tilt_deg) * std::numbers::pi / 180.0, c = std::cos(tilt), s = std::sin(tilt);
+    const double tilt = draws.uniform(options_.tilt_deg) * std::numbers::pi / 180.0, c = std::cos(tilt),
+                 s = std::sin(tilt);
     for (const auto& [side, end] : {std::pair{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}}) {
       const double along = side * half_width, down = end * half_height;
       block.outline.push_back({y + c * along - s * down, z + s * along + c * down});
@@ -33,7 +35,8 @@ std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {
 
 /// Tilted, one end of the top rises.
 double Blocks::least_depth_m() const {
-  const double most_deg = std::min(90.0, std::max(std::abs(options_.tilt_deg.lower), std::abs(options_.tilt_deg.upper)));
+  const double most_deg =
+      std::min(90.0, std::max(std::abs(options_.tilt_deg.lower), std::abs(options_.tilt_deg.upper)));
   return options_.top_m.lower - 0.5 * options_.width_m.upper * std::sin(most_deg * std::numbers::pi / 180.0);
 }
 

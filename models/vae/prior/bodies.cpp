@@ -11,9 +11,11 @@ namespace lodestone::models {
 
 Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
   constexpr const char* component = "models::Bodies";
-  if (!options_.background) throw core::InvalidArgument(component, "expected a generator as background, got none");
+  if (!options_.background)
+    throw core::InvalidArgument(component, "expected a generator as background, got none");
   if (!(options_.section_width_m >= 0.0) || !std::isfinite(options_.section_width_m)) {
-    throw core::InvalidArgument(component, "expected section_width_m of 0 or more, got {}", options_.section_width_m);
+    throw core::InvalidArgument(component, "expected section_width_m of 0 or more, got {}",
+                                options_.section_width_m);
   }
 }
 
@@ -21,7 +23,8 @@ void Bodies::check_grid(const PatchGrid& grid) const {
   options_.background->check_grid(grid);
   if (least_depth_m() >= grid.depth_m.back())
     throw core::InvalidArgument("models::Bodies",
-                                "expected bodies within the grid, which ends at a depth of {:g} m, got bodies from {:g} m down: none would "
+                                "expected bodies within the grid, which ends at a depth of {:g} m, got "
+                                "bodies from {:g} m down: none would "
                                 "ever be seen; correct top_m",
                                 grid.depth_m.back(), least_depth_m());
 }

@@ -19,11 +19,12 @@ struct Body {
 struct BodiesOptions {
   GeneratorPtr background;  ///< what the bodies lie in
   double section_width_m =
-      0.0;  ///< of the section in which bodies are placed and from which the grid is cut at a random place; 0: as wide as the patch,
-            ///< for a single column as wide as the grid is deep
+      0.0;  ///< of the section in which bodies are placed and from which the grid is cut at a random place;
+            ///< 0: as wide as the patch, for a single column as wide as the grid is deep
 };
 
-/// Bodies in a background. A family says which bodies; later ones cover earlier ones. A cell that a body fills in part has the mean of log10 over its area.
+/// Bodies in a background. A family says which bodies; later ones cover earlier ones. A cell that a body
+/// fills in part has the mean of log10 over its area.
 class Bodies : public Generator {
  public:
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const final;

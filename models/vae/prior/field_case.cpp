@@ -13,24 +13,30 @@ void check_rest(const FieldCaseOptions& options) {
   if (!(options.strong_share >= 0.0 && options.strong_share <= 1.0)) {
     throw core::InvalidArgument(component, "expected strong_share from 0 to 1, got {}", options.strong_share);
   }
-  if (options.n_steps < 1) throw core::InvalidArgument(component, "expected n_steps of 1 or more, got {}", options.n_steps);
+  if (options.n_steps < 1)
+    throw core::InvalidArgument(component, "expected n_steps of 1 or more, got {}", options.n_steps);
   if (options.steps_from.upper > options.steps_to.lower) {
-    throw core::InvalidArgument(component, "expected steps_from to end where steps_to begins or before, got {:g} and {:g}",
-                                options.steps_from.upper, options.steps_to.lower);
+    throw core::InvalidArgument(
+        component, "expected steps_from to end where steps_to begins or before, got {:g} and {:g}",
+        options.steps_from.upper, options.steps_to.lower);
   }
   const double deepest = options.conductor_top_m.upper + options.conductor_thickness_m.upper;
   if (!(options.steps_bottom_m >= deepest)) {
-    throw core::InvalidArgument(component, "expected steps_bottom_m at or below the deepest bottom of the conductor, {:g} m, got {:g} m",
-                                deepest, options.steps_bottom_m);
+    throw core::InvalidArgument(
+        component,
+        "expected steps_bottom_m at or below the deepest bottom of the conductor, {:g} m, got {:g} m",
+        deepest, options.steps_bottom_m);
   }
 }
 
 /// Background, conductor, steps.
 Layers sharp_profile(const FieldCaseOptions& options, Draws& draws) {
   Layers layers;
-  const double top = draws.uniform(options.conductor_top_m), bottom = top + draws.uniform(options.conductor_thickness_m);
+  const double top = draws.uniform(options.conductor_top_m),
+               bottom = top + draws.uniform(options.conductor_thickness_m);
   layers.value.push_back(draws.uniform(options.background));
-  layers.value.push_back(draws.uniform(draws.chance(options.strong_share) ? options.strong_conductor : options.weak_conductor));
+  layers.value.push_back(
+      draws.uniform(draws.chance(options.strong_share) ? options.strong_conductor : options.weak_conductor));
   const double from = draws.uniform(options.steps_from), to = draws.uniform(options.steps_to);
   const std::vector<double> steps = draws.sorted(options.n_steps, {from, to});
   const std::vector<double> interfaces = draws.sorted(options.n_steps - 1, {bottom, options.steps_bottom_m});

@@ -23,9 +23,10 @@ struct FieldCaseOptions {
   SmoothingOptions smoothing;
 };
 
-/// A resistive upper crust, one conductor, and below it resistivity that only grows with depth; the same in every column. Bumps and smoothing act on the
-/// grid continued to the surface.
-/// source: training profiles of the field case of Zhou et al. 2024, Geophysics 89(1) WA67; the geology is that of Khoza et al. 2013, JGR 118, 4378–4397.
+/// A resistive upper crust, one conductor, and below it resistivity that only grows with depth; the same in
+/// every column. Bumps and smoothing act on the grid continued to the surface. source: training profiles of
+/// the field case of Zhou et al. 2024, Geophysics 89(1) WA67; the geology is that of Khoza et al. 2013, JGR
+/// 118, 4378–4397.
 class FieldCase final : public Generator {
  public:
   /// errors: InvalidArgument (ranges; a conductor that may reach below the steps' bottom).

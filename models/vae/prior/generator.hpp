@@ -18,7 +18,8 @@ class Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  [[nodiscard]] virtual std::string kind() const = 0;  ///< word of the configuration; modifiers keep that of what they modify
+  [[nodiscard]] virtual std::string kind()
+      const = 0;  ///< word of the configuration; modifiers keep that of what they modify
   /// Draws log10 of ohm m. shapes: → (n_z, n_y). `random` is of this draw alone.
   [[nodiscard]] virtual Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const = 0;
   /// errors: InvalidArgument where this family cannot be drawn on the grid, before anything is drawn.

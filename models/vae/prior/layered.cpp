@@ -17,7 +17,9 @@ constexpr double radian = std::numbers::pi / 180.0;
 struct Interface {
   double depth_m = 0.0;
   double relief_m = 0.0, length_m = 1.0, phase = 0.0;
-  [[nodiscard]] double at(double y_m) const { return depth_m + relief_m * std::sin(2.0 * std::numbers::pi * y_m / length_m + phase); }
+  [[nodiscard]] double at(double y_m) const {
+    return depth_m + relief_m * std::sin(2.0 * std::numbers::pi * y_m / length_m + phase);
+  }
 };
 
 struct Earth {
@@ -39,7 +41,8 @@ struct Earth {
 void check_layers(const LayeredOptions& options) {
   for (std::size_t i = 0; i < options.layers.size(); ++i) {
     const std::string name = fmt::format("layer {}", i + 1);
-    if (i + 1 < options.layers.size()) check_positive(options.layers[i].thickness_m, "thickness_m of " + name);
+    if (i + 1 < options.layers.size())
+      check_positive(options.layers[i].thickness_m, "thickness_m of " + name);
     check_log10(options.layers[i].log10_resistivity, "log10_resistivity of " + name);
   }
   if (!options.layers.empty()) return;
@@ -54,7 +57,8 @@ Earth draw_earth(const LayeredOptions& options, double section_width_m, Draws& d
   Earth earth;
   double depth = 0.0;
   for (int i = 0; i < n; ++i) {
-    const LayeredOptions::Layer layer = alike ? LayeredOptions::Layer{options.thickness_m, options.log10_resistivity} : options.layers[i];
+    const LayeredOptions::Layer layer =
+        alike ? LayeredOptions::Layer{options.thickness_m, options.log10_resistivity} : options.layers[i];
     earth.values.push_back(draws.uniform(layer.log10_resistivity));
     if (i + 1 == n) break;
     earth.interfaces.push_back({depth += draws.log_uniform(layer.thickness_m)});
@@ -74,7 +78,8 @@ Layered::Layered(LayeredOptions options) : options_(std::move(options)) {
   check_layers(options_);
   check(options_.dip_deg, "dip_deg", -80.0);
   if (options_.dip_deg.upper > 80.0)
-    throw core::InvalidArgument("models::Layered", "expected dip_deg within ±80, got {:g}", options_.dip_deg.upper);
+    throw core::InvalidArgument("models::Layered", "expected dip_deg within ±80, got {:g}",
+                                options_.dip_deg.upper);
   check(options_.relief_m, "relief_m", 0.0);
   if (options_.relief_m.upper > 0.0) check_positive(options_.relief_length_m, "relief_length_m");
 }
@@ -88,7 +93,8 @@ Eigen::MatrixXd Layered::draw(const core::Philox& random, const PatchGrid& grid)
   }
   Eigen::MatrixXd section = Eigen::MatrixXd::Zero(grid.n_z(), grid.n_y());
   for (std::size_t k = 0; k < lines.y_m.size(); ++k) {
-    section.col(static_cast<Eigen::Index>(k) / lines.n_per_column()) += cell_averages(earth.along(lines.y_m[k]), grid.depth_m);
+    section.col(static_cast<Eigen::Index>(k) / lines.n_per_column()) +=
+        cell_averages(earth.along(lines.y_m[k]), grid.depth_m);
   }
   return section / static_cast<double>(lines.n_per_column());
 }

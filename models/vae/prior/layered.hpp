@@ -18,7 +18,8 @@ struct LayeredOptions {
   IntegerRange number{2, 6};       ///< of layers, the one without bottom among them
   Range thickness_m{};             ///< log-uniform; has no default
   Range log10_resistivity{0.0, 4.0};
-  Range dip_deg{0.0, 0.0};   ///< of all interfaces of a draw, down to the right, about the middle of the section
+  Range dip_deg{0.0,
+                0.0};  ///< of all interfaces of a draw, down to the right, about the middle of the section
   Range relief_m{0.0, 0.0};  ///< amplitude of a sinusoid on each interface
   Range relief_length_m{};   ///< its wavelength, log-uniform; has no default, needed with a relief
 };

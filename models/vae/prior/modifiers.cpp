@@ -17,7 +17,8 @@ GeneratorPtr given(GeneratorPtr inner) {
   return inner;
 }
 
-/// Weight of the cells at distance 0, 1, …: the Gaussian at their centres times the share of the cell within the window.
+/// Weight of the cells at distance 0, 1, …: the Gaussian at their centres times the share of the cell within
+/// the window.
 std::vector<double> window_weights(const SmoothingOptions& options) {
   std::vector<double> weights;
   for (int k = 0; 2 * k - 1 < options.window_cells; ++k) {
@@ -37,7 +38,9 @@ void check(const BumpsOptions& options) {
 }
 
 void check(const SmoothingOptions& options) {
-  if (options.window_cells < 1) throw core::InvalidArgument(component, "expected window_cells of 1 or more, got {}", options.window_cells);
+  if (options.window_cells < 1)
+    throw core::InvalidArgument(component, "expected window_cells of 1 or more, got {}",
+                                options.window_cells);
   if (!(options.sd_cells > 0.0) || !std::isfinite(options.sd_cells)) {
     throw core::InvalidArgument(component, "expected a positive sd_cells, got {}", options.sd_cells);
   }
@@ -72,7 +75,10 @@ void smooth(Eigen::MatrixXd& section, const SmoothingOptions& options) {
   }
 }
 
-Bumped::Bumped(GeneratorPtr inner, BumpsOptions options) : inner_(given(std::move(inner))), options_(options) { check(options_); }
+Bumped::Bumped(GeneratorPtr inner, BumpsOptions options)
+    : inner_(given(std::move(inner))), options_(options) {
+  check(options_);
+}
 
 Eigen::MatrixXd Bumped::draw(const core::Philox& random, const PatchGrid& grid) const {
   Eigen::MatrixXd section = inner_->draw(branch(random, 0), grid);
@@ -85,7 +91,10 @@ Eigen::MatrixXd Bumped::draw(const core::Philox& random, const PatchGrid& grid) 
 
 void Bumped::check_grid(const PatchGrid& grid) const { inner_->check_grid(grid); }
 
-Smoothed::Smoothed(GeneratorPtr inner, SmoothingOptions options) : inner_(given(std::move(inner))), options_(options) { check(options_); }
+Smoothed::Smoothed(GeneratorPtr inner, SmoothingOptions options)
+    : inner_(given(std::move(inner))), options_(options) {
+  check(options_);
+}
 
 Eigen::MatrixXd Smoothed::draw(const core::Philox& random, const PatchGrid& grid) const {
   Eigen::MatrixXd section = inner_->draw(branch(random, 0), continued_to_surface(grid));
@@ -95,7 +104,8 @@ Eigen::MatrixXd Smoothed::draw(const core::Philox& random, const PatchGrid& grid
 
 void Smoothed::check_grid(const PatchGrid& grid) const { inner_->check_grid(continued_to_surface(grid)); }
 
-Clipped::Clipped(GeneratorPtr inner, Range log10_resistivity) : inner_(given(std::move(inner))), range_(log10_resistivity) {
+Clipped::Clipped(GeneratorPtr inner, Range log10_resistivity)
+    : inner_(given(std::move(inner))), range_(log10_resistivity) {
   check_log10(range_, "the clip's log10_resistivity");
 }
 

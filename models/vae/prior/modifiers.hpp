@@ -6,14 +6,16 @@
 
 namespace lodestone::models {
 
-/// Gaussian bumps over depth, the same in every column. Widths are counted in cells, so that they grow with depth as the grid does.
+/// Gaussian bumps over depth, the same in every column. Widths are counted in cells, so that they grow with
+/// depth as the grid does.
 struct BumpsOptions {
   IntegerRange number{0, 8};
   IntegerRange width_cells{6, 19};  ///< beyond it a bump is cut off
   Range sd_cells{1.0, 4.0};         ///< standard deviation
   Range peak{0.1, 0.4};             ///< decades, of either sign
 };
-/// A weighted mean over neighbouring cells of a column, Gaussian within a window; at the ends over those that exist.
+/// A weighted mean over neighbouring cells of a column, Gaussian within a window; at the ends over those that
+/// exist.
 struct SmoothingOptions {
   int window_cells = 8;
   double sd_cells = 5.0;
@@ -27,7 +29,8 @@ void check(const SmoothingOptions& options);
 void add_bumps(Eigen::MatrixXd& section, const BumpsOptions& options, Draws& draws);
 void smooth(Eigen::MatrixXd& section, const SmoothingOptions& options);
 
-/// What a generator draws, with bumps. They are placed on the grid continued to the surface, so that a deep subdomain gets its share of them.
+/// What a generator draws, with bumps. They are placed on the grid continued to the surface, so that a deep
+/// subdomain gets its share of them.
 class Bumped final : public Generator {
  public:
   Bumped(GeneratorPtr inner, BumpsOptions options);

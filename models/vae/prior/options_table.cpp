@@ -32,9 +32,11 @@ void OptionsTable::hand_on(std::string_view key, const std::string& message) con
 
 Range OptionsTable::range(std::string_view key) const {
   const std::vector<double> values = table_.reals(key);
-  if (values.size() != 2) refuse(key, fmt::format("expected a range [lower, upper], got {} numbers", values.size()));
+  if (values.size() != 2)
+    refuse(key, fmt::format("expected a range [lower, upper], got {} numbers", values.size()));
   if (values[0] > values[1])
-    refuse(key, fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0], values[1]));
+    refuse(key, fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0],
+                            values[1]));
   return {values[0], values[1]};
 }
 
@@ -45,16 +47,18 @@ void OptionsTable::read(std::string_view key, Range& target) const {
 void OptionsTable::read(std::string_view key, IntegerRange& target) const {
   if (!table_.has(key)) return;
   const Range values = range(key);
-  if (values.lower != std::floor(values.lower) || values.upper != std::floor(values.upper) || std::abs(values.lower) > 1e6 ||
-      std::abs(values.upper) > 1e6) {
-    refuse(key, fmt::format("expected two integers up to a million, got [{:g}, {:g}]", values.lower, values.upper));
+  if (values.lower != std::floor(values.lower) || values.upper != std::floor(values.upper) ||
+      std::abs(values.lower) > 1e6 || std::abs(values.upper) > 1e6) {
+    refuse(key, fmt::format("expected two integers up to a million, got [{:g}, {:g}]", values.lower,
+                            values.upper));
   }
   target = {static_cast<int>(values.lower), static_cast<int>(values.upper)};
 }
 
 void OptionsTable::read(std::string_view key, int& target) const {
   const std::int64_t value = table_.integer(key, target);
-  if (std::abs(value) > 1'000'000) refuse(key, fmt::format("expected an integer up to a million, got {}", value));
+  if (std::abs(value) > 1'000'000)
+    refuse(key, fmt::format("expected an integer up to a million, got {}", value));
   target = static_cast<int>(value);
 }
 

@@ -11,7 +11,8 @@
 
 namespace lodestone::models {
 
-/// A table whose ranges are two-element arrays. errors: ConfigError with file:line and the key, of everything that is read.
+/// A table whose ranges are two-element arrays. errors: ConfigError with file:line and the key, of everything
+/// that is read.
 class OptionsTable {
  public:
   explicit OptionsTable(core::Options table) : table_(std::move(table)) {}

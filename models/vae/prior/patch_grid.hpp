@@ -17,12 +17,14 @@ struct PatchGrid {
   [[nodiscard]] double width_m() const { return y_m.back(); }
 };
 
-/// errors: InvalidArgument where edges are not finite or do not increase, depths begin above the surface, or columns not at 0.
+/// errors: InvalidArgument where edges are not finite or do not increase, depths begin above the surface, or
+/// columns not at 0.
 void check(const PatchGrid& grid);
 
-/// The same columns with further rows on top, up to the surface, for what acts on cells: their thickness goes on by the ratio of the grid's two uppermost
-/// rows, so that the lower part of a geometric grid gets back the rows it was cut from. Where such rows would never arrive they are as thick as the
-/// uppermost. A grid that begins at the surface is returned as it is. `most_rows` bounds their number.
+/// The same columns with further rows on top, up to the surface, for what acts on cells: their thickness goes
+/// on by the ratio of the grid's two uppermost rows, so that the lower part of a geometric grid gets back the
+/// rows it was cut from. Where such rows would never arrive they are as thick as the uppermost. A grid that
+/// begins at the surface is returned as it is. `most_rows` bounds their number.
 [[nodiscard]] PatchGrid continued_to_surface(const PatchGrid& grid, int most_rows = 256);
 
 }  // namespace lodestone::models

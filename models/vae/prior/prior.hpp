@@ -9,7 +9,8 @@
 
 namespace lodestone::models {
 
-/// A mixture of families on one grid. The draw of a number follows from seed and number alone, in whatever order or thread it is made.
+/// A mixture of families on one grid. The draw of a number follows from seed and number alone, in whatever
+/// order or thread it is made.
 class Prior {
  public:
   struct Part {
@@ -25,7 +26,8 @@ class Prior {
   [[nodiscard]] std::size_t part_of(std::int64_t number) const;
   /// Draw `number`. shapes: → (n_z, n_y).
   [[nodiscard]] Eigen::MatrixXd draw(std::int64_t number) const;
-  /// Draws first … first + n − 1, cells counted row by row from the top, on the threads of core::parallel. shapes: → (n_cells, n).
+  /// Draws first … first + n − 1, cells counted row by row from the top, on the threads of core::parallel.
+  /// shapes: → (n_cells, n).
   [[nodiscard]] Eigen::MatrixXd draws(std::int64_t first, std::int64_t n) const;
 
  private:

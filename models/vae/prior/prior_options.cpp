@@ -23,7 +23,8 @@ using ReadModifier = GeneratorPtr (*)(const OptionsTable&, GeneratorPtr);
 
 GeneratorPtr background_of(const OptionsTable& table, const LoadSection& load_section) {
   if (!table.options().has("background"))
-    table.refuse("", "expected a table \"background\" with its \"kind\": what the bodies lie in; please add it");
+    table.refuse("",
+                 "expected a table \"background\" with its \"kind\": what the bodies lie in; please add it");
   return read_generator(table.options().child("background"), load_section);
 }
 
@@ -174,10 +175,17 @@ GeneratorPtr clip(const OptionsTable& table, GeneratorPtr inner) {
 
 // One more family, one more row.
 constexpr std::pair<const char*, ReadGenerator> families[] = {
-    {"field_case", field_case},     {"layers", layers},     {"wedge", wedge}, {"blocks", blocks}, {"basin", basin}, {"dikes", dikes},
-    {"random_field", random_field}, {"sections", sections},
+    {"field_case", field_case},
+    {"layers", layers},
+    {"wedge", wedge},
+    {"blocks", blocks},
+    {"basin", basin},
+    {"dikes", dikes},
+    {"random_field", random_field},
+    {"sections", sections},
 };
-constexpr std::pair<const char*, ReadModifier> modifiers[] = {{"bumps", bumps}, {"smooth", smoothing}, {"clip", clip}};
+constexpr std::pair<const char*, ReadModifier> modifiers[] = {
+    {"bumps", bumps}, {"smooth", smoothing}, {"clip", clip}};
 
 template <class Rows>
 std::vector<std::string> words(const Rows& rows) {
@@ -196,23 +204,27 @@ std::vector<double> depths(const OptionsTable& table) {
   const core::Options& options = table.options();
   if (options.has("depth_m")) {
     for (const char* key : {"first_layer_m", "layer_factor", "n_layers", "first_cell", "last_cell"}) {
-      if (options.has(key)) table.refuse(key, "expected either depth_m or the keys of layers, got both; leave one out");
+      if (options.has(key))
+        table.refuse(key, "expected either depth_m or the keys of layers, got both; leave one out");
     }
     return options.reals("depth_m");
   }
   double first = options.real("first_layer_m"), factor = options.real("layer_factor", 1.15);
-  int n = static_cast<int>(std::clamp<std::int64_t>(options.integer("n_layers"), -1, 1'000'000)), first_cell = 0, last_cell = n - 1;
-  if (!(first > 0.0)) table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first));
+  int n = static_cast<int>(std::clamp<std::int64_t>(options.integer("n_layers"), -1, 1'000'000)),
+      first_cell = 0, last_cell = n - 1;
+  if (!(first > 0.0))
+    table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first));
   if (!(factor > 0.0 && factor <= 10.0))
     table.refuse("layer_factor", fmt::format("expected a number above 0, at most 10, got {:g}", factor));
   if (n < 1 || n > 10'000) table.refuse("n_layers", fmt::format("expected 1 to 10000, got {}", n));
   table.read("first_cell", first_cell);
   table.read("last_cell", last_cell);
   if (first_cell < 0 || first_cell >= n)
-    table.refuse("first_cell", fmt::format("expected 0 to {}, the layers' numbers, got {}", n - 1, first_cell));
+    table.refuse("first_cell",
+                 fmt::format("expected 0 to {}, the layers' numbers, got {}", n - 1, first_cell));
   if (last_cell < first_cell || last_cell >= n) {
-    table.refuse("last_cell",
-                 fmt::format("expected {} to {}, the layers' numbers from first_cell on, got {}", first_cell, n - 1, last_cell));
+    table.refuse("last_cell", fmt::format("expected {} to {}, the layers' numbers from first_cell on, got {}",
+                                          first_cell, n - 1, last_cell));
   }
   std::vector<double> edges{0.0};
   for (int i = 0; i <= last_cell; ++i, first *= factor) edges.push_back(edges.back() + first);
@@ -224,7 +236,8 @@ std::vector<double> columns(const OptionsTable& table) {
   const core::Options& options = table.options();
   if (options.has("y_m")) {
     for (const char* key : {"width_m", "n_columns"}) {
-      if (options.has(key)) table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out");
+      if (options.has(key))
+        table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out");
     }
     return options.reals("y_m");
   }
@@ -280,7 +293,8 @@ Prior read_prior(const core::Options& root, const LoadSection& load_section) {
     parts.push_back({weight, read_generator(each, load_section)});
     part.checked("", [&] { parts.back().generator->check_grid(grid); });
   }
-  if (parts.empty()) table.refuse("generator", "expected at least one [[prior.generator]], found none; please add one");
+  if (parts.empty())
+    table.refuse("generator", "expected at least one [[prior.generator]], found none; please add one");
   return table.checked("", [&] { return Prior(grid, std::move(parts), static_cast<std::uint64_t>(seed)); });
 }
 

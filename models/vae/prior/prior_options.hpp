@@ -11,15 +11,17 @@
 
 namespace lodestone::models {
 
-/// Reads a file of the user as a section; the path is as the configuration gives it. Errors of the file are the reader's.
+/// Reads a file of the user as a section; the path is as the configuration gives it. Errors of the file are
+/// the reader's.
 using LoadSection = std::function<Section(const std::string& path)>;
 
 /// The grid of a configuration's table `[grid]`.
 /// errors: ConfigError with file:line.
 [[nodiscard]] PatchGrid read_patch_grid(const core::Options& table);
 
-/// The prior of a configuration's tables `[grid]` and `[prior]`; every key is described in docs/configuration.md.
-/// errors: ConfigError with file:line and the key (a range that is impossible, an unknown kind with the nearest word, no generator).
+/// The prior of a configuration's tables `[grid]` and `[prior]`; every key is described in
+/// docs/configuration.md. errors: ConfigError with file:line and the key (a range that is impossible, an
+/// unknown kind with the nearest word, no generator).
 [[nodiscard]] Prior read_prior(const core::Options& root, const LoadSection& load_section);
 
 /// One generator with its modifiers from a table with the key `kind`.

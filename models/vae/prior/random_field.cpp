@@ -11,7 +11,8 @@
 namespace lodestone::models {
 namespace {
 
-constexpr double nugget = 1e-10;  // of the variance: keeps smooth covariances positive definite in floating point
+constexpr double nugget =
+    1e-10;  // of the variance: keeps smooth covariances positive definite in floating point
 
 Eigen::VectorXd centres(const std::vector<double>& edges) {
   return Eigen::VectorXd::NullaryExpr(std::ssize(edges) - 1, [&](Eigen::Index i) {
@@ -41,7 +42,8 @@ RandomField::RandomField(RandomFieldOptions options) : options_(std::move(option
   check_positive(options_.horizontal_length_m, "horizontal_length_m");
   check_positive(options_.vertical_length_m, "vertical_length_m");
   if (!(options_.vertical_growth >= 0.0) || !std::isfinite(options_.vertical_growth)) {
-    throw core::InvalidArgument("models::RandomField", "expected vertical_growth of 0 or more, got {}", options_.vertical_growth);
+    throw core::InvalidArgument("models::RandomField", "expected vertical_growth of 0 or more, got {}",
+                                options_.vertical_growth);
   }
 }
 
@@ -55,7 +57,8 @@ Eigen::MatrixXd RandomField::draw(const core::Philox& random, const PatchGrid& g
   if (growth > 0.0) down = (depth * (growth / vertical)).log1p() / growth;
   const Eigen::VectorXd along = centres(grid.y_m) / draws.log_uniform(options_.horizontal_length_m);
   const Eigen::MatrixXd white = draws.normal(grid.n_z(), grid.n_y());
-  const Eigen::MatrixXd field = sd * factor(down, options_.correlation) * white * factor(along, options_.correlation).transpose();
+  const Eigen::MatrixXd field =
+      sd * factor(down, options_.correlation) * white * factor(along, options_.correlation).transpose();
   if (options_.background) return field + options_.background->draw(branch(random, 0), grid);
   return (field.array() + mean).matrix();
 }

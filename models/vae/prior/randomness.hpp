@@ -20,7 +20,8 @@ struct IntegerRange {
   int lower = 0, upper = 0;
 };
 
-/// errors: InvalidArgument where an end is not finite, lower > upper, or lower < `least`. `what` names the range in the message.
+/// errors: InvalidArgument where an end is not finite, lower > upper, or lower < `least`. `what` names the
+/// range in the message.
 void check(const Range& range, std::string_view what, double least = -1e300);
 /// The same for ranges that must lie above 0.
 void check_positive(const Range& range, std::string_view what);
@@ -33,7 +34,9 @@ class Draws {
  public:
   explicit Draws(const core::Philox& random) : random_(random) {}
   [[nodiscard]] double uniform() { return random_.uniform(next_++); }
-  [[nodiscard]] double uniform(const Range& range) { return range.lower + (range.upper - range.lower) * uniform(); }
+  [[nodiscard]] double uniform(const Range& range) {
+    return range.lower + (range.upper - range.lower) * uniform();
+  }
   /// Uniform in the logarithm: sizes and distances.
   [[nodiscard]] double log_uniform(const Range& range);
   [[nodiscard]] int integer(const IntegerRange& range);
@@ -50,8 +53,8 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// Random numbers of their own for part `number` of a draw: a generator below this one, a modifier. Two branches of one draw, and branches of branches, share
-/// nothing but a chance of 2⁻¹⁰⁴.
+/// Random numbers of their own for part `number` of a draw: a generator below this one, a modifier. Two
+/// branches of one draw, and branches of branches, share nothing but a chance of 2⁻¹⁰⁴.
 [[nodiscard]] core::Philox branch(const core::Philox& random, std::uint64_t number);
 
 }  // namespace lodestone::models

@@ -19,11 +19,13 @@ struct SectionLines {
   [[nodiscard]] Eigen::Index n_per_column() const { return std::ssize(y_m) / n_columns; }
 };
 
-/// Cuts the grid at a random place from a section of that width: a patch gets 8 lines per column, a single column one, through its middle. 0 m: as wide as
-/// the patch, and for a single column as wide as the grid is deep. A section narrower than the grid is widened to it.
+/// Cuts the grid at a random place from a section of that width: a patch gets 8 lines per column, a single
+/// column one, through its middle. 0 m: as wide as the patch, and for a single column as wide as the grid is
+/// deep. A section narrower than the grid is widened to it.
 [[nodiscard]] SectionLines section_lines(const PatchGrid& grid, double section_width_m, Draws& draws);
 
-/// Layers along a vertical line: values between the interfaces, one value more than interfaces; interfaces do not decrease.
+/// Layers along a vertical line: values between the interfaces, one value more than interfaces; interfaces do
+/// not decrease.
 struct Layers {
   std::vector<double> interface_m;
   std::vector<double> value;
@@ -32,7 +34,7 @@ struct Layers {
 [[nodiscard]] Eigen::VectorXd cell_averages(const Layers& layers, const std::vector<double>& depth_m);
 
 /// Share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z, n_y).
-[[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point2D>& outline, const PatchGrid& grid,
-                                          const SectionLines& lines);
+[[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point2D>& outline,
+                                          const PatchGrid& grid, const SectionLines& lines);
 
 }  // namespace lodestone::models

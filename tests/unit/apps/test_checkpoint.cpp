@@ -69,7 +69,8 @@ TEST_CASE("checkpoint: other data or another start model are refused", "[apps]")
   const tests::TemporaryFolder folder;
   write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
   const auto refusal = [&](const RunInputs& inputs) {
-    return tests::message_of<core::ConfigError>([&] { static_cast<void>(read_checkpoint(folder / "c.h5", inputs)); });
+    return tests::message_of<core::ConfigError>(
+        [&] { static_cast<void>(read_checkpoint(folder / "c.h5", inputs)); });
   };
   RunInputs changed = small_inputs();
   changed.data.value[1] = 2.5;
@@ -85,13 +86,16 @@ TEST_CASE("checkpoint: other data or another start model are refused", "[apps]")
   CHECK_THAT(refusal(changed), Catch::Contains("network of the learned prior"));
   changed = small_inputs();
   changed.config_toml = "[inversion]\ntarget_rms = 1.5\nmax_iterations = 9\n";
-  CHECK_THAT(refusal(changed), Catch::Contains("inversion.target_rms: 1.0 → 1.5") && !Catch::Contains("max_iterations"));
+  CHECK_THAT(refusal(changed),
+             Catch::Contains("inversion.target_rms: 1.0 → 1.5") && !Catch::Contains("max_iterations"));
 }
 
 TEST_CASE("checkpoint: differences of configurations are named by key, also in arrays of tables", "[apps]") {
-  const std::string before = "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"b\"\n";
+  const std::string before =
+      "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"b\"\n";
   const std::string after =
-      "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = \"c\"\n\n[output]\nvtk = false\n";
+      "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = "
+      "\"c\"\n\n[output]\nvtk = false\n";
   CHECK(config_difference(before, before).empty());
   CHECK(config_difference(before, after) == "data.mask[1].station: \"b\" → \"c\"");
 }

@@ -22,7 +22,8 @@ std::string refusal(std::vector<const char*> words) {
 }  // namespace
 
 TEST_CASE("command line: invert takes repeated assignments, a folder and a time limit", "[apps]") {
-  const auto line = parse({"invert", "a.toml", "--set", "x.y=1", "--set", "x.z=[1, 2]", "-o", "out/a", "--time-limit", "2.5", "--resume"});
+  const auto line = parse({"invert", "a.toml", "--set", "x.y=1", "--set", "x.z=[1, 2]", "-o", "out/a",
+                           "--time-limit", "2.5", "--resume"});
   const auto& invert = std::get<InvertArguments>(line.command);
   CHECK(invert.config_path == "a.toml");
   CHECK(invert.assignments == std::vector<std::string>{"x.y=1", "x.z=[1, 2]"});
@@ -30,11 +31,13 @@ TEST_CASE("command line: invert takes repeated assignments, a folder and a time 
   CHECK(invert.time_limit_min == 2.5);
   CHECK(invert.resume);
   CHECK_FALSE(invert.dry_run);
-  CHECK(line.as_typed == "mt_invert invert a.toml --set x.y=1 --set x.z=[1, 2] -o out/a --time-limit 2.5 --resume");
+  CHECK(line.as_typed ==
+        "mt_invert invert a.toml --set x.y=1 --set x.z=[1, 2] -o out/a --time-limit 2.5 --resume");
 }
 
 TEST_CASE("command line: train takes what invert takes, and a preview instead of a resume", "[apps]") {
-  const auto line = parse({"train", "a.toml", "--set", "x.y=1", "-o", "out/a", "--time-limit", "2.5", "--resume", "--threads", "2"});
+  const auto line = parse({"train", "a.toml", "--set", "x.y=1", "-o", "out/a", "--time-limit", "2.5",
+                           "--resume", "--threads", "2"});
   const auto& train = std::get<TrainArguments>(line.command);
   CHECK(train.config_path == "a.toml");
   CHECK(train.assignments == std::vector<std::string>{"x.y=1"});
@@ -43,12 +46,14 @@ TEST_CASE("command line: train takes what invert takes, and a preview instead of
   CHECK(train.resume);
   CHECK_FALSE(train.preview);
   CHECK(std::get<TrainArguments>(parse({"train", "a.toml", "--preview"}).command).preview);
-  CHECK_THAT(refusal({"train", "a.toml", "--preview", "--resume"}), Catch::Contains("--preview") && Catch::Contains("--resume"));
+  CHECK_THAT(refusal({"train", "a.toml", "--preview", "--resume"}),
+             Catch::Contains("--preview") && Catch::Contains("--resume"));
   CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), Catch::Contains("--time-limit"));
 }
 
 TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
-  const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy", "fine", "--log", "json"});
+  const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy",
+                           "fine", "--log", "json"});
   const auto& forward = std::get<ForwardArguments>(line.command);
   CHECK(forward.periods_s == std::vector<double>{0.1, 1.0, 10.0});
   CHECK(forward.accuracy == physics::mt::Accuracy::fine);
@@ -56,7 +61,8 @@ TEST_CASE("command line: periods are a comma-separated list and accuracy a word"
 }
 
 TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[apps]") {
-  const auto given = std::get<SelftestArguments>(parse({"selftest", "commemi2d1", "--accuracy", "fine", "--json", "a.json"}).command);
+  const auto given = std::get<SelftestArguments>(
+      parse({"selftest", "commemi2d1", "--accuracy", "fine", "--json", "a.json"}).command);
   CHECK(given.names == std::vector<std::string>{"commemi2d1"});
   CHECK(given.accuracy == physics::mt::Accuracy::fine);
   CHECK(given.json_path == "a.json");
@@ -65,23 +71,32 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK(usual.json_path.empty());
   CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
   const auto synthetic =
-      std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command).synthetic;
+      std::get<SelftestArguments>(
+          parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command)
+          .synthetic;
   CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
-  const auto part = std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command).synthetic;
+  const auto part =
+      std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command)
+          .synthetic;
   CHECK(part.only == std::vector<std::string>{"cases", "wedge"});
-  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}), Catch::Contains("dunes") && Catch::Contains("basin_dike"));
-  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "wedge", "--models", "0"}), Catch::Contains("nothing"));
-  CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}), Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}),
+             Catch::Contains("dunes") && Catch::Contains("basin_dike"));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "wedge", "--models", "0"}),
+             Catch::Contains("nothing"));
+  CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}),
+             Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}),
              Catch::Contains("--accuracy fine") && Catch::Contains("leave it out"));
-  CHECK(std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command).names.size() == 1);
+  CHECK(std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command)
+            .names.size() == 1);
 }
 
 TEST_CASE("command line: compare takes sections, references, blocks in km and a picture", "[apps]") {
-  const auto given = std::get<CompareArguments>(parse({"compare", "a", "b", "--reference", "c.csv", "--block-km", "90,200,25,80",
-                                                       "--block-km", "-5, 5,0,1", "--range", "-1,5", "--depth-km", "84", "-o", "d.png"})
-                                                    .command);
+  const auto given = std::get<CompareArguments>(
+      parse({"compare", "a", "b", "--reference", "c.csv", "--block-km", "90,200,25,80", "--block-km",
+             "-5, 5,0,1", "--range", "-1,5", "--depth-km", "84", "-o", "d.png"})
+          .command);
   CHECK(given.sections == std::vector<std::string>{"a", "b"});
   CHECK(given.references == std::vector<std::string>{"c.csv"});
   REQUIRE(given.blocks.size() == 2);
@@ -92,7 +107,8 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK(given.output_path == "d.png");
   CHECK_FALSE(std::get<CompareArguments>(parse({"compare", "a"}).command).max_log10);
   CHECK_THAT(refusal({"compare"}), Catch::Contains("SECTION"));
-  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}), Catch::Contains("four numbers") && Catch::Contains("1,2,3"));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}),
+             Catch::Contains("four numbers") && Catch::Contains("1,2,3"));
   CHECK_THAT(refusal({"compare", "a", "--block-km", "2,1,3,4"}), Catch::Contains("Y0 < Y1"));
   CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3,x"}), Catch::Contains("four numbers"));
   CHECK_THAT(refusal({"compare", "a", "--range", "3,3"}), Catch::Contains("LOW < HIGH"));
@@ -112,17 +128,21 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
   CHECK_THAT(refusal({}), Catch::Contains("expected a command"));
   CHECK_THAT(refusal({"invert"}), Catch::Contains("CONFIG"));
   CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), Catch::Contains("--nonsense"));
-  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), Catch::Contains("positive number of minutes"));
-  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}), Catch::Contains("periods"));
+  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}),
+             Catch::Contains("positive number of minutes"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}),
+             Catch::Contains("periods"));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}),
              Catch::Contains("positive numbers of seconds between 1e-9 and 1e9"));
-  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}), Catch::Contains("a.png"));
+  CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}),
+             Catch::Contains("a.png"));
 }
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
   for (const char* command : {"invert", "forward", "report", "compare", "info", "selftest"}) {
     const auto line = parse({command, "--help"});
-    CHECK_THAT(std::get<ShowText>(line.command).text, Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
+    CHECK_THAT(std::get<ShowText>(line.command).text,
+               Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
   }
   CHECK_THAT(std::get<ShowText>(parse({"--version"}).command).text, Catch::Contains("compiler"));
 }

@@ -41,16 +41,21 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(config.forward.redesign == Redesigning::each_iteration);
 }
 
-TEST_CASE("configuration: meshes follow the model always, until it is near the target, or never, and may be finer", "[apps]") {
+TEST_CASE(
+    "configuration: meshes follow the model always, until it is near the target, or never, and may be finer",
+    "[apps]") {
   const ForwardConfig near =
-      read(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 2.0\niteration_coarsen = 0.5\n").forward;
+      read(minimal +
+           "[forward]\nredesign = \"until_near_target\"\nnear_target = 2.0\niteration_coarsen = 0.5\n")
+          .forward;
   CHECK(near.redesign == Redesigning::until_near_target);
   CHECK(near.near_target == 2.0);
   CHECK(near.iteration_coarsen == 0.5);
   CHECK(read(minimal + "[forward]\nredesign = \"never\"\n").forward.redesign == Redesigning::never);
   CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"never\"\nnear_target = 2.0\n"),
              Catch::Contains("c.toml:5") && Catch::Contains("needs redesign = \"until_near_target\""));
-  CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 0.9\n"), Catch::Contains("1 to 100 times"));
+  CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 0.9\n"),
+             Catch::Contains("1 to 100 times"));
   CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = 0.1\n"),
              Catch::Contains("c.toml:4") && Catch::Contains("expected 0.25 to 4, got 0.1"));
   CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = nan\n"), Catch::Contains("iteration_coarsen"));
@@ -58,13 +63,14 @@ TEST_CASE("configuration: meshes follow the model always, until it is near the t
 
 TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[apps]") {
   const Config config = read(minimal + "[inversion]\ntarget_rms = 2\n", {"grid.n_columns=7"});
-  CHECK_THAT(config.toml,
-             Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") && Catch::Contains("max_iterations = 15"));
+  CHECK_THAT(config.toml, Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") &&
+                              Catch::Contains("max_iterations = 15"));
   CHECK(read(config.toml).toml == config.toml);
 }
 
 TEST_CASE("configuration: the algorithm decides which keys of [inversion] there are", "[apps]") {
-  const Config descent = read(minimal + "[inversion]\nalgorithm = \"lbfgs\"\nmemory = 5\n[misfit]\nhuber_threshold = 1.5\n");
+  const Config descent =
+      read(minimal + "[inversion]\nalgorithm = \"lbfgs\"\nmemory = 5\n[misfit]\nhuber_threshold = 1.5\n");
   CHECK(descent.inversion.max_iterations() == 100);
   CHECK_FALSE(descent.inversion.needs_jacobian());
   CHECK(std::get<inversion::DescentOptions>(descent.inversion.method).memory == 5);
@@ -78,16 +84,21 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
   CHECK_THAT(refusal(minimal + "[inversion]\nalgorithm = \"nlcg\"\nspace = \"data\"\n"),
              Catch::Contains("c.toml:5") && Catch::Contains("gauss_newton"));
   CHECK_THAT(refusal(minimal + "[inversion]\nmemory = 5\n"), Catch::Contains("lbfgs"));
-  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nmax_lambda_trials = 3\n"), Catch::Contains("occam"));
-  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\ncooling_factor = 1.0\n"), Catch::Contains("more than 1"));
-  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = -1.0\n"), Catch::Contains("0 (least squares) or 0.1 to 100"));
-  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = 1e-300\n"), Catch::Contains("c.toml:4") && Catch::Contains("got 1e-300"));
+  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nmax_lambda_trials = 3\n"),
+             Catch::Contains("occam"));
+  CHECK_THAT(refusal(minimal + "[inversion]\nlambda_strategy = \"cooling\"\ncooling_factor = 1.0\n"),
+             Catch::Contains("more than 1"));
+  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = -1.0\n"),
+             Catch::Contains("0 (least squares) or 0.1 to 100"));
+  CHECK_THAT(refusal(minimal + "[misfit]\nhuber_threshold = 1e-300\n"),
+             Catch::Contains("c.toml:4") && Catch::Contains("got 1e-300"));
 }
 
 TEST_CASE("configuration: uncertainty is asked for piece by piece", "[apps]") {
   CHECK_FALSE(read(minimal).uncertainty.has_value());
   CHECK_FALSE(read(minimal + "[uncertainty]\nsamples = 0\n").uncertainty.has_value());
-  const Config both = read(minimal + "[uncertainty]\nposterior = true\nsamples = 20\nseed = 7\nseen_share = 0.5\n");
+  const Config both =
+      read(minimal + "[uncertainty]\nposterior = true\nsamples = 20\nseed = 7\nseen_share = 0.5\n");
   REQUIRE(both.uncertainty.has_value());
   CHECK(both.uncertainty->posterior);
   CHECK(both.uncertainty->investigation.share == 0.5);
@@ -97,26 +108,38 @@ TEST_CASE("configuration: uncertainty is asked for piece by piece", "[apps]") {
   CHECK(both.uncertainty->ensemble->seed == 7);
   CHECK(both.uncertainty->ensemble->max_iterations == 3);
   CHECK(read(both.toml).toml == both.toml);
-  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 1\n"), Catch::Contains("c.toml:4") && Catch::Contains("at least 2"));
-  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseed = 1\n"), Catch::Contains("samples only"));
-  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\nseen_share = 0.5\n"), Catch::Contains("posterior = true"));
-  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseen_share = 1.0\n"), Catch::Contains("between 0 and 1"));
-  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\n[misfit]\nhuber_threshold = 1.5\n"), Catch::Contains("huber_threshold = 1.5"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 1\n"),
+             Catch::Contains("c.toml:4") && Catch::Contains("at least 2"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseed = 1\n"),
+             Catch::Contains("samples only"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\nseen_share = 0.5\n"),
+             Catch::Contains("posterior = true"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nposterior = true\nseen_share = 1.0\n"),
+             Catch::Contains("between 0 and 1"));
+  CHECK_THAT(refusal(minimal + "[uncertainty]\nsamples = 5\n[misfit]\nhuber_threshold = 1.5\n"),
+             Catch::Contains("huber_threshold = 1.5"));
 }
 
-TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place", "[apps]") {
-  CHECK_THAT(refusal(minimal + "[inversion]\ntarget = 1.0\n"), Catch::Contains("c.toml:4") && Catch::Contains("target_rms"));
-  CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"), Catch::Contains("c.toml:3") && Catch::Contains("excludes \"edi_folder\""));
-  CHECK_THAT(refusal("[data]\n"), Catch::Contains("edi_folder, edi_files, modem_file, mare2dem_file and mt2d_file"));
-  CHECK_THAT(refusal("[data]\nmodem_file = \"d.dat\"\nedi_sign = \"plus\"\n"), Catch::Contains("applies to EDI files"));
+TEST_CASE("configuration: unknown, contradictory and impossible keys are refused with their place",
+          "[apps]") {
+  CHECK_THAT(refusal(minimal + "[inversion]\ntarget = 1.0\n"),
+             Catch::Contains("c.toml:4") && Catch::Contains("target_rms"));
+  CHECK_THAT(refusal(minimal + "modem_file = \"d.dat\"\n"),
+             Catch::Contains("c.toml:3") && Catch::Contains("excludes \"edi_folder\""));
+  CHECK_THAT(refusal("[data]\n"),
+             Catch::Contains("edi_folder, edi_files, modem_file, mare2dem_file and mt2d_file"));
+  CHECK_THAT(refusal("[data]\nmodem_file = \"d.dat\"\nedi_sign = \"plus\"\n"),
+             Catch::Contains("applies to EDI files"));
   CHECK_THAT(refusal(minimal + "frequencies_hz = [1.0, -2.0]\n"), Catch::Contains("positive frequencies"));
   CHECK_THAT(refusal(minimal + "modes = [\"tx\"]\n"), Catch::Contains("got \"tx\""));
   CHECK_THAT(refusal(minimal + "modes = []\n"), Catch::Contains("at least one mode"));
   CHECK_THAT(refusal(minimal + "[[data.mask]]\nquantities = [\"rho\"]\n"), Catch::Contains("quantities"));
-  CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\n"), Catch::Contains("resistivity_max_ohm_m"));
+  CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\n"),
+             Catch::Contains("resistivity_max_ohm_m"));
   for (const char* table : {"start", "reference", "sea"})
-    CHECK_THAT(refusal(minimal + "[" + table + "]\nresistivity_ohm_m = 1e-30\n"),
-               Catch::Contains(std::string(table) + ".resistivity_ohm_m: expected 1e-06 to 1e+12 ohm m, got 1e-30"));
+    CHECK_THAT(
+        refusal(minimal + "[" + table + "]\nresistivity_ohm_m = 1e-30\n"),
+        Catch::Contains(std::string(table) + ".resistivity_ohm_m: expected 1e-06 to 1e+12 ohm m, got 1e-30"));
   CHECK_THAT(refusal(minimal + "[bounds]\nresistivity_min_ohm_m = 1.0\nresistivity_max_ohm_m = 1e13\n"),
              Catch::Contains("bounds.resistivity_max_ohm_m") && Catch::Contains("1e+12 ohm m, got 1e+13"));
   CHECK_THAT(refusal(minimal + "[profile]\nelevation = \"file\"\n"), Catch::Contains("surface_file"));
@@ -128,7 +151,8 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
   CHECK_THAT(refusal(minimal + "[data.floors]\nphase_deg = 361\n"), Catch::Contains("0 to 360"));
   CHECK_THAT(refusal(minimal + "[[regularization.tear]]\ny_m = [0, nan]\nz_m = [0, 1]\n"),
              Catch::Contains("y_m") && Catch::Contains("of which number 2 is nan"));
-  CHECK_THAT(refusal("[data]\nmare2dem_file = \"d\"\n[profile]\nazimuth_deg = 1\n"), Catch::Contains("stations of mare2dem_file"));
+  CHECK_THAT(refusal("[data]\nmare2dem_file = \"d\"\n[profile]\nazimuth_deg = 1\n"),
+             Catch::Contains("stations of mare2dem_file"));
   CHECK_THAT(refusal(minimal, {"grid.layer_factor=0.5"}), Catch::Contains("at least 1"));
 }
 
@@ -142,19 +166,24 @@ TEST_CASE("configuration: a sea has a level and a resistivity, and none without 
 
 TEST_CASE("configuration: floors of ModEM files default to zero, bounds become decades", "[apps]") {
   const Config config = read(
-      "[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = true\n[bounds]\nresistivity_min_ohm_m = "
+      "[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = "
+      "true\n[bounds]\nresistivity_min_ohm_m = "
       "0.1\nresistivity_max_ohm_m = 1000\n");
   CHECK(config.data.selection.floors.impedance_relative == 0.0);
-  CHECK(config.data.selection.quantities == std::vector{Quantity::zyx_re, Quantity::zyx_im, Quantity::tzy_re, Quantity::tzy_im});
+  CHECK(config.data.selection.quantities ==
+        std::vector{Quantity::zyx_re, Quantity::zyx_im, Quantity::tzy_re, Quantity::tzy_im});
   CHECK(config.bounds->lower_log10 == Approx(-1.0));
   CHECK(config.bounds->upper_log10 == Approx(3.0));
 }
 
-TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo of them reads back", "[apps]") {
-  const Config config = read(minimal +
-                             "[regularization]\nnorm = \"mgs\"\n[[regularization.tear]]\ny_m = [0, 1]\nz_m = [0, 2.5]\nweight = 0.25\n"
-                             "[[regularization.fixed]]\ny_m = [0, 1, 1]\nz_m = [0, 0, 1]\nresistivity_ohm_m = 0.3\n"
-                             "[[regularization.fixed]]\nz_min_m = 100\n");
+TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo of them reads back",
+          "[apps]") {
+  const Config config =
+      read(minimal +
+           "[regularization]\nnorm = \"mgs\"\n[[regularization.tear]]\ny_m = [0, 1]\nz_m = [0, 2.5]\nweight "
+           "= 0.25\n"
+           "[[regularization.fixed]]\ny_m = [0, 1, 1]\nz_m = [0, 0, 1]\nresistivity_ohm_m = 0.3\n"
+           "[[regularization.fixed]]\nz_min_m = 100\n");
   CHECK(config.regularization.norm.norm == inversion::RoughnessNorm::minimum_gradient_support);
   CHECK(config.regularization.norm.epsilon == 0.5);
   REQUIRE(config.regularization.roughness.tears.size() == 1);
@@ -168,13 +197,19 @@ TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo 
   CHECK(read(minimal).regularization.norm.norm == inversion::RoughnessNorm::l2);
 }
 
-TEST_CASE("configuration: a polygon that crosses itself, a lone norm_epsilon and a prior without width are refused", "[apps]") {
+TEST_CASE(
+    "configuration: a polygon that crosses itself, a lone norm_epsilon and a prior without width are refused",
+    "[apps]") {
   CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\ny_m = [0, 1, 1, 0]\nz_m = [0, 1, 0, 1]\n"),
              Catch::Contains("c.toml:4: regularization.fixed[0]") && Catch::Contains("1–2 and 3–4"));
-  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\nresistivity_ohm_m = 1.0\n"), Catch::Contains("either the corners"));
-  CHECK_THAT(refusal(minimal + "[[regularization.tear]]\ny_m = [0]\nz_m = [0]\n"), Catch::Contains("at least 2"));
-  CHECK_THAT(refusal(minimal + "[regularization]\nnorm_epsilon = 0.1\n"), Catch::Contains("\"l1\" and \"mgs\""));
-  CHECK_THAT(refusal(minimal + "[static_shift]\nenabled = true\nsigma_decades = 0.0\n"), Catch::Contains("positive"));
+  CHECK_THAT(refusal(minimal + "[[regularization.fixed]]\nresistivity_ohm_m = 1.0\n"),
+             Catch::Contains("either the corners"));
+  CHECK_THAT(refusal(minimal + "[[regularization.tear]]\ny_m = [0]\nz_m = [0]\n"),
+             Catch::Contains("at least 2"));
+  CHECK_THAT(refusal(minimal + "[regularization]\nnorm_epsilon = 0.1\n"),
+             Catch::Contains("\"l1\" and \"mgs\""));
+  CHECK_THAT(refusal(minimal + "[static_shift]\nenabled = true\nsigma_decades = 0.0\n"),
+             Catch::Contains("positive"));
   CHECK_THAT(refusal(minimal + "[static_shift]\nmodes = [\"te\"]\n"), Catch::Contains("enabled = true"));
 }
 
@@ -182,13 +217,16 @@ TEST_CASE("configuration: the start model's kind follows from its keys or is sai
   CHECK(read(minimal + "[start]\nfrom = \"soundings\"\n").start.from_soundings);
   CHECK_FALSE(read(minimal + "[start]\nfrom = \"soundings\"\n").reference.from_soundings);
   CHECK_FALSE(read(minimal + "[start]\nmodel_file = \"m.h5\"\n").reference.file.empty());
-  CHECK(read(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"half_space\"\n").reference.file.empty());
+  CHECK(read(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"half_space\"\n")
+            .reference.file.empty());
   CHECK_THAT(refusal(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"file\"\n"),
              Catch::Contains("reference.model_file") && Catch::Contains("got none"));
   const Config same = read(minimal + "[start]\nmodel_file = \"m.h5\"\n");
   CHECK(read(same.toml).toml == same.toml);
-  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"), Catch::Contains("excludes from"));
-  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"file\"\n"), Catch::Contains("expected the name of a model"));
+  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"),
+             Catch::Contains("excludes from"));
+  CHECK_THAT(refusal(minimal + "[start]\nfrom = \"file\"\n"),
+             Catch::Contains("expected the name of a model"));
 }
 
 TEST_CASE("configuration: every key of the demo is known", "[apps]") {
@@ -202,7 +240,8 @@ TEST_CASE("configuration: every key of the demo is known", "[apps]") {
 }
 
 TEST_CASE(
-    "configuration: regions of a learned prior are set one by one or all together, and keys that are missing name those that are there",
+    "configuration: regions of a learned prior are set one by one or all together, and keys that are missing "
+    "name those that are there",
     "[apps]") {
   const std::string text = minimal + "[[learned_prior.region]]\nnetwork = \"a.h5\"\ny_m = [0, 1]\n";
   const auto config = read(text, {"learned_prior.region[0].codes=9"});
@@ -211,14 +250,17 @@ TEST_CASE(
   REQUIRE(other.learned_prior->regions.size() == 1);
   CHECK(other.learned_prior->regions[0].network_as_written == "b.h5");
   CHECK_FALSE(read(text, {"learned_prior.region=[]"}).learned_prior);
-  CHECK_THAT(refusal(text, {"learned_prior.region[1].codes=9"}), Catch::Contains("learned_prior.region[0] to [0]"));
+  CHECK_THAT(refusal(text, {"learned_prior.region[1].codes=9"}),
+             Catch::Contains("learned_prior.region[0] to [0]"));
   CHECK_THAT(refusal(minimal + "[[learned_prior.region]]\nnetwork = \"a.h5\"\ny = [0, 1]\n"),
-             Catch::Contains("c.toml:3: ") && Catch::Contains("learned_prior.region[0].y_m") && Catch::Contains("\"y\""));
+             Catch::Contains("c.toml:3: ") && Catch::Contains("learned_prior.region[0].y_m") &&
+                 Catch::Contains("\"y\""));
 }
 
 TEST_CASE("configuration: that of a training is told as such", "[apps]") {
   CHECK_THAT(refusal("[grid]\nn_layers = 8\n[[prior.generator]]\nkind = \"layers\"\n"),
-             Catch::Contains("c.toml: ") && Catch::Contains("[data]") && Catch::Contains("one of a training ([prior])") &&
-                 Catch::Contains("mt_invert train"));
-  CHECK_THAT(refusal("[inversion]\ntarget_rms = 2\n[prior]\nseed = 1\n"), !Catch::Contains("mt_invert train"));
+             Catch::Contains("c.toml: ") && Catch::Contains("[data]") &&
+                 Catch::Contains("one of a training ([prior])") && Catch::Contains("mt_invert train"));
+  CHECK_THAT(refusal("[inversion]\ntarget_rms = 2\n[prior]\nseed = 1\n"),
+             !Catch::Contains("mt_invert train"));
 }

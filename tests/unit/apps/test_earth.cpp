@@ -74,9 +74,12 @@ TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps
   CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
 }
 
-TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres", "[apps]") {
+TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres",
+          "[apps]") {
   const auto block = benchmark_model("commemi2d1").section;
-  CHECK((Eigen::pow(10.0, sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m).norm() < 1e-9);
+  CHECK(
+      (Eigen::pow(10.0, sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m).norm() <
+      1e-9);
   const physics::mesh::TensorGrid2D other({-100, 100, 800}, {0, 100, 600, 4000});
   const Eigen::VectorXd values = sampled_log10(block, other);
   CHECK(values[other.index(1, 0)] == Approx(std::log10(0.5)));
@@ -96,7 +99,8 @@ TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with
   const tests::TemporaryFolder folder;
   const auto refusal = [&](const std::string& text) {
     core::write_file(folder / "s.csv", text);
-    return tests::message_of<core::FormatError>([&] { static_cast<void>(read_surface_file(folder / "s.csv")); });
+    return tests::message_of<core::FormatError>(
+        [&] { static_cast<void>(read_surface_file(folder / "s.csv")); });
   };
   core::write_file(folder / "hill.csv", "y_m,z_m\n-100,0\n0,-50\n\n100,0\n");
   CHECK(read_surface_file(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
@@ -130,23 +134,31 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
 TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells", "[apps]") {
   using physics::mesh::DepthReference;
   using physics::mesh::Surface2D;
-  const physics::mesh::TensorGrid2D draped({-1000, 0, 1000}, {0, 500}), on_datum({-1000, 1000}, {0, 500}, DepthReference::datum);
-  const Surface2D hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}), longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
+  const physics::mesh::TensorGrid2D draped({-1000, 0, 1000}, {0, 500}),
+      on_datum({-1000, 1000}, {0, 500}, DepthReference::datum);
+  const Surface2D hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}),
+      longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
   const std::optional<physics::mesh::Sea> none, sea{{0.0, 0.3}}, brackish{{0.0, 0.31}};
-  const auto difference = [](const physics::mesh::Section2D& model, const Ground& ground) { return difference_of_surfaces(model, ground); };
+  const auto difference = [](const physics::mesh::Section2D& model, const Ground& ground) {
+    return difference_of_surfaces(model, ground);
+  };
   const Eigen::VectorXd cells = Eigen::VectorXd::Ones(2);
   CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
-  CHECK(difference({draped, cells, longer}, {draped, hill, none}).empty());  // beyond the grid it may do as it likes
+  CHECK(difference({draped, cells, longer}, {draped, hill, none})
+            .empty());  // beyond the grid it may do as it likes
   CHECK_THAT(difference({draped, cells, Surface2D()}, {draped, hill, none}),
-             Catch::Contains("up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
-  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, Surface2D(-100.0), none}), Catch::Contains("stay at their z"));
+             Catch::Contains(
+                 "up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
+  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, Surface2D(-100.0), none}),
+             Catch::Contains("stay at their z"));
   CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, none}),
              Catch::StartsWith("it has a sea of 0.3 ohm m up to z = 0 m, this run no sea"));
   CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, brackish}), Catch::Contains("0.31 ohm m"));
   CHECK(difference({draped, cells, hill, sea}, {draped, hill, sea}).empty());
 }
 
-TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees", "[apps]") {
+TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees",
+          "[apps]") {
   const auto stations = sites_on_hill();
   const auto found = sites_at_kinks(stations, kinked_hill());
   REQUIRE(found.size() == 3);
@@ -157,20 +169,23 @@ TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sha
   CHECK(sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
 }
 
-TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none", "[apps]") {
+TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none",
+          "[apps]") {
   const auto stations = sites_on_hill();
   const auto warned = [&](const std::vector<physics::mt::Station>& sites) {
     tests::Capture err(STDERR_FILENO);
     warn_of_sites_at_kinks(sites, kinked_hill(), "move them");
     return err.text();
   };
-  CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") && Catch::Contains("s0 (20.0 m from a turn by 16.7° at y = -1000 m), s2") &&
+  CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") &&
+                                   Catch::Contains("s0 (20.0 m from a turn by 16.7° at y = -1000 m), s2") &&
                                    Catch::Contains("move them"));
   CHECK(warned({stations[1], stations[4], stations[5]}).empty());
   CHECK_THAT(warned(std::vector(13, stations[2])), Catch::Contains("and 3 more"));
 }
 
-TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths", "[apps]") {
+TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths",
+          "[apps]") {
   DataConfig coprod;
   coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
   coprod.selection.quantities = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
@@ -182,8 +197,10 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
   marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
   marine.selection.quantities = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
   ProfileConfig profile;
-  CHECK_THAT(tests::message_of<core::InvalidArgument>([&] { static_cast<void>(load_observations(marine, profile)); }),
-             Catch::Contains("1 (2172.1 m below)") && Catch::Contains("and 15 more") && Catch::Contains("profile.drape"));
+  CHECK_THAT(tests::message_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(load_observations(marine, profile)); }),
+             Catch::Contains("1 (2172.1 m below)") && Catch::Contains("and 15 more") &&
+                 Catch::Contains("profile.drape"));
   profile.elevation = Elevation::file;
   profile.surface_file = tests::source_path("data/mare2dem_demo/Topo.prfl");
   const auto line = load_observations(marine, profile);

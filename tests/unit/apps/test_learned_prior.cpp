@@ -35,15 +35,17 @@ models::TrainedVae small_network(const std::string& grid, int n_codes, int seed 
   const tests::TemporaryFolder folder;
   std::ofstream(folder / "prior.toml") << "[grid]\n" << grid << "[prior]\nseed = " << seed << "\n" << layers;
   const core::Options options = io::read_options_toml(folder / "prior.toml");
-  const models::Prior prior = models::read_prior(options, [](const std::string&) { return models::Section{}; });
+  const models::Prior prior =
+      models::read_prior(options, [](const std::string&) { return models::Section{}; });
   const bool is_column = prior.grid().n_y() == 1;
-  const models::VaeSetup setup{.network = {.kind = is_column ? models::VaeKind::column : models::VaeKind::patch,
-                                           .cells_z = prior.grid().n_z(),
-                                           .cells_y = prior.grid().n_y(),
-                                           .n_codes = n_codes,
-                                           .channels = {4}},
-                               .loss = {},
-                               .recipe = {.n_draws = 100, .epochs = 1, .batch_size = 20}};
+  const models::VaeSetup setup{
+      .network = {.kind = is_column ? models::VaeKind::column : models::VaeKind::patch,
+                  .cells_z = prior.grid().n_z(),
+                  .cells_y = prior.grid().n_y(),
+                  .n_codes = n_codes,
+                  .channels = {4}},
+      .loss = {},
+      .recipe = {.n_draws = 100, .epochs = 1, .batch_size = 20}};
   return *models::train_vae(prior, setup).vae;
 }
 
@@ -63,7 +65,8 @@ const tests::TemporaryFolder& networks() {
     column.save(sink);
     sink.commit();
     save(small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\n", 3, 2), folder / "other.h5");
-    save(small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\ny_m = [0.0, 100.0, 200.0]\n", 2), folder / "patch.h5");
+    save(small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\ny_m = [0.0, 100.0, 200.0]\n", 2),
+         folder / "patch.h5");
     return true;
   }();
   static_cast<void>(made);
@@ -72,7 +75,8 @@ const tests::TemporaryFolder& networks() {
 
 /// 8 columns × 5 rows of 100 m.
 Earth small_earth() {
-  const TensorGrid2D grid({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500}, DepthReference::surface);
+  const TensorGrid2D grid({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500},
+                          DepthReference::surface);
   Earth earth{grid, physics::mesh::Surface2D(), VectorXd::Constant(40, 2.0), VectorXd::Constant(40, 1.0), {}};
   fix_regions({}, earth);
   return earth;
@@ -94,13 +98,16 @@ std::string refusal(std::vector<LearnedRegionConfig> regions, const Earth& earth
 
 }  // namespace
 
-TEST_CASE("learned prior: columns between the ends and the network's rows are cut into subdomains, from HDF5 and safetensors alike",
-          "[apps]") {
+TEST_CASE(
+    "learned prior: columns between the ends and the network's rows are cut into subdomains, from HDF5 and "
+    "safetensors alike",
+    "[apps]") {
   for (const char* file : {"column.h5", "column.safetensors"}) {
     const Subdomains subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth());
     const LearnedRegion& cut = subdomains.regions()[0];
     CHECK(cut.first_column == 1);
-    CHECK(cut.subdomains == std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
+    CHECK(cut.subdomains ==
+          std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
     CHECK(subdomains.map()->n_codes() == 8);
     CHECK(subdomains.map(3)->size_in() == 8 + 40 - 12 + 3);
     CHECK(subdomains.numbers().sum() == 3.0 * (0 + 1 + 2 + 3) - 28.0);
@@ -110,19 +117,25 @@ TEST_CASE("learned prior: columns between the ends and the network's rows are cu
 TEST_CASE("learned prior: patches share columns with weights that fall linearly", "[apps]") {
   const Subdomains subdomains({.regions = {region("patch.h5", {0.0, 300.0}, 1)}}, small_earth());
   const LearnedRegion& cut = subdomains.regions()[0];
-  CHECK(cut.subdomains == std::vector<std::vector<Eigen::Index>>{{8, 9, 16, 17, 24, 25}, {9, 10, 17, 18, 25, 26}});
+  CHECK(cut.subdomains ==
+        std::vector<std::vector<Eigen::Index>>{{8, 9, 16, 17, 24, 25}, {9, 10, 17, 18, 25, 26}});
   CHECK(cut.taper.isApprox(VectorXd::Constant(6, 0.5)));
   CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0})}), Contains("2 + k·2 columns") && Contains("got 3"));
   CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0}, 2)}), Contains("overlap below the 2 columns"));
   CHECK_THAT(refusal({region("column.h5", {0.0, 300.0}, 1)}), Contains("overlap = 0"));
 }
 
-TEST_CASE("learned prior: regions that the grid, other regions or fixed cells exclude are refused with their place", "[apps]") {
-  CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}), Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
+TEST_CASE(
+    "learned prior: regions that the grid, other regions or fixed cells exclude are refused with their place",
+    "[apps]") {
+  CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}),
+             Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
   CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
   LearnedRegionConfig of_three = region("column.h5", {100.0, 300.0});
   of_three.n_codes = 3;
-  CHECK_THAT(refusal({of_three}), Contains("c.toml:7") && Contains("column.h5: expected 2 codes per subdomain as the network has, got 3"));
+  CHECK_THAT(refusal({of_three}),
+             Contains("c.toml:7") &&
+                 Contains("column.h5: expected 2 codes per subdomain as the network has, got 3"));
   of_three.network = networks() / "other.h5";
   CHECK(refusal({of_three}).empty());
   LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
@@ -130,26 +143,35 @@ TEST_CASE("learned prior: regions that the grid, other regions or fixed cells ex
   CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("is expected at 100 m, got 0 m"));
   deep.z = Extent{100.0, 500.0};
   CHECK_THAT(refusal({deep}), Contains("expected 4 interfaces"));
-  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}), Contains("another network"));
-  CHECK_NOTHROW(Subdomains({.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}}, small_earth()));
+  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}),
+             Contains("another network"));
+  CHECK_NOTHROW(
+      Subdomains({.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}},
+                 small_earth()));
   Earth earth = small_earth();
-  fix_regions({{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}}, earth);
-  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, earth), Contains("got 1 that [[regularization.fixed]] holds"));
+  fix_regions({{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}},
+              earth);
+  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, earth),
+             Contains("got 1 that [[regularization.fixed]] holds"));
 }
 
 TEST_CASE("learned prior: files that are missing, cut off or something else are refused by name", "[apps]") {
   CHECK_THAT(refusal({region("nowhere.h5", {100.0, 300.0})}), Contains("nowhere.h5"));
   const std::string whole = tests::text_of_file(networks() / "column.h5");
-  for (const auto& [name, text] : {std::pair{"cut.h5", whole.substr(0, whole.size() / 2)}, {"text.h5", std::string("no network")}}) {
+  for (const auto& [name, text] :
+       {std::pair{"cut.h5", whole.substr(0, whole.size() / 2)}, {"text.h5", std::string("no network")}}) {
     std::ofstream(networks() / name, std::ios::binary) << text;
     CHECK_THAT(refusal({region(name, {100.0, 300.0})}), Contains(name));
   }
 }
 
-TEST_CASE("learned prior: codes come first, then cells outside, then shifts, what is decoded comes back", "[apps]") {
+TEST_CASE("learned prior: codes come first, then cells outside, then shifts, what is decoded comes back",
+          "[apps]") {
   Earth earth = small_earth();
-  fix_regions({{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}}, earth);
-  const auto subdomains = std::make_shared<const Subdomains>(LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  fix_regions({{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}},
+              earth);
+  const auto subdomains = std::make_shared<const Subdomains>(
+      LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
   using physics::mt::Mode;
   const ModelSpace space(earth, {}, {{Mode::te, 0}, {Mode::tm, 0}}, subdomains);
   CHECK(space.n_of_cells() == 8 + 39 - 12);
@@ -161,7 +183,8 @@ TEST_CASE("learned prior: codes come first, then cells outside, then shifts, wha
   CHECK(model[0] == 2.0);
   CHECK(model[7] == 1.0);  // fixed at the reference
   CHECK(space.shifts_of(unknowns)[1] == -0.2);
-  CHECK((model(std::vector{9, 17, 25}) - subdomains->regions()[0].decoder->decode(unknowns.head(2)).col(0)).norm() < 1e-12);
+  CHECK((model(std::vector{9, 17, 25}) - subdomains->regions()[0].decoder->decode(unknowns.head(2)).col(0))
+            .norm() < 1e-12);
 
   RegularizationConfig regularization;
   const Smoothness smoothness(regularization, earth, space);
@@ -175,11 +198,14 @@ TEST_CASE("learned prior: codes come first, then cells outside, then shifts, wha
   CHECK(smoothness.at(unknowns)->cost(further) > before);
 }
 
-TEST_CASE("learned prior: pairs and the polish behind them share target and stops, and each keeps its lambdas", "[apps]") {
+TEST_CASE(
+    "learned prior: pairs and the polish behind them share target and stops, and each keeps its lambdas",
+    "[apps]") {
   const tests::TemporaryFolder folder;
-  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n[inversion]\nalgorithm = \"alternating\"\ntarget_rms = 2.0\n"
-                                      "pixel_lambda = 3.0\ncode_lambda = 4.0\nlambda_start = 5.0\n"
-                                      "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
+  std::ofstream(folder / "c.toml")
+      << "[data]\nmodem_file = \"d.dat\"\n[inversion]\nalgorithm = \"alternating\"\ntarget_rms = 2.0\n"
+         "pixel_lambda = 3.0\ncode_lambda = 4.0\nlambda_start = 5.0\n"
+         "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
   const Config config = read_config(folder / "c.toml");
   REQUIRE(config.inversion.alternates());
   CHECK(config.inversion.needs_jacobian());
@@ -195,20 +221,25 @@ TEST_CASE("learned prior: pairs and the polish behind them share target and stop
 
 TEST_CASE("learned prior: the codes that made a model are found again", "[apps]") {
   const Earth earth = small_earth();
-  const auto subdomains = std::make_shared<const Subdomains>(LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  const auto subdomains = std::make_shared<const Subdomains>(
+      LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
   const ModelSpace space(earth, {}, {}, subdomains);
   VectorXd unknowns = space.unshifted(earth.start_log10);
   unknowns.head(8) << 0.4, -1.0, 1.5, 0.2, -0.3, 0.8, 2.0, -2.0;
   const VectorXd model = space.to_log10(unknowns);
   CHECK((space.to_log10(space.decoded_from(model)) - model).norm() < 1e-5);
-  CHECK((space.to_log10(space.from_log10(model)) - model).norm() > 1e-4);  // the nearest with the prior's pull is another one
+  CHECK((space.to_log10(space.from_log10(model)) - model).norm() >
+        1e-4);  // the nearest with the prior's pull is another one
   VectorXd polished = model;
   polished[subdomains->regions()[0].subdomains[0][1]] += 0.05;
   CHECK((space.to_log10(space.decoded_from(polished)) - polished).norm() > 1e-3);  // no codes make it
 }
 
-TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart", "[apps]") {
-  const auto identity = [](const char* file) { return Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity(); };
+TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart",
+          "[apps]") {
+  const auto identity = [](const char* file) {
+    return Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity();
+  };
   CHECK(identity("column.h5") == identity("column.h5"));
   CHECK(identity("column.h5") != identity("other.h5"));
   CHECK_THAT(identity("other.h5"), Contains("4 subdomains of 3 cells by 3 codes"));
@@ -221,21 +252,31 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
     return tests::message_of<core::ConfigError>([&] { static_cast<void>(read_config(folder / "c.toml")); });
   };
   const std::string one = "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
-  CHECK_THAT(refusal_of("[learned_prior]\npolish = \"always\"\n"), Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
-  CHECK_THAT(refusal_of("[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [1.0, 0.0]\n"), Contains("y_m") && Contains("increase"));
+  CHECK_THAT(refusal_of("[learned_prior]\npolish = \"always\"\n"),
+             Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
+  CHECK_THAT(refusal_of("[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [1.0, 0.0]\n"),
+             Contains("y_m") && Contains("increase"));
   CHECK_THAT(refusal_of("[bounds]\nresistivity_min_ohm_m = 1.0\nresistivity_max_ohm_m = 10.0\n" + one),
              Contains("excludes [learned_prior]"));
   CHECK_THAT(refusal_of("[regularization]\norder = 2\n" + one), Contains("order") && Contains("expected 1"));
   CHECK_THAT(refusal_of("[regularization]\nnorm = \"l1\"\n" + one), Contains("norm") && Contains("l2"));
   CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"lbfgs\"\n" + one), Contains("gauss_newton"));
   CHECK_THAT(refusal_of("[learned_prior]\npolish = \"sometimes\"\n" + one), Contains("when_needed"));
-  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\n"), Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
-  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\nlambda_decay = 1.5\n" + one), Contains("at most 1"));
-  CHECK_THAT(refusal_of("[inversion]\ncode_lambda = 1.0\n" + one), Contains("c.toml:4") && Contains("\"alternating\""));
-  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l3\"\n" + one), Contains("c.toml:4") && Contains("\"mgs\""));
-  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm_epsilon = 0.1\n" + one), Contains("c.toml:4") && Contains("belongs to the norms"));
-  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l1\"\nbetween_norm_epsilon = 0.0\n" + one), Contains("c.toml:5"));
-  std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n[learned_prior]\nbetween_norm = \"l1\"\n" << one;
+  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\n"),
+             Contains("c.toml:4") && Contains("[[learned_prior.region]]"));
+  CHECK_THAT(refusal_of("[inversion]\nalgorithm = \"alternating\"\nlambda_decay = 1.5\n" + one),
+             Contains("at most 1"));
+  CHECK_THAT(refusal_of("[inversion]\ncode_lambda = 1.0\n" + one),
+             Contains("c.toml:4") && Contains("\"alternating\""));
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l3\"\n" + one),
+             Contains("c.toml:4") && Contains("\"mgs\""));
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm_epsilon = 0.1\n" + one),
+             Contains("c.toml:4") && Contains("belongs to the norms"));
+  CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l1\"\nbetween_norm_epsilon = 0.0\n" + one),
+             Contains("c.toml:5"));
+  std::ofstream(folder / "c.toml")
+      << "[data]\nmodem_file = \"d.dat\"\n[learned_prior]\nbetween_norm = \"l1\"\n"
+      << one;
   const auto prior = read_config(folder / "c.toml").learned_prior;
   REQUIRE(prior);
   CHECK(prior->polish == Polish::when_needed);

@@ -34,7 +34,8 @@ TearConfig tear_along(std::vector<physics::mesh::Point2D> points) {
 }
 
 FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
-  return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity, "c.toml:7: regularization.fixed[0]"};
+  return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
+          "c.toml:7: regularization.fixed[0]"};
 }
 
 }  // namespace
@@ -50,7 +51,10 @@ TEST_CASE("bounds: the slope of log10 resistivity is that of the transform, and 
   CHECK((bounded.slope_of_log10(unknowns) - (ahead - behind) / (2.0 * step)).norm() < 1e-8);
 }
 
-TEST_CASE("fixed regions: cells with their centre inside take the reference or the given resistivity and are no unknowns", "[apps]") {
+TEST_CASE(
+    "fixed regions: cells with their centre inside take the reference or the given resistivity and are no "
+    "unknowns",
+    "[apps]") {
   Earth earth = small_earth();
   CHECK(earth.free_cells.size() == 6);
   fix_regions({upper_left()}, earth);
@@ -62,22 +66,32 @@ TEST_CASE("fixed regions: cells with their centre inside take the reference or t
   CHECK(earth.start_log10[1] == 2.0);
 }
 
-TEST_CASE("fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with their place", "[apps]") {
+TEST_CASE(
+    "fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with "
+    "their place",
+    "[apps]") {
   Earth earth = small_earth();
   const auto refusal = [&](std::vector<physics::mesh::Point2D> corners) {
-    return tests::message_of<core::ConfigError>([&] { fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth); });
+    return tests::message_of<core::ConfigError>([&] {
+      fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth);
+    });
   };
-  CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
+  CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}),
+             Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
   CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
   const TearConfig outside = tear_along({{900, 0}, {900, 400}});
-  const auto message = tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid, earth.surface); });
+  const auto message =
+      tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid, earth.surface); });
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
 }
 
-TEST_CASE("tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground counts as inside",
-          "[apps]") {
+TEST_CASE(
+    "tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground "
+    "counts as inside",
+    "[apps]") {
   const Earth earth = small_earth();
-  const auto warned = [](const TearConfig& tear, const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+  const auto warned = [](const TearConfig& tear, const TensorGrid2D& grid,
+                         const physics::mesh::Surface2D& surface) {
     tests::Capture err(STDERR_FILENO);
     check_tears({tear}, grid, surface);
     return err.text();
@@ -108,7 +122,8 @@ TEST_CASE("model space: fixed cells stay, bounds hold for the others, shifts fol
   CHECK(resistivity[3] == Approx(100.0));
 }
 
-TEST_CASE("smoothness: a shift of a decade costs as much as a section a decade from the reference", "[apps]") {
+TEST_CASE("smoothness: a shift of a decade costs as much as a section a decade from the reference",
+          "[apps]") {
   const Earth earth = small_earth();
   const ModelSpace space(earth, {}, {{mt::Mode::te, 0}});
   const Smoothness smoothness({}, earth, space);
@@ -121,7 +136,10 @@ TEST_CASE("smoothness: a shift of a decade costs as much as a section a decade f
   CHECK_FALSE(smoothness.reweigh());
 }
 
-TEST_CASE("soundings: sections are linear between stations, constant beyond, and count depth from the surface on any grid", "[apps]") {
+TEST_CASE(
+    "soundings: sections are linear between stations, constant beyond, and count depth from the surface on "
+    "any grid",
+    "[apps]") {
   std::vector<SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
                                     {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
   const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};

@@ -34,22 +34,34 @@ std::string json(std::vector<SelftestRow> rows, Accuracy accuracy) {
 }  // namespace
 
 TEST_CASE("selftest: the JSON holds every row with its verdict, and where it was made", "[apps]") {
-  const std::string text = json({row(0.25, 0.5, true), row(2.0, 0.5, true), row(3.0, 0.5, false)}, Accuracy::fine);
-  CHECK_THAT(text, Contains(R"("version": "1.2.3", "commit": "abc", "compiler": "unknown", "machine": "P, 4 cores, S", "ranks": 2)"));
+  const std::string text =
+      json({row(0.25, 0.5, true), row(2.0, 0.5, true), row(3.0, 0.5, false)}, Accuracy::fine);
+  CHECK_THAT(
+      text,
+      Contains(
+          R"("version": "1.2.3", "commit": "abc", "compiler": "unknown", "machine": "P, 4 cores, S", "ranks": 2)"));
   CHECK_THAT(text, Contains(R"("accuracy": "fine")"));
   CHECK_THAT(text, Contains(R"({"benchmark": "hill", "passed": false, "cpu_s": 0.25, "note": "a note"})"));
   CHECK_THAT(text, Contains(R"("what": "TM \"10 s\"", "units": "ohm m")"));
-  CHECK_THAT(text, Contains(R"("difference": 0.25, "difference_units": "%", "limit": 0.5, "judged": true, "passed": true)"));
-  CHECK_THAT(text, Contains(R"("difference": 2, "difference_units": "%", "limit": 0.5, "judged": true, "passed": false)"));
+  CHECK_THAT(
+      text,
+      Contains(
+          R"("difference": 0.25, "difference_units": "%", "limit": 0.5, "judged": true, "passed": true)"));
+  CHECK_THAT(
+      text,
+      Contains(R"("difference": 2, "difference_units": "%", "limit": 0.5, "judged": true, "passed": false)"));
   CHECK_THAT(text, Contains(R"("judged": false)"));
 }
 
 TEST_CASE("selftest: a number that is not finite is null in the JSON and never passes", "[apps]") {
-  const std::string text = json({row(std::numeric_limits<double>::quiet_NaN(), 0.5, true)}, Accuracy::standard);
-  CHECK_THAT(text, Contains(R"("difference": null)") && Contains(R"("passed": false)") && Contains(R"("accuracy": "default")"));
+  const std::string text =
+      json({row(std::numeric_limits<double>::quiet_NaN(), 0.5, true)}, Accuracy::standard);
+  CHECK_THAT(text, Contains(R"("difference": null)") && Contains(R"("passed": false)") &&
+                       Contains(R"("accuracy": "default")"));
 }
 
-TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the slope of 2D-4 more closely", "[apps]") {
+TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the slope of 2D-4 more closely",
+          "[apps]") {
   for (const char* name : {"commemi2d0", "commemi2d1", "commemi2d2", "commemi2d4", "wannamaker_hill"}) {
     const auto usual = benchmark_model(name), fine = benchmark_model(name, Accuracy::fine);
     CHECK(usual.rho_limit_percent >= 0.5);
@@ -57,5 +69,6 @@ TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the s
     CHECK(fine.rho_limit_percent == 0.1);
     CHECK(fine.phase_limit_deg == 0.05);
   }
-  CHECK(benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() > 1.4 * benchmark_model("commemi2d4").section.grid.n_y());
+  CHECK(benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() >
+        1.4 * benchmark_model("commemi2d4").section.grid.n_y());
 }

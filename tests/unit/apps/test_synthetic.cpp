@@ -3,8 +3,8 @@
 #include "apps/mt_invert/synthetic_domain.hpp"
 #include "apps/mt_invert/synthetic_models.hpp"
 #include "apps/mt_invert/synthetic_table.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
 #include "inversion/map/gaussian_decoder.hpp"
 #include "io/toml/model_toml.hpp"
 #include "tests/support/catch.hpp"
@@ -31,7 +31,8 @@ inversion::DecoderPtr level(Index n_cells) {
   return inversion::gaussian_decoder(VectorXd::Zero(n_cells), MatrixXd::Identity(n_cells, n_cells));
 }
 
-ContestEntry entry(const std::string& section, const std::string& family, SyntheticMethod method, double error, double similarity) {
+ContestEntry entry(const std::string& section, const std::string& family, SyntheticMethod method,
+                   double error, double similarity) {
   ContestEntry result{.section = section, .family = family, .method = method};
   result.figures.error_region = error;
   result.figures.similarity_region = similarity;
@@ -49,7 +50,10 @@ const SelftestRow& row_of(const std::vector<SelftestRow>& rows, const std::strin
 
 }  // namespace
 
-TEST_CASE("synthetic domain: the region of interest is 3 to 7 km along and 204 to 787 m deep, unknowns go on beyond 10 km", "[apps]") {
+TEST_CASE(
+    "synthetic domain: the region of interest is 3 to 7 km along and 204 to 787 m deep, unknowns go on "
+    "beyond 10 km",
+    "[apps]") {
   const SyntheticDomain domain;
   const auto depth_m = domain.region_depths_m();
   CHECK(depth_m.size() == 33);
@@ -68,12 +72,16 @@ TEST_CASE("synthetic domain: the region of interest is 3 to 7 km along and 204 t
   CHECK(domain.grid().y_edges_m()[static_cast<std::size_t>(*columns.rbegin()) + 1] == Approx(7000.0));
 }
 
-TEST_CASE("synthetic domain: a section on another grid becomes the mean of its log10 over each cell", "[apps]") {
+TEST_CASE("synthetic domain: a section on another grid becomes the mean of its log10 over each cell",
+          "[apps]") {
   const SyntheticDomain domain;
   const TensorGrid2D coarse({0.0, 4030.0, 10000.0}, {0.0, 300.0, 900.0});
-  const VectorXd on_grid = domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::Surface2D()});
+  const VectorXd on_grid =
+      domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::Surface2D()});
   const TensorGrid2D& grid = domain.grid();
-  const auto at = [&](double y_m, double z_m) { return on_grid[grid.index(grid.row_of(z_m), grid.column_of(y_m))]; };
+  const auto at = [&](double y_m, double z_m) {
+    return on_grid[grid.index(grid.row_of(z_m), grid.column_of(y_m))];
+  };
   CHECK(at(2050.0, 2.0) == Approx(1.0));
   CHECK(at(-30000.0, 2.0) == Approx(1.0));  // the outermost columns and the bottom row go on
   CHECK(at(5050.0, 2.0) == Approx(3.0));
@@ -82,7 +90,8 @@ TEST_CASE("synthetic domain: a section on another grid becomes the mean of its l
   CHECK(domain.image_of_region(on_grid)(31, 0) == Approx(2.0));
 }
 
-TEST_CASE("synthetic domain: subdomains are the region's columns, or patches that overlap by half", "[apps]") {
+TEST_CASE("synthetic domain: subdomains are the region's columns, or patches that overlap by half",
+          "[apps]") {
   const SyntheticDomain domain;
   const auto columns = domain.subdomains({domain.region_depths_m(), {0.0, 1000.0}}, level(32));
   CHECK(columns.subdomains.size() == 40);
@@ -91,11 +100,14 @@ TEST_CASE("synthetic domain: subdomains are the region's columns, or patches tha
   const auto patches = domain.subdomains({domain.region_depths_m(), y_m}, level(640));
   CHECK(patches.subdomains.size() == 3);
   CHECK(patches.taper.minCoeff() > 0.0);
-  CHECK_THROWS_WITH(domain.subdomains({domain.region_depths_m(), {0.0, 50.0, 100.0}}, level(64)), Contains("columns of 100 m"));
+  CHECK_THROWS_WITH(domain.subdomains({domain.region_depths_m(), {0.0, 50.0, 100.0}}, level(64)),
+                    Contains("columns of 100 m"));
   CHECK_THROWS_WITH(domain.subdomains({{0.0, 10.0, 20.0}, {0.0, 1000.0}}, level(2)), Contains("32 rows"));
 }
 
-TEST_CASE("synthetic models: every family draws sections that can be read, no two alike, and the same ones again", "[apps]") {
+TEST_CASE(
+    "synthetic models: every family draws sections that can be read, no two alike, and the same ones again",
+    "[apps]") {
   const tests::TemporaryFolder folder;
   const SyntheticDomain domain;
   std::set<std::string> seen;
@@ -125,20 +137,24 @@ TEST_CASE("synthetic models: every family draws sections that can be read, no tw
 TEST_CASE("synthetic data: noise of ε shifts c to about 0.6 ε, and chi rms of the truth is 1", "[apps]") {
   const SyntheticSurvey survey{.n_stations = 11, .n_frequencies = 15, .tm = true};
   const auto keys = survey.impedances();
-  VectorXd impedances(std::ssize(keys.keys));  // a half-space of 100 ohm m: phase 45 degrees, TM the other sign
+  VectorXd impedances(
+      std::ssize(keys.keys));  // a half-space of 100 ohm m: phase 45 degrees, TM the other sign
   for (std::size_t i = 0; i < keys.keys.size(); ++i) {
     const double f = keys.frequencies_hz[static_cast<std::size_t>(keys.keys[i].frequency)];
     const double part = std::sqrt(0.5 * 100.0 * 2.0 * std::numbers::pi * f * 4e-7 * std::numbers::pi);
-    impedances[static_cast<Index>(i)] = physics::mt::mode_of(keys.keys[i].quantity) == physics::mt::Mode::te ? part : -part;
+    impedances[static_cast<Index>(i)] =
+        physics::mt::mode_of(keys.keys[i].quantity) == physics::mt::Mode::te ? part : -part;
   }
-  const SyntheticData data = noisy_data(survey, impedances, 0.01, 3), clean = noisy_data(survey, impedances, 0.0, 3),
+  const SyntheticData data = noisy_data(survey, impedances, 0.01, 3),
+                      clean = noisy_data(survey, impedances, 0.0, 3),
                       more = noisy_data(survey, impedances, 0.05, 3);
   CHECK(data.misfit().rms(data.clean) == Approx(1.0).margin(0.08));
   CHECK(data.floor() == Approx(0.0044).margin(5e-4));  // √((0.87 ε/2)² …): mean squares of 2 decades and π/4
   CHECK(more.floor() == Approx(5.0 * data.floor()).epsilon(0.05));
   CHECK(clean.floor() == 0.0);
   CHECK(clean.observed == clean.clean);
-  CHECK(clean.sigma.maxCoeff() == Approx(0.5 * data.sigma.maxCoeff()));  // an error of 0.5 % where there is no noise
+  CHECK(clean.sigma.maxCoeff() ==
+        Approx(0.5 * data.sigma.maxCoeff()));  // an error of 0.5 % where there is no noise
   CHECK(data.clean.head(3).isApproxToConstant(2.0, 1e-9));
   CHECK(data.relative_misfit(data.observed) == 0.0);
   CHECK((noisy_data(survey, impedances, 0.01, 4).observed - data.observed).norm() > 0.0);
@@ -161,7 +177,8 @@ TEST_CASE("variants change one weight by a factor of ten, of every method", "[ap
   CHECK_THROWS_AS(with_variant(usual, "vertical x10"), core::InvalidArgument);
 }
 
-TEST_CASE("contest: targets are met or missed by the medians, and a figure that is not a number never passes", "[apps]") {
+TEST_CASE("contest: targets are met or missed by the medians, and a figure that is not a number never passes",
+          "[apps]") {
   using enum SyntheticMethod;
   std::vector<ContestEntry> entries;
   for (int i = 0; i < 3; ++i) {
@@ -196,14 +213,18 @@ TEST_CASE("contest: targets are met or missed by the medians, and a figure that 
   CHECK_FALSE(row_of(contest_rows(entries, true), "A 1 % feature c in 4 iterations").judged);
 }
 
-TEST_CASE("contest: the tables show every run beside the published figures, and the families' medians with quartiles", "[apps]") {
+TEST_CASE(
+    "contest: the tables show every run beside the published figures, and the families' medians with "
+    "quartiles",
+    "[apps]") {
   using enum SyntheticMethod;
   std::vector<ContestEntry> entries{entry("A", "", pixel, 0.21, 0.5), entry("A", "", feature, 0.11, 0.7)};
   entries.push_back(entries.back());
   entries.back().variant = "code x10";
   for (int i = 0; i < 5; ++i) entries.push_back(entry("blocks", "blocks", pixel, 0.1 * (i + 1), 0.5));
   const std::string text = contest_tables(entries);
-  CHECK_THAT(text, Contains("case A, noise 1 %: noise floor of c 0.00460; published c 0.0056 (feature, 4 iterations), 0.023 (pixel, 6)"));
+  CHECK_THAT(text, Contains("case A, noise 1 %: noise floor of c 0.00460; published c 0.0056 (feature, 4 "
+                            "iterations), 0.023 (pixel, 6)"));
   CHECK_THAT(text, Contains("100 ohm m") && Contains("Dec(Enc(100))") && Contains("code x10"));
   CHECK_THAT(text, Contains("0.3000 [0.2000 0.4000]"));
   CHECK(contest_runs(entries).size() == entries.size());

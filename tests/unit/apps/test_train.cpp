@@ -87,8 +87,9 @@ class Training {
 TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "[apps]") {
   const Training training;
   REQUIRE(training.run() == 0);
-  for (const char* name : {"vae.h5", "card.json", "history.csv", "checkpoint.safetensors", "config.toml", "log.jsonl", "report.html",
-                           "pictures/codes.png", "pictures/decodings.png", "pictures/reconstruction.png", "pictures/training.png"}) {
+  for (const char* name : {"vae.h5", "card.json", "history.csv", "checkpoint.safetensors", "config.toml",
+                           "log.jsonl", "report.html", "pictures/codes.png", "pictures/decodings.png",
+                           "pictures/reconstruction.png", "pictures/training.png"}) {
     INFO(name);
     CHECK(training.has(name));
   }
@@ -98,12 +99,14 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
   CHECK(vae.grid().depth_m[1] == 100.0);
   CHECK(vae.card() == training.text("card.json"));
   CHECK_THAT(vae.card(), Contains("kind = \\\"layers\\\""));
-  CHECK_THAT(training.text("config.toml"), Contains("validation_share = 0.2") && Contains("kind = \"layers\""));
+  CHECK_THAT(training.text("config.toml"),
+             Contains("validation_share = 0.2") && Contains("kind = \"layers\""));
   CHECK_THAT(training.text("report.html"), Contains("Reconstruction error") && Contains("<svg"));
-  CHECK_THAT(training.text("log.jsonl"),
-             Contains("report:     " + (training.out() / "report.html").string()) &&
-                 Contains("network:    " + (training.out() / "vae.h5").string()) &&
-                 Contains("[[learned_prior.region]] with network = \\\"" + (training.out() / "vae.h5").string()));
+  CHECK_THAT(
+      training.text("log.jsonl"),
+      Contains("report:     " + (training.out() / "report.html").string()) &&
+          Contains("network:    " + (training.out() / "vae.h5").string()) &&
+          Contains("[[learned_prior.region]] with network = \\\"" + (training.out() / "vae.h5").string()));
 
   CHECK_THAT(training.refusal<core::Error>({}), Contains("--resume") && Contains("already"));
   CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
@@ -116,14 +119,15 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
 }
 
 TEST_CASE("train: config.toml of a training is a configuration of the same training", "[apps]") {
-  const Training training(std::string(small) +
-                          "\n[[prior.generator]]\nkind = \"blocks\"\nweight = 2\ntop_m = [100, 300]\nwidth_m = [100.0, 500.0]\n"
-                          "height_m = [100, 500.5]\nbackground = {kind = \"field_case\", smooth = {window_cells = 6}}\n"
-                          "[[prior.generator.modifier]]\nkind = \"smooth\"\n");
+  const Training training(
+      std::string(small) +
+      "\n[[prior.generator]]\nkind = \"blocks\"\nweight = 2\ntop_m = [100, 300]\nwidth_m = [100.0, 500.0]\n"
+      "height_m = [100, 500.5]\nbackground = {kind = \"field_case\", smooth = {window_cells = 6}}\n"
+      "[[prior.generator.modifier]]\nkind = \"smooth\"\n");
   REQUIRE(training.run({"--set", "output.report=false", "--set", "prior.generator[0].number=[3, 4]"}) == 0);
   const std::string echo = training.text("config.toml");
-  CHECK_THAT(echo, Contains("\n[grid]\n") && Contains("\n[[prior.generator]]\n") && Contains("channels = [4, 6]") &&
-                       Contains("number = [3.0, 4.0]"));
+  CHECK_THAT(echo, Contains("\n[grid]\n") && Contains("\n[[prior.generator]]\n") &&
+                       Contains("channels = [4, 6]") && Contains("number = [3.0, 4.0]"));
   const Training again(echo);
   REQUIRE(again.run() == 0);
   CHECK(again.text("vae.h5") == training.text("vae.h5"));
@@ -132,7 +136,8 @@ TEST_CASE("train: config.toml of a training is a configuration of the same train
 
 TEST_CASE("train: two runs write the same bytes, safetensors and reports are a matter of choice", "[apps]") {
   const Training a, b;
-  for (const Training* each : {&a, &b}) REQUIRE(each->run({"--set", "output.format=\"safetensors\"", "--set", "output.report=false"}) == 0);
+  for (const Training* each : {&a, &b})
+    REQUIRE(each->run({"--set", "output.format=\"safetensors\"", "--set", "output.report=false"}) == 0);
   CHECK(a.text("vae.safetensors") == b.text("vae.safetensors"));
   CHECK(a.text("card.json") == b.text("card.json"));
   CHECK_FALSE(a.has("report.html"));
@@ -142,8 +147,9 @@ TEST_CASE("train: two runs write the same bytes, safetensors and reports are a m
 TEST_CASE("train: a network that learned nothing is told from one that did", "[apps]") {
   const Training training, longer;
   REQUIRE(training.run({"--set", "loss.divergence=1e4"}) == 0);
-  CHECK_THAT(training.text("log.jsonl"),
-             Contains("0 of 3 codes in use") && Contains("no code says anything") && Contains("loss.divergence"));
+  CHECK_THAT(training.text("log.jsonl"), Contains("0 of 3 codes in use") &&
+                                             Contains("no code says anything") &&
+                                             Contains("loss.divergence"));
   REQUIRE(longer.run({"--set", "training.epochs=12"}) == 0);
   CHECK_THAT(longer.text("log.jsonl"), Contains("codes in use") && !Contains("no code says anything"));
 }
@@ -159,17 +165,20 @@ TEST_CASE("train: more codes than cells are warned of", "[apps]") {
 
 TEST_CASE("train: the configuration of an inversion is told as such", "[apps]") {
   const Training training("[data]\nedi_folder = \"edi\"\n[grid]\nn_columns = 4\n");
-  CHECK_THAT(training.refusal<core::ConfigError>({}),
-             Contains("small.toml: ") && Contains("[prior]") && Contains("one of an inversion ([data])") && Contains("mt_invert invert"));
+  CHECK_THAT(training.refusal<core::ConfigError>({}), Contains("small.toml: ") && Contains("[prior]") &&
+                                                          Contains("one of an inversion ([data])") &&
+                                                          Contains("mt_invert invert"));
 }
 
-TEST_CASE("train: a folder made for a training that is refused is gone again, one that was there stays", "[apps]") {
+TEST_CASE("train: a folder made for a training that is refused is gone again, one that was there stays",
+          "[apps]") {
   const Training training;
   std::filesystem::create_directories(training.out());
   std::ofstream(training.out() / "checkpoint.safetensors") << "none";
   CHECK_FALSE(training.refusal<core::Error>({"--resume"}).empty());
   CHECK(training.has("checkpoint.safetensors"));
-  const std::filesystem::path there = training.out().parent_path() / "there", fresh = training.out().parent_path() / "a/b/c";
+  const std::filesystem::path there = training.out().parent_path() / "there",
+                              fresh = training.out().parent_path() / "a/b/c";
   const auto leave = [](const std::filesystem::path& folder, bool with_file) {
     NewFolder made(folder, core::log::Format::human);
     std::filesystem::create_directories(folder);
@@ -205,17 +214,20 @@ TEST_CASE("train: out of time it ends with code 11, and a resume finishes it", "
 
 TEST_CASE("train: a stopped training prints how to go on with it, its assignments among it", "[apps]") {
   const Training training;
-  CHECK(training.run({"--time-limit", "1e-9", "--set", "network.channels=[4, 5]", "--set", "run.title=it's mine"}) == 11);
+  CHECK(training.run({"--time-limit", "1e-9", "--set", "network.channels=[4, 5]", "--set",
+                      "run.title=it's mine"}) == 11);
   const std::string quoted = R"('run.title=it'\\''s mine')";  // as JSON has it
   CHECK_THAT(training.text("log.jsonl"),
-             Contains(fmt::format("go on with: mt_invert train {} --set 'network.channels=[4, 5]' --set {} -o {} --resume",
-                                  training.config(), quoted, training.out().string())));
+             Contains(fmt::format(
+                 "go on with: mt_invert train {} --set 'network.channels=[4, 5]' --set {} -o {} --resume",
+                 training.config(), quoted, training.out().string())));
   CHECK(training.run({"--set", "network.channels=[4, 5]", "--resume"}) == 0);
 }
 
 TEST_CASE("train: a preview draws the prior and each of its generators, and trains nothing", "[apps]") {
-  const Training training(std::string(small) +
-                          "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
+  const Training training(
+      std::string(small) +
+      "\n[[prior.generator]]\nkind = \"field_case\"\n[[prior.generator.modifier]]\nkind = \"smooth\"\n");
   REQUIRE(training.run({"--preview"}) == 0);
   CHECK(training.has("preview/prior.png"));
   CHECK(training.has("preview/generator_1_layers.png"));
@@ -224,12 +236,16 @@ TEST_CASE("train: a preview draws the prior and each of its generators, and trai
   CHECK(training.run() == 0);  // the preview is in nobody's way
 }
 
-TEST_CASE("train: configurations that cannot be are refused at their line before anything is written", "[apps]") {
+TEST_CASE("train: configurations that cannot be are refused at their line before anything is written",
+          "[apps]") {
   const Training training;
-  const auto refusal = [&](const std::string& assignment) { return training.refusal<core::Error>({"--set", assignment}); };
+  const auto refusal = [&](const std::string& assignment) {
+    return training.refusal<core::Error>({"--set", assignment});
+  };
   CHECK_THAT(refusal("network.code=3"), Contains("network.code") && Contains("codes"));
   CHECK_THAT(refusal("network.channels=[4, 2.5]"), Contains("network.channels") && Contains("2.5"));
-  CHECK_THAT(refusal("network.channels=[4, 4, 4, 4, 4]"), Contains("at most 4 levels") && Contains("12 × 1 cells") && Contains("got 5"));
+  CHECK_THAT(refusal("network.channels=[4, 4, 4, 4, 4]"),
+             Contains("at most 4 levels") && Contains("12 × 1 cells") && Contains("got 5"));
   CHECK_THAT(refusal("prior.generator[1].number=[2, 3]"), Contains("prior.generator[0] to [0]"));
   CHECK_THAT(refusal("prior.generator=[{kind = \"layers\", thicknes_m = [1, 2]}]"),
              Contains("prior.generator[0].thickness_m") && Contains("is \"thicknes_m\" meant?"));
@@ -257,12 +273,16 @@ TEST_CASE("train: sections with values that are none are refused before anything
   CHECK_FALSE(training.has("log.jsonl"));
 }
 
-TEST_CASE("train: a resume with another network or other contents of its sections is refused before any work", "[apps]") {
-  const auto model = [](double value) { return fmt::format("3 2 LOG10\n 1000 1000 1000\n 100 200\n0\n 1 2 3\n 3 {} 2\n", value); };
+TEST_CASE("train: a resume with another network or other contents of its sections is refused before any work",
+          "[apps]") {
+  const auto model = [](double value) {
+    return fmt::format("3 2 LOG10\n 1000 1000 1000\n 100 200\n0\n 1 2 3\n 3 {} 2\n", value);
+  };
   const Training training(sections);
   std::ofstream(training.beside("line.rho")) << model(4.0);
   REQUIRE(training.run({"--set", "output.report=false"}) == 0);
-  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}), Contains("network.codes = 3; got network.codes = 4"));
+  CHECK_THAT(training.refusal<core::Error>({"--resume", "--set", "network.codes=4"}),
+             Contains("network.codes = 3; got network.codes = 4"));
   std::ofstream(training.beside("line.rho")) << model(3.5);
   CHECK_THAT(training.refusal<core::Error>({"--resume"}), Contains("content of line.rho"));
   std::ofstream(training.beside("line.rho")) << model(4.0);
@@ -270,19 +290,23 @@ TEST_CASE("train: a resume with another network or other contents of its section
 }
 
 TEST_CASE("train: the published recipe is shipped with the defaults, which are its settings", "[apps]") {
-  const TrainConfig config = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
-  const TrainConfig demo = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  const TrainConfig config =
+      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
+  const TrainConfig demo =
+      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
   CHECK(config.prior.grid().depth_m == demo.prior.grid().depth_m);
   CHECK(config.setup.network == models::VaeOptions{});
   CHECK(config.setup.loss.similarity == 0.06);
   CHECK(config.setup.loss.divergence == 0.01);
   const models::VaeRecipe& recipe = config.setup.recipe;
-  CHECK(std::tuple(recipe.n_draws, recipe.epochs, recipe.batch_size, recipe.learning_rate) == std::tuple(60000, 200, 64, 8e-4));
+  CHECK(std::tuple(recipe.n_draws, recipe.epochs, recipe.batch_size, recipe.learning_rate) ==
+        std::tuple(60000, 200, 64, 8e-4));
   CHECK(recipe.schedule == models::RateSchedule::constant);
 }
 
 TEST_CASE("train: the shipped prior of the field case stands on the cells of its line's mesh", "[apps]") {
-  const TrainConfig config = read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  const TrainConfig config =
+      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
   const auto& depth_m = config.prior.grid().depth_m;
   REQUIRE(depth_m.size() == 33);
   CHECK(depth_m.front() == Approx(1059.0).epsilon(1e-3));
@@ -290,14 +314,19 @@ TEST_CASE("train: the shipped prior of the field case stands on the cells of its
   CHECK(config.setup.network.n_codes == 16);
 }
 
-TEST_CASE("train: the shipped network is the one its configuration describes, and has its scores on draws it never saw", "[apps]") {
+TEST_CASE(
+    "train: the shipped network is the one its configuration describes, and has its scores on draws it never "
+    "saw",
+    "[apps]") {
   const std::string source(LODESTONE_SOURCE_DIR);
-  const models::TrainedVae vae = models::TrainedVae::load(io::Hdf5Source(source + "/data/kim_eto_prior/vae.h5"));
+  const models::TrainedVae vae =
+      models::TrainedVae::load(io::Hdf5Source(source + "/data/kim_eto_prior/vae.h5"));
   const TrainConfig config = read_train_config(source + "/examples/kim_eto/prior.toml");
   vae.check_grid(config.prior.grid(), "prior.toml");
   CHECK(vae.options() == config.setup.network);
   for (const std::string& said :
-       {fmt::format("\"draws\": {}", config.setup.recipe.n_draws), fmt::format("\"epochs\": {}", config.setup.recipe.epochs),
+       {fmt::format("\"draws\": {}", config.setup.recipe.n_draws),
+        fmt::format("\"epochs\": {}", config.setup.recipe.epochs),
         fmt::format("\"batch_size\": {}", config.setup.recipe.batch_size), std::string("\"seed\": 1"),
         fmt::format("\"reconstruction_rms_decades\": {:.4g}", vae.statistics().rms)})
     CHECK_THAT(vae.card(), Contains(said));

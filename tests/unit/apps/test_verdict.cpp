@@ -30,10 +30,14 @@ TEST_CASE("verdict: a target reached may be missed by 1 % at the final accuracy,
   }
   const auto missed = verdict(StopReason::target_reached, 2.0201);
   CHECK(missed.code == ExitCode::not_converged);
-  CHECK_THAT(missed.text, Contains("the target 2 was reached on the iterations' meshes") && Contains("the rms 2.0201 is above it"));
+  CHECK_THAT(missed.text, Contains("the target 2 was reached on the iterations' meshes") &&
+                              Contains("the rms 2.0201 is above it"));
 }
 
-TEST_CASE("verdict: above the target it says why the run ended, whatever the final accuracy gives, a failure is the solver's", "[apps]") {
+TEST_CASE(
+    "verdict: above the target it says why the run ended, whatever the final accuracy gives, a failure is "
+    "the solver's",
+    "[apps]") {
   for (const auto reason : {StopReason::stagnated, StopReason::max_iterations}) {
     const auto ended = verdict(reason, 1.9);
     CHECK(ended.code == ExitCode::not_converged);
@@ -43,13 +47,21 @@ TEST_CASE("verdict: above the target it says why the run ended, whatever the fin
   CHECK_THAT(verdict(StopReason::failed, 1.0).text, Contains("the inversion stopped: why"));
 }
 
-TEST_CASE("verdict: the advice is the next finer meshes for the iterations, and never one that is set already", "[apps]") {
-  const auto advice = [](Accuracy iteration, Accuracy final_accuracy, Redesigning redesign = Redesigning::each_iteration) {
-    return verdict(StopReason::target_reached, 9.0, {.iteration = iteration, .final_accuracy = final_accuracy, .redesign = redesign}).text;
+TEST_CASE(
+    "verdict: the advice is the next finer meshes for the iterations, and never one that is set already",
+    "[apps]") {
+  const auto advice = [](Accuracy iteration, Accuracy final_accuracy,
+                         Redesigning redesign = Redesigning::each_iteration) {
+    return verdict(StopReason::target_reached, 9.0,
+                   {.iteration = iteration, .final_accuracy = final_accuracy, .redesign = redesign})
+        .text;
   };
-  CHECK_THAT(advice(Accuracy::iteration, Accuracy::standard), Contains("set forward.iteration_accuracy = \"standard\""));
-  CHECK_THAT(advice(Accuracy::standard, Accuracy::fine), Contains("set forward.iteration_accuracy = \"fine\""));
+  CHECK_THAT(advice(Accuracy::iteration, Accuracy::standard),
+             Contains("set forward.iteration_accuracy = \"standard\""));
+  CHECK_THAT(advice(Accuracy::standard, Accuracy::fine),
+             Contains("set forward.iteration_accuracy = \"fine\""));
   CHECK_THAT(advice(Accuracy::standard, Accuracy::standard),
              Contains("set both one step finer") && !Contains("forward.iteration_accuracy ="));
-  CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, Redesigning::never), Contains("set forward.redesign = \"each_iteration\""));
+  CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, Redesigning::never),
+             Contains("set forward.redesign = \"each_iteration\""));
 }

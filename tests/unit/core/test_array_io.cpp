@@ -67,7 +67,9 @@ TEST_CASE("array_io: a missing array or another dtype is a format error that nam
   CHECK(message_of<FormatError>([&] { (void)read_doubles(arrays, "data"); }) ==
         "[core::read] expected an array \"data\", found none; is the file complete?");
   CHECK(message_of<FormatError>([&] { (void)read_doubles(arrays, "model"); }) ==
-        "[core::read] expected array \"model\" as f64, got i64 of shape (2); was the file written by another version?");
+        "[core::read] expected array \"model\" as f64, got i64 of shape (2); was the file written by another "
+        "version?");
   CHECK(message_of<FormatError>([&] { (void)read_matrix(arrays, "model"); }) ==
-        "[core::read] expected array \"model\" as f64 with 2 axes, got i64 of shape (2); was the file written by another version?");
+        "[core::read] expected array \"model\" as f64 with 2 axes, got i64 of shape (2); was the file "
+        "written by another version?");
 }

@@ -6,13 +6,13 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace lodestone::core;
 using lodestone::tests::message_of;
@@ -22,7 +22,8 @@ using lodestone::tests::text_of_file;
 namespace {
 
 std::ptrdiff_t n_files(const TemporaryFolder& folder) {
-  return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+  return std::distance(std::filesystem::directory_iterator(folder.path()),
+                       std::filesystem::directory_iterator());
 }
 
 /// The kernel refuses to let files grow past a size, much as a full disk does.
@@ -78,7 +79,8 @@ TEST_CASE("AtomicFile: a missing folder is a file error that names the path and 
   const TemporaryFolder folder;
   const std::string path = folder / "missing/result.csv";
   CHECK(message_of<FileError>([&] { write_file(path, "x"); }) ==
-        "[core::AtomicFile] cannot write " + path + ": No such file or directory; check the folder, its permissions and the free space");
+        "[core::AtomicFile] cannot write " + path +
+            ": No such file or directory; check the folder, its permissions and the free space");
 }
 
 TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the old file stays", "[core]") {
@@ -94,7 +96,8 @@ TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the 
   CHECK(n_files(folder) == 1);
 }
 
-TEST_CASE("AtomicFile: what a killed process left of the same file is removed, what is another's stays", "[core]") {
+TEST_CASE("AtomicFile: what a killed process left of the same file is removed, what is another's stays",
+          "[core]") {
   const TemporaryFolder folder;
   const pid_t child = fork();
   if (child == 0) {

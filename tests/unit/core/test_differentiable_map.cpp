@@ -49,7 +49,8 @@ class Squares final : public DifferentiableMap {
 
   std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
     const Eigen::Index rows = n_out_ + (fault_ == Fault::too_many_outputs ? 1 : 0);
-    Eigen::VectorXd y = Eigen::VectorXd::LinSpaced(rows, 0.0, static_cast<double>(rows - 1)).array() + x[0] * x[0];
+    Eigen::VectorXd y =
+        Eigen::VectorXd::LinSpaced(rows, 0.0, static_cast<double>(rows - 1)).array() + x[0] * x[0];
     if (fault_ == Fault::nan_output) y[3] = std::numeric_limits<double>::quiet_NaN();
     return std::make_unique<At>(*this, fault_ == Fault::wrong_size_in ? 3 : 2, std::move(y), 2.0 * x[0]);
   }
@@ -61,11 +62,16 @@ class Squares final : public DifferentiableMap {
 /// Three outputs of two unknowns; hands out the rows it is given.
 class GivenRows final : public Linearization {
  public:
-  explicit GivenRows(JacobianRows block) : Linearization(2, Eigen::Vector3d::Zero()), block_(std::move(block)) {}
+  explicit GivenRows(JacobianRows block)
+      : Linearization(2, Eigen::Vector3d::Zero()), block_(std::move(block)) {}
 
  private:
-  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return Eigen::MatrixXd::Zero(3, directions.cols()); }
-  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return Eigen::MatrixXd::Zero(2, directions.cols()); }
+  Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override {
+    return Eigen::MatrixXd::Zero(3, directions.cols());
+  }
+  Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+    return Eigen::MatrixXd::Zero(2, directions.cols());
+  }
   JacobianRows do_local_jacobian() const override { return block_; }
   JacobianRows block_;
 };
@@ -102,18 +108,27 @@ TEST_CASE("Linearization: by default a rank holds every row of the Jacobian", "[
   CHECK(block.values == at_x->jacobian());
 }
 
-TEST_CASE("Linearization: a rank's rows must be rows of the Jacobian, each once, with all unknowns", "[core]") {
-  const auto fault_of = [](JacobianRows block) { return message_of<ShapeError>([&] { (void)GivenRows(block).local_jacobian(); }); };
+TEST_CASE("Linearization: a rank's rows must be rows of the Jacobian, each once, with all unknowns",
+          "[core]") {
+  const auto fault_of = [](JacobianRows block) {
+    return message_of<ShapeError>([&] { (void)GivenRows(block).local_jacobian(); });
+  };
   CHECK(fault_of({{1, 1}, Eigen::MatrixXd::Zero(2, 2)}) ==
-        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 1 twice; this is a fault in the map");
+        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 1 twice; this "
+        "is a fault in the map");
   CHECK(fault_of({{3}, Eigen::MatrixXd::Zero(1, 2)}) ==
-        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 3; this is a fault in the map");
+        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 3; this is a "
+        "fault in the map");
   CHECK(fault_of({{0, 2}, Eigen::MatrixXd::Zero(1, 2)}) ==
-        "[core::Linearization] local_jacobian: expected a result of shape (2, 2), the map gave (1, 2); this is a fault in the map");
+        "[core::Linearization] local_jacobian: expected a result of shape (2, 2), the map gave (1, 2); this "
+        "is a fault in the map");
   CHECK(GivenRows({{}, Eigen::MatrixXd::Zero(0, 2)}).local_jacobian().rows.empty());
 }
 
-TEST_CASE("Linearization: by default a product with rows is the vjp of their transpose, and a chain takes it of all rows", "[core]") {
+TEST_CASE(
+    "Linearization: by default a product with rows is the vjp of their transpose, and a chain takes it of "
+    "all rows",
+    "[core]") {
   const Squares map;
   const auto at_x = map.linearize(x);
   Eigen::MatrixXd w = Eigen::MatrixXd::Random(3, 130);
@@ -138,7 +153,8 @@ TEST_CASE("DifferentiableMap: faults of the map itself are found", "[core]") {
   CHECK(message_of<ShapeError>([] { (void)Squares(Fault::too_many_outputs).value(x); }) ==
         "[test::Squares] expected 130 outputs, the map gave 131; this is a fault in the map");
   CHECK(message_of<SolverError>([] { (void)Squares(Fault::nan_output).linearize(x); }) ==
-        "[test::Squares] expected finite outputs, got nan at index 3 of 130; are the unknowns in a sensible range?");
+        "[test::Squares] expected finite outputs, got nan at index 3 of 130; are the unknowns in a sensible "
+        "range?");
   CHECK(message_of<ShapeError>([] { (void)Squares(Fault::wrong_size_in).linearize(x); }) ==
         "[test::Squares] expected a linearization of 2 unknowns, the map gave 3; this is a fault in the map");
 }
@@ -147,11 +163,14 @@ TEST_CASE("Linearization: directions and results are checked", "[core]") {
   const Squares map;
   const auto at_x = map.linearize(x);
   CHECK(message_of<ShapeError>([&] { (void)at_x->jvp(Eigen::MatrixXd::Zero(3, 4)); }) ==
-        "[core::Linearization] jvp: expected directions of shape (2, k), got (3, 4); was the map made for other unknowns?");
+        "[core::Linearization] jvp: expected directions of shape (2, k), got (3, 4); was the map made for "
+        "other unknowns?");
   CHECK(message_of<ShapeError>([&] { (void)at_x->vjp(Eigen::MatrixXd::Zero(2, 1)); }) ==
-        "[core::Linearization] vjp: expected directions of shape (130, k), got (2, 1); was the map made for other unknowns?");
+        "[core::Linearization] vjp: expected directions of shape (130, k), got (2, 1); was the map made for "
+        "other unknowns?");
   CHECK(message_of<ShapeError>([&] { (void)at_x->row_product(Eigen::MatrixXd::Zero(3, 2)); }) ==
-        "[core::Linearization] row_product: expected rows of shape (k, 130), got (3, 2); was the map made for other unknowns?");
+        "[core::Linearization] row_product: expected rows of shape (k, 130), got (3, 2); was the map made "
+        "for other unknowns?");
   CHECK(message_of<ShapeError>([&] { (void)at_x->local_jacobian_through(*at_x); }) ==
         "[core::Linearization] local_jacobian_through: expected an inner map of 2 outputs, got one of 130");
   CHECK(message_of<SolverError>([&] {
@@ -159,7 +178,8 @@ TEST_CASE("Linearization: directions and results are checked", "[core]") {
         }) == "[core::Linearization] local_jacobian: expected finite numbers, the map gave NaN or infinity");
   const Squares bad_shape(Fault::wrong_jvp_shape), bad_number(Fault::nan_vjp);
   CHECK(message_of<ShapeError>([&] { (void)bad_shape.linearize(x)->jvp(x); }) ==
-        "[core::Linearization] jvp: expected a result of shape (130, 1), the map gave (1, 1); this is a fault in the map");
+        "[core::Linearization] jvp: expected a result of shape (130, 1), the map gave (1, 1); this is a "
+        "fault in the map");
   CHECK(message_of<SolverError>([&] { (void)bad_number.linearize(x)->jacobian(); }) ==
         "[core::Linearization] vjp: expected finite numbers, the map gave NaN or infinity");
 }

@@ -7,7 +7,9 @@ using namespace lodestone::core;
 using lodestone::tests::message_of;
 
 TEST_CASE("error: the text starts with the component and each class owns its exit code", "[core]") {
-  const auto fail = [] { throw ShapeError("mt::Simulation2D", "expected {} resistivities, got {}", 6400, 6300); };
+  const auto fail = [] {
+    throw ShapeError("mt::Simulation2D", "expected {} resistivities, got {}", 6400, 6300);
+  };
   CHECK(message_of<Error>(fail) == "[mt::Simulation2D] expected 6400 resistivities, got 6300");
   CHECK(ShapeError("a", "b").exit_code() == ExitCode::argument);
   CHECK(InvalidArgument("a", "b").exit_code() == ExitCode::argument);

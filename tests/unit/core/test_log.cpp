@@ -84,7 +84,8 @@ TEST_CASE("log: the file receives JSON lines and is appended to", "[core]") {
 
 TEST_CASE("log: an unwritable log file is a file error", "[core]") {
   const LogReset reset;
-  const std::string text = message_of<FileError>([] { log::configure({.file = "/proc/no/such/folder/run.jsonl"}); });
+  const std::string text =
+      message_of<FileError>([] { log::configure({.file = "/proc/no/such/folder/run.jsonl"}); });
   CHECK(text.find("[core::log] cannot open the log file /proc/no/such/folder/run.jsonl for appending") == 0);
 }
 

@@ -17,8 +17,9 @@ MapPtr exponential(Eigen::Index size) {
 }
 
 Eigen::MatrixXd example_matrix(Eigen::Index rows, Eigen::Index cols) {
-  return Eigen::MatrixXd::NullaryExpr(
-      rows, cols, [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + 3.0 * static_cast<double>(i) + static_cast<double>(j)); });
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [](Eigen::Index i, Eigen::Index j) {
+    return std::sin(1.0 + 3.0 * static_cast<double>(i) + static_cast<double>(j));
+  });
 }
 
 /// A map that says it is collective over a communicator.
@@ -31,7 +32,9 @@ class OnCommunicator final : public DifferentiableMap {
   int communicator_id() const override { return id_; }
 
  private:
-  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override { return exponential(2)->linearize(x); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    return exponential(2)->linearize(x);
+  }
   int id_;
 };
 
@@ -51,18 +54,25 @@ class OneOfThree final : public DifferentiableMap {
 
    private:
     Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const override { return a_ * directions; }
-    Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override { return a_.transpose() * directions; }
+    Eigen::MatrixXd do_vjp(const ConstMatrixRef& directions) const override {
+      return a_.transpose() * directions;
+    }
     Eigen::MatrixXd do_jacobian() const override { return a_; }
-    JacobianRows do_local_jacobian() const override { return {{2, 0}, a_(std::vector<Eigen::Index>{2, 0}, Eigen::all)}; }
+    JacobianRows do_local_jacobian() const override {
+      return {{2, 0}, a_(std::vector<Eigen::Index>{2, 0}, Eigen::all)};
+    }
     Eigen::MatrixXd a_;
   };
-  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& at) const override { return std::make_unique<At>(a_, a_ * at); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& at) const override {
+    return std::make_unique<At>(a_, a_ * at);
+  }
   Eigen::MatrixXd a_;
 };
 
 using Rows = std::vector<Eigen::Index>;
 
-/// The rows a linearization holds, or {-1} when they, or products with them, are not those of its dense Jacobian.
+/// The rows a linearization holds, or {-1} when they, or products with them, are not those of its dense
+/// Jacobian.
 Rows own_rows(const Linearization& at) {
   const Eigen::MatrixXd w = example_matrix(5, at.size_out());
   if (!at.row_product(w).isApprox(w * at.jacobian(), 1e-14)) return {-1};
@@ -91,8 +101,10 @@ TEST_CASE("compose: value and Jacobian follow the chain rule, whichever side is 
 }
 
 TEST_CASE("compose: is associative", "[core]") {
-  const auto first = affine(example_matrix(4, 3), Eigen::VectorXd::Zero(4)), last = affine(example_matrix(2, 4), Eigen::VectorXd::Ones(2));
-  const auto left = compose(compose(last, exponential(4)), first), right = compose(last, compose(exponential(4), first));
+  const auto first = affine(example_matrix(4, 3), Eigen::VectorXd::Zero(4)),
+             last = affine(example_matrix(2, 4), Eigen::VectorXd::Ones(2));
+  const auto left = compose(compose(last, exponential(4)), first),
+             right = compose(last, compose(exponential(4), first));
   CHECK(left->value(x).isApprox(right->value(x)));
   CHECK(left->linearize(x)->jacobian().isApprox(right->linearize(x)->jacobian()));
 }
@@ -110,7 +122,8 @@ TEST_CASE("compose: serial maps join a communicator, two communicators do not mi
   CHECK(compose(exponential(2), two)->communicator_id() == 2);
   CHECK(compose(exponential(2), exponential(2))->communicator_id() == 0);
   CHECK(message_of<InvalidArgument>([&] { (void)compose(one, two); }) ==
-        "[core::compose] expected maps over one communicator, got communicators 1 and 2; build both over the same one");
+        "[core::compose] expected maps over one communicator, got communicators 1 and 2; build both over the "
+        "same one");
   CHECK_THROWS_AS(stack({one, two}), InvalidArgument);
 }
 
@@ -124,12 +137,15 @@ TEST_CASE("stack: outputs and Jacobians lie one below the other", "[core]") {
   const Eigen::MatrixXd jacobian = both->linearize(x)->jacobian();
   CHECK(jacobian.topRows(2).isApprox(a));
   CHECK(jacobian.bottomRows(3).isApprox(inner.asDiagonal().toDenseMatrix()));
-  CHECK(both->linearize(x)->vjp(Eigen::VectorXd::Ones(5)).isApprox(jacobian.transpose() * Eigen::VectorXd::Ones(5)));
+  CHECK(both->linearize(x)
+            ->vjp(Eigen::VectorXd::Ones(5))
+            .isApprox(jacobian.transpose() * Eigen::VectorXd::Ones(5)));
   CHECK(both->name() == "stack(core::affine, exp)");
 }
 
 TEST_CASE("stack: nothing, or maps of other unknowns, are refused", "[core]") {
-  CHECK(message_of<InvalidArgument>([] { (void)stack({}); }) == "[core::stack] expected at least one map, got none");
+  CHECK(message_of<InvalidArgument>([] { (void)stack({}); }) ==
+        "[core::stack] expected at least one map, got none");
   CHECK(message_of<ShapeError>([] {
           (void)stack({exponential(3), exponential(2)});
         }) == "[core::stack] expected all maps to have the 3 unknowns of exp, exp has 2");
@@ -142,7 +158,8 @@ TEST_CASE("restrict_unknowns: is the map with the other unknowns held", "[core]"
   const Eigen::Vector2d free(0.3, -1.0);
   const Eigen::Vector3d full(-1.0, x[1], 0.3);
   CHECK(part->value(free).isApprox(whole->value(full)));
-  const Eigen::MatrixXd expected = whole->linearize(full)->jacobian()(Eigen::all, std::vector<Eigen::Index>{2, 0});
+  const Eigen::MatrixXd expected =
+      whole->linearize(full)->jacobian()(Eigen::all, std::vector<Eigen::Index>{2, 0});
   CHECK(part->linearize(free)->jacobian().isApprox(expected));
   CHECK(part->linearize(free)->jvp(Eigen::Matrix2d::Identity()).isApprox(expected));
   CHECK(part->linearize(free)->vjp(Eigen::Matrix4d::Identity()).isApprox(expected.transpose()));
@@ -159,13 +176,17 @@ TEST_CASE("restrict_unknowns: repeated or outside indices and a wrong base are r
         "[core::restrict_unknowns] expected a base of 3 unknowns, got 2");
 }
 
-TEST_CASE("compose: pointwise maps in a chain are one diagonal for the Jacobian of the map before them", "[core]") {
+TEST_CASE("compose: pointwise maps in a chain are one diagonal for the Jacobian of the map before them",
+          "[core]") {
   const Eigen::MatrixXd a = Eigen::MatrixXd::Random(3, 4);
   const Eigen::VectorXd x = Eigen::VectorXd::Random(4);
   const auto chain = compose(exponential(4), exponential(4));
   const Eigen::VectorXd y = chain->value(x), slope = y.cwiseProduct(x.array().exp().matrix());
   CHECK(chain->linearize(x)->jvp(x).col(0).isApprox(slope.cwiseProduct(x)));
-  CHECK(compose(affine(a, Eigen::VectorXd::Zero(3)), chain)->linearize(x)->jacobian().isApprox(a * slope.asDiagonal()));
+  CHECK(compose(affine(a, Eigen::VectorXd::Zero(3)), chain)
+            ->linearize(x)
+            ->jacobian()
+            .isApprox(a * slope.asDiagonal()));
 }
 
 TEST_CASE("affine and pointwise: inconsistent parts are refused", "[core]") {
@@ -187,13 +208,15 @@ TEST_CASE("pointwise: a value outside the function's domain is a solver error th
 TEST_CASE("linearization: outlives the map it came from", "[core]") {
   std::unique_ptr<Linearization> at_x;
   {
-    const auto map = compose(stack({affine(example_matrix(2, 3), Eigen::VectorXd::Zero(2)), exponential(3)}), exponential(3));
+    const auto map = compose(stack({affine(example_matrix(2, 3), Eigen::VectorXd::Zero(2)), exponential(3)}),
+                             exponential(3));
     at_x = restrict_unknowns(map, {1}, x)->linearize(Eigen::VectorXd::Zero(1));
   }
   CHECK(at_x->jvp(Eigen::MatrixXd::Ones(1, 1)).isApprox(at_x->jacobian()));
 }
 
-TEST_CASE("local Jacobian: compose, stack and restrict keep a rank's rows, a serial map gives all of them", "[core]") {
+TEST_CASE("local Jacobian: compose, stack and restrict keep a rank's rows, a serial map gives all of them",
+          "[core]") {
   const auto shared = std::make_shared<OneOfThree>(example_matrix(4, 3));
   const auto serial = affine(example_matrix(2, 3), Eigen::VectorXd::Zero(2));
   const auto square = affine(example_matrix(3, 3), Eigen::VectorXd::Zero(3));
@@ -201,13 +224,17 @@ TEST_CASE("local Jacobian: compose, stack and restrict keep a rank's rows, a ser
   CHECK(own_rows(*compose(exponential(4), shared)->linearize(x)) == Rows{2, 0});
   CHECK(own_rows(*compose(shared, exponential(3))->linearize(x)) == Rows{2, 0});
   CHECK(own_rows(*compose(shared, square)->linearize(x)) == Rows{2, 0});
-  CHECK(own_rows(*compose(exponential(4), compose(shared, compose(exponential(3), exponential(3))))->linearize(x)) == Rows{2, 0});
+  CHECK(own_rows(*compose(exponential(4), compose(shared, compose(exponential(3), exponential(3))))
+                      ->linearize(x)) == Rows{2, 0});
   CHECK(own_rows(*stack({serial, shared, serial})->linearize(x)) == Rows{0, 1, 4, 2, 6, 7});
   CHECK(own_rows(*compose(stack({serial, shared, serial}), square)->linearize(x)) == Rows{0, 1, 4, 2, 6, 7});
   CHECK(own_rows(*restrict_unknowns(shared, {2, 0}, x)->linearize(Eigen::Vector2d(0.3, 0.1))) == Rows{2, 0});
 }
 
-TEST_CASE("local Jacobian: behind a map that is no diagonal, rows of a shared inner map are held by every rank", "[core]") {
+TEST_CASE(
+    "local Jacobian: behind a map that is no diagonal, rows of a shared inner map are held by every rank",
+    "[core]") {
   const auto shared = std::make_shared<OneOfThree>(example_matrix(4, 3));
-  CHECK(own_rows(*compose(affine(example_matrix(2, 4), Eigen::VectorXd::Zero(2)), shared)->linearize(x)) == Rows{0, 1});
+  CHECK(own_rows(*compose(affine(example_matrix(2, 4), Eigen::VectorXd::Zero(2)), shared)->linearize(x)) ==
+        Rows{0, 1});
 }

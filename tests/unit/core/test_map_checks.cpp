@@ -44,14 +44,20 @@ class BrokenLinear final : public DifferentiableMap {
       return (wrong ? 1.0 + 1e-6 : 1.0) * (at * w);
     }
     Eigen::MatrixXd do_jacobian() const override { return broken_ == Break::jacobian ? 1.001 * a() : a(); }
-    JacobianRows do_local_jacobian() const override { return {{1}, (broken_ == Break::own_rows ? 1.001 : 1.0) * a().row(1)}; }
-    Eigen::MatrixXd do_row_product(Eigen::MatrixXd w) const override { return (broken_ == Break::row_product ? 1.001 : 1.0) * (w * a()); }
+    JacobianRows do_local_jacobian() const override {
+      return {{1}, (broken_ == Break::own_rows ? 1.001 : 1.0) * a().row(1)};
+    }
+    Eigen::MatrixXd do_row_product(Eigen::MatrixXd w) const override {
+      return (broken_ == Break::row_product ? 1.001 : 1.0) * (w * a());
+    }
     JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
       return {{1}, inner.row_product((broken_ == Break::through ? 1.001 : 1.0) * a().row(1))};
     }
     Break broken_;
   };
-  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override { return std::make_unique<At>(broken_, a() * x); }
+  std::unique_ptr<Linearization> do_linearize(const ConstVectorRef& x) const override {
+    return std::make_unique<At>(broken_, a() * x);
+  }
   Break broken_;
 };
 
@@ -89,7 +95,9 @@ TEST_CASE("check_derivative: linear and constant maps pass by their remainder", 
   CHECK(check_derivative(*affine(Eigen::MatrixXd::Zero(2, 3), Eigen::Vector2d(1.0, 2.0)), x3).passed);
 }
 
-TEST_CASE("check_derivative: holds at x = 0", "[core]") { CHECK(check_derivative(*exponential(1.0), Eigen::VectorXd::Zero(5)).passed); }
+TEST_CASE("check_derivative: holds at x = 0", "[core]") {
+  CHECK(check_derivative(*exponential(1.0), Eigen::VectorXd::Zero(5)).passed);
+}
 
 TEST_CASE("check_derivative: the same seed gives the same figures", "[core]") {
   const auto first = check_derivative(*exponential(1.0), x), second = check_derivative(*exponential(1.0), x);
@@ -104,7 +112,9 @@ TEST_CASE("check_adjoint: a right adjoint passes to rounding", "[core]") {
   CHECK(result.figure < 1e-14);
 }
 
-TEST_CASE("check_adjoint: a wrong vjp, a wrong dense Jacobian, wrong rows and a batch unlike its columns fail", "[core]") {
+TEST_CASE(
+    "check_adjoint: a wrong vjp, a wrong dense Jacobian, wrong rows and a batch unlike its columns fail",
+    "[core]") {
   using enum BrokenLinear::Break;
   for (const auto broken : {vjp, jacobian, own_rows, row_product, through, batch}) {
     const auto result = check_adjoint(BrokenLinear(broken), x3);

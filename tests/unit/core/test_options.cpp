@@ -79,7 +79,8 @@ TEST_CASE("Options: a wrong type says where, what was expected and what came", "
   CHECK(message_of<ConfigError>([&] { (void)root.flag("layer"); }) ==
         "[configuration] run.toml:11: expected true or false for \"layer\", got an array of tables");
   CHECK(message_of<ConfigError>([&] { (void)root.reals("inversion.modes"); }) ==
-        "[configuration] run.toml:7: expected a list of finite numbers for \"inversion.modes\", got a list of 2 texts");
+        "[configuration] run.toml:7: expected a list of finite numbers for \"inversion.modes\", got a list "
+        "of 2 texts");
   root.set("inversion.target_rms", std::numeric_limits<double>::quiet_NaN(), "--set");
   CHECK(message_of<ConfigError>([&] { (void)root.real("inversion.target_rms"); }) ==
         "[configuration] --set: expected a finite number for \"inversion.target_rms\", got the number nan");
@@ -88,14 +89,18 @@ TEST_CASE("Options: a wrong type says where, what was expected and what came", "
 TEST_CASE("Options: a missing required key names the table it belongs to", "[core]") {
   const Options root = example();
   CHECK(message_of<ConfigError>([&] { (void)root.child("inversion").real("lambda"); }) ==
-        "[configuration] run.toml:3: expected a finite number for \"inversion.lambda\", found no such key; please add it (given here: "
+        "[configuration] run.toml:3: expected a finite number for \"inversion.lambda\", found no such key; "
+        "please add it (given here: "
         "\"max_iterations\", \"target_rms\", \"bounded\", \"modes\", \"floors\")");
   for (const char* key : {"title", "inversion", "layer"}) CHECK(root.has(key));
   CHECK(message_of<ConfigError>([&] { (void)root.text("data"); }) ==
         "[configuration] run.toml: expected a text for \"data\", found no such key; please add it");
 }
 
-TEST_CASE("Options: a missing required key names the one it may have been misspelt as, of its table or of the tables beside", "[core]") {
+TEST_CASE(
+    "Options: a missing required key names the one it may have been misspelt as, of its table or of the "
+    "tables beside",
+    "[core]") {
   const Options root = example();
   CHECK_THAT(message_of<ConfigError>([&] { (void)root.children("layer")[1].real("resistivty_ohm_m"); }),
              Catch::Contains("run.toml:13: expected a finite number for \"layer[1].resistivty_ohm_m\"") &&
@@ -113,7 +118,8 @@ TEST_CASE("Options: a choice lists the allowed words and guesses the one meant",
   CHECK(message_of<ConfigError>([&] {
           (void)root.choice("mode", {"te", "tm", "tipper"});
         }) ==
-        "[configuration] a.toml:2: expected one of \"te\", \"tm\", \"tipper\" for \"mode\", got \"tipppr\"; did you mean \"tipper\"?");
+        "[configuration] a.toml:2: expected one of \"te\", \"tm\", \"tipper\" for \"mode\", got \"tipppr\"; "
+        "did you mean \"tipper\"?");
   CHECK(root.choice("unset", {"te", "tm"}, "tm") == "tm");
 }
 
@@ -123,7 +129,8 @@ TEST_CASE("Options: keys nobody read are errors that suggest the nearest known o
   root.set("colour", std::string("red"), "run.toml:9");
   (void)root.child("inversion").integer("max_iterations", 15);
   CHECK(message_of<ConfigError>([&] { root.require_all_used(); }) ==
-        "[configuration] run.toml:2: unknown key \"inversion.max_iteration\"; did you mean \"inversion.max_iterations\"? "
+        "[configuration] run.toml:2: unknown key \"inversion.max_iteration\"; did you mean "
+        "\"inversion.max_iterations\"? "
         "run.toml:9: unknown key \"colour\"; known here: \"inversion\"");
 }
 
@@ -155,7 +162,9 @@ TEST_CASE("Options: copies share the tree and its record of keys read", "[core]"
   CHECK_NOTHROW(root.require_all_used());
 }
 
-TEST_CASE("Options: tables of an array are reached by number, taken out together, and replaced by an empty list", "[core]") {
+TEST_CASE(
+    "Options: tables of an array are reached by number, taken out together, and replaced by an empty list",
+    "[core]") {
   Options root = example();
   root.element("layer", 1, "--set").set("resistivity_ohm_m", 7.0, "--set");
   CHECK(root.children("layer")[1].real("resistivity_ohm_m") == 7.0);
@@ -163,7 +172,8 @@ TEST_CASE("Options: tables of an array are reached by number, taken out together
         "[configuration] --set: expected layer[0] to [1], the tables there are, got [2]; they count from 0");
   CHECK_THAT(message_of<ConfigError>([&] { (void)root.element("inversion", 0, "--set"); }),
              Catch::Contains("[[inversion]]") && Catch::Contains("got a table"));
-  CHECK_THAT(message_of<ConfigError>([&] { (void)root.element("box", 0, "--set"); }), Catch::Contains("got none"));
+  CHECK_THAT(message_of<ConfigError>([&] { (void)root.element("box", 0, "--set"); }),
+             Catch::Contains("got none"));
   CHECK(root.keys() == std::vector<std::string>{"title", "inversion", "layer"});
   Options other = example();
   other.clear_tables("layer");
@@ -178,11 +188,14 @@ TEST_CASE("Options: tables of an array are reached by number, taken out together
 TEST_CASE("Options: a value and a table cannot share a key", "[core]") {
   Options root = example();
   CHECK(message_of<ConfigError>([&] { root.set("title.size", true, "--set"); }) ==
-        "[configuration] --set: expected a table at \"title\", but the text \"KIM-ETO\" was set there; rename one of the two");
+        "[configuration] --set: expected a table at \"title\", but the text \"KIM-ETO\" was set there; "
+        "rename one of the two");
   CHECK(message_of<ConfigError>([&] { root.set("inversion", true, "--set"); }) ==
-        "[configuration] --set: expected a value at \"inversion\", but a table was set there; set one of its keys instead");
+        "[configuration] --set: expected a value at \"inversion\", but a table was set there; set one of its "
+        "keys instead");
   CHECK(message_of<ConfigError>([&] { (void)root.append_table("title", "x.toml:4"); }) ==
-        "[configuration] x.toml:4: expected an array of tables at \"title\", but the text \"KIM-ETO\" was set there");
+        "[configuration] x.toml:4: expected an array of tables at \"title\", but the text \"KIM-ETO\" was "
+        "set there");
   CHECK_THROWS_AS(root.set("", true), ConfigError);
 }
 

@@ -40,7 +40,8 @@ bool meet(std::atomic<int>& here, int arrived) {
 TEST_CASE("parallel_for: every index is called once, with any number of threads and none to call", "[core]") {
   for (const int n_threads : {1, 2, 5}) {
     const ThreadCount set(n_threads);
-    for (const std::ptrdiff_t n : {0, 1, 2, 3, 1000}) CHECK(calls(n) == std::vector<int>(static_cast<std::size_t>(n), 1));
+    for (const std::ptrdiff_t n : {0, 1, 2, 3, 1000})
+      CHECK(calls(n) == std::vector<int>(static_cast<std::size_t>(n), 1));
   }
 }
 
@@ -58,7 +59,8 @@ TEST_CASE("parallel_for: the threads that are set work at the same time, and no 
   CHECK(thread_index() == 0);
 }
 
-TEST_CASE("parallel_for: of several exceptions that of the smallest index arrives, and the next loop runs", "[core]") {
+TEST_CASE("parallel_for: of several exceptions that of the smallest index arrives, and the next loop runs",
+          "[core]") {
   for (const int n_threads : {1, 4}) {
     const ThreadCount set(n_threads);
     for (int repeat = 0; repeat < 50; ++repeat) {
@@ -88,9 +90,13 @@ TEST_CASE("parallel_for: inside another one it runs on the thread that calls it"
   CHECK(sums == std::vector<int>(6, 10));
 }
 
-TEST_CASE("parallel_for: a failure inside a nested loop leaves the outer thread able to share work again", "[core]") {
+TEST_CASE("parallel_for: a failure inside a nested loop leaves the outer thread able to share work again",
+          "[core]") {
   const ThreadCount set(2);
-  CHECK_THROWS_AS(parallel_for(2, [](std::ptrdiff_t) { parallel_for(2, [](std::ptrdiff_t) { throw std::runtime_error("inside"); }); }),
+  CHECK_THROWS_AS(parallel_for(2,
+                               [](std::ptrdiff_t) {
+                                 parallel_for(2, [](std::ptrdiff_t) { throw std::runtime_error("inside"); });
+                               }),
                   std::runtime_error);
   std::atomic<int> here = 0;
   std::atomic<bool> met = true;
@@ -114,7 +120,8 @@ TEST_CASE("parallel_for: two threads may call it at once", "[core]") {
 
 TEST_CASE("set_threads: less than one and absurdly many are refused", "[core]") {
   const ThreadCount set(2);
-  CHECK(message_of<InvalidArgument>([] { set_threads(0); }) == "[core::set_threads] expected 1 … 1024 threads, got 0");
+  CHECK(message_of<InvalidArgument>([] { set_threads(0); }) ==
+        "[core::set_threads] expected 1 … 1024 threads, got 0");
   CHECK_THROWS_AS(set_threads(1025), InvalidArgument);
   CHECK(threads() == 2);
 }

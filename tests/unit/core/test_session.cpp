@@ -18,9 +18,13 @@ using Diary = std::vector<std::string>;
 /// Writes down what happens to it.
 class DiaryScope final : public SubsystemScope {
  public:
-  DiaryScope(Diary& diary, std::string name) : diary_(diary), name_(std::move(name)) { diary_.push_back("up " + name_); }
+  DiaryScope(Diary& diary, std::string name) : diary_(diary), name_(std::move(name)) {
+    diary_.push_back("up " + name_);
+  }
   ~DiaryScope() override { diary_.push_back("down " + name_); }
-  void abort(int exit_code) noexcept override { diary_.push_back("abort " + name_ + " " + std::to_string(exit_code)); }
+  void abort(int exit_code) noexcept override {
+    diary_.push_back("abort " + name_ + " " + std::to_string(exit_code));
+  }
 
  private:
   Diary& diary_;
@@ -67,13 +71,16 @@ TEST_CASE("Session: a failure aborts the scopes, inner ones first, with its exit
     session.start<DiaryScope>(diary, "mpi");
     session.start<DiaryScope>(diary, "petsc");
     const Capture err(STDERR_FILENO);
-    CHECK(session.run([]() -> int { throw FormatError("io::edi", "kim438.edi:3: expected a number, got \"x\""); }) == 4);
+    CHECK(session.run([]() -> int {
+      throw FormatError("io::edi", "kim438.edi:3: expected a number, got \"x\"");
+    }) == 4);
   }
   CHECK(diary == Diary{"up mpi", "up petsc", "abort petsc 4", "abort mpi 4", "down petsc", "down mpi"});
 }
 
 TEST_CASE("Session: each kind of exception has its text and exit code", "[core]") {
-  const Outcome known = outcome_of([]() -> int { throw ConfigError("configuration", "a.toml:2: unknown key \"x\""); });
+  const Outcome known =
+      outcome_of([]() -> int { throw ConfigError("configuration", "a.toml:2: unknown key \"x\""); });
   CHECK(known.code == 2);
   CHECK(known.text == "error: [configuration] a.toml:2: unknown key \"x\"\n");
 
@@ -85,7 +92,8 @@ TEST_CASE("Session: each kind of exception has its text and exit code", "[core]"
   CHECK(standard.code == 1);
   CHECK(standard.text == "error: [unexpected] index 7; please report this with the command you ran\n");
 
-  const Outcome files = outcome_of([] { return static_cast<int>(std::filesystem::file_size("/no/such/file")); });
+  const Outcome files =
+      outcome_of([] { return static_cast<int>(std::filesystem::file_size("/no/such/file")); });
   CHECK(files.code == 3);
   CHECK(files.text.find("/no/such/file") != std::string::npos);
 

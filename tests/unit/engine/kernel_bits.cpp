@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: kernel_bits
-// Prints a checksum of what each kernel gives whose bits may depend neither on the instruction set (LODESTONE_ISA) nor on the number of threads; fails where
-// threads make a difference. Not here: products and convolutions, whose sums use fused multiply-adds where the instruction set has them.
+// Prints a checksum of what each kernel gives whose bits may depend neither on the instruction set
+// (LODESTONE_ISA) nor on the number of threads; fails where threads make a difference. Not here: products and
+// convolutions, whose sums use fused multiply-adds where the instruction set has them.
 #include "engine/core/dtype.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/nn/initial_values.hpp"
@@ -56,13 +57,16 @@ void add_elementwise(Cases& cases, const Tensor& x, const Tensor& y) {
 }
 
 void add_sums(Cases& cases, const Tensor& x, const Tensor& narrow, const Tensor& box) {
-  for (const auto& [name, of] : std::map<std::string, Tensor>{{"wide", x}, {"narrow", narrow}, {"four axes", box}}) {
+  for (const auto& [name, of] :
+       std::map<std::string, Tensor>{{"wide", x}, {"narrow", narrow}, {"four axes", box}}) {
     for (int axis = 0; axis < of.rank(); ++axis) {
       cases[fmt::format("sum, {}, axis {}", name, axis)] = [of = of, axis] { return sum(of, Axes{axis}); };
       cases[fmt::format("max, {}, axis {}", name, axis)] = [of = of, axis] { return max(of, Axes{axis}); };
     }
     cases["sum of all, " + name] = [of = of] { return sum(of); };
-    cases["sum, but the last axis, " + name] = [of = of] { return sum(of, IntList::counting(of.rank() - 1)); };
+    cases["sum, but the last axis, " + name] = [of = of] {
+      return sum(of, IntList::counting(of.rank() - 1));
+    };
     cases["sum transposed, " + name] = [of = of] { return sum(transpose(of), Axes{0}); };
     cases["normalize, " + name] = [of = of] { return normalize(of, IntList::counting(of.rank() - 1)); };
     cases["normalize rows, " + name] = [of = of] { return normalize(of, {of.rank() - 1}); };
@@ -85,13 +89,15 @@ void add_others(Cases& cases, const Tensor& x, const Tensor& y, const Tensor& na
     return slope([](const Tensor& at) { return max_pool(at, {.window = {2, 3}, .stride = {2, 2}}); }, box);
   };
   cases["slope of scale and shift"] = [=] {
-    return grad([&](const Tensor& at) { return sum(square(scale_shift(narrow, at, at))); })(reshape(scale, {narrow.dim(1)}));
+    return grad([&](const Tensor& at) { return sum(square(scale_shift(narrow, at, at))); })(
+        reshape(scale, {narrow.dim(1)}));
   };
 }
 
 std::uint64_t checksum(const Tensor& tensor) {  // FNV-1a
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::byte each : tensor.bytes()) hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x100000001b3;
+  for (const std::byte each : tensor.bytes())
+    hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x100000001b3;
   return hash;
 }
 
@@ -103,8 +109,8 @@ int main() {
     InitialValues values(7, dtype);
     const auto drawn = [&](const Shape& shape) { return values.draw(shape, normal_around(0.0, 1.0)).eval(); };
     // Large enough for threads to share them (share.hpp).
-    const Tensor x = drawn({101, 1031}), y = drawn({101, 1031}), wide = drawn({1101, 1031}), narrow = drawn({57000, 19}),
-                 box = drawn({33, 61, 31, 18});
+    const Tensor x = drawn({101, 1031}), y = drawn({101, 1031}), wide = drawn({1101, 1031}),
+                 narrow = drawn({57000, 19}), box = drawn({33, 61, 31, 18});
     Cases cases;
     add_elementwise(cases, x, y);
     add_sums(cases, wide, narrow, box);

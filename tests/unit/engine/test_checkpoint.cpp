@@ -63,12 +63,16 @@ TEST_CASE("checkpoint: may be the op at which all that is pending is run", "[eng
   }
 }
 
-TEST_CASE("checkpoint: the gradient stays bitwise the same, the memory is that of one block and the ends of the others", "[engine]") {
-  const Measured plain = through(block), lean = through(checkpoint(block)), named = through(checkpoint(block, {"tanh"}));
+TEST_CASE(
+    "checkpoint: the gradient stays bitwise the same, the memory is that of one block and the ends of the "
+    "others",
+    "[engine]") {
+  const Measured plain = through(block), lean = through(checkpoint(block)),
+                 named = through(checkpoint(block, {"tanh"}));
   CHECK(plain.gradient.to_vector<double>() == lean.gradient.to_vector<double>());
   CHECK(plain.gradient.to_vector<double>() == named.gradient.to_vector<double>());
-  INFO("peaks " << static_cast<double>(plain.peak) / bytes << ", " << static_cast<double>(lean.peak) / bytes << ", "
-                << static_cast<double>(named.peak) / bytes);
+  INFO("peaks " << static_cast<double>(plain.peak) / bytes << ", " << static_cast<double>(lean.peak) / bytes
+                << ", " << static_cast<double>(named.peak) / bytes);
   CHECK(plain.peak > 48 * bytes);
   CHECK(lean.peak < 24 * bytes);
   CHECK(named.peak < plain.peak);
@@ -79,7 +83,9 @@ TEST_CASE("checkpoint: what was kept by name is not computed again", "[engine]")
   int n_values = 0;
   const core::MapPtr map = core::pointwise(
       "exp", 1, [&](double t) { return ++n_values, std::exp(t); }, [](double t) { return std::exp(t); });
-  const auto f = [&](const Tensors& x) -> Tensors { return {square(checkpoint_name(external(map, x[0]), "e"))}; };
+  const auto f = [&](const Tensors& x) -> Tensors {
+    return {square(checkpoint_name(external(map, x[0]), "e"))};
+  };
   const auto slope = [&](const Function& g) {
     n_values = 0;
     return grad([&](const Tensor& x) { return sum(g({x})[0]); })(row({1})).item<double>();
@@ -105,16 +111,20 @@ TEST_CASE("checkpoint: derivatives of every order, batches, and what the functio
 
 TEST_CASE("custom: the rules are used, forward, in reverse, batched and differentiated again", "[engine]") {
   CustomRules rules{"stable_root"};
-  rules.jvp = [](const Tensors&, const Tensors& y, const Tensors& dx) -> Tensors { return {dx[0] / (2.0 * y[0])}; };
+  rules.jvp = [](const Tensors&, const Tensors& y, const Tensors& dx) -> Tensors {
+    return {dx[0] / (2.0 * y[0])};
+  };
   rules.vjp = [](const Tensors&, const Tensors& y, const Tensors& w) -> Tensors {
     return {3.0 * w[0] / (2.0 * y[0])};
   };  // on purpose 3 times too large
   const Function root = custom([](const Tensors& x) -> Tensors { return {sqrt(x[0])}; }, rules);
   const auto f = [&](const Tensor& x) { return sum(root({x})[0]); };
-  CHECK(linearize(root, {row({4, 16})}).jvp({row({1, 1})})[0].to_vector<double>() == std::vector<double>{0.25, 0.125});
+  CHECK(linearize(root, {row({4, 16})}).jvp({row({1, 1})})[0].to_vector<double>() ==
+        std::vector<double>{0.25, 0.125});
   CHECK(grad(f)(row({4, 16})).to_vector<double>() == std::vector<double>{0.75, 0.375});
-  CHECK(vmap([&](const Tensor& x) { return grad(f)(x); })(reshape(row({4, 16}), {2, 1})).to_vector<double>() ==
-        std::vector<double>{0.75, 0.375});
+  CHECK(
+      vmap([&](const Tensor& x) { return grad(f)(x); })(reshape(row({4, 16}), {2, 1})).to_vector<double>() ==
+      std::vector<double>{0.75, 0.375});
   CHECK(hessian_product(f, row({4}), row({1})).to_vector<double>()[0] == Approx(-1.5 * 0.25 / 4.0));
 }
 
@@ -130,6 +140,8 @@ TEST_CASE("custom: errors name the function and the rule", "[engine]") {
   const auto capturing = [&](const Tensor& at) {
     return sum(custom([&](const Tensors& y) -> Tensors { return {y[0] * at}; }, rules)({row({1})})[0]);
   };
-  CHECK_THROWS_WITH(grad(capturing)(x),
-                    Catch::Contains("root: a derivative was asked for of a tensor that the function captured; make it an argument"));
+  CHECK_THROWS_WITH(
+      grad(capturing)(x),
+      Catch::Contains(
+          "root: a derivative was asked for of a tensor that the function captured; make it an argument"));
 }

@@ -19,7 +19,9 @@ using tests::row;
 
 namespace {
 
-Tensor boolean(bool value) { return Tensor::from_bytes(std::as_bytes(std::span(&value, 1)), {{}, DType::b8}); }
+Tensor boolean(bool value) {
+  return Tensor::from_bytes(std::as_bytes(std::span(&value, 1)), {{}, DType::b8});
+}
 
 /// log x for positive x, 3 x else: the branch not taken would give NaN.
 Tensor safe(const Tensor& x, const Tensor& factor) {
@@ -60,7 +62,8 @@ TEST_CASE("tuple: an element of a tuple just made is the tensor that went in", "
   CHECK_THROWS_WITH(pair + 1.0, Catch::Contains("[add] expected an array as input 0, got a tuple"));
 }
 
-TEST_CASE("cond: runs and differentiates the branch that is taken, what the branches captured included", "[engine]") {
+TEST_CASE("cond: runs and differentiates the branch that is taken, what the branches captured included",
+          "[engine]") {
   const Tensor factor = scalar(3.0, DType::f64);
   const auto slope = [&](double x) {
     return grad([&](const Tensor& at) { return safe(at, factor); })(scalar(x, DType::f64)).item<double>();
@@ -78,13 +81,14 @@ TEST_CASE("cond: under vmap each item takes its own branch", "[engine]") {
   CHECK(values.to_vector<double>()[2] == Approx(1.0));
   const Tensor both = vmap([](const Tensor& x) {
     return cond(
-        boolean(true), [](const Tensors& in) -> Tensors { return {square(in[0])}; }, [](const Tensors& in) -> Tensors { return {in[0]}; },
-        {x})[0];
+        boolean(true), [](const Tensors& in) -> Tensors { return {square(in[0])}; },
+        [](const Tensors& in) -> Tensors { return {in[0]}; }, {x})[0];
   })(row({2, 3}));
   CHECK(both.to_vector<double>() == std::vector<double>{4, 9});
 }
 
-TEST_CASE("cond: an external map inside runs only in the branch that is taken, and when recorded", "[engine]") {
+TEST_CASE("cond: an external map inside runs only in the branch that is taken, and when recorded",
+          "[engine]") {
   int n_calls = 0;
   const core::MapPtr map = core::pointwise(
       "counted", 2, [&](double t) { return ++n_calls, 2.0 * t; }, [](double) { return 2.0; });
@@ -97,24 +101,30 @@ TEST_CASE("cond: an external map inside runs only in the branch that is taken, a
   CHECK(y.to_vector<double>() == std::vector<double>{2, 4});
 }
 
-TEST_CASE("scan: value, gradient, second derivative and batches are those of the loop written out", "[engine]") {
+TEST_CASE("scan: value, gradient, second derivative and batches are those of the loop written out",
+          "[engine]") {
   const Tensor decay = scalar(0.7, DType::f64), x = row({0.3, -0.2, 0.5, 0.1, -0.4});
   CHECK(filtered(decay, x).item<double>() == Approx(unrolled(decay, x).item<double>()).epsilon(1e-14));
   const auto gradients = [&](auto f) { return value_and_grad(as_function(f), {decay, x}).gradients; };
   const Tensors by_scan = gradients(filtered), by_loop = gradients(unrolled);
   CHECK(by_scan[0].item<double>() == Approx(by_loop[0].item<double>()).epsilon(1e-13));
-  for (std::size_t i = 0; i < 5; ++i) CHECK(by_scan[1].to_vector<double>()[i] == Approx(by_loop[1].to_vector<double>()[i]).epsilon(1e-13));
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(by_scan[1].to_vector<double>()[i] == Approx(by_loop[1].to_vector<double>()[i]).epsilon(1e-13));
   const auto curvature = [&](auto f) {
-    return hessian_product([&](const Tensor& at) { return f(decay, at); }, x, row({1, 0, -1, 0, 2})).template to_vector<double>();
+    return hessian_product([&](const Tensor& at) { return f(decay, at); }, x, row({1, 0, -1, 0, 2}))
+        .template to_vector<double>();
   };
-  for (std::size_t i = 0; i < 5; ++i) CHECK(curvature(filtered)[i] == Approx(curvature(unrolled)[i]).epsilon(1e-12));
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(curvature(filtered)[i] == Approx(curvature(unrolled)[i]).epsilon(1e-12));
   const Tensor table = concatenate(Tensors{expand_dims(x, 0), expand_dims(2.0 * x, 0)}, 0);
   const Tensor batch = vmap([&](const Tensor& each) { return filtered(decay, each); })(table);
   CHECK(batch.to_vector<double>()[1] == Approx(filtered(decay, 2.0 * x).item<double>()).epsilon(1e-14));
 }
 
 TEST_CASE("scan: backward goes from the last to the first, no steps give the carry", "[engine]") {
-  const auto step = [](const Tensors& carry, const Tensors& x) -> Tensors { return {2.0 * carry[0] + x[0], carry[0]}; };
+  const auto step = [](const Tensors& carry, const Tensors& x) -> Tensors {
+    return {2.0 * carry[0] + x[0], carry[0]};
+  };
   const Scanned all = scan(step, {scalar(0.0, DType::f64)}, {row({1, 2, 3})}, Direction::backward);
   CHECK(all.carry[0].item<double>() == 17.0);
   CHECK(all.ys[0].to_vector<double>() == std::vector<double>{8, 3, 0});
@@ -123,14 +133,16 @@ TEST_CASE("scan: backward goes from the last to the first, no steps give the car
   CHECK(none.ys[0].shape() == Shape{0});
 }
 
-TEST_CASE("scan: a long loop keeps one carry per step for its gradient, not what the steps computed", "[engine]") {
+TEST_CASE("scan: a long loop keeps one carry per step for its gradient, not what the steps computed",
+          "[engine]") {
   const Dim n = 4000, n_steps = 50;
   const auto step = [](const Tensors& carry, const Tensors& x) -> Tensors {
     Tensor y = carry[0];
     for (int i = 0; i < 10; ++i) y = sin(y) + x[0];
     return {y};
   };
-  const Tensor start = (full({n}, 0.2, DType::f64) + 0.0).eval(), xs = row(std::vector<double>(static_cast<std::size_t>(n_steps), 0.1));
+  const Tensor start = (full({n}, 0.2, DType::f64) + 0.0).eval(),
+               xs = row(std::vector<double>(static_cast<std::size_t>(n_steps), 0.1));
   Arena& arena = Arena::of(cpu);
   const std::size_t before = arena.stats().in_use;
   arena.reset_peak();
@@ -142,7 +154,9 @@ TEST_CASE("scan: a long loop keeps one carry per step for its gradient, not what
 TEST_CASE("control: numbers that are not finite are found where they appear, inside the branch", "[engine]") {
   const auto f = [](const Tensors& x) -> Tensors { return {log(x[0]) + 1.0}; };
   const auto g = [](const Tensors& x) -> Tensors { return {x[0] + 2.0}; };
-  const auto origin = [&](bool which) { return first_not_finite([&] { cond(boolean(which), f, g, {row({0, 1})})[0].eval(); }); };
+  const auto origin = [&](bool which) {
+    return first_not_finite([&] { cond(boolean(which), f, g, {row({0, 1})})[0].eval(); });
+  };
   CHECK_FALSE(origin(false));
   CHECK_THAT(origin(true).value(), Catch::Contains("log of f64[2]") && Catch::Contains("from finite inputs"));
 }
@@ -150,18 +164,24 @@ TEST_CASE("control: numbers that are not finite are found where they appear, ins
 TEST_CASE("control: errors name both shapes and the line", "[engine]") {
   const auto f = [](const Tensors& x) -> Tensors { return {x[0]}; };
   const auto g = [](const Tensors& x) -> Tensors { return {sum(x[0])}; };
-  CHECK_THROWS_WITH(cond(boolean(true), f, g, {row({1, 2})}),
-                    Catch::Contains("expected both branches to give the same, got f64[2] and f64[] (test_control.cpp:"));
+  CHECK_THROWS_WITH(
+      cond(boolean(true), f, g, {row({1, 2})}),
+      Catch::Contains("expected both branches to give the same, got f64[2] and f64[] (test_control.cpp:"));
   CHECK_THROWS_WITH(cond(row({1}), f, f, {row({1})}), Catch::Contains("[cond] expected b8, got f64[1]"));
-  const auto grows = [](const Tensors& carry, const Tensors&) -> Tensors { return {concatenate(Tensors{carry[0], carry[0]}, 0)}; };
-  CHECK_THROWS_WITH(scan(grows, {row({1})}, {row({1, 2})}),
-                    Catch::Contains("expected carry 0 to stay f64[1], the function gives f64[2] (test_control.cpp:"));
+  const auto grows = [](const Tensors& carry, const Tensors&) -> Tensors {
+    return {concatenate(Tensors{carry[0], carry[0]}, 0)};
+  };
+  CHECK_THROWS_WITH(
+      scan(grows, {row({1})}, {row({1, 2})}),
+      Catch::Contains("expected carry 0 to stay f64[1], the function gives f64[2] (test_control.cpp:"));
   const auto same = [](const Tensors& carry, const Tensors&) { return carry; };
   CHECK_THROWS_WITH(scan(same, {row({1})}, {row({1, 2}), row({1})}),
                     Catch::Contains("expected the same number of steps along axis 0, got f64[2] and f64[1]"));
-  CHECK_THROWS_WITH(scan(same, {row({1})}, {}), Catch::Contains("expected tensors to go through step by step, got none"));
+  CHECK_THROWS_WITH(scan(same, {row({1})}, {}),
+                    Catch::Contains("expected tensors to go through step by step, got none"));
   const auto looking = [](const Tensors& carry, const Tensors&) -> Tensors {
     return {carry[0].data<double>()[0] > 0.0 ? carry[0] : -carry[0]};
   };
-  CHECK_THROWS_WITH(scan(looking, {row({1})}, {row({1})}), Catch::Contains("inside a transform that traces without values"));
+  CHECK_THROWS_WITH(scan(looking, {row({1})}, {row({1})}),
+                    Catch::Contains("inside a transform that traces without values"));
 }

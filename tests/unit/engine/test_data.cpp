@@ -76,7 +76,8 @@ TEST_CASE("permutation: every order of four comes equally often, and the same se
 
 TEST_CASE("dataset: items of tensors and of a file are the same, in the order asked for") {
   const TemporaryFolder folder;
-  for (const Dataset& data : {Dataset(example(10)), Dataset(example_file(folder, 10)), Dataset(example_file(folder, 10)).in_memory()}) {
+  for (const Dataset& data : {Dataset(example(10)), Dataset(example_file(folder, 10)),
+                              Dataset(example_file(folder, 10)).in_memory()}) {
     INFO(data.location());
     CHECK(data.size() == 10);
     CHECK(data.names() == std::vector<std::string>{"label", "x"});
@@ -93,7 +94,9 @@ TEST_CASE("dataset: items of tensors and of a file are the same, in the order as
 
 TEST_CASE("dataset: parts count from 0, have no item in common and can be divided again") {
   const Dataset data(example(100));
-  const auto labels = [](const Dataset& part) { return part.items(0, part.size()).at("label").to_vector<std::int64_t>(); };
+  const auto labels = [](const Dataset& part) {
+    return part.items(0, part.size()).at("label").to_vector<std::int64_t>();
+  };
   CHECK(labels(data.range(10, 13)) == std::vector<std::int64_t>{10, 11, 12});
   CHECK(labels(data.range(10, 20).range(2, 4)) == std::vector<std::int64_t>{12, 13});
   const auto [training, validation] = data.range(50, 100).split(0.3, 9);
@@ -114,13 +117,15 @@ TEST_CASE("dataset: of a file of 64 GiB only what is asked for is read") {
   const TemporaryFolder folder;
   const std::string path = folder / "large.safetensors";
   constexpr Dim n = Dim{1} << 30;
-  std::string header = fmt::format(R"({{"x":{{"dtype":"F64","shape":[{},8],"data_offsets":[0,{}]}}}})", n, 64 * n);
+  std::string header =
+      fmt::format(R"({{"x":{{"dtype":"F64","shape":[{},8],"data_offsets":[0,{}]}}}})", n, 64 * n);
   header.resize(128, ' ');
   {
     std::ofstream file(path, std::ios::binary);
     file << '\x80' << std::string(7, '\0') << header;
   }
-  std::filesystem::resize_file(path, 8 + header.size() + 64 * static_cast<std::size_t>(n));  // holes, which take no room on the disk
+  std::filesystem::resize_file(
+      path, 8 + header.size() + 64 * static_cast<std::size_t>(n));  // holes, which take no room on the disk
   const double last = 7.5;
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
       .seekp(-8, std::ios::end)
@@ -141,8 +146,10 @@ TEST_CASE("dataset: errors name file, array and index") {
   CHECK_THROWS_WITH(data.range(2, 9), Contains(path + ": expected a range of its 4 items, got 2 to 9"));
   CHECK_THROWS_WITH(data.item_aval("y"), Contains(path) && Contains("got \"y\""));
   CHECK_THROWS_WITH(Dataset(source, {"y"}), Contains(path) && Contains("an array \"y\", got none"));
-  CHECK_THROWS_WITH(Dataset(NamedTensors{{"a", zeros({3})}, {"b", zeros({4})}}), Contains("expected 3 items in \"b\" as in \"a\", got 4"));
-  CHECK_THROWS_WITH(Dataset(NamedTensors{{"a", zeros({})}}), Contains("\"a\" with items along axis 0, got f32[]"));
+  CHECK_THROWS_WITH(Dataset(NamedTensors{{"a", zeros({3})}, {"b", zeros({4})}}),
+                    Contains("expected 3 items in \"b\" as in \"a\", got 4"));
+  CHECK_THROWS_WITH(Dataset(NamedTensors{{"a", zeros({})}}),
+                    Contains("\"a\" with items along axis 0, got f32[]"));
   CHECK_THROWS_AS(Dataset(NamedTensors{}), core::InvalidArgument);
   CHECK_THROWS_AS(data.split(1.5, 1), core::InvalidArgument);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
@@ -171,11 +178,13 @@ TEST_CASE("loader: the last batch is kept or dropped, items may stay in order") 
   CHECK(epoch_of(keep) == std::vector<std::vector<std::int64_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}});
   const Loader drop(data, {.batch_size = 4, .order = Order::stored, .last = LastBatch::drop});
   CHECK(epoch_of(drop) == std::vector<std::vector<std::int64_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}});
-  CHECK_THROWS_WITH(Loader(data, {.batch_size = 11, .last = LastBatch::drop}), Contains("at least one batch of 11 items, got 10"));
+  CHECK_THROWS_WITH(Loader(data, {.batch_size = 11, .last = LastBatch::drop}),
+                    Contains("at least one batch of 11 items, got 10"));
   CHECK_THROWS_AS(Loader(data, {.batch_size = 0}), core::InvalidArgument);
 }
 
-TEST_CASE("loader: from a saved cursor on the same batches come, read ahead or not, at any number of threads") {
+TEST_CASE(
+    "loader: from a saved cursor on the same batches come, read ahead or not, at any number of threads") {
   const TemporaryFolder folder;
   const Dataset memory(example(23)), file(example_file(folder, 23));
   const auto batches = [](const Loader& loader, int n) {
@@ -203,9 +212,12 @@ TEST_CASE("loader: from a saved cursor on the same batches come, read ahead or n
   }
 }
 
-TEST_CASE("loader: what is drawn for an item does not depend on the batch it comes in, and is drawn anew in every epoch") {
+TEST_CASE(
+    "loader: what is drawn for an item does not depend on the batch it comes in, and is drawn anew in every "
+    "epoch") {
   const auto noise_of = [](std::int64_t batch_size, Order order) {
-    const Loader loader(Dataset(example(9)), {.batch_size = batch_size, .order = order, .seed = 2, .transform = with_noise});
+    const Loader loader(Dataset(example(9)),
+                        {.batch_size = batch_size, .order = order, .seed = 2, .transform = with_noise});
     std::vector<std::map<std::int64_t, double>> epochs(2);
     for (auto& noise : epochs) {
       while (const auto batch = loader.next()) {
@@ -228,27 +240,34 @@ TEST_CASE("loader: a state of other data or options is told") {
   const Dataset data(example(10));
   const Loader a(data, {.batch_size = 4, .seed = 3}), b(data, {.batch_size = 5, .seed = 3});
   b.load_state(a.state());
-  CHECK_THROWS_WITH(b.next(), Contains("expected the state of a loader of 10 items shuffled in batches of 5, the last one kept, seed 3, "
-                                       "got 10 items shuffled in batches of 4"));
+  CHECK_THROWS_WITH(
+      b.next(),
+      Contains(
+          "expected the state of a loader of 10 items shuffled in batches of 5, the last one kept, seed 3, "
+          "got 10 items shuffled in batches of 4"));
   const Loader in_order(data, {.batch_size = 4, .order = Order::stored, .seed = 3});
   in_order.load_state(a.state());
-  CHECK_THROWS_WITH(in_order.next(), Contains("10 items as stored in batches of 4") && Contains("got 10 items shuffled"));
+  CHECK_THROWS_WITH(in_order.next(),
+                    Contains("10 items as stored in batches of 4") && Contains("got 10 items shuffled"));
   NamedTensors beyond = a.state();
   beyond.at("cursor") = Tensor::from(std::vector<std::int64_t>{0, 4}, {2});
   a.load_state(beyond);
   CHECK_THROWS_WITH(a.next(), Contains("at batch 4 of epoch 0"));
 }
 
-TEST_CASE("loader: an error in a transform names the items, read ahead or not, and the next call tries again") {
+TEST_CASE(
+    "loader: an error in a transform names the items, read ahead or not, and the next call tries again") {
   for (const int read_ahead : {0, 2}) {
     auto n_calls = std::make_shared<std::atomic<int>>(0);
     const auto transform = [n_calls](NamedTensors batch, const Tensor&) -> NamedTensors {
       if ((*n_calls)++ == 0) throw core::ShapeError("my transform", "expected something else");
       return batch;
     };
-    const Loader loader(Dataset(example(4)), {.batch_size = 2, .order = Order::stored, .transform = transform, .read_ahead = read_ahead});
-    CHECK_THROWS_WITH(loader.next(),
-                      Contains("[my transform] expected something else; in the transform of items 0, 1 of memory, batch 0 of epoch 0"));
+    const Loader loader(
+        Dataset(example(4)),
+        {.batch_size = 2, .order = Order::stored, .transform = transform, .read_ahead = read_ahead});
+    CHECK_THROWS_WITH(loader.next(), Contains("[my transform] expected something else; in the transform of "
+                                              "items 0, 1 of memory, batch 0 of epoch 0"));
     CHECK(loader.next()->at("label").to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1});
   }
 }

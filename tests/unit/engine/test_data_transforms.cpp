@@ -49,7 +49,8 @@ void check_same_everywhere(const Treated& treat) {
     const Tensor alone = treat(item(x, i), item_key(seed, 0, i));
     const auto n = static_cast<std::size_t>(alone.count());
     CHECK(alone.to_vector<double>() ==
-          std::vector(pipeline.begin() + static_cast<std::ptrdiff_t>(n) * i, pipeline.begin() + static_cast<std::ptrdiff_t>(n) * (i + 1)));
+          std::vector(pipeline.begin() + static_cast<std::ptrdiff_t>(n) * i,
+                      pipeline.begin() + static_cast<std::ptrdiff_t>(n) * (i + 1)));
   }
 }
 
@@ -63,7 +64,8 @@ TEST_CASE("transforms: every one gives the same bits for an item alone, in a bat
   check_same_everywhere([](const Tensor& x, const Tensor&) { return clip(x, 3.0, 17.0); });
   check_same_everywhere([](const Tensor& x, const Tensor& keys) { return noise(x, keys, 0.5); });
   check_same_everywhere([](const Tensor& x, const Tensor& keys) { return random_flip(x, keys, 0); });
-  check_same_everywhere([](const Tensor& x, const Tensor& keys) { return random_shift(x, keys, 0, 3, -1.0); });
+  check_same_everywhere(
+      [](const Tensor& x, const Tensor& keys) { return random_shift(x, keys, 0, 3, -1.0); });
   check_same_everywhere([](const Tensor& x, const Tensor& keys) {
     const Tensor each = split_key(keys, 2);
     const auto key = [&](Dim i) { return squeeze(slice(each, -2, i, i + 1), -2); };
@@ -103,7 +105,9 @@ TEST_CASE("transforms: moments may be taken over axes of the item too") {
                     Contains("\"n\" as f32 or f64, got i32[]"));
 }
 
-TEST_CASE("transforms: a shifted item is its neighbour's, with the fill moved in, by every distance up to the most") {
+TEST_CASE(
+    "transforms: a shifted item is its neighbour's, with the fill moved in, by every distance up to the "
+    "most") {
   const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5}, {5});
   std::set<std::vector<double>> seen, expected;
   for (int by = -2; by <= 2; ++by) {
@@ -113,7 +117,8 @@ TEST_CASE("transforms: a shifted item is its neighbour's, with the fill moved in
     }
     expected.insert(shifted);
   }
-  for (std::int64_t i = 0; i < 200; ++i) seen.insert(transforms::random_shift(x, item_key(seed, 0, i), 0, 2, 9.0).to_vector<double>());
+  for (std::int64_t i = 0; i < 200; ++i)
+    seen.insert(transforms::random_shift(x, item_key(seed, 0, i), 0, 2, 9.0).to_vector<double>());
   CHECK(seen == expected);
   CHECK(transforms::random_shift(x, item_key(seed, 0, 0), 0, 0).to_vector<double>() == x.to_vector<double>());
   CHECK_NOTHROW(transforms::random_shift(x, item_key(seed, 0, 0), 0, 20).eval());
@@ -126,7 +131,8 @@ TEST_CASE("transforms: items are flipped with the probability asked for") {
   const Tensor flipped = transforms::random_flip(x, concatenate(keys, 0), -2, 0.25);
   int n_flipped = 0;
   for (Dim i = 0; i < 400; ++i) {
-    const std::vector<double> before = item(x, i).to_vector<double>(), after = item(flipped, i).to_vector<double>();
+    const std::vector<double> before = item(x, i).to_vector<double>(),
+                              after = item(flipped, i).to_vector<double>();
     if (before == after) continue;
     CHECK(after == flip(item(x, i), 0).to_vector<double>());
     ++n_flipped;
@@ -137,8 +143,11 @@ TEST_CASE("transforms: items are flipped with the probability asked for") {
 
 TEST_CASE("transforms: keys that do not fit and axes that do not exist are told") {
   const Tensor x = example(4);
-  CHECK_THROWS_WITH(transforms::noise(x, split_key(random_key(1), 3), 1.0), Contains("got u64[3, 3] for f64[4, 5, 2]"));
-  CHECK_THROWS_WITH(transforms::random_flip(x, split_key(random_key(1), 4), 2), Contains("transforms::random_flip"));
+  CHECK_THROWS_WITH(transforms::noise(x, split_key(random_key(1), 3), 1.0),
+                    Contains("got u64[3, 3] for f64[4, 5, 2]"));
+  CHECK_THROWS_WITH(transforms::random_flip(x, split_key(random_key(1), 4), 2),
+                    Contains("transforms::random_flip"));
   CHECK_THROWS_WITH(transforms::random_shift(x, random_key(1), 0, -1), Contains("got -1"));
-  CHECK(transforms::log10(Tensor::from(std::vector<double>{0.001, 1, 1e5}, {3})).to_vector<double>()[2] == Approx(5.0).epsilon(1e-15));
+  CHECK(transforms::log10(Tensor::from(std::vector<double>{0.001, 1, 1e5}, {3})).to_vector<double>()[2] ==
+        Approx(5.0).epsilon(1e-15));
 }

@@ -5,11 +5,10 @@
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 
-#include <pthread.h>
-
 #include <cmath>
 #include <exception>
 #include <functional>
+#include <pthread.h>
 
 using namespace lodestone::engine;
 
@@ -86,7 +85,8 @@ TEST_CASE("depth: a million ops in a row that were recorded without values are r
         }) == 2.0);
 }
 
-TEST_CASE("depth: a function of a hundred thousand ops is recorded without values, run and released", "[engine]") {
+TEST_CASE("depth: a function of a hundred thousand ops is recorded without values, run and released",
+          "[engine]") {
   constexpr int n = 100'000;
   CHECK(value_of([] {
           const Function f = checkpoint([](const Tensors& x) -> Tensors { return {counted_up(x[0], n)}; });
@@ -97,7 +97,8 @@ TEST_CASE("depth: a function of a hundred thousand ops is recorded without value
 TEST_CASE("depth: the gradient of a hundred thousand ops in a row", "[engine]") {
   constexpr int n = 100'000;
   const auto f = [](const Tensor& x) { return repeated_sine(x, n); };
-  CHECK(value_of([&] { return grad(f)(one()).item<double>(); }) == Approx(repeated_sine_slope(1.0, n)).epsilon(1e-9));
+  CHECK(value_of([&] { return grad(f)(one()).item<double>(); }) ==
+        Approx(repeated_sine_slope(1.0, n)).epsilon(1e-9));
 }
 
 TEST_CASE("depth: gradients of thirty thousand ops in a row, computed again and as a batch", "[engine]") {
@@ -105,8 +106,10 @@ TEST_CASE("depth: gradients of thirty thousand ops in a row, computed again and 
   const auto f = [](const Tensor& x) { return repeated_sine(x, n); };
   const double slope = repeated_sine_slope(1.0, n);
   const Function again = checkpoint([&](const Tensors& x) -> Tensors { return {f(x[0])}; });
-  CHECK(value_of([&] { return value_and_grad(again, {one()}).gradients[0].item<double>(); }) == Approx(slope).epsilon(1e-9));
-  CHECK(value_of([&] { return vmap(grad(f))(reshape(one(), {1})).item<double>(); }) == Approx(slope).epsilon(1e-9));
+  CHECK(value_of([&] { return value_and_grad(again, {one()}).gradients[0].item<double>(); }) ==
+        Approx(slope).epsilon(1e-9));
+  CHECK(value_of([&] { return vmap(grad(f))(reshape(one(), {1})).item<double>(); }) ==
+        Approx(slope).epsilon(1e-9));
 }
 
 TEST_CASE("depth: second derivatives of ten thousand ops in a row", "[engine]") {
@@ -114,7 +117,8 @@ TEST_CASE("depth: second derivatives of ten thousand ops in a row", "[engine]") 
   const auto f = [](const Tensor& x) { return repeated_sine(x, n); };
   constexpr double h = 1e-5;
   const double difference = (repeated_sine_slope(1.0 + h, n) - repeated_sine_slope(1.0 - h, n)) / (2.0 * h);
-  CHECK(value_of([&] { return hessian_product(f, one(), one()).item<double>(); }) == Approx(difference).epsilon(1e-6));
+  CHECK(value_of([&] { return hessian_product(f, one(), one()).item<double>(); }) ==
+        Approx(difference).epsilon(1e-6));
 }
 
 TEST_CASE("depth: two thousand functions in a row, each a node of its own", "[engine]") {
@@ -126,5 +130,6 @@ TEST_CASE("depth: two thousand functions in a row, each a node of its own", "[en
     return y;
   };
   const double slope = repeated_sine_slope(1.0, n);
-  CHECK(value_of([&] { return value_and_grad(all, {one()}).gradients[0].item<double>(); }) == Approx(slope).epsilon(1e-9));
+  CHECK(value_of([&] { return value_and_grad(all, {one()}).gradients[0].item<double>(); }) ==
+        Approx(slope).epsilon(1e-9));
 }

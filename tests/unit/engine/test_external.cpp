@@ -37,7 +37,9 @@ class Counting final : public core::DifferentiableMap {
   class At final : public core::Linearization {
    public:
     At(Calls& calls, const Eigen::VectorXd& x)
-        : Linearization(3, x.array().square() * x[0]), calls_(calls), jacobian_(Eigen::MatrixXd((2.0 * x[0] * x).asDiagonal())) {
+        : Linearization(3, x.array().square() * x[0]),
+          calls_(calls),
+          jacobian_(Eigen::MatrixXd((2.0 * x[0] * x).asDiagonal())) {
       jacobian_.col(0) += x.array().square().matrix();
       ++calls_.alive;
     }
@@ -46,7 +48,9 @@ class Counting final : public core::DifferentiableMap {
 
    private:
     Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& v) const override { return count(v), jacobian_ * v; }
-    Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& w) const override { return count(w), jacobian_.transpose() * w; }
+    Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& w) const override {
+      return count(w), jacobian_.transpose() * w;
+    }
     void count(const core::ConstMatrixRef& directions) const {
       ++calls_.products;
       calls_.right_hand_sides += directions.cols();
@@ -68,7 +72,8 @@ class Counting final : public core::DifferentiableMap {
 
 }  // namespace
 
-TEST_CASE("external: a value is one call of the map, which runs when recorded, in program order", "[engine]") {
+TEST_CASE("external: a value is one call of the map, which runs when recorded, in program order",
+          "[engine]") {
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
   const Tensor first = external(map, row({2, 3, 4})), second = external(map, row({1, 0, 0}));
@@ -79,7 +84,10 @@ TEST_CASE("external: a value is one call of the map, which runs when recorded, i
   CHECK(calls.linearizations == 0);
 }
 
-TEST_CASE("external: value and gradient cost one linearisation and one adjoint right-hand side, after which nothing is held", "[engine]") {
+TEST_CASE(
+    "external: value and gradient cost one linearisation and one adjoint right-hand side, after which "
+    "nothing is held",
+    "[engine]") {
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
   Arena& arena = Arena::of(default_device());
@@ -87,7 +95,8 @@ TEST_CASE("external: value and gradient cost one linearisation and one adjoint r
   arena.reset_peak();
   {
     const auto [value, gradients] =
-        value_and_grad([&](const Tensors& x) -> Tensors { return {sum(square(external(map, exp(x[0]))))}; }, {row({0, 0, 0})});
+        value_and_grad([&](const Tensors& x) -> Tensors { return {sum(square(external(map, exp(x[0]))))}; },
+                       {row({0, 0, 0})});
     CHECK(arena.stats().peak >= before + held);
     CHECK(value.item<double>() == 3.0);
     CHECK(gradients[0].to_vector<double>() == std::vector<double>{10, 4, 4});
@@ -100,11 +109,13 @@ TEST_CASE("external: value and gradient cost one linearisation and one adjoint r
   CHECK(calls.right_hand_sides == 1);
 }
 
-TEST_CASE("external: k directions cost one call with k right-hand sides, forward and in reverse", "[engine]") {
+TEST_CASE("external: k directions cost one call with k right-hand sides, forward and in reverse",
+          "[engine]") {
   for (const JacobianMode mode : {JacobianMode::forward, JacobianMode::reverse}) {
     Calls calls;
     const core::MapPtr map = std::make_shared<Counting>(calls);
-    const Tensor whole = jacobian([&](const Tensor& x) { return external(map, 2.0 * x); }, row({0.5, 1, 1.5}), mode);
+    const Tensor whole =
+        jacobian([&](const Tensor& x) { return external(map, 2.0 * x); }, row({0.5, 1, 1.5}), mode);
     CHECK(whole.to_vector<double>() == std::vector<double>{6, 0, 0, 8, 8, 0, 18, 0, 12});
     CHECK(calls.linearizations == 1);
     CHECK(calls.products == 1);
@@ -116,19 +127,24 @@ TEST_CASE("external: several points are one after the other, each with its direc
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
   const Tensor points = reshape(row({1, 2, 3, 2, 1, 0}), {2, 3});
-  CHECK(vmap([&](const Tensor& x) { return external(map, x); })(points).to_vector<double>() == std::vector<double>{1, 4, 9, 8, 2, 0});
+  CHECK(vmap([&](const Tensor& x) { return external(map, x); })(points).to_vector<double>() ==
+        std::vector<double>{1, 4, 9, 8, 2, 0});
   CHECK(calls.values == 2);
-  const auto at = [&](const Tensor& x) { return jacobian([&](const Tensor& y) { return external(map, y); }, x); };
+  const auto at = [&](const Tensor& x) {
+    return jacobian([&](const Tensor& y) { return external(map, y); }, x);
+  };
   const Tensor together = vmap(at)(points);
   CHECK(calls.linearizations == 2);
   CHECK(calls.right_hand_sides == 6);
-  CHECK(together.to_vector<double>() == concatenate(Tensors{at(row({1, 2, 3})), at(row({2, 1, 0}))}, 0).to_vector<double>());
+  CHECK(together.to_vector<double>() ==
+        concatenate(Tensors{at(row({1, 2, 3})), at(row({2, 1, 0}))}, 0).to_vector<double>());
 }
 
 TEST_CASE("external: Gauss-Newton is jvp then vjp of one linearisation", "[engine]") {
   Calls calls;
   const core::MapPtr map = std::make_shared<Counting>(calls);
-  const Linearized at = linearize([&](const Tensors& x) -> Tensors { return {external(map, x[0])}; }, {row({1, 1, 1})});
+  const Linearized at =
+      linearize([&](const Tensors& x) -> Tensors { return {external(map, x[0])}; }, {row({1, 1, 1})});
   const Tensor product = at.vjp(at.jvp({row({1, 0, 0})}))[0];
   CHECK(product.to_vector<double>() == std::vector<double>{11, 2, 2});
   CHECK(calls.linearizations == 1);
@@ -149,10 +165,13 @@ TEST_CASE("external: errors name the map", "[engine]") {
   const core::MapPtr map = std::make_shared<Counting>(calls);
   const auto f = [&](const Tensor& x) { return sum(external(map, x)); };
   CHECK_THROWS_WITH(hessian_product(f, row({1, 2, 3}), row({1, 0, 0})),
-                    Catch::Contains("a second derivative of Counting was asked for") && Catch::Contains("test_external.cpp:"));
-  CHECK_THROWS_WITH(external(map, row({1, 2})),
-                    Catch::Contains("expected 3 unknowns of Counting along the last axis, got f64[2] (test_external.cpp:"));
-  CHECK_THROWS_WITH(external(map, full({3}, 1.0, DType::c128)), Catch::Contains("expected real unknowns of Counting, got c128[3]"));
+                    Catch::Contains("a second derivative of Counting was asked for") &&
+                        Catch::Contains("test_external.cpp:"));
+  CHECK_THROWS_WITH(
+      external(map, row({1, 2})),
+      Catch::Contains("expected 3 unknowns of Counting along the last axis, got f64[2] (test_external.cpp:"));
+  CHECK_THROWS_WITH(external(map, full({3}, 1.0, DType::c128)),
+                    Catch::Contains("expected real unknowns of Counting, got c128[3]"));
   CHECK_THROWS_WITH(external(nullptr, row({1})), Catch::Contains("expected a map, got a null pointer"));
   CHECK_THROWS_AS(external(map, row({1, NAN, 2})), core::InvalidArgument);
 }

@@ -21,8 +21,8 @@ std::vector<T> numbers(Dim count, std::uint64_t stream) {
     if constexpr (std::is_floating_point_v<T>) {
       values[i] = static_cast<T>(random.normal(i));
     } else {
-      values[i] =
-          T(static_cast<typename T::value_type>(random.normal(2 * i)), static_cast<typename T::value_type>(random.normal(2 * i + 1)));
+      values[i] = T(static_cast<typename T::value_type>(random.normal(2 * i)),
+                    static_cast<typename T::value_type>(random.normal(2 * i + 1)));
     }
   }
   return values;
@@ -38,10 +38,13 @@ GemmOperand<T> stored(const std::vector<T>& values, Dim rows, Dim columns, bool 
 template <class T>
 void check_against_loops() {
   constexpr Dim gap = 3;
-  for (const auto& [m, n, k] : {std::tuple<Dim, Dim, Dim>{1, 1, 1}, {1, 5, 4}, {5, 1, 4}, {5, 4, 1}, {17, 9, 33}, {3, 4, 0}}) {
+  for (const auto& [m, n, k] :
+       {std::tuple<Dim, Dim, Dim>{1, 1, 1}, {1, 5, 4}, {5, 1, 4}, {5, 4, 1}, {17, 9, 33}, {3, 4, 0}}) {
     for (int layout = 0; layout < 8; ++layout) {
-      const auto a_values = numbers<T>((m + gap) * (k + gap), 1), b_values = numbers<T>((k + gap) * (n + gap), 2);
-      const auto a = stored(a_values, m, k, (layout & 1) != 0, gap), b = stored(b_values, k, n, (layout & 2) != 0, gap);
+      const auto a_values = numbers<T>((m + gap) * (k + gap), 1),
+                 b_values = numbers<T>((k + gap) * (n + gap), 2);
+      const auto a = stored(a_values, m, k, (layout & 1) != 0, gap),
+                 b = stored(b_values, k, n, (layout & 2) != 0, gap);
       const auto accumulate = (layout & 4) != 0 ? Accumulate::yes : Accumulate::no;
       const auto before = numbers<T>(m * (n + gap), 3);
       auto c = before;
@@ -50,9 +53,12 @@ void check_against_loops() {
       for (Dim i = 0; i < m; ++i) {
         for (Dim j = 0; j < n + gap; ++j) {
           const auto at = static_cast<std::size_t>(i * (n + gap) + j);
-          T expected = j >= n || accumulate == Accumulate::yes ? before[at] : T(0);  // what lies between the rows is not touched
+          T expected = j >= n || accumulate == Accumulate::yes
+                           ? before[at]
+                           : T(0);  // what lies between the rows is not touched
           for (Dim l = 0; j < n && l < k; ++l)
-            expected += a.data[i * a.row_stride + l * a.column_stride] * b.data[l * b.row_stride + j * b.column_stride];
+            expected += a.data[i * a.row_stride + l * a.column_stride] *
+                        b.data[l * b.row_stride + j * b.column_stride];
           worst = std::max(worst, static_cast<double>(std::abs(c[at] - expected)));
         }
       }
@@ -69,7 +75,8 @@ void check_solve_against_loops() {
   for (int form = 0; form < 8; ++form) {
     auto a = numbers<T>(n * (n + gap), 1);
     for (Dim i = 0; i < n; ++i) a[static_cast<std::size_t>(i * (n + gap) + i)] += T(6);
-    const TriangularOperand<T> triangle{a.data(), n, n + gap, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0};
+    const TriangularOperand<T> triangle{a.data(),       n, n + gap, (form & 1) != 0, (form & 2) != 0,
+                                        (form & 4) != 0};
     const auto element = [&](Dim i, Dim j) {
       const Dim row = triangle.adjoint ? j : i, column = triangle.adjoint ? i : j;
       if (triangle.lower ? column > row : column < row) return T(0);
@@ -89,7 +96,8 @@ void check_solve_against_loops() {
       for (Dim j = 0; j < columns + gap; ++j) {
         const auto at = [&](Dim r, Dim c) { return static_cast<std::size_t>(r * (columns + gap) + c); };
         T back = j < columns ? T(0) : x[at(i, j)];  // what lies between the rows is not touched
-        for (Dim k = 0; j < columns && k < n; ++k) back += triangle.left ? element(i, k) * x[at(k, j)] : x[at(i, k)] * element(k, j);
+        for (Dim k = 0; j < columns && k < n; ++k)
+          back += triangle.left ? element(i, k) * x[at(k, j)] : x[at(i, k)] * element(k, j);
         worst = std::max(worst, static_cast<double>(std::abs(back - b[at(i, j)])));
       }
     }
@@ -107,7 +115,8 @@ TEST_CASE("trsm: solves with each triangle, its adjoint and from each side", "[e
   check_solve_against_loops<std::complex<double>>();
 }
 
-TEST_CASE("gemm: equals loops for operands by rows and by columns, with gaps, overwriting and adding", "[engine]") {
+TEST_CASE("gemm: equals loops for operands by rows and by columns, with gaps, overwriting and adding",
+          "[engine]") {
   check_against_loops<float>();
   check_against_loops<double>();
   check_against_loops<std::complex<float>>();

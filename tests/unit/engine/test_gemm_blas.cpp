@@ -7,11 +7,13 @@ using namespace lodestone::engine;
 using namespace lodestone::engine::cpu_backend;
 using Catch::Contains;
 
-TEST_CASE("gemm: extents and strides past what BLAS counts are refused before anything is touched", "[engine]") {
+TEST_CASE("gemm: extents and strides past what BLAS counts are refused before anything is touched",
+          "[engine]") {
   constexpr Dim huge = Dim{1} << 31;
   const GemmOperand<double> nothing{nullptr, 2, 1};
   const GemmResult<double> nowhere{nullptr, 2};
-  const auto says_so = Contains("strides of matrices up to 2147483647, as far as BLAS counts, got 2147483648; split the product");
+  const auto says_so = Contains(
+      "strides of matrices up to 2147483647, as far as BLAS counts, got 2147483648; split the product");
   CHECK_THROWS_WITH(gemm({huge, 2, 2}, nothing, nothing, nowhere), says_so);
   CHECK_THROWS_WITH(gemm({2, huge, 2}, nothing, nothing, nowhere), says_so);
   CHECK_THROWS_WITH(gemm({2, 2, huge}, nothing, nothing, nowhere), says_so);

@@ -21,7 +21,8 @@ namespace {
 template <class T>
 std::vector<double> ascending() {
   std::vector<double> values;
-  for (std::uint32_t bits = 0; std::isfinite(static_cast<double>(T::of_bits(static_cast<std::uint16_t>(bits)))); ++bits)
+  for (std::uint32_t bits = 0;
+       std::isfinite(static_cast<double>(T::of_bits(static_cast<std::uint16_t>(bits)))); ++bits)
     values.push_back(static_cast<double>(T::of_bits(static_cast<std::uint16_t>(bits))));
   values.push_back(2.0 * values.back() - values[values.size() - 2]);
   return values;
@@ -29,7 +30,8 @@ std::vector<double> ascending() {
 
 /// Bits of the nearest of these, ties to even bits: what rounding means.
 std::uint16_t nearest(const std::vector<double>& values, double x) {
-  const auto above = static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), std::abs(x)) - values.begin());
+  const auto above =
+      static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), std::abs(x)) - values.begin());
   std::size_t at = std::min(above, values.size() - 1);
   if (at > 0 && at == above) {
     const double up = values[at] - std::abs(x), down = std::abs(x) - values[at - 1];
@@ -45,11 +47,13 @@ void check_rounding() {
   int n_wrong = 0;
   for (std::size_t i = 0; i + 1 < values.size(); ++i) {
     const double low = values[i], high = values[i + 1], middle = 0.5 * (low + high);
-    for (const double x :
-         {low, middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e300), low + (high - low) * random.uniform(i)}) {
+    for (const double x : {low, middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e300),
+                           low + (high - low) * random.uniform(i)}) {
       n_wrong += T(x).bits() == nearest(values, x) ? 0 : 1;
       n_wrong += T(-x).bits() == nearest(values, -x) ? 0 : 1;
-      n_wrong += T(static_cast<float>(x)).bits() == nearest(values, static_cast<double>(static_cast<float>(x))) ? 0 : 1;
+      n_wrong +=
+          T(static_cast<float>(x)).bits() == nearest(values, static_cast<double>(static_cast<float>(x))) ? 0
+                                                                                                         : 1;
     }
   }
   CHECK(n_wrong == 0);
@@ -81,7 +85,8 @@ TEST_CASE("bf16 and f16: every number comes back from f64, NaN with its payload"
   check_round_trip<Float16>();
 }
 
-TEST_CASE("bf16 and f16: the nearest number, ties to even, subnormal ones and the largest included", "[engine]") {
+TEST_CASE("bf16 and f16: the nearest number, ties to even, subnormal ones and the largest included",
+          "[engine]") {
   check_rounding<BFloat16>();
   check_rounding<Float16>();
   CHECK(Float16(65519.0).bits() == 0x7bff);  // halfway from the largest, 65504, to 2^16
@@ -92,7 +97,8 @@ TEST_CASE("bf16 and f16: the nearest number, ties to even, subnormal ones and th
   CHECK(BFloat16(std::numeric_limits<double>::denorm_min()).bits() == 0);
   CHECK(BFloat16(-std::numeric_limits<double>::infinity()).bits() == 0xff80);
   // One step, where two would round twice.
-  CHECK(BFloat16((std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1).bits() == BFloat16(0x1p62).bits() + 1);
+  CHECK(BFloat16((std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1).bits() ==
+        BFloat16(0x1p62).bits() + 1);
 }
 
 TEST_CASE("cast: to and from bf16 and f16, on every kernel", "[engine]") {
@@ -126,9 +132,11 @@ TEST_CASE("bf16 and f16: moved like all others, with two bytes each", "[engine]"
 
 TEST_CASE("bf16 and f16: arithmetic says what to do", "[engine]") {
   const Tensor x = cast(ones({3}), DType::bf16);
-  CHECK_THROWS_WITH(
-      exp(x), Catch::Contains("[exp] expected f32, f64, c64, c128, got bf16[3], which is stored only; cast it first (test_half.cpp:"));
-  CHECK_THROWS_WITH(x + ones({3}), Catch::Contains("[add] expected") && Catch::Contains("got bf16[3]") && Catch::Contains("cast it first"));
-  CHECK_THROWS_WITH(ones({3}) + x, Catch::Contains("[add] expected equal dtypes, got f32[3] and bf16[3]; cast one of them"));
+  CHECK_THROWS_WITH(exp(x), Catch::Contains("[exp] expected f32, f64, c64, c128, got bf16[3], which is "
+                                            "stored only; cast it first (test_half.cpp:"));
+  CHECK_THROWS_WITH(x + ones({3}), Catch::Contains("[add] expected") && Catch::Contains("got bf16[3]") &&
+                                       Catch::Contains("cast it first"));
+  CHECK_THROWS_WITH(ones({3}) + x,
+                    Catch::Contains("[add] expected equal dtypes, got f32[3] and bf16[3]; cast one of them"));
   CHECK_THROWS_WITH(matmul(x, x), Catch::Contains("[dot_general]") && Catch::Contains("cast it first"));
 }

@@ -12,7 +12,8 @@ TEST_CASE("isa: unknown names are refused with those there are, base is always t
   CHECK_THROWS_WITH(isa_named("AVX2"), "[LODESTONE_ISA] expected base, avx2 or avx512, got \"AVX2\"");
 }
 
-TEST_CASE("isa: every set up to the widest can be asked for, those past it say what this processor has", "[engine]") {
+TEST_CASE("isa: every set up to the widest can be asked for, those past it say what this processor has",
+          "[engine]") {
   bool is_past = false;
   for (const char* name : {"base", "avx2", "avx512"}) {
     try {
@@ -21,7 +22,8 @@ TEST_CASE("isa: every set up to the widest can be asked for, those past it say w
       CHECK(which <= Isa::avx512);
     } catch (const core::DeviceError& error) {
       is_past = true;
-      CHECK_THAT(error.what(), Catch::Matchers::Contains("expected an instruction set this processor has (up to "));
+      CHECK_THAT(error.what(),
+                 Catch::Matchers::Contains("expected an instruction set this processor has (up to "));
     }
   }
 }

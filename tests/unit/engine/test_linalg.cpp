@@ -24,7 +24,8 @@ Tensor matrix(const Values& values) {
 /// X Xᴴ / n + 1, complex where asked.
 Tensor definite(Dim n, DType dtype) {
   const DType parts = core::real_of(dtype);
-  const Tensor re = random_normal(random_key(1), {n, n}, parts), im = random_normal(random_key(2), {n, n}, parts);
+  const Tensor re = random_normal(random_key(1), {n, n}, parts),
+               im = random_normal(random_key(2), {n, n}, parts);
   const Tensor x = core::is_complex(dtype) ? complex(re, im) : re;
   return matmul(x, adjoint(x)) / static_cast<double>(n) + eye(n, dtype);
 }
@@ -48,12 +49,14 @@ TEST_CASE("cholesky: several blocks of each dtype multiply back to the matrix", 
 }
 
 TEST_CASE("triangular_solve: each triangle and form, vectors, and batches that broadcast", "[engine]") {
-  const Tensor a = definite(20, DType::c128), b = complex(random_normal(random_key(3), {20, 4}, DType::f64), ones({20, 4}, DType::f64));
+  const Tensor a = definite(20, DType::c128),
+               b = complex(random_normal(random_key(3), {20, 4}, DType::f64), ones({20, 4}, DType::f64));
   for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
     const Tensor t = triangle == Triangle::lower ? lower_triangle(a) : upper_triangle(a);
     CHECK(largest(matmul(t, triangular_solve(a, b, triangle)) - b) < 1e-12);
     CHECK(largest(matmul(adjoint(t), triangular_solve(a, b, triangle, Form::adjoint)) - b) < 1e-12);
-    CHECK(largest(matmul(matrix_transpose(t), triangular_solve(a, b, triangle, Form::transposed)) - b) < 1e-12);
+    CHECK(largest(matmul(matrix_transpose(t), triangular_solve(a, b, triangle, Form::transposed)) - b) <
+          1e-12);
   }
   CHECK(triangular_solve(matrix({2, 0, 1, 4}), row({2, 9})).to_vector<double>() == Values{1, 2});
   const Tensor many = stack(Tensors{matrix({2, 0, 1, 4}), matrix({1, 0, 0, 1})});
@@ -72,11 +75,16 @@ TEST_CASE("linear algebra: a matrix that has no factor is named with its pivot a
   const Tensor batch = stack(Tensors{matrix({1, 0, 0, 1}), matrix({1, 2, 2, 1})});
   const Tensor no_factor = cholesky(batch), zero_pivot = triangular_solve(matrix({1, 0, 5, 0}), row({1, 1}));
   CHECK_THROWS_AS(no_factor.eval(), core::SolverError);
-  CHECK_THROWS_WITH(no_factor.eval(),
-                    Catch::Contains("[cholesky] expected positive definite matrices, pivot 1 of matrix 1 in f64[2, 2, 2] is -3") &&
-                        Catch::Contains("(test_linalg.cpp:"));
-  CHECK_THROWS_WITH(zero_pivot.eval(), Catch::Contains("[triangular_solve]") && Catch::Contains("pivot 1 of matrix 0 in f64[2, 2] is 0"));
-  CHECK_THROWS_WITH(cholesky(zeros({2, 3})), Catch::Contains("[cholesky] expected square matrices [batch…, n, n], got f32[2, 3]"));
-  CHECK_THROWS_WITH(triangular_solve(zeros({2, 2}), zeros({3, 1})),
-                    Catch::Contains("expected right-hand sides f32[batch…, n, k] for f32[2, 2], got f32[3, 1]"));
+  CHECK_THROWS_WITH(
+      no_factor.eval(),
+      Catch::Contains(
+          "[cholesky] expected positive definite matrices, pivot 1 of matrix 1 in f64[2, 2, 2] is -3") &&
+          Catch::Contains("(test_linalg.cpp:"));
+  CHECK_THROWS_WITH(zero_pivot.eval(), Catch::Contains("[triangular_solve]") &&
+                                           Catch::Contains("pivot 1 of matrix 0 in f64[2, 2] is 0"));
+  CHECK_THROWS_WITH(cholesky(zeros({2, 3})),
+                    Catch::Contains("[cholesky] expected square matrices [batch…, n, n], got f32[2, 3]"));
+  CHECK_THROWS_WITH(
+      triangular_solve(zeros({2, 2}), zeros({3, 1})),
+      Catch::Contains("expected right-hand sides f32[batch…, n, k] for f32[2, 2], got f32[3, 1]"));
 }

@@ -35,17 +35,21 @@ TEST_CASE("take: rows, columns, and one element of each line", "[engine]") {
   CHECK(take_along_axis(x, reshape(at({2, 0}), {1, 2}), 0).to_vector<double>() == Values{4, 1});
 }
 
-TEST_CASE("scatter_add: equal indices add up, the gradient of a table of vectors counts their uses", "[engine]") {
-  CHECK(scatter_add(zeros({3}, DType::f64), at({2, 0, 2}), row({1, 2, 4})).to_vector<double>() == Values{2, 0, 5});
+TEST_CASE("scatter_add: equal indices add up, the gradient of a table of vectors counts their uses",
+          "[engine]") {
+  CHECK(scatter_add(zeros({3}, DType::f64), at({2, 0, 2}), row({1, 2, 4})).to_vector<double>() ==
+        Values{2, 0, 5});
   const auto total = [](const Tensor& vectors) { return sum(take(vectors, at({1, 1, 0}))); };
   CHECK(grad(total)(table_of(3, 2)).to_vector<double>() == Values{1, 1, 2, 2, 0, 0});
 }
 
 TEST_CASE("take: an index outside the axis is an error with op and line, when it runs", "[engine]") {
   const Tensor outside = take(table_of(3, 2), at({0, 3})), negative_one = take(table_of(3, 2), at({-1}));
-  CHECK_THROWS_WITH(outside.eval(), Catch::Contains("[gather] expected indices >= 0 and < 3, got 3 (test_more_ops.cpp:"));
+  CHECK_THROWS_WITH(outside.eval(),
+                    Catch::Contains("[gather] expected indices >= 0 and < 3, got 3 (test_more_ops.cpp:"));
   CHECK_THROWS_WITH(negative_one.eval(), Catch::Contains("got -1"));
-  CHECK_THROWS_WITH(take(table_of(3, 2), row({1})), Catch::Contains("[gather] expected i32, i64 as indices, got f64[1]"));
+  CHECK_THROWS_WITH(take(table_of(3, 2), row({1})),
+                    Catch::Contains("[gather] expected i32, i64 as indices, got f64[1]"));
   CHECK_THROWS_WITH(scatter_add(zeros({3}), at({0, 1}), zeros({3})),
                     Catch::Contains("[scatter_add] expected elements and indices that fit"));
 }
@@ -54,7 +58,8 @@ TEST_CASE("argmax: the first of equals, a NaN before all", "[engine]") {
   CHECK(argmax(row({1, 3, 3, 2})).item<std::int64_t>() == 1);
   CHECK(argmin(row({1, std::nan(""), -3, std::nan("")})).item<std::int64_t>() == 1);
   CHECK(argmax(table_of(2, 3), 0).to_vector<std::int64_t>() == Indices{1, 1, 1});
-  CHECK_THROWS_WITH(argmax(zeros({0})), Catch::Contains("[argmax] expected at least one element along axis 0"));
+  CHECK_THROWS_WITH(argmax(zeros({0})),
+                    Catch::Contains("[argmax] expected at least one element along axis 0"));
 }
 
 TEST_CASE("cumulative: both directions, zeros in a product, and ties of a maximum", "[engine]") {
@@ -67,8 +72,10 @@ TEST_CASE("cumulative: both directions, zeros in a product, and ties of a maximu
   };
   CHECK(grad(last(cumulative_product))(row({2, 0, 3})).to_vector<double>() == Values{0, 6, 0});
   CHECK(grad(last(cumulative_max))(row({1, 5, 5})).to_vector<double>() == Values{0, 1, 0});
-  CHECK(cumulative_logsumexp(row({1000, 1000}), 0).to_vector<double>()[1] == Approx(1000 + std::log(2.0)).epsilon(1e-15));
-  CHECK(cumulative_logsumexp(row({-infinity, -infinity, 2}), 0).to_vector<double>() == Values{-infinity, -infinity, 2});
+  CHECK(cumulative_logsumexp(row({1000, 1000}), 0).to_vector<double>()[1] ==
+        Approx(1000 + std::log(2.0)).epsilon(1e-15));
+  CHECK(cumulative_logsumexp(row({-infinity, -infinity, 2}), 0).to_vector<double>() ==
+        Values{-infinity, -infinity, 2});
 }
 
 TEST_CASE("softmax, logsumexp: neither overflow nor lose what is small", "[engine]") {
@@ -78,24 +85,28 @@ TEST_CASE("softmax, logsumexp: neither overflow nor lose what is small", "[engin
   CHECK(logsumexp(row({-infinity, -infinity})).item<double>() == -infinity);
   CHECK(logsumexp(row({1e4, 1e4})).item<double>() == Approx(1e4 + std::log(2.0)).epsilon(1e-15));
   CHECK(logsumexp(table_of(2, 2), Axes{1}).shape() == Shape{2});
-  CHECK(grad([](const Tensor& x) { return logsumexp(x); })(row({800, 800})).to_vector<double>() == Values{0.5, 0.5});
+  CHECK(grad([](const Tensor& x) { return logsumexp(x); })(row({800, 800})).to_vector<double>() ==
+        Values{0.5, 0.5});
 }
 
-TEST_CASE("statistics: variance, deviation and norm, complex too, and the slope of a norm at zero", "[engine]") {
+TEST_CASE("statistics: variance, deviation and norm, complex too, and the slope of a norm at zero",
+          "[engine]") {
   CHECK(variance(row({1, 2, 3, 4})).item<double>() == 1.25);
   CHECK(variance(row({1, 2, 3, 4}), {}, Keep::no, 1.0).item<double>() == Approx(5.0 / 3.0));
   CHECK(variance(complex(row({1, -1}), row({1, -1}))).item<double>() == 2.0);
   CHECK(standard_deviation(row({1, 3})).item<double>() == 1.0);
   CHECK(norm(row({3, 4})).item<double>() == 5.0);
   CHECK(grad([](const Tensor& x) { return norm(x); })(row({0, 0})).to_vector<double>() == Values{0, 0});
-  CHECK_THROWS_WITH(variance(row({1}), {}, Keep::no, 1.0), Catch::Contains("[variance] expected more than 1 elements, got 1"));
+  CHECK_THROWS_WITH(variance(row({1}), {}, Keep::no, 1.0),
+                    Catch::Contains("[variance] expected more than 1 elements, got 1"));
 }
 
 TEST_CASE("movement: stack, split, tile, repeat, diagonal, triangles", "[engine]") {
   const Tensor x = table_of(2, 3);
   CHECK(stack(Tensors{row({1, 2}), row({3, 4})}, 1).to_vector<double>() == Values{1, 3, 2, 4});
   CHECK(split(x, {1, 2}, 1)[1].to_vector<double>() == Values{1, 2, 4, 5});
-  CHECK_THROWS_WITH(split(x, {1, 1}, 1), Catch::Contains("[split] expected extents that add up to 3, got [1, 1]"));
+  CHECK_THROWS_WITH(split(x, {1, 1}, 1),
+                    Catch::Contains("[split] expected extents that add up to 3, got [1, 1]"));
   CHECK(tile(row({1, 2}), {2}).to_vector<double>() == Values{1, 2, 1, 2});
   CHECK(repeat(row({1, 2}), 2, 0).to_vector<double>() == Values{1, 1, 2, 2});
   CHECK(diagonal(x).to_vector<double>() == Values{0, 4});

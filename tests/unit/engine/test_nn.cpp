@@ -24,7 +24,9 @@ namespace {
 constexpr DType f64 = DType::f64;
 
 /// Numbers without pattern.
-Tensor drawn(const Shape& shape, std::uint64_t seed = 5) { return InitialValues(seed, f64).draw(shape, normal_around(0.0, 1.0)); }
+Tensor drawn(const Shape& shape, std::uint64_t seed = 5) {
+  return InitialValues(seed, f64).draw(shape, normal_around(0.0, 1.0));
+}
 
 class Autoencoder : public Module {
  public:
@@ -60,8 +62,9 @@ bool equal_bits(const NamedTensors& a, const NamedTensors& b) {
 TEST_CASE("module: variables have path names, own first, then those of the parts", "[engine][nn]") {
   InitialValues initial(1);
   const Autoencoder net(initial);
-  CHECK(names_of(net) == std::vector<std::string>{"encoder.0.weight", "encoder.0.bias", "encoder.2.key", "norm.scale", "norm.shift",
-                                                  "norm.running_mean", "norm.running_variance", "decoder.weight"});
+  CHECK(names_of(net) == std::vector<std::string>{"encoder.0.weight", "encoder.0.bias", "encoder.2.key",
+                                                  "norm.scale", "norm.shift", "norm.running_mean",
+                                                  "norm.running_variance", "decoder.weight"});
   CHECK(net.parameters().size() == 5);
 }
 
@@ -94,7 +97,8 @@ TEST_CASE("module: the same seed gives the same bits, another seed others", "[en
   const Autoencoder a(one), b(same), c(other);
   CHECK(equal_bits(a.state(), b.state()));
   CHECK_FALSE(equal_bits(a.state(), c.state()));
-  CHECK_FALSE(a.parameters()[0].value().bytes()[0] == a.parameters()[4].value().bytes()[0]);  // streams of their own
+  CHECK_FALSE(a.parameters()[0].value().bytes()[0] ==
+              a.parameters()[4].value().bytes()[0]);  // streams of their own
 }
 
 TEST_CASE("module: a loaded state makes the same network", "[engine][nn]") {
@@ -107,7 +111,8 @@ TEST_CASE("module: a loaded state makes the same network", "[engine][nn]") {
   CHECK(a(x).to_vector<double>() == b(x).to_vector<double>());  // in training, dropout included
 }
 
-TEST_CASE("module: a state of another network is refused whole, with everything that differs", "[engine][nn]") {
+TEST_CASE("module: a state of another network is refused whole, with everything that differs",
+          "[engine][nn]") {
   InitialValues initial(3);
   const Autoencoder net(initial);
   NamedTensors state = net.state();
@@ -116,8 +121,9 @@ TEST_CASE("module: a state of another network is refused whole, with everything 
   state["decoder.weight"] = zeros({4, 7});
   state["encoder.0.bias"] = ones({4});
   const NamedTensors before = net.state();
-  CHECK_THROWS_WITH(net.load_state(state), Catch::Contains("missing: norm.scale; unexpected: norm.gain") &&
-                                               Catch::Contains("decoder.weight (expected f32[4, 6], got f32[4, 7])"));
+  CHECK_THROWS_WITH(net.load_state(state),
+                    Catch::Contains("missing: norm.scale; unexpected: norm.gain") &&
+                        Catch::Contains("decoder.weight (expected f32[4, 6], got f32[4, 7])"));
   CHECK(equal_bits(net.state(), before));
 }
 
@@ -150,7 +156,8 @@ TEST_CASE("initial values: fans decide the deviation", "[engine][nn]") {
   CHECK(InitialValues(2).draw({3}, constant(2.5)).to_vector<float>() == std::vector<float>(3, 2.5F));
 }
 
-TEST_CASE("dropout: drops the given share in training, nothing in evaluation, and never twice the same", "[engine][nn]") {
+TEST_CASE("dropout: drops the given share in training, nothing in evaluation, and never twice the same",
+          "[engine][nn]") {
   InitialValues initial(3, f64);
   const Dropout dropout(0.25, initial);
   const Tensor x = ones({100, 100}, f64);
@@ -177,7 +184,8 @@ TEST_CASE("dropout: the gradient goes where the elements went", "[engine][nn]") 
   CHECK(result.gradients[0].to_vector<double>() == result.more[0].to_vector<double>());
 }
 
-TEST_CASE("batch norm: running statistics converge to those of the data and are used in evaluation", "[engine][nn]") {
+TEST_CASE("batch norm: running statistics converge to those of the data and are used in evaluation",
+          "[engine][nn]") {
   InitialValues initial(3, f64);
   const BatchNorm norm(3, initial);
   const Tensor x = 2.0 * drawn({50, 3}) + 7.0;
@@ -185,58 +193,69 @@ TEST_CASE("batch norm: running statistics converge to those of the data and are 
   norm.set_mode(Mode::evaluation);
   const Tensor y = norm(x);
   for (const double each : mean(y, Axes{0}).to_vector<double>()) CHECK(std::abs(each) < 1e-6);
-  for (const double each : mean(square(y), Axes{0}).to_vector<double>()) CHECK(each == Approx(49.0 / 50.0).epsilon(1e-4));
+  for (const double each : mean(square(y), Axes{0}).to_vector<double>())
+    CHECK(each == Approx(49.0 / 50.0).epsilon(1e-4));
 }
 
 TEST_CASE("module: Jacobians of a network, for all items of a batch at once", "[engine][nn]") {
   InitialValues initial(3, f64);
-  const Sequential net{Linear(2, 8, initial),
-                       BatchNorm(8, initial),
-                       swish,
-                       [](const Tensor& x) {
-                         return reshape(x, {x.dim(0), 4, 2});
-                       },
-                       ConvTranspose(2, 3, initial, {.conv = {.window = {3}, .stride = {2}, .padding = {1}}, .output_padding = {1}}),
-                       flatten};
+  const Sequential net{
+      Linear(2, 8, initial),
+      BatchNorm(8, initial),
+      swish,
+      [](const Tensor& x) {
+        return reshape(x, {x.dim(0), 4, 2});
+      },
+      ConvTranspose(2, 3, initial,
+                    {.conv = {.window = {3}, .stride = {2}, .padding = {1}}, .output_padding = {1}}),
+      flatten};
   net.set_mode(Mode::evaluation);
   const Tensor codes = drawn({5, 2});
   const auto one = [&](const Tensor& code) { return squeeze(net(expand_dims(code, 0)), 0); };
   const Tensor all = vmap([&](const Tensor& code) { return jacobian(one, code); })(codes);
   REQUIRE(all.shape() == Shape{5, 24, 2});
   for (Dim i = 0; i < 5; ++i) {
-    const Tensor code = squeeze(slice(codes, 0, i, i + 1), 0), expected = jacobian(one, code, JacobianMode::reverse);
+    const Tensor code = squeeze(slice(codes, 0, i, i + 1), 0),
+                 expected = jacobian(one, code, JacobianMode::reverse);
     CHECK(max(abs(squeeze(slice(all, 0, i, i + 1), 0) - expected)).item<double>() < 1e-13);
   }
   net.set_mode(Mode::training);
-  CHECK_THROWS_WITH(vmap(one)(codes),
-                    Catch::Contains("for \"running_mean\", got one inside a transform") || Catch::Contains("two numbers per channel"));
+  CHECK_THROWS_WITH(vmap(one)(codes), Catch::Contains("for \"running_mean\", got one inside a transform") ||
+                                          Catch::Contains("two numbers per channel"));
 }
 
-TEST_CASE("module: inside a checkpoint it has the same gradients, with the same elements dropped again", "[engine][nn]") {
+TEST_CASE("module: inside a checkpoint it has the same gradients, with the same elements dropped again",
+          "[engine][nn]") {
   const auto gradients = [](const auto& wrap) {
     InitialValues initial(3, f64);
     const Sequential net{Linear(4, 8, initial), engine::tanh, Dropout(0.5, initial), Linear(8, 1, initial)};
     const Function f = wrap([&](const Tensors& x) -> Tensors { return {net(x[0])}; });
     return value_and_grad([&] { return sum(square(f({drawn({5, 4})})[0])); }, net.parameters()).gradients;
   };
-  const Tensors plain = gradients([](Function f) { return f; }), again = gradients([](Function f) { return checkpoint(std::move(f)); });
-  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(plain[i].to_vector<double>() == again[i].to_vector<double>());
+  const Tensors plain = gradients([](Function f) { return f; }),
+                again = gradients([](Function f) { return checkpoint(std::move(f)); });
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    CHECK(plain[i].to_vector<double>() == again[i].to_vector<double>());
   InitialValues initial(3, f64);
   const BatchNorm norm(4, initial);
   const Function f = checkpoint([&](const Tensors& x) -> Tensors { return {norm(x[0])}; });
   CHECK_THROWS_WITH(f({drawn({5, 4})}), Catch::Contains("for \"running_mean\", got one inside a transform"));
 }
 
-TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line", "[engine][nn]") {
+TEST_CASE("layers: an input that does not fit is refused by the layer's name and the caller's line",
+          "[engine][nn]") {
   InitialValues initial(3);
   const auto says = [](const std::string& text) { return Catch::Contains(text); };
-  CHECK_THROWS_WITH(Linear(3, 2, initial)(zeros({4, 5})),
-                    says("[Linear] expected an input [batch…, 3], channels last, got f32[4, 5] (test_nn.cpp:"));
+  CHECK_THROWS_WITH(
+      Linear(3, 2, initial)(zeros({4, 5})),
+      says("[Linear] expected an input [batch…, 3], channels last, got f32[4, 5] (test_nn.cpp:"));
   const Conv conv(2, 4, initial, {.window = {3}});
   CHECK_THROWS_WITH(conv(zeros({1, 8, 3})), says("[Conv] expected an input [batch…, 2]"));
   CHECK_THROWS_WITH(conv(zeros({1, 8, 8, 2})), says("[Conv] expected an input [n, 1 spatial axes, 2]"));
-  CHECK_THROWS_WITH(LayerNorm({4}, initial)(zeros({4, 5})), says("[LayerNorm] expected an input whose last axes are [4]"));
-  CHECK_THROWS_WITH(BatchNorm(4, initial)(zeros({1, 4})), says("[BatchNorm] expected at least two numbers per channel"));
+  CHECK_THROWS_WITH(LayerNorm({4}, initial)(zeros({4, 5})),
+                    says("[LayerNorm] expected an input whose last axes are [4]"));
+  CHECK_THROWS_WITH(BatchNorm(4, initial)(zeros({1, 4})),
+                    says("[BatchNorm] expected at least two numbers per channel"));
   CHECK_THROWS_WITH(AvgPool({.window = {3}})(zeros({1, 2, 4})), says("[AvgPool]"));
 }
 
@@ -244,23 +263,27 @@ TEST_CASE("layers: options that cannot be are refused when the layer is made", "
   InitialValues initial(3);
   CHECK_THROWS_WITH(Conv(2, 4, initial, {.window = {3, 3}, .stride = {1}}),
                     Catch::Contains("one entry per axis of the window [3, 3], got [1]"));
-  CHECK_THROWS_WITH(Conv(2, 4, initial, {.window = {3}, .groups = 3}), Catch::Contains("multiples of 3 groups, got 2 in and 4 out"));
-  CHECK_THROWS_WITH(ConvTranspose(2, 4, initial, {.conv = {.window = {3}, .stride = {2}}, .output_padding = {2}}),
-                    Catch::Contains("an output padding of 0 to stride − 1 per axis, got [2] with stride [2]"));
+  CHECK_THROWS_WITH(Conv(2, 4, initial, {.window = {3}, .groups = 3}),
+                    Catch::Contains("multiples of 3 groups, got 2 in and 4 out"));
+  CHECK_THROWS_WITH(
+      ConvTranspose(2, 4, initial, {.conv = {.window = {3}, .stride = {2}}, .output_padding = {2}}),
+      Catch::Contains("an output padding of 0 to stride − 1 per axis, got [2] with stride [2]"));
   CHECK_THROWS_WITH(GroupNorm(5, initial, {.groups = 2}), Catch::Contains("multiple of 2 groups, got 5"));
 }
 
 TEST_CASE("activations: large inputs overflow nowhere, neither in value nor in slope", "[engine][nn]") {
   const Tensor x = row({-1e3, -1.0, 0.5, 1e3});
   for (const auto& f : std::vector<std::function<Tensor(const Tensor&)>>{
-           [](const Tensor& t) { return relu(t); }, [](const Tensor& t) { return leaky_relu(t); }, [](const Tensor& t) { return elu(t); },
-           [](const Tensor& t) { return gelu(t); }, [](const Tensor& t) { return silu(t); }, [](const Tensor& t) { return softplus(t); },
+           [](const Tensor& t) { return relu(t); }, [](const Tensor& t) { return leaky_relu(t); },
+           [](const Tensor& t) { return elu(t); }, [](const Tensor& t) { return gelu(t); },
+           [](const Tensor& t) { return silu(t); }, [](const Tensor& t) { return softplus(t); },
            [](const Tensor& t) { return softmax(t); }, [](const Tensor& t) { return log_softmax(t); },
            [](const Tensor& t) {
              return binary_cross_entropy(t, row({0, 1, 0.5, 1}), Reduction::none);
            }}) {
     for (const double each : f(x).to_vector<double>()) CHECK(std::isfinite(each));
-    for (const double each : grad([&](const Tensor& t) { return sum(f(t)); })(x).to_vector<double>()) CHECK(std::isfinite(each));
+    for (const double each : grad([&](const Tensor& t) { return sum(f(t)); })(x).to_vector<double>())
+      CHECK(std::isfinite(each));
   }
   CHECK(std::isnan(relu(row({NAN})).item<double>()));
   CHECK(sum(softmax(x)).item<double>() == Approx(1.0));
@@ -274,16 +297,20 @@ TEST_CASE("losses: zero for what is right, and known values", "[engine][nn]") {
   CHECK(normal_divergence(zeros({3}, f64), zeros({3}, f64)).item<double>() == 0.0);
   CHECK(huber_loss(row({0.5, 3.0}), row({0.0, 0.0}), {.reduction = Reduction::none}).to_vector<double>() ==
         std::vector<double>{0.125, 2.5});
-  CHECK(mean_squared_error(full({1}, {3.0, 4.0}, DType::c128), full({1}, 0.0, DType::c128)).item<double>() == 25.0);
+  CHECK(mean_squared_error(full({1}, {3.0, 4.0}, DType::c128), full({1}, 0.0, DType::c128)).item<double>() ==
+        25.0);
   const Tensor logits = drawn({5, 3}), labels = Tensor::from(std::vector<std::int32_t>{2, 0, 1, 1, 2}, {5});
-  CHECK(cross_entropy(logits, labels).item<double>() == Approx(cross_entropy(logits, one_hot(labels, 3, f64)).item<double>()));
+  CHECK(cross_entropy(logits, labels).item<double>() ==
+        Approx(cross_entropy(logits, one_hot(labels, 3, f64)).item<double>()));
   const Tensor mean_1 = drawn({4}, 1), log_1 = drawn({4}, 2);
   CHECK(normal_divergence({mean_1, log_1}, {zeros({4}, f64), zeros({4}, f64)}).item<double>() ==
         Approx(normal_divergence(mean_1, log_1).item<double>()));
-  CHECK_THROWS_WITH(mean_squared_error(x, row({1})), Catch::Contains("expected a target like the prediction f64[4, 6, 2], got f64[1]"));
+  CHECK_THROWS_WITH(mean_squared_error(x, row({1})),
+                    Catch::Contains("expected a target like the prediction f64[4, 6, 2], got f64[1]"));
 }
 
-TEST_CASE("similarity: a common offset that is large compared with the contrast does not spoil it", "[engine][nn]") {
+TEST_CASE("similarity: a common offset that is large compared with the contrast does not spoil it",
+          "[engine][nn]") {
   const Tensor x = drawn({1, 30, 1}, 1), y = drawn({1, 30, 1}, 2);
   const SimilarityOptions local{.window = {7}, .luminance = 0.0};
   CHECK(structural_similarity(x + 1e7, y + 1e7, local).item<double>() ==
@@ -296,5 +323,6 @@ TEST_CASE("residual: input plus what the layers inside make of it", "[engine][nn
   const Tensor x = drawn({2, 4});
   CHECK(Residual(inner)(x).to_vector<double>() == (x + inner(x)).to_vector<double>());
   CHECK(Residual(inner, shortcut)(x).to_vector<double>() == (shortcut(x) + inner(x)).to_vector<double>());
-  CHECK(names_of(Residual(inner, shortcut)) == std::vector<std::string>{"inner.weight", "inner.bias", "shortcut.weight", "shortcut.bias"});
+  CHECK(names_of(Residual(inner, shortcut)) ==
+        std::vector<std::string>{"inner.weight", "inner.bias", "shortcut.weight", "shortcut.bias"});
 }

@@ -28,7 +28,8 @@ std::map<std::string, std::string> expected_pages() {
   }
   std::string list =
       "# Ops\n\nOne page per row of the op table, generated from it by\n"
-      "`LODESTONE_WRITE_OP_PAGES=1 build/release/tests/unit/engine/test_op_rows \"op pages*\"`; a test compares. "
+      "`LODESTONE_WRITE_OP_PAGES=1 build/release/tests/unit/engine/test_op_rows \"op pages*\"`; a test "
+      "compares. "
       "To add a page: add a row.\n\n| op | |\n|---|---|\n";
   for (const auto& [name, formula] : sorted) {
     std::string cell;
@@ -65,7 +66,9 @@ TEST_CASE("op pages: docs/ops is what the op table says", "[engine]") {
 }
 
 TEST_CASE("op pages: say why there is no derivative, and refuse unknown names", "[engine]") {
-  CHECK_THAT(op_page("floor"), Catch::Contains("| derivative | none: its result is constant between steps |"));
-  CHECK_THAT(op_page("sin"), Catch::Contains("| derivative | `cos x` |") && Catch::Contains("`reference`") && Catch::Contains("f32["));
+  CHECK_THAT(op_page("floor"),
+             Catch::Contains("| derivative | none: its result is constant between steps |"));
+  CHECK_THAT(op_page("sin"), Catch::Contains("| derivative | `cos x` |") && Catch::Contains("`reference`") &&
+                                 Catch::Contains("f32["));
   CHECK_THROWS_WITH(op_page("cholesk"), Catch::Contains("did you mean \"cholesky\"?"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated from the op table: a new row is tested by being there. LODESTONE_OP_SAMPLES draws more, LODESTONE_OP_SEED others.
+// Generated from the op table: a new row is tested by being there. LODESTONE_OP_SAMPLES draws more,
+// LODESTONE_OP_SEED others.
 #include "engine/check/check_op.hpp"
 #include "engine/check/kernel_bounds.hpp"
 #include "engine/core/error.hpp"
@@ -28,8 +29,10 @@ OpCheckOptions options() {
 
 }  // namespace
 
-TEST_CASE("every op: kernels keep to the shape rule and agree with the reference, derivatives with differences, batches with loops",
-          "[engine]") {
+TEST_CASE(
+    "every op: kernels keep to the shape rule and agree with the reference, derivatives with differences, "
+    "batches with loops",
+    "[engine]") {
   int n_checks = 0, n_refused = 0;
   for (const OpInfo& row : OpTable::global().rows()) {
     const OpCheckResult result = check_op(row.name, options());
@@ -40,8 +43,8 @@ TEST_CASE("every op: kernels keep to the shape rule and agree with the reference
     n_checks += result.n_checks;
     n_refused += result.n_refused;
   }
-  WARN(n_checks << " checks and " << n_refused << " refused calls of " << OpTable::global().rows().size() << " ops, seed "
-                << options().seed);
+  WARN(n_checks << " checks and " << n_refused << " refused calls of " << OpTable::global().rows().size()
+                << " ops, seed " << options().seed);
 }
 
 namespace {
@@ -57,15 +60,16 @@ Tensor wrong(const Tensor& tangent) {
 
 /// A batch in the wrong order, truths inverted, in every element of a tuple.
 Tensor disturbed(const Tensor& batches) {
-  if (batches.aval().kind != Kind::tuple) return batches.dtype() == DType::b8 ? logical_not(batches) : flip(batches, 0);
+  if (batches.aval().kind != Kind::tuple)
+    return batches.dtype() == DType::b8 ? logical_not(batches) : flip(batches, 0);
   Tensors elements = elements_of(batches);
   for (Tensor& each : elements) each = disturbed(each);
   return tuple(elements);
 }
 
 /// The rule, for inputs or with an output whose items are in the wrong order.
-Tensor wrong_batch(const std::function<Tensor(const RuleArgs&, const std::vector<bool>&)>& right, const RuleArgs& args,
-                   const std::vector<bool>& batched) {
+Tensor wrong_batch(const std::function<Tensor(const RuleArgs&, const std::vector<bool>&)>& right,
+                   const RuleArgs& args, const std::vector<bool>& batched) {
   const Tensor result = right(args, batched);
   if (result.aval().kind != Kind::handle) return disturbed(result);
   Tensors inputs(args.in.begin(), args.in.end());
@@ -89,7 +93,8 @@ TEST_CASE("every op: a planted wrong derivative is found", "[engine]") {
           return wrong(right.jvp(args, tangents));
         };
       } else if (right.pull_back) {
-        mutated.derivative.pull_back = [right](const RuleArgs& args, const Tensor& cotangent, const std::vector<bool>& wanted) {
+        mutated.derivative.pull_back = [right](const RuleArgs& args, const Tensor& cotangent,
+                                               const std::vector<bool>& wanted) {
           Tensors result = right.pull_back(args, cotangent, wanted);
           for (Tensor& each : result) each = wrong(each);
           return result;
@@ -112,7 +117,9 @@ TEST_CASE("every op: a planted wrong batch rule is found", "[engine]") {
     if (row.n_inputs == 0) continue;  // never batched
     OpInfo& mutated = op_named(row.name);
     const auto right = mutated.batch;
-    mutated.batch = [right](const RuleArgs& args, const std::vector<bool>& batched) { return wrong_batch(right, args, batched); };
+    mutated.batch = [right](const RuleArgs& args, const std::vector<bool>& batched) {
+      return wrong_batch(right, args, batched);
+    };
     const bool passed = check_op(row.name, {.n_samples = 4}).passed;
     mutated.batch = right;
     INFO(row.name);
@@ -129,7 +136,9 @@ void right_kernel(const KernelCall& call) {
 }
 
 /// Whether it runs in the memory that the check gives it, where nothing else is hurt.
-bool is_checked(const KernelCall& call) { return std::string_view(call.where.file_name()).ends_with("kernel_bounds.cpp"); }
+bool is_checked(const KernelCall& call) {
+  return std::string_view(call.where.file_name()).ends_with("kernel_bounds.cpp");
+}
 
 void writes_too_much(const KernelCall& call) {
   right_kernel(call);
@@ -152,19 +161,24 @@ void reads_too_much(const KernelCall& call) {
   std::int64_t past = 1;  // one element behind the last of the first input
   for (int axis = 0; axis < call.in[0].shape().rank(); ++axis)
     past += std::max<std::int64_t>((*call.in[0].strides)[axis], 0) * (call.in[0].shape()[axis] - 1);
-  call.out.data[0] ^= call.in[0].data[past * static_cast<std::int64_t>(core::size_of(call.in[0].aval->dtype))];
+  call.out.data[0] ^=
+      call.in[0].data[past * static_cast<std::int64_t>(core::size_of(call.in[0].aval->dtype))];
 }
 
 }  // namespace
 
-TEST_CASE("every op: a kernel that writes past its output or not all of it, or reads past its input, is found", "[engine]") {
+TEST_CASE(
+    "every op: a kernel that writes past its output or not all of it, or reads past its input, is found",
+    "[engine]") {
   int n_kernels = 0;
   for (const OpInfo& row : OpTable::global().rows()) {
     OpInfo& mutated = op_named(row.name);
     for (auto& of_backend : mutated.kernels) {
       const auto right = of_backend;
       for (std::size_t i = 0; i < right.size(); ++i) right_kernels[i] = right[i].run;
-      if (row.run || std::all_of(right_kernels.begin(), right_kernels.end(), [](RunKernel run) { return run == nullptr; })) continue;
+      if (row.run || std::all_of(right_kernels.begin(), right_kernels.end(),
+                                 [](RunKernel run) { return run == nullptr; }))
+        continue;
       ++n_kernels;
       for (const RunKernel planted : {writes_too_much, writes_before, leaves_the_last, reads_too_much}) {
         if (planted == reads_too_much && row.n_inputs == 0) continue;
@@ -198,7 +212,8 @@ TEST_CASE("every op: a shape rule that refuses without a reason is found", "[eng
   }
 }
 
-TEST_CASE("a shape rule with an element too many is found, for the kernel then reads one that is not there", "[engine]") {
+TEST_CASE("a shape rule with an element too many is found, for the kernel then reads one that is not there",
+          "[engine]") {
   const std::vector<double> values{1, 2, 3};
   for (const char* name : {"negative", "exp", "add", "less", "equal", "remainder"}) {
     OpInfo& mutated = op_named(name);
@@ -211,15 +226,19 @@ TEST_CASE("a shape rule with an element too many is found, for the kernel then r
       ++aval.shape[0];
       return aval;
     };
-    const std::string found = out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs);
+    const std::string found =
+        out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs);
     mutated.infer = right;
     INFO(name);
     CHECK_THAT(found, Catch::Contains("no element of an input"));
-    CHECK(out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs).empty());
+    CHECK(
+        out_of_bounds(record(mutated, inputs, {}, std::source_location::current()), mutated, nullptr, inputs)
+            .empty());
   }
 }
 
-TEST_CASE("every op: has a reference kernel or is a view, a formula, and a derivative or the reason why not", "[engine]") {
+TEST_CASE("every op: has a reference kernel or is a view, a formula, and a derivative or the reason why not",
+          "[engine]") {
   for (const OpInfo& row : OpTable::global().rows()) {
     INFO(row.name);
     CHECK_FALSE(row.formula.empty());
@@ -227,7 +246,8 @@ TEST_CASE("every op: has a reference kernel or is a view, a formula, and a deriv
     CHECK(static_cast<bool>(row.batch));
     CHECK(static_cast<bool>(row.sample));
     for (int i = 0; i < core::n_dtypes && row.view == nullptr && !row.decompose && !row.run; ++i) {
-      if (row.dtypes.contains(static_cast<DType>(i))) CHECK(row.kernels[0][static_cast<std::size_t>(i)].run != nullptr);
+      if (row.dtypes.contains(static_cast<DType>(i)))
+        CHECK(row.kernels[0][static_cast<std::size_t>(i)].run != nullptr);
     }
   }
 }

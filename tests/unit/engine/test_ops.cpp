@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/engine/row.hpp"
-
-#include "engine/core/error.hpp"
 
 using namespace lodestone;
 using namespace lodestone::engine;
@@ -25,7 +24,9 @@ TEST_CASE("ops: products of matrices, vectors and stacks", "[engine]") {
   CHECK(matmul(row({1, 2}), row({3, 4})).item<double>() == 11.0);
   const Tensor stack = broadcast_to(expand_dims(a, 0), {4, 2, 3});
   CHECK(matmul(stack, b).shape() == Shape{4, 2, 2});
-  CHECK(matmul(a, matmul(stack, b).shape()[0] == 4 ? broadcast_to(expand_dims(b, 0), {4, 3, 2}) : b).shape() == Shape{4, 2, 2});
+  CHECK(
+      matmul(a, matmul(stack, b).shape()[0] == 4 ? broadcast_to(expand_dims(b, 0), {4, 3, 2}) : b).shape() ==
+      Shape{4, 2, 2});
   CHECK_THROWS_WITH(matmul(a, a), Catch::Contains("summed axes of equal extents"));
 }
 
@@ -54,19 +55,25 @@ TEST_CASE("ops: sums over leading and middle axes keep the digits of f32, too", 
 
 TEST_CASE("ops: a number that the tensor's dtype does not have is refused", "[engine]") {
   const Tensor x = ones({2}, DType::f64), n = ones({2}, DType::i32);
-  CHECK_THROWS_WITH(x * std::complex<double>(0.0, 1.0),
-                    Catch::Contains("expected a number that f64 holds, got 0+1i") && Catch::Contains("test_ops.cpp:"));
-  CHECK_THROWS_WITH(n * 0.5, Catch::Contains("expected a number that i32 holds, got 0.5+0i; cast the tensor first"));
+  CHECK_THROWS_WITH(
+      x * std::complex<double>(0.0, 1.0),
+      Catch::Contains("expected a number that f64 holds, got 0+1i") && Catch::Contains("test_ops.cpp:"));
+  CHECK_THROWS_WITH(n * 0.5,
+                    Catch::Contains("expected a number that i32 holds, got 0.5+0i; cast the tensor first"));
   CHECK_THROWS_WITH(ones({2}, DType::u8) + 300, Catch::Contains("expected a number that u8 holds, got 300"));
   CHECK((n * 3).to_vector<std::int32_t>() == std::vector<std::int32_t>{3, 3});
-  CHECK_THROWS_WITH(select(greater(x, 0.0), 1.0, 0.0), Catch::Contains("[select] expected at least one tensor"));
+  CHECK_THROWS_WITH(select(greater(x, 0.0), 1.0, 0.0),
+                    Catch::Contains("[select] expected at least one tensor"));
 }
 
-TEST_CASE("ops: axes that come twice, gaps of negative size and arrays past all memory are refused", "[engine]") {
+TEST_CASE("ops: axes that come twice, gaps of negative size and arrays past all memory are refused",
+          "[engine]") {
   CHECK_THROWS_WITH(dot_general(ones({4, 3}), ones({4, 4, 2}), {{0, 0}, {0, 1}, {}, {}}),
                     Catch::Contains("expected each axis of f32[4, 3] once, got axis 0 again"));
-  CHECK_THROWS_WITH(pad(ones({5}), {0}, {0}, {-1}), Catch::Contains("expected 0 or more elements between those of axis 0, got -1"));
-  CHECK_THROWS_WITH(zeros({1LL << 32, 1LL << 32}) + 1.0, Catch::Contains("expected an array of fewer than 2^59 elements"));
+  CHECK_THROWS_WITH(pad(ones({5}), {0}, {0}, {-1}),
+                    Catch::Contains("expected 0 or more elements between those of axis 0, got -1"));
+  CHECK_THROWS_WITH(zeros({1LL << 32, 1LL << 32}) + 1.0,
+                    Catch::Contains("expected an array of fewer than 2^59 elements"));
   CHECK_THROWS_WITH(matmul(ones({1 << 25, 1}), ones({1, 1 << 25})).eval(),
                     Catch::Contains("wanted for f32[33554432, 33554432] of dot_general"));
 }
@@ -88,6 +95,7 @@ TEST_CASE("ops: complex to real is a choice the caller has to make", "[engine]")
 }
 
 TEST_CASE("ops: pad crops, surrounds and spreads", "[engine]") {
-  CHECK(pad(row({1, 2, 3}), {1}, {2}, {1}, 9.0).to_vector<double>() == std::vector<double>{9, 1, 9, 2, 9, 3, 9, 9});
+  CHECK(pad(row({1, 2, 3}), {1}, {2}, {1}, 9.0).to_vector<double>() ==
+        std::vector<double>{9, 1, 9, 2, 9, 3, 9, 9});
   CHECK(pad(row({1, 2, 3}), {-1}, {-1}).to_vector<double>() == std::vector<double>{2});
 }

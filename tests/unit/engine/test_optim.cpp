@@ -39,8 +39,10 @@ TEST_CASE("optimizers: find the minimum of a valley", "[engine][optim]") {
   const Point a(row({0, 0})), b(row({0, 0})), c(row({0, 0})), d(row({0, 0}));
   CHECK(height_after(Sgd(a, {.learning_rate = 0.1}), a, 200) < 1e-12);
   CHECK(height_after(Sgd(b, {.learning_rate = 0.05, .momentum = 0.7}), b, 200) < 1e-12);
-  CHECK(height_after(Sgd(c, {.learning_rate = 0.05, .momentum = 0.7, .kind = Momentum::nesterov}), c, 200) < 1e-12);
-  CHECK(height_after(Adam(d, {.learning_rate = exponential_decay({.rate = 0.3, .factor = 0.98})}), d, 500) < 1e-6);
+  CHECK(height_after(Sgd(c, {.learning_rate = 0.05, .momentum = 0.7, .kind = Momentum::nesterov}), c, 200) <
+        1e-12);
+  CHECK(height_after(Adam(d, {.learning_rate = exponential_decay({.rate = 0.3, .factor = 0.98})}), d, 500) <
+        1e-6);
 }
 
 TEST_CASE("optimizers: complex parameters descend along both parts", "[engine][optim]") {
@@ -49,29 +51,40 @@ TEST_CASE("optimizers: complex parameters descend along both parts", "[engine][o
     const Point point(full({2}, 0.0, DType::c128));
     const auto optimizer = make(point);
     for (int i = 0; i < 300; ++i)
-      optimizer.step(value_and_grad([&] { return mean_squared_error(point.x.value(), target); }, optimizer.trained()).gradients);
+      optimizer.step(
+          value_and_grad([&] { return mean_squared_error(point.x.value(), target); }, optimizer.trained())
+              .gradients);
     return max(abs(point.x.value() - target)).template item<double>();
   };
-  CHECK(distance_after([](const Point& p) { return Sgd(p, {.learning_rate = 0.1, .momentum = 0.5}); }) < 1e-9);
-  CHECK(distance_after([](const Point& p) { return Adam(p, {.learning_rate = exponential_decay({.rate = 0.1, .factor = 0.98})}); }) < 1e-2);
+  CHECK(distance_after([](const Point& p) { return Sgd(p, {.learning_rate = 0.1, .momentum = 0.5}); }) <
+        1e-9);
+  CHECK(distance_after([](const Point& p) {
+          return Adam(p, {.learning_rate = exponential_decay({.rate = 0.1, .factor = 0.98})});
+        }) < 1e-2);
 }
 
-TEST_CASE("optimizers: weight decay pulls towards zero, through the gradient or beside it", "[engine][optim]") {
+TEST_CASE("optimizers: weight decay pulls towards zero, through the gradient or beside it",
+          "[engine][optim]") {
   const Tensor none = row({0, 0});
   const auto after_one = [&](const auto& make) {
     const Point point(row({2, -4}));
     make(point).step({none});
     return point.x.value().template to_vector<double>();
   };
-  CHECK(after_one([](const Point& p) { return Sgd(p, {.learning_rate = 0.1, .weight_decay = 0.5}); }) == std::vector<double>{1.9, -3.8});
-  CHECK(after_one([](const Point& p) { return AdamW(p, {.learning_rate = 0.1, .weight_decay = 0.5}); }) == std::vector<double>{1.9, -3.8});
-  const auto through_moments = after_one([](const Point& p) { return Adam(p, {.learning_rate = 0.1, .weight_decay = 0.5}); });
+  CHECK(after_one([](const Point& p) { return Sgd(p, {.learning_rate = 0.1, .weight_decay = 0.5}); }) ==
+        std::vector<double>{1.9, -3.8});
+  CHECK(after_one([](const Point& p) { return AdamW(p, {.learning_rate = 0.1, .weight_decay = 0.5}); }) ==
+        std::vector<double>{1.9, -3.8});
+  const auto through_moments =
+      after_one([](const Point& p) { return Adam(p, {.learning_rate = 0.1, .weight_decay = 0.5}); });
   CHECK(through_moments[0] == Approx(1.9));
   CHECK(through_moments[1] == Approx(-3.9));
 }
 
 TEST_CASE("optimizers: go on from a saved state as if nothing had happened", "[engine][optim]") {
-  const auto make = [](const Point& point) { return Adam(point, {.learning_rate = cosine_decay({.rate = 0.1, .n_steps = 30})}); };
+  const auto make = [](const Point& point) {
+    return Adam(point, {.learning_rate = cosine_decay({.rate = 0.1, .n_steps = 30})});
+  };
   const Point a(row({0, 0})), b(row({9, 9}));
   const Adam first = make(a), second = make(b);
   static_cast<void>(height_after(first, a, 7));
@@ -86,7 +99,8 @@ TEST_CASE("optimizers: go on from a saved state as if nothing had happened", "[e
   CHECK(a.x.value().to_vector<double>() == b.x.value().to_vector<double>());
 }
 
-TEST_CASE("optimizers: gradients that are not those of the parameters are refused by name", "[engine][optim]") {
+TEST_CASE("optimizers: gradients that are not those of the parameters are refused by name",
+          "[engine][optim]") {
   const Point point(row({0, 0}));
   const Sgd sgd(point);
   CHECK_THROWS_WITH(sgd.step({}), Catch::Contains("expected 1 gradients, one per parameter, got 0"));
@@ -126,7 +140,8 @@ TEST_CASE("gradients: clipping keeps the direction by norm and the signs by valu
   CHECK(clipped_by_value(gradients, 2.0)[1].to_vector<double>() == std::vector<double>{-2});
   const Tensors complex{full({1}, {3.0, 4.0}, DType::c128)};
   CHECK(norm_of(complex).item<double>() == 5.0);
-  CHECK(std::abs(clipped_by_norm(complex, 1.0)[0].to_vector<std::complex<double>>()[0] - std::complex<double>(0.6, 0.8)) < 1e-15);
+  CHECK(std::abs(clipped_by_norm(complex, 1.0)[0].to_vector<std::complex<double>>()[0] -
+                 std::complex<double>(0.6, 0.8)) < 1e-15);
 }
 
 TEST_CASE("gradients: the mean over two half batches is the gradient of the whole", "[engine][optim]") {
@@ -135,7 +150,9 @@ TEST_CASE("gradients: the mean over two half batches is the gradient of the whol
   const Tensor x = InitialValues(1, DType::f64).draw({6, 3}, normal_around(0, 1)),
                y = InitialValues(2, DType::f64).draw({6, 1}, normal_around(0, 1));
   const auto slope = [&](Dim first, Dim last) {
-    return value_and_grad([&] { return mean_squared_error(net(slice(x, 0, first, last)), slice(y, 0, first, last)); }, net.parameters())
+    return value_and_grad(
+               [&] { return mean_squared_error(net(slice(x, 0, first, last)), slice(y, 0, first, last)); },
+               net.parameters())
         .gradients;
   };
   GradientMean together;

@@ -7,7 +7,6 @@
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"
-
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -19,7 +18,8 @@ using namespace lodestone::engine;
 namespace {
 
 const OpProfile& of(const Profile& profile, const std::string& op) {
-  const auto found = std::find_if(profile.ops().begin(), profile.ops().end(), [&](const OpProfile& each) { return each.op == op; });
+  const auto found = std::find_if(profile.ops().begin(), profile.ops().end(),
+                                  [&](const OpProfile& each) { return each.op == op; });
   REQUIRE(found != profile.ops().end());
   return *found;
 }
@@ -71,7 +71,8 @@ TEST_CASE("a profile gives each op its own time, and what passes between evaluat
     sleep();
     exp(x).eval();
     sleep();
-    sin(checkpoint([&](const Tensors& at) -> Tensors { return {cos(external(slow, at[0]))}; })({x})[0]).eval();
+    sin(checkpoint([&](const Tensors& at) -> Tensors { return {cos(external(slow, at[0]))}; })({x})[0])
+        .eval();
   });
   const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(profile.seconds_between() >= 2 * nap);

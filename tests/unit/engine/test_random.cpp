@@ -31,7 +31,8 @@ std::vector<double> doubles(const Tensor& x) { return cast(x, DType::f64).to_vec
 
 }  // namespace
 
-TEST_CASE("random_bits: the words of Random123, block after block, wherever the position starts", "[engine]") {
+TEST_CASE("random_bits: the words of Random123, block after block, wherever the position starts",
+          "[engine]") {
   const std::uint64_t seed = 0x299f31d0a4093822, stream = 0x0370734413198a2e;
   r123::Philox4x32 philox;
   std::vector<std::uint32_t> expected;
@@ -39,7 +40,8 @@ TEST_CASE("random_bits: the words of Random123, block after block, wherever the 
     const auto words = philox({{block, 1, 0x13198a2e, 0x03707344}}, {{0xa4093822, 0x299f31d0}});
     expected.insert(expected.end(), words.begin(), words.end());
   }
-  const std::uint64_t first = std::uint64_t{1} << 34;  // word 0 of block 2^32: high half of the block's number 1
+  const std::uint64_t first = std::uint64_t{1}
+                              << 34;  // word 0 of block 2^32: high half of the block's number 1
   for (const std::int64_t skipped : {0, 1, 2, 3, 517}) {
     const Tensor key = advance(random_key(seed, stream), static_cast<std::int64_t>(first) + skipped);
     const auto words = random_bits(key, {600}).to_vector<std::uint32_t>();
@@ -50,7 +52,8 @@ TEST_CASE("random_bits: the words of Random123, block after block, wherever the 
   }
   const Tensor key = advance(random_key(seed, stream), static_cast<std::int64_t>(first / 2) + 1);
   const auto wide = random_bits(key, {500}, DType::u64).to_vector<std::uint64_t>();
-  for (std::size_t i = 0; i < wide.size(); ++i) REQUIRE(wide[i] == (expected[2 * i + 2] | std::uint64_t{expected[2 * i + 3]} << 32));
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    REQUIRE(wide[i] == (expected[2 * i + 2] | std::uint64_t{expected[2 * i + 3]} << 32));
 }
 
 TEST_CASE("random: an element depends on the key and its index only", "[engine]") {
@@ -62,7 +65,8 @@ TEST_CASE("random: an element depends on the key and its index only", "[engine]"
   CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + 100));
 }
 
-TEST_CASE("random: keys of a split differ from each other, from those after an advance and from other seeds", "[engine]") {
+TEST_CASE("random: keys of a split differ from each other, from those after an advance and from other seeds",
+          "[engine]") {
   std::set<std::vector<std::uint64_t>> seen;
   const auto take = [&](const Tensor& keys) {
     for (Dim i = 0; i < keys.dim(0); ++i) seen.insert(slice(keys, 0, i, i + 1).to_vector<std::uint64_t>());
@@ -79,8 +83,9 @@ TEST_CASE("random: keys of a split differ from each other, from those after an a
 
 TEST_CASE("random: vmap over keys draws what a loop over them draws", "[engine]") {
   const Tensor keys = split_key(random_key(3), 4);
-  const Tensor together =
-      vmap([](const Tensor& key) { return random_normal(key, {5}, DType::f64) + random_uniform(key, {5}, DType::f64); })(keys);
+  const Tensor together = vmap([](const Tensor& key) {
+    return random_normal(key, {5}, DType::f64) + random_uniform(key, {5}, DType::f64);
+  })(keys);
   CHECK(together.shape() == Shape{4, 5});
   CHECK(random_normal(keys, {5}).shape() == Shape{4, 5});
   for (Dim i = 0; i < 4; ++i) {
@@ -120,30 +125,39 @@ TEST_CASE("random: categories come as often as their logits say", "[engine]") {
   CHECK(*std::min_element(drawn.begin(), drawn.end()) == 0);
 }
 
-TEST_CASE("normal_quantile: the distribution function of it is where it was taken, also far out", "[engine]") {
+TEST_CASE("normal_quantile: the distribution function of it is where it was taken, also far out",
+          "[engine]") {
   const std::vector<double> x{-30.0, -8.0, -4.0, -1.0, -0.3, 0.0, 0.3, 1.0, 4.0};
   std::vector<double> p;
   for (const double each : x) p.push_back(0.5 * std::erfc(-each / std::sqrt(2.0)));
   const auto back = normal_quantile(Tensor::from(p, {9})).to_vector<double>();
-  for (std::size_t i = 0; i < x.size(); ++i) CHECK(back[i] == Approx(x[i]).epsilon(x[i] > 3.0 ? 1e-11 : 2e-15).margin(1e-16));
-  const auto ends = normal_quantile(Tensor::from(std::vector<double>{0.0, 1.0, -0.1, 1.1}, {4})).to_vector<double>();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    CHECK(back[i] == Approx(x[i]).epsilon(x[i] > 3.0 ? 1e-11 : 2e-15).margin(1e-16));
+  const auto ends =
+      normal_quantile(Tensor::from(std::vector<double>{0.0, 1.0, -0.1, 1.1}, {4})).to_vector<double>();
   CHECK(ends[0] == -INFINITY);
   CHECK(ends[1] == INFINITY);
   CHECK(std::isnan(ends[2]));
   CHECK(std::isnan(ends[3]));
 }
 
-TEST_CASE("random: a truncated normal stays between its limits, with the moments of its density, in the tail too", "[engine]") {
+TEST_CASE(
+    "random: a truncated normal stays between its limits, with the moments of its density, in the tail too",
+    "[engine]") {
   const double n = many;
-  const auto density = [](double x) { return std::isinf(x) ? 0.0 : std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::acos(-1.0)); };
-  for (const auto& [low, high] : {std::pair{-1.0, 2.0}, {-2.0, 2.0}, {3.0, 4.0}, {-INFINITY, -5.0}, {0.5, INFINITY}}) {
+  const auto density = [](double x) {
+    return std::isinf(x) ? 0.0 : std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::acos(-1.0));
+  };
+  for (const auto& [low, high] :
+       {std::pair{-1.0, 2.0}, {-2.0, 2.0}, {3.0, 4.0}, {-INFINITY, -5.0}, {0.5, INFINITY}}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       const auto x = doubles(random_truncated_normal(random_key(16), {many}, low, high, dtype));
       CHECK(*std::min_element(x.begin(), x.end()) >= low);
       CHECK(*std::max_element(x.begin(), x.end()) <= high);
       const double mass = 0.5 * (std::erfc(low / std::sqrt(2.0)) - std::erfc(high / std::sqrt(2.0)));
       const double mean = (density(low) - density(high)) / mass;
-      const double of_low = std::isinf(low) ? 0.0 : low * density(low), of_high = std::isinf(high) ? 0.0 : high * density(high);
+      const double of_low = std::isinf(low) ? 0.0 : low * density(low),
+                   of_high = std::isinf(high) ? 0.0 : high * density(high);
       const double variance = 1.0 + (of_low - of_high) / mass - mean * mean;
       CHECK(std::abs(moment(x, 1) - mean) < 5.0 * std::sqrt(variance / n));
       std::vector<double> centred;
@@ -155,7 +169,8 @@ TEST_CASE("random: a truncated normal stays between its limits, with the moments
   const auto rest = random_truncated_normal(advance(random_key(16), 4), {6}, -1, 1).to_vector<float>();
   CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + 4));
   CHECK_THROWS_WITH(random_truncated_normal(random_key(1), {2}, 1, 1),
-                    Catch::Contains("[random_truncated_normal] expected low < high") && Catch::Contains("(test_random.cpp:"));
+                    Catch::Contains("[random_truncated_normal] expected low < high") &&
+                        Catch::Contains("(test_random.cpp:"));
 }
 
 TEST_CASE("random: a permutation holds each number once, and every order comes as often", "[engine]") {
@@ -166,16 +181,19 @@ TEST_CASE("random: a permutation holds each number once, and every order comes a
   constexpr Dim n_drawn = 24000;
   const auto orders = random_permutation(split_key(random_key(18), n_drawn), 4).to_vector<std::int64_t>();
   std::map<std::int64_t, int> seen;
-  for (std::size_t i = 0; i < orders.size(); i += 4) ++seen[((orders[i] * 4 + orders[i + 1]) * 4 + orders[i + 2]) * 4 + orders[i + 3]];
+  for (std::size_t i = 0; i < orders.size(); i += 4)
+    ++seen[((orders[i] * 4 + orders[i + 1]) * 4 + orders[i + 2]) * 4 + orders[i + 3]];
   CHECK(seen.size() == 24);
   double chi_squared = 0.0;  // 23 degrees of freedom: 49.7 is passed by one seed in a thousand
-  for (const auto& [which, count] : seen) chi_squared += std::pow(count - n_drawn / 24.0, 2) / (n_drawn / 24.0);
+  for (const auto& [which, count] : seen)
+    chi_squared += std::pow(count - n_drawn / 24.0, 2) / (n_drawn / 24.0);
   CHECK(chi_squared < 49.7);
   CHECK(random_permutation(random_key(1), 0).to_vector<std::int64_t>().empty());
   CHECK(random_permutation(random_key(1), 1).item<std::int64_t>() == 0);
   CHECK_THROWS_WITH(random_permutation(random_key(1), -1),
                     Catch::Contains("[random_permutation] expected a number of elements >= 0, got -1"));
-  CHECK_THROWS_WITH(random_permutation(zeros({3}), 4), Catch::Contains("[random_permutation] expected u64, got f32[3]"));
+  CHECK_THROWS_WITH(random_permutation(zeros({3}), 4),
+                    Catch::Contains("[random_permutation] expected u64, got f32[3]"));
 }
 
 TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
@@ -186,11 +204,13 @@ TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
 }
 
 TEST_CASE("random: what is no key, dtype or probability is named with the line", "[engine]") {
-  CHECK_THROWS_WITH(random_uniform(zeros({3}), {2}), Catch::Contains("[random_bits] expected u64, got f32[3] (test_random.cpp:"));
+  CHECK_THROWS_WITH(random_uniform(zeros({3}), {2}),
+                    Catch::Contains("[random_bits] expected u64, got f32[3] (test_random.cpp:"));
   CHECK_THROWS_WITH(split_key(zeros({2}, DType::u64), 2),
                     Catch::Contains("[split_key] expected a key u64[…, 3]") && Catch::Contains("u64[2]"));
   CHECK_THROWS_WITH(random_normal(random_key(1), {2}, DType::i32),
                     Catch::Contains("[random_normal] expected f32, f64 to be drawn, got i32"));
-  CHECK_THROWS_WITH(random_bernoulli(random_key(1), 1.5, {2}), Catch::Contains("expected a probability from 0 to 1, got 1.5"));
+  CHECK_THROWS_WITH(random_bernoulli(random_key(1), 1.5, {2}),
+                    Catch::Contains("expected a probability from 0 to 1, got 1.5"));
   CHECK_THROWS_WITH(random_integers(random_key(1), {2}, 3, 3), Catch::Contains("expected low < high"));
 }

@@ -61,7 +61,8 @@ std::string refusal(const TemporaryFolder& folder, const std::string& text) {
   const std::string path = folder / "x.safetensors";
   std::ofstream(path, std::ios::binary) << text;
   std::string message = message_of<FormatError>([&] { const SafetensorsSource source(path); });
-  if (const auto at = message.find(path + ": "); at != std::string::npos) return message.substr(at + path.size() + 2);
+  if (const auto at = message.find(path + ": "); at != std::string::npos)
+    return message.substr(at + path.size() + 2);
   return message;
 }
 
@@ -125,7 +126,9 @@ TEST_CASE("safetensors: ranges are read in row-major order, and only ranges that
   CHECK_THROWS_WITH(source.attribute("v", "units"), Contains("\"v@units\""));
 }
 
-TEST_CASE("safetensors: the bytes of a file do not depend on the order of writing, and every array lies at a multiple of its element") {
+TEST_CASE(
+    "safetensors: the bytes of a file do not depend on the order of writing, and every array lies at a "
+    "multiple of its element") {
   const TemporaryFolder folder;
   const auto write = [&](const std::string& path, const std::vector<std::string>& order) {
     SafetensorsSink sink(path);
@@ -175,7 +178,8 @@ TEST_CASE("safetensors: what is not a safetensors file is refused with the reaso
   CHECK_THAT(refusal(folder, "no data here, only text"), Contains("a header of at most 15 bytes"));
   CHECK_THAT(refusal(folder, file_text("[]", 0)), Contains("a header that begins with {"));
   CHECK_THAT(refusal(folder, file_text("{\"w\":", 0)), Contains("a JSON header"));
-  CHECK_THAT(refusal(folder, file_text("{\"w\":1}", 0)), Contains("array \"w\" with dtype, shape and data_offsets"));
+  CHECK_THAT(refusal(folder, file_text("{\"w\":1}", 0)),
+             Contains("array \"w\" with dtype, shape and data_offsets"));
   CHECK_THAT(refusal(folder, file_text(R"({"__metadata__":{"a":1}})", 0)), Contains("texts in __metadata__"));
   CHECK_THAT(refusal(folder, file_text(R"({"w":{"dtype":[[[[1]]]]}})", 0)), Contains("three levels"));
   CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1])"), 1)),
@@ -184,21 +188,29 @@ TEST_CASE("safetensors: what is not a safetensors file is refused with the reaso
              Contains("whole numbers as shape of \"w\""));
   CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])"), 4)),
              Contains("span 8 bytes, got [0, 4]"));
-  CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4])"), 4)),
-             Contains("too many elements"));
+  CHECK_THAT(
+      refusal(
+          folder,
+          file_text(array(R"("dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4])"),
+                    4)),
+      Contains("too many elements"));
   CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])"), 5)),
              Contains("8 bytes of data, got 5; the file is cut off"));
-  CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), 5)), Contains("bytes of no array"));
+  CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), 5)),
+             Contains("bytes of no array"));
   CHECK_THAT(refusal(folder, file_text(array(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"), 8)),
              Contains("at byte 0, where the one before ends, got 4"));
   const std::string u8 = R"({"dtype":"U8","shape":[2],"data_offsets":)";
-  CHECK_THAT(refusal(folder, file_text("{\"a\":" + u8 + "[0,2]},\"b\":" + u8 + "[1,3]}}", 3)), Contains("array \"b\" at byte 2"));
-  CHECK_THAT(refusal(folder, file_text("{\"a\":" + u8 + "[0,2]},\"a\":" + u8 + "[2,4]}}", 4)), Contains("\"a\" twice"));
+  CHECK_THAT(refusal(folder, file_text("{\"a\":" + u8 + "[0,2]},\"b\":" + u8 + "[1,3]}}", 3)),
+             Contains("array \"b\" at byte 2"));
+  CHECK_THAT(refusal(folder, file_text("{\"a\":" + u8 + "[0,2]},\"a\":" + u8 + "[2,4]}}", 4)),
+             Contains("\"a\" twice"));
   CHECK_THROWS_AS(SafetensorsSource(folder / "none"), core::FileError);
   CHECK_THROWS_WITH(SafetensorsSource(folder.path()), Contains("got: a folder"));
 }
 
-TEST_CASE("safetensors: no bit of a file can flip, and no byte be cut off, without an error or the same content") {
+TEST_CASE(
+    "safetensors: no bit of a file can flip, and no byte be cut off, without an error or the same content") {
   const TemporaryFolder folder;
   const std::string path = folder / "x.safetensors";
   write_all_dtypes(path);
@@ -229,7 +241,8 @@ TEST_CASE("safetensors: no bit of a file can flip, and no byte be cut off, witho
   }
   for (std::size_t n = 0; n < text.size(); n += 13) look(text.substr(0, n));
   CHECK(n_refused > 1000);
-  CHECK(n_same < 100);  // a flip in the key of the header's checksum takes away that checksum and nothing else
+  CHECK(n_same <
+        100);  // a flip in the key of the header's checksum takes away that checksum and nothing else
 }
 
 TEST_CASE("safetensors: a damaged array is named, ranges of the others still come") {
@@ -244,7 +257,8 @@ TEST_CASE("safetensors: a damaged array is named, ranges of the others still com
   std::ofstream(path, std::ios::binary) << text;
   const SafetensorsSource source(path);
   CHECK(bytes_of(source, "good") == some_bytes(4, 2));
-  CHECK_THROWS_WITH(bytes_of(source, "bad"), Contains(path + ": expected array \"bad\" with checksum") && Contains("the file is damaged"));
+  CHECK_THROWS_WITH(bytes_of(source, "bad"), Contains(path + ": expected array \"bad\" with checksum") &&
+                                                 Contains("the file is damaged"));
   CHECK_THROWS_WITH(source.verify(), Contains("\"bad\""));
 }
 
@@ -254,7 +268,8 @@ TEST_CASE("safetensors: misuse of the sink is told, and nothing appears without 
   {
     SafetensorsSink sink(path);
     core::write_vector(sink, "v", std::vector<double>{1.0});
-    CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}), Contains("got \"v\"; write each array once"));
+    CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}),
+                      Contains("got \"v\"; write each array once"));
     CHECK_THROWS_AS(sink.write("__metadata__", {DType::u8, {0}}, {}), InvalidArgument);
     CHECK_THROWS_AS(sink.write("w", {DType::f64, {2}}, some_bytes(8, 0)), core::ShapeError);
     CHECK_THROWS_AS(sink.attribute("v", "crc32c", "0"), InvalidArgument);

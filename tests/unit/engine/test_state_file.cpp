@@ -2,8 +2,8 @@
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
 #include "engine/nn/linear.hpp"
-#include "engine/optim/optimizer.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/optim/optimizer.hpp"
 #include "engine/state/safetensors.hpp"
 #include "engine/state/state_file.hpp"
 #include "tests/support/catch.hpp"
@@ -27,7 +27,8 @@ NamedTensors example_state() {
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     std::vector<std::byte> bytes(6 * core::size_of(dtype));
-    for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(dtype == DType::b8 ? k % 2 : 3 + 41 * k);
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+      bytes[k] = static_cast<std::byte>(dtype == DType::b8 ? k % 2 : 3 + 41 * k);
     state.emplace(fmt::format("net.{}", core::name_of(dtype)), Tensor::from_bytes(bytes, {{2, 3}, dtype}));
   }
   const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
@@ -88,7 +89,8 @@ TEST_CASE("state: files of another format or a later version are refused, those 
   arrays.attribute("", "format", "pt");
   CHECK(read_state(arrays).empty());
   arrays.attribute("", "format", "lodestone result");
-  CHECK_THROWS_WITH(read_state(arrays), Contains("memory: expected a lodestone state, got a lodestone result"));
+  CHECK_THROWS_WITH(read_state(arrays),
+                    Contains("memory: expected a lodestone state, got a lodestone result"));
   arrays.attribute("", "format", "lodestone state");
   arrays.attribute("", "format_version", "2");
   CHECK_THROWS_WITH(read_state(arrays), Contains("expected format_version 1, got 2"));
@@ -107,7 +109,8 @@ TEST_CASE("state: arrays that are no tensors are told by name") {
 TEST_CASE("state: a network goes through a file, its optimiser too") {
   const TemporaryFolder folder;
   InitialValues initial(1), other_initial(2);
-  const Sequential net{Linear(3, 4, initial), Linear(4, 1, initial)}, other{Linear(3, 4, other_initial), Linear(4, 1, other_initial)};
+  const Sequential net{Linear(3, 4, initial), Linear(4, 1, initial)},
+      other{Linear(3, 4, other_initial), Linear(4, 1, other_initial)};
   const Adam adam(net), other_adam(other);
   adam.step(values_of(net.parameters()));
   save_state(folder / "net.safetensors", net);
@@ -128,15 +131,20 @@ TEST_CASE("state: a network goes through a file, its optimiser too") {
 TEST_CASE("state: that of another network is refused as a whole, with file, names and shapes") {
   const TemporaryFolder folder;
   InitialValues initial(1);
-  save_state(folder / "net.safetensors", Sequential{Linear(3, 4, initial), Linear(4, 1, initial, {.bias = Bias::no})});
+  save_state(folder / "net.safetensors",
+             Sequential{Linear(3, 4, initial), Linear(4, 1, initial, {.bias = Bias::no})});
   const Sequential other{Linear(3, 5, initial), Linear(5, 1, initial), Linear(1, 1, initial)};
   const NamedTensors before = other.state();
   CHECK_THROWS_AS(load_state(folder / "net.safetensors", other), core::FormatError);
   CHECK_THROWS_WITH(load_state(folder / "net.safetensors", other),
-                    Contains("[engine::load_state] " + (folder / "net.safetensors") + ": expected the state of the same network") &&
-                        Contains("missing: 1.bias, 2.weight, 2.bias") && Contains("0.weight (expected f32[3, 5], got f32[3, 4])"));
-  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", Linear(3, 4, initial)), Contains("unexpected: 0.bias, 0.weight, 1.weight"));
+                    Contains("[engine::load_state] " + (folder / "net.safetensors") +
+                             ": expected the state of the same network") &&
+                        Contains("missing: 1.bias, 2.weight, 2.bias") &&
+                        Contains("0.weight (expected f32[3, 5], got f32[3, 4])"));
+  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", Linear(3, 4, initial)),
+                    Contains("unexpected: 0.bias, 0.weight, 1.weight"));
   check_same(before, other.state());
   std::filesystem::resize_file(folder / "net.safetensors", 300);
-  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", other), Contains("net.safetensors") && Contains("cut off"));
+  CHECK_THROWS_WITH(load_state(folder / "net.safetensors", other),
+                    Contains("net.safetensors") && Contains("cut off"));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
@@ -6,8 +7,6 @@
 #include "engine/runtime/executor.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
-
-#include "engine/core/error.hpp"
 
 #include <thread>
 
@@ -32,7 +31,9 @@ TEST_CASE("tensor: nothing runs before a value is asked for", "[engine]") {
   CHECK(y.node().inputs.size() == 0);
 }
 
-TEST_CASE("tensor: a chain that nobody else holds runs in one buffer, and buffers are freed after their last use", "[engine]") {
+TEST_CASE(
+    "tensor: a chain that nobody else holds runs in one buffer, and buffers are freed after their last use",
+    "[engine]") {
   Arena& arena = Arena::of(default_device());
   Tensor x = full({1000}, 1.0, DType::f64);
   x = x + 0.0;
@@ -56,8 +57,10 @@ TEST_CASE("tensor: views keep what they look at unchanged", "[engine]") {
   CHECK(view.to_vector<double>()[3] == 1.0);
 }
 
-TEST_CASE("tensor: one of static lifetime is freed after the lists of its thread (the address sanitizer watches the end of the program)",
-          "[engine]") {
+TEST_CASE(
+    "tensor: one of static lifetime is freed after the lists of its thread (the address sanitizer watches "
+    "the end of the program)",
+    "[engine]") {
   static const Tensor last = (full({3}, 1.0, DType::f64) + 1.0).eval();
   static const Tensor never_run = last * 2.0;
   CHECK(last.to_vector<double>()[2] == 2.0);
@@ -80,7 +83,8 @@ TEST_CASE("tensor: a recorded tensor of another thread is refused, an evaluated 
       message = error.what();
     }
   }).join();
-  CHECK_THAT(message, Catch::Contains("[add]") && Catch::Contains("another thread") && Catch::Contains("test_tensor.cpp"));
+  CHECK_THAT(message, Catch::Contains("[add]") && Catch::Contains("another thread") &&
+                          Catch::Contains("test_tensor.cpp"));
   pending.eval();
   double there = 0.0;
   std::thread([&] { there = (pending + 1.0).to_vector<double>()[0]; }).join();
@@ -89,20 +93,29 @@ TEST_CASE("tensor: a recorded tensor of another thread is refused, an evaluated 
 
 TEST_CASE("tensor: errors name the op, both shapes and the line", "[engine]") {
   const Tensor a = zeros({3}), b = zeros({4});
-  CHECK_THROWS_WITH(a + b, Catch::Contains("[add] expected shapes that broadcast, got f32[3] and f32[4] (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(a + zeros({3}, DType::f64),
-                    Catch::Contains("expected equal dtypes, got f32[3] and f64[3]; cast one of them (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(sum(a, Axes{1}), Catch::Contains("[sum] expected an axis from -1 to 0, got 1 (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(
+      a + b,
+      Catch::Contains("[add] expected shapes that broadcast, got f32[3] and f32[4] (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(
+      a + zeros({3}, DType::f64),
+      Catch::Contains("expected equal dtypes, got f32[3] and f64[3]; cast one of them (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(sum(a, Axes{1}),
+                    Catch::Contains("[sum] expected an axis from -1 to 0, got 1 (test_tensor.cpp:"));
   CHECK_THROWS_WITH(a.item<float>(), Catch::Contains("expected one element, got f32[3] (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(scalar(1.0).item<double>(), Catch::Contains("expected to be read as f32, got f64; cast it first (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(Tensor().item<double>(), Catch::Contains("expected a tensor, got an empty one (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(Tensor::from(std::vector<double>{1, 2}, {3}), Catch::Contains("do the elements fit the shape? (test_tensor.cpp:"));
-  const auto negative_extent = Catch::Contains("expected extents of 0 or more, got [-1, -3] (test_tensor.cpp:");
+  CHECK_THROWS_WITH(scalar(1.0).item<double>(),
+                    Catch::Contains("expected to be read as f32, got f64; cast it first (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(Tensor().item<double>(),
+                    Catch::Contains("expected a tensor, got an empty one (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(Tensor::from(std::vector<double>{1, 2}, {3}),
+                    Catch::Contains("do the elements fit the shape? (test_tensor.cpp:"));
+  const auto negative_extent =
+      Catch::Contains("expected extents of 0 or more, got [-1, -3] (test_tensor.cpp:");
   CHECK_THROWS_WITH(ones({-1, -3}), negative_extent);
   CHECK_THROWS_WITH(Tensor::from(std::vector<double>{1, 2, 3}, {-1, -3}), negative_extent);
 }
 
-TEST_CASE("tensor: what a kernel's library refuses is told with the op, its result and the line", "[engine]") {
+TEST_CASE("tensor: what a kernel's library refuses is told with the op, its result and the line",
+          "[engine]") {
   static OpInfo row;  // nodes point at it
   row.name = "refused";
   row.dtypes = real_floats;
@@ -110,17 +123,25 @@ TEST_CASE("tensor: what a kernel's library refuses is told with the op, its resu
   row.derivative.why_none = "it gives nothing";
   row.batch = batch_elementwise;
   row.with_kernel(Backend::reference, DType::f64, {"reference.loop", [](const KernelCall& call) {
-                                                     if (call.out.count() == 2) throw core::ShapeError("a library", "expected three");
-                                                     throw core::ShapeError("refused", "expected two {}", at_line(call.where));
+                                                     if (call.out.count() == 2)
+                                                       throw core::ShapeError("a library", "expected three");
+                                                     throw core::ShapeError("refused", "expected two {}",
+                                                                            at_line(call.where));
                                                    }});
-  const auto of = [&](Dim n) { return record(row, {full({n}, 1.0, DType::f64)}, {}, std::source_location::current()).eval(); };
-  CHECK_THROWS_WITH(of(2), Catch::Contains("[a library] expected three; asked for refused of f64[2] (test_tensor.cpp:"));
-  CHECK_THROWS_WITH(of(3), Catch::StartsWith("[refused] expected two (test_tensor.cpp:") && !Catch::Contains("asked for"));
+  const auto of = [&](Dim n) {
+    return record(row, {full({n}, 1.0, DType::f64)}, {}, std::source_location::current()).eval();
+  };
+  CHECK_THROWS_WITH(
+      of(2), Catch::Contains("[a library] expected three; asked for refused of f64[2] (test_tensor.cpp:"));
+  CHECK_THROWS_WITH(
+      of(3), Catch::StartsWith("[refused] expected two (test_tensor.cpp:") && !Catch::Contains("asked for"));
 }
 
-TEST_CASE("device: tensors live in its arena only, meet others by copy_to only, and derivatives follow them", "[engine]") {
+TEST_CASE("device: tensors live in its arena only, meet others by copy_to only, and derivatives follow them",
+          "[engine]") {
   const Device here = default_device(), there{Device::Kind::cpu, static_cast<std::uint8_t>(1 - here.index)};
-  const std::size_t before = Arena::of(here).stats().requests, before_there = Arena::of(there).stats().requests;
+  const std::size_t before = Arena::of(here).stats().requests,
+                    before_there = Arena::of(there).stats().requests;
   const Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {3}, there);
   CHECK(sum(exp(x) * 2.0 + reshape(x, {3})).eval().device() == there);
   CHECK(Arena::of(here).stats().requests == before);
@@ -130,7 +151,8 @@ TEST_CASE("device: tensors live in its arena only, meet others by copy_to only, 
   CHECK_THROWS_AS(x + y, core::DeviceError);
   CHECK_THROWS_WITH(
       x + y, Catch::Contains(fmt::format(
-                 "[add] expected all inputs on {}, got input 1 on {}; copy one of them (test_tensor.cpp:", there.text(), here.text())));
+                 "[add] expected all inputs on {}, got input 1 on {}; copy one of them (test_tensor.cpp:",
+                 there.text(), here.text())));
   const Tensor moved = copy_to(x, here);
   CHECK((moved + y).to_vector<double>() == std::vector<double>{1, 2, 3});
   const Tensor slope = grad([&](const Tensor& t) { return sum(square(copy_to(t, here))); })(x);
@@ -143,7 +165,8 @@ TEST_CASE("arena: a request past the budget names the tensor", "[engine]") {
   const Device second{Device::Kind::cpu, 1};
   Arena::of(second).set_budget(1 << 16);
   const Tensor big = full({1 << 20}, 1.0, DType::f64, second) + 1.0;
-  CHECK_THROWS_WITH(big.eval(), Catch::Contains("cpu:1") && Catch::Contains("budget") && Catch::Contains(big.aval().text() + " of add"));
+  CHECK_THROWS_WITH(big.eval(), Catch::Contains("cpu:1") && Catch::Contains("budget") &&
+                                    Catch::Contains(big.aval().text() + " of add"));
   Arena::of(second).set_budget(0);
   CHECK(big.to_vector<double>()[0] == 2.0);
 }

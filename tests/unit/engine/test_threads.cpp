@@ -56,7 +56,8 @@ void expect_same_bits(const Work& work, DType dtype) {
 TEST_CASE("threads: their number changes no bit of work that they share", "[engine]") {
   for (const DType dtype : {DType::f32, DType::f64}) {
     // Just past what is worth sharing.
-    const Tensor plane = random({1500, 400}, dtype, 1), other = random({1500, 400}, dtype, 2), line = random({400}, dtype, 3);
+    const Tensor plane = random({1500, 400}, dtype, 1), other = random({1500, 400}, dtype, 2),
+                 line = random({400}, dtype, 3);
     const Tensor box = random({50, 30, 30, 12}, dtype, 4);
     const Tensor x = random({4, 40, 40, 24}, dtype, 5), w = random({3, 3, 24, 40}, dtype, 6);
     const Linearized conv_at = linearize(
@@ -93,7 +94,8 @@ TEST_CASE("threads: their number changes no bit of work that they share", "[engi
 
 TEST_CASE("threads: their number changes no bit of sums and of what consists of them", "[engine]") {
   for (const DType dtype : {DType::f32, DType::f64}) {
-    const Tensor plane = random({1100, 1000}, dtype, 1), small = random({200, 1000}, dtype, 2), line = random({1000}, dtype, 3);
+    const Tensor plane = random({1100, 1000}, dtype, 1), small = random({200, 1000}, dtype, 2),
+                 line = random({1000}, dtype, 3);
     const Tensor box = random({60, 50, 30, 12}, dtype, 4), stack = random({300, 30, 30}, dtype, 10);
     const auto slope_of_square = [](const std::function<Tensor(const Tensor&)>& f, const Tensor& at) {
       return grad([&](const Tensor& t) { return sum(square(f(t))); })(at);
@@ -108,8 +110,10 @@ TEST_CASE("threads: their number changes no bit of sums and of what consists of 
          }},
         {"extrema of columns", [&] { return max(plane, Axes{0}) - min(plane, Axes{0}); }},
         {"normalisation", [&] { return normalize(plane, {0}) + normalize(plane, {1}); }},
-        {"normalisation, slope", [&] { return slope_of_square([](const Tensor& t) { return normalize(t, {0}); }, plane); }},
-        {"scale and shift, slope", [&] { return slope_of_square([&](const Tensor& t) { return scale_shift(plane, t, t); }, line); }},
+        {"normalisation, slope",
+         [&] { return slope_of_square([](const Tensor& t) { return normalize(t, {0}); }, plane); }},
+        {"scale and shift, slope",
+         [&] { return slope_of_square([&](const Tensor& t) { return scale_shift(plane, t, t); }, line); }},
         {"softmax", [&] { return softmax(small) + log_softmax(small); }},
         {"pooling",
          [&] {
@@ -117,13 +121,19 @@ TEST_CASE("threads: their number changes no bit of sums and of what consists of 
          }},
         {"pooling, slope",
          [&] {
-           return slope_of_square([](const Tensor& t) { return max_pool(t, {.window = {2, 3}, .stride = {1, 2}}); }, box);
+           return slope_of_square(
+               [](const Tensor& t) {
+                 return max_pool(t, {.window = {2, 3}, .stride = {1, 2}});
+               },
+               box);
          }},
-        {"cumulative sums", [&] { return cumulative_sum(small, 0) + cumulative_sum(small, 1, Direction::reverse); }},
+        {"cumulative sums",
+         [&] { return cumulative_sum(small, 0) + cumulative_sum(small, 1, Direction::reverse); }},
         {"recurrence", [&] { return linear_recurrence(small, small, 0); }},
         {"Cholesky factors and solves of a batch",
          [&] {
-           const Tensor matrices = matmul(stack, transpose(stack, Axes{0, 2, 1})) + eye(30, dtype) * 3.0, lower = cholesky(matrices);
+           const Tensor matrices = matmul(stack, transpose(stack, Axes{0, 2, 1})) + eye(30, dtype) * 3.0,
+                        lower = cholesky(matrices);
            return triangular_solve(lower, stack) + lower;
          }},
     };
@@ -149,7 +159,8 @@ TEST_CASE("threads: several differentiate functions of the same evaluated tensor
 
 TEST_CASE("threads: their number changes no bit of products", "[engine]") {
   for (const DType dtype : {DType::f32, DType::f64}) {
-    for (const auto& [rows, summed, columns] : {std::array<Dim, 3>{256, 256, 256}, {1000, 130, 333}, {190, 700, 400}}) {
+    for (const auto& [rows, summed, columns] :
+         {std::array<Dim, 3>{256, 256, 256}, {1000, 130, 333}, {190, 700, 400}}) {
       const Tensor a = random({rows, summed}, dtype, 1), b = random({summed, columns}, dtype, 2);
       const Tensor c = complex(a, a * 0.5), d = complex(b, b - 1.0);
       std::vector<std::byte> real_on_one, complex_on_one;
@@ -160,7 +171,8 @@ TEST_CASE("threads: their number changes no bit of products", "[engine]") {
           real_on_one = product;
           complex_on_one = of_complex;
         }
-        INFO(rows << " x " << summed << " x " << columns << ", " << core::name_of(dtype) << ", " << n << " threads");
+        INFO(rows << " x " << summed << " x " << columns << ", " << core::name_of(dtype) << ", " << n
+                  << " threads");
         CHECK((product == real_on_one));
         CHECK((of_complex == complex_on_one));
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers, losses and optimisers against arrays computed by torch in double precision: reference/make_torch_reference.py says how.
+// Layers, losses and optimisers against arrays computed by torch in double precision:
+// reference/make_torch_reference.py says how.
 #include "engine/nn/activation.hpp"
 #include "engine/nn/convolution.hpp"
 #include "engine/nn/loss.hpp"
@@ -17,7 +18,8 @@ using namespace lodestone::engine;
 namespace {
 
 const NamedTensors& reference() {
-  static const NamedTensors all = read_state(std::filesystem::path(LODESTONE_SOURCE_DIR) / "tests/unit/engine/reference/torch.safetensors");
+  static const NamedTensors all = read_state(std::filesystem::path(LODESTONE_SOURCE_DIR) /
+                                             "tests/unit/engine/reference/torch.safetensors");
   return all;
 }
 
@@ -32,19 +34,22 @@ void check_near(const std::string& name, const Tensor& computed) {
   const Tensor expected = stored(name);
   INFO(name << " in " << core::name_of(computed.dtype()));
   REQUIRE(computed.shape() == expected.shape());
-  const double deviation = max(abs(cast(computed, DType::f64) - expected)).item<double>() / max(abs(expected)).item<double>();
+  const double deviation =
+      max(abs(cast(computed, DType::f64) - expected)).item<double>() / max(abs(expected)).item<double>();
   CHECK(deviation <= (computed.dtype() == DType::f64 ? 1e-12 : 1e-5));
 }
 
 std::size_t n_stored(const std::string& prefix) {
-  return static_cast<std::size_t>(std::ranges::count_if(reference(), [&](const auto& each) { return each.first.starts_with(prefix); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(reference(), [&](const auto& each) { return each.first.starts_with(prefix); }));
 }
 
 using Make = std::function<Layer(InitialValues&)>;
 
 void take_parameters(const std::string& name, const Layer& layer, DType dtype) {
   for (const auto& [path, variable] : layer.variables()) {
-    if (variable.role() == Variable::Role::parameter) variable.assign(stored(name + ".parameter." + path, dtype));
+    if (variable.role() == Variable::Role::parameter)
+      variable.assign(stored(name + ".parameter." + path, dtype));
   }
 }
 
@@ -70,8 +75,10 @@ void check_layer(const std::string& name, const Make& make, Mode mode = Mode::tr
     check_near(name + ".slope.x", result.gradients[0]);
     std::size_t at = 1;
     for (const auto& [path, variable] : layer.variables()) {
-      if (variable.role() == Variable::Role::parameter) check_near(name + ".slope." + path, result.gradients[at++]);
-      if (variable.role() == Variable::Role::state && n_stored(name + ".state.") > 0) check_near(name + ".state." + path, variable.value());
+      if (variable.role() == Variable::Role::parameter)
+        check_near(name + ".slope." + path, result.gradients[at++]);
+      if (variable.role() == Variable::Role::state && n_stored(name + ".state.") > 0)
+        check_near(name + ".state." + path, variable.value());
     }
   }
 }
@@ -92,7 +99,8 @@ TEST_CASE("torch: linear layers and convolutions have the same outputs and gradi
   check_layer("conv_1d", [](InitialValues& initial) {
     return Conv(4, 6, initial, {.window = {3}, .stride = {2}, .padding = {2}, .dilation = {2}, .groups = 2});
   });
-  check_layer("conv_1d_plain", [](InitialValues& initial) { return Conv(3, 2, initial, {.window = {4}, .bias = Bias::no}); });
+  check_layer("conv_1d_plain",
+              [](InitialValues& initial) { return Conv(3, 2, initial, {.window = {4}, .bias = Bias::no}); });
   check_layer("conv_2d", [](InitialValues& initial) {
     return Conv(2, 3, initial, {.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}});
   });
@@ -119,10 +127,14 @@ TEST_CASE("torch: transposed convolutions have the same outputs and gradients", 
     return ConvTranspose(4, 6, initial, {.conv = conv, .output_padding = {1}});
   });
   check_layer("conv_transpose_2d", [](InitialValues& initial) {
-    return ConvTranspose(2, 3, initial, {.conv = {.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}}, .output_padding = {1, 0}});
+    return ConvTranspose(
+        2, 3, initial,
+        {.conv = {.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}}, .output_padding = {1, 0}});
   });
   check_layer("conv_transpose_3d", [](InitialValues& initial) {
-    return ConvTranspose(2, 2, initial, {.conv = {.window = {2, 3, 2}, .stride = {2, 1, 1}, .padding = {0, 1, 0}, .bias = Bias::no}});
+    return ConvTranspose(
+        2, 2, initial,
+        {.conv = {.window = {2, 3, 2}, .stride = {2, 1, 1}, .padding = {0, 1, 0}, .bias = Bias::no}});
   });
 }
 
@@ -135,10 +147,13 @@ TEST_CASE("torch: normalisations have the same outputs, gradients and running st
 }
 
 TEST_CASE("torch: pools have the same outputs and gradients", "[engine][nn]") {
-  check_layer("max_pool_1d", [](InitialValues&) { return MaxPool({.window = {3}, .stride = {2}, .padding = {1}}); });
+  check_layer("max_pool_1d",
+              [](InitialValues&) { return MaxPool({.window = {3}, .stride = {2}, .padding = {1}}); });
   check_layer("max_pool_2d", [](InitialValues&) { return MaxPool({.window = {2, 2}}); });
   check_layer("avg_pool_1d", [](InitialValues&) { return AvgPool({.window = {2}}); });
-  check_layer("avg_pool_2d", [](InitialValues&) { return AvgPool({.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}}); });
+  check_layer("avg_pool_2d", [](InitialValues&) {
+    return AvgPool({.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}});
+  });
   check_layer("avg_pool_3d", [](InitialValues&) { return AvgPool({.window = {2, 2, 2}}); });
 }
 
@@ -173,17 +188,22 @@ TEST_CASE("torch: a small network has the same output and gradients of all its p
 
 TEST_CASE("torch: losses have the same values and gradients", "[engine][nn]") {
   check_loss("mean_squared_error", [](const Tensor& x, const Tensor& t) { return mean_squared_error(x, t); });
-  check_loss("mean_absolute_error", [](const Tensor& x, const Tensor& t) { return mean_absolute_error(x, t, Reduction::sum); });
+  check_loss("mean_absolute_error",
+             [](const Tensor& x, const Tensor& t) { return mean_absolute_error(x, t, Reduction::sum); });
   check_loss("huber", [](const Tensor& x, const Tensor& t) { return huber_loss(x, t, {.threshold = 0.8}); });
   check_loss("cross_entropy", [](const Tensor& x, const Tensor& t) { return cross_entropy(x, t); });
-  check_loss("cross_entropy_probabilities", [](const Tensor& x, const Tensor& t) { return cross_entropy(x, t); });
-  check_loss("binary_cross_entropy", [](const Tensor& x, const Tensor& t) { return binary_cross_entropy(x, t); });
+  check_loss("cross_entropy_probabilities",
+             [](const Tensor& x, const Tensor& t) { return cross_entropy(x, t); });
+  check_loss("binary_cross_entropy",
+             [](const Tensor& x, const Tensor& t) { return binary_cross_entropy(x, t); });
   check_loss("divergence", [](const Tensor& x, const Tensor& t) { return normal_divergence(x, t); });
   check_loss("divergence_between", [](const Tensor& x, const Tensor& t) {
     return normal_divergence({part(x, 0), part(x, 1)}, {part(t, 0), part(t, 1)}, Reduction::sum);
   });
   check_loss("similarity", [](const Tensor& x, const Tensor& t) { return structural_similarity(x, t); });
-  check_loss("similarity_window", [](const Tensor& x, const Tensor& t) { return structural_similarity(x, t, {.window = {5, 5}}); });
+  check_loss("similarity_window", [](const Tensor& x, const Tensor& t) {
+    return structural_similarity(x, t, {.window = {5, 5}});
+  });
 }
 
 TEST_CASE("torch: optimisers take the same three steps", "[engine][optim]") {
@@ -205,10 +225,12 @@ TEST_CASE("torch: optimisers take the same three steps", "[engine][optim]") {
   };
   check("sgd", [](const Vector& v) { return Sgd(v, {.learning_rate = 0.1, .weight_decay = 0.05}); });
   check("sgd_momentum", [](const Vector& v) { return Sgd(v, {.learning_rate = 0.1, .momentum = 0.9}); });
-  check("sgd_nesterov",
-        [](const Vector& v) { return Sgd(v, {.learning_rate = 0.1, .momentum = 0.9, .kind = Momentum::nesterov, .weight_decay = 0.05}); });
+  check("sgd_nesterov", [](const Vector& v) {
+    return Sgd(v, {.learning_rate = 0.1, .momentum = 0.9, .kind = Momentum::nesterov, .weight_decay = 0.05});
+  });
   check("adam", [](const Vector& v) {
-    return Adam(v, {.learning_rate = 0.1, .beta_1 = 0.8, .beta_2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.05});
+    return Adam(v,
+                {.learning_rate = 0.1, .beta_1 = 0.8, .beta_2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.05});
   });
   check("adam_w", [](const Vector& v) { return AdamW(v, {.learning_rate = 0.1, .weight_decay = 0.05}); });
 }

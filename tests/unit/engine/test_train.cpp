@@ -26,7 +26,9 @@ namespace {
 
 constexpr DType f64 = DType::f64;
 
-Tensor drawn(const Shape& shape, std::uint64_t seed) { return InitialValues(seed, f64).draw(shape, normal_around(0.0, 1.0)); }
+Tensor drawn(const Shape& shape, std::uint64_t seed) {
+  return InitialValues(seed, f64).draw(shape, normal_around(0.0, 1.0));
+}
 
 /// y = sin of a sum of inputs.
 Dataset waves(std::int64_t n, std::uint64_t seed) {
@@ -34,23 +36,33 @@ Dataset waves(std::int64_t n, std::uint64_t seed) {
   return Dataset(NamedTensors{{"input", x}, {"target", sin(sum(x, Axes{1}, Keep::yes)).eval()}});
 }
 
-const auto squared = [](const Tensor& predicted, const Tensor& target) { return mean_squared_error(predicted, target); };
-const auto absolute = [](const Tensor& predicted, const Tensor& target) { return mean_absolute_error(predicted, target); };
+const auto squared = [](const Tensor& predicted, const Tensor& target) {
+  return mean_squared_error(predicted, target);
+};
+const auto absolute = [](const Tensor& predicted, const Tensor& target) {
+  return mean_absolute_error(predicted, target);
+};
 
-/// A run with everything that has state: batch norm, dropout, shuffled data, accumulation, a schedule, callbacks.
+/// A run with everything that has state: batch norm, dropout, shuffled data, accumulation, a schedule,
+/// callbacks.
 struct Run {
   explicit Run(const std::filesystem::path& folder_) : folder(folder_) {}
   std::filesystem::path folder;
   InitialValues initial{7, f64};
-  Sequential net{Linear(3, 8, initial), BatchNorm(8, initial), engine::tanh, Dropout(0.1, initial), Linear(8, 1, initial)};
+  Sequential net{Linear(3, 8, initial), BatchNorm(8, initial), engine::tanh, Dropout(0.1, initial),
+                 Linear(8, 1, initial)};
   Adam adam{net, {.learning_rate = warm_up(5, cosine_decay({.rate = 0.02, .n_steps = 60}))}};
-  Model model{net, squared, adam, {.metrics = {{"absolute", absolute}}, .batches_per_step = 2, .largest_norm = 1.0}};
-  Loader training{waves(44, 1), {.batch_size = 8, .seed = 3}}, validation{waves(16, 2), {.batch_size = 8, .seed = 4}};
+  Model model{
+      net, squared, adam, {.metrics = {{"absolute", absolute}}, .batches_per_step = 2, .largest_norm = 1.0}};
+  Loader training{waves(44, 1), {.batch_size = 8, .seed = 3}},
+      validation{waves(16, 2), {.batch_size = 8, .seed = 4}};
 
   FitSummary fit(Callbacks more, const std::filesystem::path& resume_from = {}) {
-    Callbacks all = callbacks(Checkpoint({.path = folder / "run.safetensors", .every_steps = 2, .best = folder / "best.safetensors"}),
-                              ReduceOnPlateau({.watch = {.figure = "validation_loss"}, .patience = 1, .factor = 0.5}),
-                              Csv(folder / "run.csv"), EarlyStopping({.patience = 6}), NanGuard());
+    Callbacks all = callbacks(
+        Checkpoint(
+            {.path = folder / "run.safetensors", .every_steps = 2, .best = folder / "best.safetensors"}),
+        ReduceOnPlateau({.watch = {.figure = "validation_loss"}, .patience = 1, .factor = 0.5}),
+        Csv(folder / "run.csv"), EarlyStopping({.patience = 6}), NanGuard());
     all.insert(all.end(), more.begin(), more.end());
     return model.fit(training, validation, {.epochs = 4, .callbacks = all, .resume_from = resume_from});
   }
@@ -73,8 +85,12 @@ class Recorder final : public Callback {
  public:
   explicit Recorder(std::vector<std::string>& log) : log_(&log) {}
   void begin(Training&) override { log_->push_back("begin"); }
-  void after_step(Training& training) override { log_->push_back(fmt::format("step {}", training.n_steps())); }
-  void after_epoch(Training& training) override { log_->push_back(fmt::format("epoch {}", training.n_epochs())); }
+  void after_step(Training& training) override {
+    log_->push_back(fmt::format("step {}", training.n_steps()));
+  }
+  void after_epoch(Training& training) override {
+    log_->push_back(fmt::format("epoch {}", training.n_epochs()));
+  }
   void end(Training&) override { log_->push_back("end"); }
 
  private:
@@ -84,7 +100,8 @@ class Recorder final : public Callback {
 /// Gives figures as if they had been measured.
 class Pretend final : public Callback {
  public:
-  Pretend(std::vector<double> losses, Callbacks inner) : losses_(std::move(losses)), inner_(std::move(inner)) {}
+  Pretend(std::vector<double> losses, Callbacks inner)
+      : losses_(std::move(losses)), inner_(std::move(inner)) {}
   void after_epoch(Training& training) override {
     training.finish_epoch({{"loss", losses_.at(n_++)}});
     for (const auto& each : inner_) each->after_epoch(training);
@@ -116,7 +133,8 @@ TEST_CASE("fit: a network learns a function, and evaluate and predict see it", "
   CHECK(model.predict(x).item<double>() == Approx(std::sin(sum(x).item<double>())).margin(0.3));
 }
 
-TEST_CASE("fit: the figures of an epoch are means over items, also with a smaller last batch", "[engine][train]") {
+TEST_CASE("fit: the figures of an epoch are means over items, also with a smaller last batch",
+          "[engine][train]") {
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   const Dataset data = waves(10, 1);
@@ -124,19 +142,24 @@ TEST_CASE("fit: the figures of an epoch are means over items, also with a smalle
   const Loader training(data, {.batch_size = 4});
   const FitSummary summary = model.fit(training, {}, {});
   const NamedTensors all = data.items(0, 10);
-  CHECK(summary.figures[0].at("loss") == Approx(mean_squared_error(net(all.at("input")), all.at("target")).item<double>()).epsilon(1e-14));
-  CHECK(model.evaluate(Loader(data, {.batch_size = 3})).at("loss") == Approx(summary.figures[0].at("loss")).epsilon(1e-14));
+  CHECK(summary.figures[0].at("loss") ==
+        Approx(mean_squared_error(net(all.at("input")), all.at("target")).item<double>()).epsilon(1e-14));
+  CHECK(model.evaluate(Loader(data, {.batch_size = 3})).at("loss") ==
+        Approx(summary.figures[0].at("loss")).epsilon(1e-14));
 }
 
 TEST_CASE("fit: a classifier learns which side of a line a point is on", "[engine][train]") {
   InitialValues initial(7, f64);
   const Tensor x = drawn({200, 2}, 1);
-  const Dataset data(NamedTensors{{"input", x}, {"target", cast(greater(sum(x, Axes{1}), 0.0), DType::i32).eval()}});
+  const Dataset data(
+      NamedTensors{{"input", x}, {"target", cast(greater(sum(x, Axes{1}), 0.0), DType::i32).eval()}});
   const Linear net(2, 2, initial);
   const Loss loss = [](const Tensor& logits, const Tensor& labels) { return cross_entropy(logits, labels); };
-  const Model model(net, loss, AdamW(net, {.learning_rate = 0.05}),
-                    {.metrics = {{"accuracy", [](const Tensor& p, const Tensor& t) { return accuracy(p, t); }}}});
-  const FitSummary summary = model.fit(Loader(data, {.batch_size = 20}), Loader(data, {.batch_size = 50}), {.epochs = 20});
+  const Model model(
+      net, loss, AdamW(net, {.learning_rate = 0.05}),
+      {.metrics = {{"accuracy", [](const Tensor& p, const Tensor& t) { return accuracy(p, t); }}}});
+  const FitSummary summary =
+      model.fit(Loader(data, {.batch_size = 20}), Loader(data, {.batch_size = 50}), {.epochs = 20});
   CHECK(summary.figures.front().at("accuracy") < 0.9);
   CHECK(summary.figures.back().at("validation_accuracy") > 0.97);
 }
@@ -147,9 +170,11 @@ TEST_CASE("fit: on a second device it gives the same bits", "[engine][train]") {
     const Sequential net{Linear(3, 8, initial), BatchNorm(8, initial),   relu,
                          Dropout(0.2, initial), LayerNorm({8}, initial), Linear(8, 1, initial)};
     const Model model(net, squared, Adam(net), {.batches_per_step = 2, .largest_norm = 0.5});
-    const Loader training(waves(40, 1), {.batch_size = 8, .device = device}), validation(waves(16, 2), {.device = device});
+    const Loader training(waves(40, 1), {.batch_size = 8, .device = device}),
+        validation(waves(16, 2), {.device = device});
     const FitSummary summary =
-        model.fit(training, validation, {.epochs = 2, .callbacks = callbacks(NanGuard(), GradientNormGuard(), EarlyStopping())});
+        model.fit(training, validation,
+                  {.epochs = 2, .callbacks = callbacks(NanGuard(), GradientNormGuard(), EarlyStopping())});
     CHECK(net.parameters()[0].value().device() == device);
     return summary.figures.back().at("validation_loss");
   };
@@ -161,7 +186,8 @@ TEST_CASE("fit: several batches per step are one step on all of them", "[engine]
     InitialValues initial(7, f64);
     const Linear net(3, 1, initial);
     const Model model(net, squared, Sgd(net, {.learning_rate = 0.1}), {.batches_per_step = batches_per_step});
-    const FitSummary summary = model.fit(Loader(waves(24, 1), {.batch_size = batch_size, .order = Order::stored}), {}, {.epochs = 2});
+    const FitSummary summary = model.fit(
+        Loader(waves(24, 1), {.batch_size = batch_size, .order = Order::stored}), {}, {.epochs = 2});
     CHECK(summary.n_steps == 4);
     return net.parameters()[0].value();
   };
@@ -172,22 +198,28 @@ TEST_CASE("fit: callbacks hear everything in order", "[engine][train]") {
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   std::vector<std::string> log;
-  Model(net, squared, Sgd(net)).fit(Loader(waves(8, 1), {.batch_size = 4}), {}, {.epochs = 2, .callbacks = callbacks(Recorder(log))});
-  CHECK(log == std::vector<std::string>{"begin", "step 1", "step 2", "epoch 1", "step 3", "step 4", "epoch 2", "end"});
+  Model(net, squared, Sgd(net))
+      .fit(Loader(waves(8, 1), {.batch_size = 4}), {}, {.epochs = 2, .callbacks = callbacks(Recorder(log))});
+  CHECK(log == std::vector<std::string>{"begin", "step 1", "step 2", "epoch 1", "step 3", "step 4", "epoch 2",
+                                        "end"});
 }
 
-TEST_CASE("fit: cut off anywhere and resumed, it ends with the same bits, files included", "[engine][train]") {
+TEST_CASE("fit: cut off anywhere and resumed, it ends with the same bits, files included",
+          "[engine][train]") {
   const tests::TemporaryFolder whole;
   Run(whole.path()).fit({});
-  const std::string state = tests::text_of_file(whole / "run.safetensors"), table = tests::text_of_file(whole / "run.csv"),
+  const std::string state = tests::text_of_file(whole / "run.safetensors"),
+                    table = tests::text_of_file(whole / "run.csv"),
                     best = tests::text_of_file(whole / "best.safetensors");
   const auto cut_off_at = [&](std::int64_t step, Moment moment) {
     INFO("cut off at step " << step);
     const tests::TemporaryFolder parts;
     CHECK_THROWS_WITH(Run(parts.path()).fit(callbacks(CutOff(step, moment))), Catch::Contains("cut off"));
-    CHECK_THROWS_WITH(Run(parts.path()).fit(callbacks(CutOff(step + 4, moment)), parts.path() / "run.safetensors"),
-                      Catch::Contains("cut off"));
-    const FitSummary summary = Run(parts.path()).fit(callbacks(CutOff(1000, moment)), parts.path() / "run.safetensors");
+    CHECK_THROWS_WITH(
+        Run(parts.path()).fit(callbacks(CutOff(step + 4, moment)), parts.path() / "run.safetensors"),
+        Catch::Contains("cut off"));
+    const FitSummary summary =
+        Run(parts.path()).fit(callbacks(CutOff(1000, moment)), parts.path() / "run.safetensors");
     CHECK(summary.n_epochs == 4);
     CHECK(tests::text_of_file(parts / "run.safetensors") == state);
     CHECK(tests::text_of_file(parts / "run.csv") == table);
@@ -205,8 +237,9 @@ TEST_CASE("fit: the state of another network is refused by name, and nothing is 
   InitialValues initial(7, f64);
   const Linear other(3, 1, initial);
   const Model model(other, squared, Sgd(other));
-  CHECK_THROWS_WITH(model.fit(run.training, {}, {.resume_from = folder.path() / "run.safetensors"}),
-                    Catch::Contains("run.safetensors") && Catch::Contains("net.weight") && Catch::Contains("net.0.weight"));
+  CHECK_THROWS_WITH(
+      model.fit(run.training, {}, {.resume_from = folder.path() / "run.safetensors"}),
+      Catch::Contains("run.safetensors") && Catch::Contains("net.weight") && Catch::Contains("net.0.weight"));
   CHECK_THROWS_AS(model.fit(run.training, {}, {.resume_from = folder.path() / "missing"}), core::FileError);
 }
 
@@ -214,7 +247,8 @@ TEST_CASE("fit: a batch without the named arrays says which it has", "[engine][t
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   const Model model(net, squared, Sgd(net), {.target = "labels"});
-  CHECK_THROWS_WITH(model.fit(Loader(waves(8, 1)), {}, {}), Catch::Contains("expected \"labels\" in the batch, got input, target"));
+  CHECK_THROWS_WITH(model.fit(Loader(waves(8, 1)), {}, {}),
+                    Catch::Contains("expected \"labels\" in the batch, got input, target"));
 }
 
 TEST_CASE("fit: a loss of whole batches, with figures of its own", "[engine][train]") {
@@ -242,15 +276,18 @@ TEST_CASE("early stopping: after the given number of epochs without a better fig
   const Linear net(3, 1, initial);
   const auto stopped_after = [&](const std::vector<double>& losses, const EarlyStoppingOptions& options) {
     const Model model(net, squared, Sgd(net));
-    return model.fit(Loader(waves(4, 1)), {}, {.epochs = 100, .callbacks = callbacks(Pretend(losses, callbacks(EarlyStopping(options))))})
+    return model
+        .fit(Loader(waves(4, 1)), {},
+             {.epochs = 100, .callbacks = callbacks(Pretend(losses, callbacks(EarlyStopping(options))))})
         .figures.size();
   };
   CHECK(stopped_after({3, 2, 1, 1.5, 1.2, 9, 9}, {.patience = 2}) == 5);
   CHECK(stopped_after({3, 2, 1.95, 1.9, 9, 9}, {.watch = {.least_change = 0.5}, .patience = 2}) == 4);
   CHECK(stopped_after({1, 2, 3, 2, 1, 9, 9}, {.watch = {.better = Better::higher}, .patience = 2}) == 5);
   CHECK(stopped_after({1, NAN, NAN, 9, 9}, {.patience = 2}) == 3);
-  CHECK_THROWS_WITH(stopped_after({1, 2}, {.watch = {.figure = "accuracy"}}),
-                    Catch::Contains("expected a figure that is measured (loss, validation_loss), got \"accuracy\""));
+  CHECK_THROWS_WITH(
+      stopped_after({1, 2}, {.watch = {.figure = "accuracy"}}),
+      Catch::Contains("expected a figure that is measured (loss, validation_loss), got \"accuracy\""));
 }
 
 TEST_CASE("reduce on plateau: the rate falls when a figure stays, not below the lowest", "[engine][train]") {
@@ -262,8 +299,9 @@ TEST_CASE("reduce on plateau: the rate falls when a figure stays, not below the 
   const Model model(net, squared, sgd);
   const auto rate_after = [&](std::int64_t epochs) {
     sgd.scale_learning_rate(1.0 / sgd.learning_rate());
-    model.fit(Loader(waves(4, 1)), {},
-              {.epochs = 2 * epochs, .callbacks = callbacks(Pretend(losses, callbacks(ReduceOnPlateau(options))))});
+    model.fit(
+        Loader(waves(4, 1)), {},
+        {.epochs = 2 * epochs, .callbacks = callbacks(Pretend(losses, callbacks(ReduceOnPlateau(options))))});
     return sgd.learning_rate();
   };
   CHECK(rate_after(2) == 1.0);
@@ -272,14 +310,18 @@ TEST_CASE("reduce on plateau: the rate falls when a figure stays, not below the 
   CHECK(rate_after(8) == Approx(0.03));
 }
 
-TEST_CASE("guards: a loss that is not finite ends the training before the step, with step and op", "[engine][train]") {
+TEST_CASE("guards: a loss that is not finite ends the training before the step, with step and op",
+          "[engine][train]") {
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
-  const Loss bad = [](const Tensor& predicted, const Tensor&) { return mean(sqrt(log(square(predicted)) - 100.0)); };
+  const Loss bad = [](const Tensor& predicted, const Tensor&) {
+    return mean(sqrt(log(square(predicted)) - 100.0));
+  };
   const Tensor before = net.parameters()[0].value();
   const Model model(net, bad, Sgd(net));
   CHECK_THROWS_WITH(model.fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
-                    Catch::Contains("step 1 in epoch 1: the loss is") && Catch::Contains("came from sqrt of f64[8, 1] (test_train.cpp:"));
+                    Catch::Contains("step 1 in epoch 1: the loss is") &&
+                        Catch::Contains("came from sqrt of f64[8, 1] (test_train.cpp:"));
   CHECK(net.parameters()[0].value().to_vector<double>() == before.to_vector<double>());
 }
 
@@ -287,16 +329,24 @@ TEST_CASE("guards: a gradient that is not finite ends the training although the 
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   const Loss flat = [](const Tensor& predicted, const Tensor&) { return sum(sqrt(0.0 * predicted)); };
-  CHECK_THROWS_WITH(Model(net, flat, Sgd(net)).fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
-                    Catch::Contains("step 1 in epoch 1: the gradient is not finite") && Catch::Contains("came from divide of f64[8, 1]"));
+  CHECK_THROWS_WITH(
+      Model(net, flat, Sgd(net)).fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
+      Catch::Contains("step 1 in epoch 1: the gradient is not finite") &&
+          Catch::Contains("came from divide of f64[8, 1]"));
 }
 
-TEST_CASE("finite: NaN and infinities are seen in every dtype and layout, the largest numbers are not taken for one", "[engine]") {
+TEST_CASE(
+    "finite: NaN and infinities are seen in every dtype and layout, the largest numbers are not taken for "
+    "one",
+    "[engine]") {
   for (const DType dtype : {DType::bf16, DType::f16, DType::f32, f64, DType::c64, DType::c128}) {
     INFO(core::name_of(dtype));
-    const auto numbers = [&](double odd) { return transpose(cast(reshape(row({1, -1, odd, 0, 1e-30, -0.0, 2, 3, 4, 5}), {2, 5}), dtype)); };
+    const auto numbers = [&](double odd) {
+      return transpose(cast(reshape(row({1, -1, odd, 0, 1e-30, -0.0, 2, 3, 4, 5}), {2, 5}), dtype));
+    };
     CHECK(all_finite({numbers(7.0), cast(full({40}, 65504.0, f64), dtype)}));
-    for (const double odd : {std::nan(""), double(INFINITY), -double(INFINITY)}) CHECK_FALSE(all_finite({numbers(7.0), numbers(odd)}));
+    for (const double odd : {std::nan(""), double(INFINITY), -double(INFINITY)})
+      CHECK_FALSE(all_finite({numbers(7.0), numbers(odd)}));
   }
   CHECK_FALSE(all_finite({complex(row({1, 2}), row({0, std::nan("")}))}));
   CHECK(all_finite({full({4}, 1.7e308, f64), zeros({0}, f64), cast(row({1, 2}), DType::i32)}));
@@ -305,16 +355,19 @@ TEST_CASE("finite: NaN and infinities are seen in every dtype and layout, the la
 TEST_CASE("guards: numbers that came in with the data are named as an input", "[engine][train]") {
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
-  const Dataset data(NamedTensors{{"input", full({4, 3}, NAN, f64).eval()}, {"target", zeros({4, 1}, f64).eval()}});
+  const Dataset data(
+      NamedTensors{{"input", full({4, 3}, NAN, f64).eval()}, {"target", zeros({4, 1}, f64).eval()}});
   CHECK_THROWS_WITH(Model(net, squared, Sgd(net)).fit(Loader(data), {}, {.callbacks = callbacks(NanGuard())}),
                     Catch::Contains("came from an input f64[4, 3] of dot_general"));
   CHECK_FALSE(first_not_finite([] { row({1.0, 2.0}).eval(); }));
 }
 
-TEST_CASE("guards: a gradient that is too long is skipped, and the network stays as it was", "[engine][train]") {
+TEST_CASE("guards: a gradient that is too long is skipped, and the network stays as it was",
+          "[engine][train]") {
   const auto make = [] {
     InitialValues initial(7, f64);
-    return Sequential{Linear(3, 4, initial), BatchNorm(4, initial), Dropout(0.5, initial), Linear(4, 1, initial)};
+    return Sequential{Linear(3, 4, initial), BatchNorm(4, initial), Dropout(0.5, initial),
+                      Linear(4, 1, initial)};
   };
   const Sequential net = make(), without = make();
   const Tensor x = drawn({8, 3}, 1);
@@ -337,14 +390,17 @@ TEST_CASE("guards: a gradient that is too long is skipped, and the network stays
   const Model absurd(net, squared, Sgd(net));
   const Loader only_absurd(data.range(4, 8), {.batch_size = 2});
   CHECK_THROWS_WITH(
-      absurd.fit(only_absurd, {}, {.epochs = 9, .callbacks = callbacks(GradientNormGuard({.largest = 1.0, .most_in_a_row = 3}))}),
-      Catch::Contains("4 steps in a row had gradients that are too long or not finite, the length of the last is ") &&
+      absurd.fit(
+          only_absurd, {},
+          {.epochs = 9, .callbacks = callbacks(GradientNormGuard({.largest = 1.0, .most_in_a_row = 3}))}),
+      Catch::Contains(
+          "4 steps in a row had gradients that are too long or not finite, the length of the last is ") &&
           Catch::Contains(", more than 1; lower"));
   const Dataset broken(NamedTensors{{"input", x}, {"target", full({8, 1}, std::nan(""), f64)}});
   const Model fed_nothing(net, squared, Sgd(net));
-  CHECK_THROWS_WITH(
-      fed_nothing.fit(Loader(broken, {.batch_size = 2}), {}, {.callbacks = callbacks(GradientNormGuard({.most_in_a_row = 0}))}),
-      Catch::Contains("the length of the last is nan, not a finite number; lower"));
+  CHECK_THROWS_WITH(fed_nothing.fit(Loader(broken, {.batch_size = 2}), {},
+                                    {.callbacks = callbacks(GradientNormGuard({.most_in_a_row = 0}))}),
+                    Catch::Contains("the length of the last is nan, not a finite number; lower"));
 }
 
 TEST_CASE("progress bar: a line per epoch where nobody watches a terminal", "[engine][train]") {
@@ -352,6 +408,7 @@ TEST_CASE("progress bar: a line per epoch where nobody watches a terminal", "[en
   const Linear net(3, 1, initial);
   std::ostringstream out;
   Model(net, squared, Sgd(net))
-      .fit(Loader(waves(8, 1)), {}, {.epochs = 2, .callbacks = callbacks(ProgressBar({.epochs = 2, .out = &out}))});
+      .fit(Loader(waves(8, 1)), {},
+           {.epochs = 2, .callbacks = callbacks(ProgressBar({.epochs = 2, .out = &out}))});
   CHECK_THAT(out.str(), Catch::StartsWith("epoch 1/2: loss ") && Catch::Contains("\nepoch 2/2: loss "));
 }

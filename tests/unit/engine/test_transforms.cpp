@@ -59,7 +59,8 @@ TEST_CASE("grad: of a complex argument is the direction of steepest ascent", "[e
 }
 
 TEST_CASE("grad: refuses integers and functions without one real value", "[engine]") {
-  CHECK_THROWS_WITH(grad(cubes)(zeros({2}, DType::i32)), Catch::Contains("expected floating-point inputs, got i32[2]"));
+  CHECK_THROWS_WITH(grad(cubes)(zeros({2}, DType::i32)),
+                    Catch::Contains("expected floating-point inputs, got i32[2]"));
   CHECK_THROWS_WITH(grad([](const Tensor& x) { return x; })(zeros({2})),
                     Catch::Contains("one real number as its value, got 1 outputs, the first f32[2]"));
 }
@@ -68,9 +69,11 @@ TEST_CASE("jacobian: forward, reverse and batched over items agree", "[engine]")
   const Tensor weights = reshape(row({1, -2, 3, 0.5, 2, -1}), {2, 3});
   const auto f = [&](const Tensor& x) { return tanh(matmul(weights, x)); };
   const Tensor x = row({0.1, 0.2, -0.3});
-  const Tensor forward = jacobian(f, x, JacobianMode::forward), reverse = jacobian(f, x, JacobianMode::reverse);
+  const Tensor forward = jacobian(f, x, JacobianMode::forward),
+               reverse = jacobian(f, x, JacobianMode::reverse);
   CHECK(forward.shape() == Shape{2, 3});
-  for (std::size_t i = 0; i < 6; ++i) CHECK(forward.to_vector<double>()[i] == Approx(reverse.to_vector<double>()[i]).epsilon(1e-14));
+  for (std::size_t i = 0; i < 6; ++i)
+    CHECK(forward.to_vector<double>()[i] == Approx(reverse.to_vector<double>()[i]).epsilon(1e-14));
   const double y0 = std::tanh(0.1 - 0.4 - 0.9);
   CHECK(forward.to_vector<double>()[1] == Approx(-2.0 * (1.0 - y0 * y0)).epsilon(1e-14));
 
@@ -78,7 +81,8 @@ TEST_CASE("jacobian: forward, reverse and batched over items agree", "[engine]")
   const Tensor batched = vmap([&](const Tensor& each) { return jacobian(f, each); })(items);
   CHECK(batched.shape() == Shape{2, 2, 3});
   const auto second = jacobian(f, 2.0 * x).to_vector<double>();
-  for (std::size_t i = 0; i < 6; ++i) CHECK(batched.to_vector<double>()[6 + i] == Approx(second[i]).epsilon(1e-14));
+  for (std::size_t i = 0; i < 6; ++i)
+    CHECK(batched.to_vector<double>()[6 + i] == Approx(second[i]).epsilon(1e-14));
 }
 
 TEST_CASE("linearize: may be used after everything has been evaluated, in both directions", "[engine]") {
@@ -118,16 +122,22 @@ TEST_CASE("transforms: errors name the line that asked for the transform", "[eng
   CHECK_THAT(error_of([&] { return grad(same)(x); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return grad([](const Tensor&) { return Tensor(); })(x); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return value_and_grad(list, {x}); }), ends_at(__LINE__));
-  CHECK_THAT(error_of([&] { return value_and_grad([&] { return cell.value(); }, {cell}); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return value_and_grad([&] { return cell.value(); }, {cell}); }),
+             ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return vmap(list, {true, false})({x}); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return vmap(list, {false})({x}); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return vmap(same)(full({}, 1.0)); }), ends_at(__LINE__));
-  CHECK_THAT(error_of([&] { return vmap([](const Tensor& in) { return in.eval(); })(x); }), ends_at(__LINE__));
+  CHECK_THAT(error_of([&] { return vmap([](const Tensor& in) { return in.eval(); })(x); }),
+             ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return jacobian(same, whole); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return hessian_product(same, x, x); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return custom(list, {"f"})({}); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return linearize(custom(list, {"f"}), {x}).jvp({x}); }), ends_at(__LINE__));
   CHECK_THAT(error_of([&] { return checkpoint(list, {"mark"})({x}); }), ends_at(__LINE__));
-  CHECK_THAT(error_of([&] { return function_map([](const Tensor& in) { return sum(in); }, {"f", 2}); }), ends_at(__LINE__));
-  for (const Function& as_node : {checkpoint(list), custom(list, {"f"})}) CHECK(as_node({x})[0].node().where.line() == __LINE__);
+  CHECK_THAT(error_of([&] {
+               return function_map([](const Tensor& in) { return sum(in); }, {"f", 2});
+             }),
+             ends_at(__LINE__));
+  for (const Function& as_node : {checkpoint(list), custom(list, {"f"})})
+    CHECK(as_node({x})[0].node().where.line() == __LINE__);
 }

@@ -20,15 +20,19 @@ TEST_CASE("variable: copies name the same cell, whose shape and dtype stay", "[e
   CHECK(held(a) == std::vector<double>{3, 4});
   CHECK(a == b);
   CHECK_FALSE(a == Variable("a", row({1, 2})));
-  CHECK_THROWS_WITH(a.assign(row({1})), Catch::Contains("expected f64[2] for \"a\", got f64[1]") && Catch::Contains("test_variable.cpp"));
+  CHECK_THROWS_WITH(a.assign(row({1})), Catch::Contains("expected f64[2] for \"a\", got f64[1]") &&
+                                            Catch::Contains("test_variable.cpp"));
   CHECK_THROWS_AS(a.assign(cast(row({1, 2}), DType::f32)), core::ShapeError);
-  CHECK_THROWS_WITH(Variable("n", zeros({2}, DType::i32)), Catch::Contains("floating-point tensor for parameter \"n\", got i32[2]"));
+  CHECK_THROWS_WITH(Variable("n", zeros({2}, DType::i32)),
+                    Catch::Contains("floating-point tensor for parameter \"n\", got i32[2]"));
 }
 
-TEST_CASE("value_and_grad of variables: gradients in their order, and the cells hold what they held", "[engine]") {
+TEST_CASE("value_and_grad of variables: gradients in their order, and the cells hold what they held",
+          "[engine]") {
   const Variable a("a", row({1, 2})), b("b", row({3, 4})), unused("unused", row({5}));
   const Tensor before = a.value();
-  const auto [value, gradients] = value_and_grad([&] { return sum(a.value() * a.value() * b.value()); }, {a, b, unused});
+  const auto [value, gradients] =
+      value_and_grad([&] { return sum(a.value() * a.value() * b.value()); }, {a, b, unused});
   CHECK(value.item<double>() == 19.0);
   CHECK(gradients[0].to_vector<double>() == std::vector<double>{6, 16});
   CHECK(gradients[1].to_vector<double>() == std::vector<double>{1, 4});
@@ -41,7 +45,10 @@ TEST_CASE("value_and_grad of variables: a variable that is not listed counts as 
   CHECK(value_and_grad([&] { return sum(a.value() * b.value()); }, {a}).gradients[0].item<double>() == 3.0);
 }
 
-TEST_CASE("value_and_grad of variables: what the function assigns stays, listed or not, and is not followed further", "[engine]") {
+TEST_CASE(
+    "value_and_grad of variables: what the function assigns stays, listed or not, and is not followed "
+    "further",
+    "[engine]") {
   const Variable a("a", row({2})), statistic("statistic", row({10}), Variable::Role::state);
   const auto f = [&] {
     const Tensor old = a.value();
@@ -77,23 +84,29 @@ TEST_CASE("value_and_grad of variables: a function that throws leaves every cell
 
 TEST_CASE("value_and_grad of variables: outputs beside the value come with it", "[engine]") {
   const Variable a("a", row({2, 3}));
-  const auto both = value_and_grad_with_more([&]() -> Tensors { return {sum(square(a.value())), a.value() + 1.0}; }, {a});
+  const auto both = value_and_grad_with_more(
+      [&]() -> Tensors {
+        return {sum(square(a.value())), a.value() + 1.0};
+      },
+      {a});
   CHECK(both.gradients[0].to_vector<double>() == std::vector<double>{4, 6});
   CHECK(both.more[0].to_vector<double>() == std::vector<double>{3, 4});
-  CHECK_THROWS_WITH(value_and_grad([&] { return a.value(); }, {a}), Catch::Contains("one real number, got f64[2]"));
+  CHECK_THROWS_WITH(value_and_grad([&] { return a.value(); }, {a}),
+                    Catch::Contains("one real number, got f64[2]"));
 }
 
 TEST_CASE("function_of: jvp, second derivatives and batches through variables", "[engine]") {
   const Variable a("a", row({1, 2}));
   const auto f = function_of({a}, [&]() -> Tensors { return {sum(a.value() * a.value() * a.value())}; });
   CHECK(linearize(f, values_of(Variables{a})).jvp({row({1, 1})})[0].item<double>() == 15.0);
-  CHECK(hessian_product([&](const Tensor& x) { return f({x})[0]; }, a.value(), row({1, 1})).to_vector<double>() ==
-        std::vector<double>{6, 12});
+  CHECK(hessian_product([&](const Tensor& x) { return f({x})[0]; }, a.value(), row({1, 1}))
+            .to_vector<double>() == std::vector<double>{6, 12});
   CHECK(vmap(f)({reshape(row({1, 0, 0, 2}), {2, 2})})[0].to_vector<double>() == std::vector<double>{1, 8});
   const Variable kept("kept", row({0, 0}), Variable::Role::state);
   const auto assigns = function_of({a}, [&]() -> Tensors {
     kept.assign(a.value());
     return {a.value()};
   });
-  CHECK_THROWS_WITH(vmap(assigns)({zeros({3, 2}, DType::f64)}), Catch::Contains("for \"kept\", got one inside a transform"));
+  CHECK_THROWS_WITH(vmap(assigns)({zeros({3, 2}, DType::f64)}),
+                    Catch::Contains("for \"kept\", got one inside a transform"));
 }

@@ -16,8 +16,8 @@ class ConductorDecoder final : public inversion::Decoder {
   [[nodiscard]] Eigen::Index n_codes() const override { return 2; }
   [[nodiscard]] Eigen::Index n_cells() const override { return n; }
   [[nodiscard]] Eigen::MatrixXd decode(const core::ConstMatrixRef& v) const override {
-    return Eigen::MatrixXd::NullaryExpr(n, v.cols(),
-                                        [&](Eigen::Index i, Eigen::Index s) { return 2.0 + 0.3 * v(0, s) - bump(i, v(1, s)); });
+    return Eigen::MatrixXd::NullaryExpr(
+        n, v.cols(), [&](Eigen::Index i, Eigen::Index s) { return 2.0 + 0.3 * v(0, s) - bump(i, v(1, s)); });
   }
   [[nodiscard]] Eigen::MatrixXd jacobians(const core::ConstMatrixRef& v) const override {
     Eigen::MatrixXd all(n, 2 * v.cols());
@@ -29,19 +29,25 @@ class ConductorDecoder final : public inversion::Decoder {
     }
     return all;
   }
-  [[nodiscard]] Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const override { return Eigen::MatrixXd::Zero(2, cells.cols()); }
+  [[nodiscard]] Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const override {
+    return Eigen::MatrixXd::Zero(2, cells.cols());
+  }
 
  private:
   static constexpr double width = 1.3;
-  static double offset(Eigen::Index i, double depth) { return (static_cast<double>(i) - 2.5 - depth) / width; }
+  static double offset(Eigen::Index i, double depth) {
+    return (static_cast<double>(i) - 2.5 - depth) / width;
+  }
   static double bump(Eigen::Index i, double depth) { return 1.5 * std::exp(-std::pow(offset(i, depth), 2)); }
 };
 
-/// 6 columns × 8 rows; the 4 columns in the middle are subdomains below the second row. 30 data, each a mean over near cells that bends.
+/// 6 columns × 8 rows; the 4 columns in the middle are subdomains below the second row. 30 data, each a mean
+/// over near cells that bends.
 struct SectionProblem {
   static constexpr Eigen::Index n_columns = 6, n_rows = 8, n = n_columns * n_rows, n_data = 30;
 
-  explicit SectionProblem(inversion::DecoderPtr of_columns = std::make_shared<ConductorDecoder>()) : decoder(std::move(of_columns)) {
+  explicit SectionProblem(inversion::DecoderPtr of_columns = std::make_shared<ConductorDecoder>())
+      : decoder(std::move(of_columns)) {
     inversion::Region region{"middle", decoder, {}};
     for (Eigen::Index column = 1; column < 5; ++column) {
       std::vector<Eigen::Index> cells;
@@ -77,12 +83,14 @@ struct SectionProblem {
     return {map, roughness(), reference(), {.between_weight = 1.0 / 6.0, .inside_weight = inside_weight}};
   }
   [[nodiscard]] inversion::Objective objective(const core::MapPtr& other = nullptr) const {
-    return {other ? other : forward, plain_misfit(observed, sigma), std::make_shared<inversion::Regularization>(roughness(), reference())};
+    return {other ? other : forward, plain_misfit(observed, sigma),
+            std::make_shared<inversion::Regularization>(roughness(), reference())};
   }
 
   inversion::DecoderPtr decoder;
   std::shared_ptr<const inversion::SubdomainMap> map;
-  core::MapPtr forward = core::compose(core::affine(kernels(), Eigen::VectorXd::Zero(n_data)), core::pointwise("bend", n, bent, slope));
+  core::MapPtr forward = core::compose(core::affine(kernels(), Eigen::VectorXd::Zero(n_data)),
+                                       core::pointwise("bend", n, bent, slope));
   double sigma = 0.05;
   Eigen::VectorXd truth, observed;
 };

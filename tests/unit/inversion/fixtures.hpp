@@ -17,12 +17,14 @@ namespace lodestone::tests {
 
 inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
   const core::Philox random(seed);
-  return Eigen::MatrixXd::NullaryExpr(
-      rows, cols, [&](Eigen::Index i, Eigen::Index j) { return random.normal(static_cast<std::uint64_t>(j * rows + i)); });
+  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&](Eigen::Index i, Eigen::Index j) {
+    return random.normal(static_cast<std::uint64_t>(j * rows + i));
+  });
 }
 
 /// First differences and a small smallness on a line of n cells.
-inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::Index n, double reference = 0.0) {
+inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::Index n,
+                                                                       double reference = 0.0) {
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i + 1 < n; ++i) {
     entries.emplace_back(i, i, -1.0);
@@ -36,7 +38,8 @@ inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::In
 
 inline inversion::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {
   const auto n = static_cast<std::size_t>(observed.size());
-  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 0)};
+  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1),
+          std::vector<std::uint8_t>(n, 0)};
 }
 
 /// A map whose calls are counted and whose behaviour can be spoilt.
@@ -69,11 +72,12 @@ class FakeMap final : public core::DifferentiableMap {
 /// d_i = Σ_j A_ij·(m_j + ½ sin m_j), a mild nonlinear problem with noisy data of a smooth model.
 struct CurvedProblem {
   static constexpr Eigen::Index n = 30, n_data = 40;
-  Eigen::VectorXd truth = Eigen::VectorXd::NullaryExpr(n, [](Eigen::Index i) { return 1.0 + std::sin(0.2 * static_cast<double>(i)); });
-  core::MapPtr map =
-      core::compose(core::affine(random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
-                    core::pointwise(
-                        "bend", n, [](double v) { return v + 0.5 * std::sin(v); }, [](double v) { return 1.0 + 0.5 * std::cos(v); }));
+  Eigen::VectorXd truth = Eigen::VectorXd::NullaryExpr(
+      n, [](Eigen::Index i) { return 1.0 + std::sin(0.2 * static_cast<double>(i)); });
+  core::MapPtr map = core::compose(core::affine(random_matrix(n_data, n, 1), Eigen::VectorXd::Zero(n_data)),
+                                   core::pointwise(
+                                       "bend", n, [](double v) { return v + 0.5 * std::sin(v); },
+                                       [](double v) { return 1.0 + 0.5 * std::cos(v); }));
   double sigma = 0.3;
   Eigen::VectorXd observed = map->value(truth) + sigma * random_matrix(n_data, 1, 2).col(0);
 
@@ -93,17 +97,22 @@ struct Witness final : inversion::Directive {
   void on_progress(const std::string&) override { ++n_progress; }
 };
 
-inline bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.size() == b.size() && (a.array() == b.array()).all(); }
+inline bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  return a.size() == b.size() && (a.array() == b.array()).all();
+}
 
 /// Every state of a run, resumed by `again`, must end as the run did, bit by bit; says where it does not.
-inline std::string difference_of_resumed(const Witness& witness, const inversion::InversionSummary& expected,
-                                         const std::function<inversion::InversionSummary(inversion::InversionState)>& again) {
+inline std::string difference_of_resumed(
+    const Witness& witness, const inversion::InversionSummary& expected,
+    const std::function<inversion::InversionSummary(inversion::InversionState)>& again) {
   for (const auto& state : witness.states) {
     const auto resumed = again(state);
-    bool same = same_bits(resumed.model, expected.model) && same_bits(resumed.predicted, expected.predicted) &&
-                resumed.reason == expected.reason && resumed.lambda == expected.lambda && resumed.history.size() == expected.history.size();
+    bool same = same_bits(resumed.model, expected.model) &&
+                same_bits(resumed.predicted, expected.predicted) && resumed.reason == expected.reason &&
+                resumed.lambda == expected.lambda && resumed.history.size() == expected.history.size();
     for (std::size_t i = 0; same && i < expected.history.size(); ++i)
-      same = resumed.history[i].rms == expected.history[i].rms && resumed.history[i].n_forward == expected.history[i].n_forward;
+      same = resumed.history[i].rms == expected.history[i].rms &&
+             resumed.history[i].n_forward == expected.history[i].n_forward;
     if (!same) return "resumed from iteration " + std::to_string(state.iteration);
   }
   return {};

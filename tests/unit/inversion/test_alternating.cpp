@@ -17,15 +17,19 @@ using tests::SectionProblem;
 
 namespace {
 
-Eigen::VectorXd zero_codes(const SectionProblem& problem) { return problem.map->value(problem.map->encode(problem.reference())); }
+Eigen::VectorXd zero_codes(const SectionProblem& problem) {
+  return problem.map->value(problem.map->encode(problem.reference()));
+}
 
-/// Largest difference to the nearest model that the decoders make, found with next to no say of the codes' prior.
+/// Largest difference to the nearest model that the decoders make, found with next to no say of the codes'
+/// prior.
 double distance_from_decoded(const SectionProblem& problem, const Eigen::VectorXd& model) {
   const Eigen::VectorXd codes = problem.map->encode(model, {.sigma_decades = 1e-4, .max_iterations = 200});
   return (problem.map->value(codes) - model).lpNorm<Eigen::Infinity>();
 }
 
-/// Rows of the roughness that touch one column of the region and nothing else are times √inside_weight, those between two of its columns times √(1/6).
+/// Rows of the roughness that touch one column of the region and nothing else are times √inside_weight, those
+/// between two of its columns times √(1/6).
 Eigen::MatrixXd coded_rows(const SectionProblem& problem, double inside_weight) {
   Eigen::MatrixXd rows(problem.roughness());
   for (Eigen::Index row = 0; row < rows.rows(); ++row) {
@@ -46,7 +50,8 @@ Eigen::MatrixXd coded_rows(const SectionProblem& problem, double inside_weight) 
 }  // namespace
 
 TEST_CASE(
-    "alternating: one pair is two Gauss-Newton steps, of all cells and of the codes of what they gave, with roughness inside or without") {
+    "alternating: one pair is two Gauss-Newton steps, of all cells and of the codes of what they gave, with "
+    "roughness inside or without") {
   const double inside_weight = GENERATE(0.0, 0.7);
   constexpr Eigen::Index n = SectionProblem::n;
   const Eigen::MatrixXd l = 0.5 * tests::random_matrix(6, 2, 8);
@@ -59,7 +64,8 @@ TEST_CASE(
                                    .code_lambda = code_lambda,
                                    .max_halvings = 0,
                                    .encode = {.max_iterations = 0}};
-  const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded(inside_weight)).minimise(problem.objective(), problem.reference());
+  const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded(inside_weight))
+                           .minimise(problem.objective(), problem.reference());
   REQUIRE(summary.history.size() == 2);
   CHECK(summary.history[1].kind == inversion::StepKind::pair);
   CHECK(summary.history[1].n_jacobian == 2);
@@ -74,9 +80,10 @@ TEST_CASE(
   };
   const Eigen::VectorXd start = problem.reference();
   const Eigen::MatrixXd r(problem.roughness()), j = jacobian(start);
-  const Eigen::VectorXd pixels = start + (weight * j.transpose() * j + pixel_lambda * r.transpose() * r)
-                                             .ldlt()
-                                             .solve(weight * j.transpose() * (problem.observed - response(start)));
+  const Eigen::VectorXd pixels =
+      start + (weight * j.transpose() * j + pixel_lambda * r.transpose() * r)
+                  .ldlt()
+                  .solve(weight * j.transpose() * (problem.observed - response(start)));
   Eigen::MatrixXd by_code = Eigen::MatrixXd::Zero(n, 8);  // column s of the region: cells = mean + L w
   Eigen::VectorXd w(8), decoded = pixels;
   for (Eigen::Index s = 0; s < 4; ++s) {
@@ -87,11 +94,14 @@ TEST_CASE(
     decoded(cells) = mean + l * w.segment(2 * s, 2);
   }
   const double code_weight = problem.coded().code_weights()[0];
-  const Eigen::MatrixXd rows = coded_rows(problem, inside_weight), jv = jacobian(decoded) * by_code, rv = rows * by_code;
+  const Eigen::MatrixXd rows = coded_rows(problem, inside_weight), jv = jacobian(decoded) * by_code,
+                        rv = rows * by_code;
   const Eigen::MatrixXd hessian =
-      weight * jv.transpose() * jv + code_lambda * (rv.transpose() * rv + code_weight * Eigen::MatrixXd::Identity(8, 8));
-  const Eigen::VectorXd descent = weight * jv.transpose() * (problem.observed - response(decoded)) -
-                                  code_lambda * (rv.transpose() * rows * (decoded - problem.reference()) + code_weight * w);
+      weight * jv.transpose() * jv +
+      code_lambda * (rv.transpose() * rv + code_weight * Eigen::MatrixXd::Identity(8, 8));
+  const Eigen::VectorXd descent =
+      weight * jv.transpose() * (problem.observed - response(decoded)) -
+      code_lambda * (rv.transpose() * rows * (decoded - problem.reference()) + code_weight * w);
   const Eigen::VectorXd expected = decoded + by_code * hessian.ldlt().solve(descent);
   CHECK((expected - decoded).norm() > 0.05);
   CHECK((pixels - start).norm() > 0.5);
@@ -99,7 +109,8 @@ TEST_CASE(
 }
 
 TEST_CASE("alternating: roughness inside subdomains makes them smoother, at the same target") {
-  const SectionProblem problem(inversion::gaussian_decoder(Eigen::VectorXd::Constant(6, 2.0), 0.25 * Eigen::MatrixXd::Identity(6, 6)));
+  const SectionProblem problem(
+      inversion::gaussian_decoder(Eigen::VectorXd::Constant(6, 2.0), 0.25 * Eigen::MatrixXd::Identity(6, 6)));
   const auto roughness_inside = [&](const Eigen::VectorXd& model) {
     double sum = 0.0;
     for (const auto& column : problem.map->regions()[0].subdomains) {
@@ -110,7 +121,8 @@ TEST_CASE("alternating: roughness inside subdomains makes them smoother, at the 
   };
   double rougher = std::numeric_limits<double>::infinity();
   for (const double inside_weight : {0.0, 1.0, 10.0}) {
-    const auto summary = Alternating(MPI_COMM_SELF, {}, problem.coded(inside_weight)).minimise(problem.objective(), zero_codes(problem));
+    const auto summary = Alternating(MPI_COMM_SELF, {}, problem.coded(inside_weight))
+                             .minimise(problem.objective(), zero_codes(problem));
     INFO(inside_weight << ": " << summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(roughness_inside(summary.model) < 0.8 * rougher);  // 0.089, 0.057, 0.020
@@ -138,29 +150,35 @@ TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the 
   CHECK(distance_from_decoded(problem, cells.model) > 0.3);  // 0.60: what is not decoded is seen as such, ...
   Eigen::VectorXd hardly_polished = summary.model;
   hardly_polished[problem.map->regions()[0].subdomains[0][0]] += 0.01;
-  CHECK(distance_from_decoded(problem, hardly_polished) > 1e-3);  // ... be it one cell off by a hundredth: 0.0066
+  CHECK(distance_from_decoded(problem, hardly_polished) >
+        1e-3);  // ... be it one cell off by a hundredth: 0.0066
   CHECK(witness->n_progress > 0);
 }
 
 TEST_CASE("alternating: a truth that the decoder can draw is recovered better than by the cells alone") {
   const SectionProblem problem;
-  const auto pairs = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(), problem.reference());
+  const auto pairs =
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(), problem.reference());
   const auto cells = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), problem.reference());
   REQUIRE(pairs.reason == StopReason::target_reached);
   REQUIRE(cells.reason == StopReason::target_reached);
   const auto error_of = [&](const Eigen::VectorXd& model) {
     double sum = 0.0;
-    for (const auto& column : problem.map->regions()[0].subdomains) sum += (model - problem.truth)(column).squaredNorm();
+    for (const auto& column : problem.map->regions()[0].subdomains)
+      sum += (model - problem.truth)(column).squaredNorm();
     return std::sqrt(sum);
   };
   CHECK(error_of(pairs.model) < 0.5 * error_of(cells.model));
 }
 
-TEST_CASE("alternating: a start at lambdas ten times off, either way, ends at the target with nearly the same section") {
+TEST_CASE(
+    "alternating: a start at lambdas ten times off, either way, ends at the target with nearly the same "
+    "section") {
   const SectionProblem problem;
   const auto run = [&](double factor) {
     const AlternatingOptions options{.pixel_lambda = 3e4 * factor, .code_lambda = 500.0 * factor};
-    auto summary = Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), zero_codes(problem));
+    auto summary = Alternating(MPI_COMM_SELF, options, problem.coded())
+                       .minimise(problem.objective(), zero_codes(problem));
     INFO(factor << ": " << summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(summary.history.size() <= 8);  // 7, 7 and 8: the rule for λ catches up within a pair
@@ -170,16 +188,19 @@ TEST_CASE("alternating: a start at lambdas ten times off, either way, ends at th
   const auto as_given = run(1.0);
   for (const double factor : {0.1, 10.0}) {
     const auto off = run(factor);
-    CHECK(off.rms == Approx(as_given.rms).epsilon(0.005));                    // 0.931 to 0.933
-    CHECK((off.model - as_given.model).lpNorm<Eigen::Infinity>() < 0.03);     // 0.014 decades
-    CHECK((as_given.model - problem.truth).lpNorm<Eigen::Infinity>() > 0.1);  // 0.41: small beside what the noise does
+    CHECK(off.rms == Approx(as_given.rms).epsilon(0.005));                 // 0.931 to 0.933
+    CHECK((off.model - as_given.model).lpNorm<Eigen::Infinity>() < 0.03);  // 0.014 decades
+    CHECK((as_given.model - problem.truth).lpNorm<Eigen::Infinity>() >
+          0.1);  // 0.41: small beside what the noise does
   }
 }
 
-// 0.6 is far below the errors, and pairs get there. How far they get at all is another matter: the cells outside are those of a section of cells that fits,
-// for small λ the smoothest one, and beside these the codes of this problem reach no less than 0.294. Joint steps know no such place.
+// 0.6 is far below the errors, and pairs get there. How far they get at all is another matter: the cells
+// outside are those of a section of cells that fits, for small λ the smoothest one, and beside these the
+// codes of this problem reach no less than 0.294. Joint steps know no such place.
 TEST_CASE(
-    "alternating: without noise the misfit falls far below the errors, to what codes reach beside cells that fitted without them, joint "
+    "alternating: without noise the misfit falls far below the errors, to what codes reach beside cells that "
+    "fitted without them, joint "
     "steps go on") {
   SectionProblem problem;
   problem.observed = problem.forward->value(problem.truth);
@@ -197,7 +218,8 @@ TEST_CASE(
   inversion::GaussNewton joint(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = 0.01});
   joint.set_reweigh(coded.reweigh());
   const Eigen::VectorXd start = problem.map->encode(problem.reference());
-  const auto summary = joint.minimise({core::compose(problem.forward, problem.map), problem.objective().misfit, coded.at(start)}, start);
+  const auto summary = joint.minimise(
+      {core::compose(problem.forward, problem.map), problem.objective().misfit, coded.at(start)}, start);
   INFO("joint: " << summary.brief());
   CHECK(summary.rms < 0.1 * end.rms);
 }
@@ -211,11 +233,12 @@ TEST_CASE("alternating: a masked datum never matters, nor does its response") {
     observed[7] = value;
     Eigen::MatrixXd of_datum = Eigen::MatrixXd::Identity(SectionProblem::n_data, SectionProblem::n_data);
     of_datum(7, 7) = bias[7] = response;
-    const inversion::Objective objective{
-        core::compose(core::affine(of_datum, bias), problem.forward),
-        {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma), kept, std::vector<std::uint8_t>(kept.size(), 0)},
-        problem.objective().regularization};
-    return Alternating(MPI_COMM_SELF, {.target_rms = 0.5}, problem.coded()).minimise(objective, zero_codes(problem));
+    const inversion::Objective objective{core::compose(core::affine(of_datum, bias), problem.forward),
+                                         {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma),
+                                          kept, std::vector<std::uint8_t>(kept.size(), 0)},
+                                         problem.objective().regularization};
+    return Alternating(MPI_COMM_SELF, {.target_rms = 0.5}, problem.coded())
+        .minimise(objective, zero_codes(problem));
   };
   const auto one = run(0.0, 1.0), other = run(std::numeric_limits<double>::quiet_NaN(), 1e3);
   CHECK(one.history.size() > 2);
@@ -226,7 +249,8 @@ TEST_CASE("alternating: a masked datum never matters, nor does its response") {
 TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given or not") {
   const SectionProblem problem;
   for (const double lambda : {0.0, 100.0}) {
-    const AlternatingOptions options{.max_iterations = 5, .target_rms = 0.3, .pixel_lambda = lambda, .code_lambda = lambda};
+    const AlternatingOptions options{
+        .max_iterations = 5, .target_rms = 0.3, .pixel_lambda = lambda, .code_lambda = lambda};
     const auto witness = std::make_shared<tests::Witness>();
     Alternating whole(MPI_COMM_SELF, options, problem.coded());
     whole.add(witness);
@@ -234,17 +258,19 @@ TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given
     INFO(expected.brief());
     REQUIRE(expected.history.size() > 3);
     CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
-            return Alternating(MPI_COMM_SELF, options, problem.coded()).resume(problem.objective(), std::move(state));
+            return Alternating(MPI_COMM_SELF, options, problem.coded())
+                .resume(problem.objective(), std::move(state));
           }).empty());
   }
 }
 
-TEST_CASE("alternating: data that no model explains end it as stagnated, with the last pair that fitted better") {
+TEST_CASE(
+    "alternating: data that no model explains end it as stagnated, with the last pair that fitted better") {
   SectionProblem problem;
   problem.observed += 5.0 * tests::random_matrix(SectionProblem::n_data, 1, 9).col(0);
   problem.sigma = 1e-3;
-  const auto summary =
-      Alternating(MPI_COMM_SELF, {.max_iterations = 100}, problem.coded()).minimise(problem.objective(), zero_codes(problem));
+  const auto summary = Alternating(MPI_COMM_SELF, {.max_iterations = 100}, problem.coded())
+                           .minimise(problem.objective(), zero_codes(problem));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 50);
@@ -257,7 +283,8 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
   fake->spoil_value = [](Eigen::VectorXd&, int call) {
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
-  const auto summary = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+  const auto summary =
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.history[1].n_forward >= 4);
   fake->n_value = fake->n_linearize = 0;
@@ -267,7 +294,8 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
   fake->before_linearize = [](int call) {
     if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
   };
-  const auto failed = Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+  const auto failed =
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
   CHECK(failed.reason == StopReason::failed);
   CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
   CHECK(tests::same_bits(failed.model, zero_codes(problem)));
@@ -275,15 +303,20 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
 
 TEST_CASE("alternating: options without sense and objectives of other cells are refused") {
   const SectionProblem problem;
-  const auto with = [&](const AlternatingOptions& options) { return Alternating(MPI_COMM_SELF, options, problem.coded()); };
+  const auto with = [&](const AlternatingOptions& options) {
+    return Alternating(MPI_COMM_SELF, options, problem.coded());
+  };
   CHECK_THROWS_WITH(with({.pixel_lambda = -1.0}), Contains("pixel_lambda ≥ 0"));
   CHECK_THROWS_WITH(with({.decay = 0.0}), Contains("decay above 0"));
   CHECK_THROWS_WITH(with({.decay = 1.5}), Contains("at most 1"));
   CHECK_THROWS_WITH(with({.patience = 0}), Contains("patience ≥ 1"));
   CHECK_THROWS_WITH(with({.encode = {.sigma_decades = 0.0}}), Contains("sigma_decades > 0"));
   const tests::CurvedProblem other;
-  CHECK_THROWS_WITH(with({}).minimise(other.objective(), Eigen::VectorXd::Zero(30)), Contains("48 cells") && Contains("got 30"));
-  const auto none = std::make_shared<const inversion::SubdomainMap>(SectionProblem::n, std::vector<inversion::Region>{});
-  CHECK_THROWS_WITH(Alternating(MPI_COMM_SELF, {}, inversion::CodedRoughness(none, problem.roughness(), problem.reference())),
+  CHECK_THROWS_WITH(with({}).minimise(other.objective(), Eigen::VectorXd::Zero(30)),
+                    Contains("48 cells") && Contains("got 30"));
+  const auto none =
+      std::make_shared<const inversion::SubdomainMap>(SectionProblem::n, std::vector<inversion::Region>{});
+  CHECK_THROWS_WITH(Alternating(MPI_COMM_SELF, {},
+                                inversion::CodedRoughness(none, problem.roughness(), problem.reference())),
                     Contains("at least one subdomain"));
 }

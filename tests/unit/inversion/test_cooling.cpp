@@ -21,13 +21,18 @@ Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem
 
 }  // namespace
 
-TEST_CASE("cooling: on a linear problem every model is the Tikhonov solution of its lambda, and lambda falls as asked") {
+TEST_CASE(
+    "cooling: on a linear problem every model is the Tikhonov solution of its lambda, and lambda falls as "
+    "asked") {
   const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
-  const Eigen::VectorXd observed = a * Eigen::VectorXd::LinSpaced(30, 0.0, 2.0) + 0.5 * tests::random_matrix(40, 1, 2).col(0);
-  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5),
-                                       tests::line_roughness(30)};
+  const Eigen::VectorXd observed =
+      a * Eigen::VectorXd::LinSpaced(30, 0.0, 2.0) + 0.5 * tests::random_matrix(40, 1, 2).col(0);
+  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(40)),
+                                       tests::plain_misfit(observed, 0.5), tests::line_roughness(30)};
   const auto witness = std::make_shared<tests::Witness>();
-  GaussNewton optimiser(MPI_COMM_SELF, {.lambda_strategy = cooling, .lambda_start = 1e4, .cooling_factor = 2.0, .max_halvings = 0});
+  GaussNewton optimiser(
+      MPI_COMM_SELF,
+      {.lambda_strategy = cooling, .lambda_start = 1e4, .cooling_factor = 2.0, .max_halvings = 0});
   optimiser.add(witness);
   const auto summary = optimiser.minimise(objective, Eigen::VectorXd::Zero(30));
   INFO(summary.brief());
@@ -40,14 +45,16 @@ TEST_CASE("cooling: on a linear problem every model is the Tikhonov solution of 
     const double lambda = 1e4 / std::pow(2.0, static_cast<double>(i) - 1.0);
     CHECK(summary.history[i].lambda == lambda);
     CHECK(summary.history[i].n_forward == 1);
-    const Eigen::VectorXd tikhonov = (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
+    const Eigen::VectorXd tikhonov =
+        (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
     CHECK((witness->states[i].model - tikhonov).norm() < 1e-9 * tikhonov.norm());
   }
 }
 
 TEST_CASE("cooling: a nonlinear problem reaches the target with about one forward run per iteration") {
   const tests::CurvedProblem problem;
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimise(problem.objective(), zero_start());
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimise(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -58,8 +65,12 @@ TEST_CASE("cooling: a nonlinear problem reaches the target with about one forwar
 
 TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resumed run included") {
   const tests::CurvedProblem problem;
-  const GaussNewtonOptions options{
-      .max_iterations = 6, .target_rms = 0.2, .lambda_strategy = cooling, .lambda_start = 300.0, .cooling_rate = 2, .patience = 20};
+  const GaussNewtonOptions options{.max_iterations = 6,
+                                   .target_rms = 0.2,
+                                   .lambda_strategy = cooling,
+                                   .lambda_start = 300.0,
+                                   .cooling_rate = 2,
+                                   .patience = 20};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
@@ -75,8 +86,9 @@ TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resu
 
 TEST_CASE("cooling: a start at a lambda too large to matter does not count as stagnation") {
   const tests::CurvedProblem problem;
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40, .lambda_strategy = cooling, .lambda_start = 1e9})
-                           .minimise(problem.objective(), zero_start());
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.max_iterations = 40, .lambda_strategy = cooling, .lambda_start = 1e9})
+          .minimise(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.history[2].rms > 0.99 * summary.history[1].rms);
   CHECK(summary.history[3].rms > 0.99 * summary.history[2].rms);
@@ -86,8 +98,10 @@ TEST_CASE("cooling: a start at a lambda too large to matter does not count as st
 TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
   const tests::CurvedProblem problem;
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
-  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01), tests::line_roughness(problem.n)};
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 60, .lambda_strategy = cooling}).minimise(objective, zero_start());
+  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
+                                       tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 60, .lambda_strategy = cooling})
+                           .minimise(objective, zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 40);

@@ -17,7 +17,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Four cells, of which draws move the first two alone: the range of the decoder is the mean plus any numbers there.
+/// Four cells, of which draws move the first two alone: the range of the decoder is the mean plus any numbers
+/// there.
 const VectorXd mean{{1.0, 2.0, 3.0, 2.0}};
 const DecoderPtr flat = gaussian_decoder(mean, MatrixXd(VectorXd{{1.0, 0.25, 0.0, 0.0}}.asDiagonal()));
 const SubdomainMap three(13, {{"crust", flat, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}}});
@@ -32,9 +33,11 @@ const VectorXd none = VectorXd::Zero(4);
 
 }  // namespace
 
-TEST_CASE("coverage: distance is the part of a model that the decoder cannot make, the code is the nearest one") {
+TEST_CASE(
+    "coverage: distance is the part of a model that the decoder cannot make, the code is the nearest one") {
   const double rms = 0.1;
-  const VectorXd model = model_of(VectorXd{{0.8, -0.6, 0.0, 0.0}}, VectorXd{{0.0, 0.0, 0.3, 0.0}}, VectorXd{{0.5, 0.0, 0.0, -0.5}});
+  const VectorXd model = model_of(VectorXd{{0.8, -0.6, 0.0, 0.0}}, VectorXd{{0.0, 0.0, 0.3, 0.0}},
+                                  VectorXd{{0.5, 0.0, 0.0, -0.5}});
   const auto rows = coverage(three, model, {{.rms = rms}});
   REQUIRE(rows.size() == 3);
   // v_i = s_i y_i/(s_i² + rms²) for standard deviations s = 1, ½
@@ -56,7 +59,8 @@ TEST_CASE("coverage: a model far from the range or a code no draw has is outside
   CHECK(rows[1].relative_distance < 1.0);  // the code alone
   CHECK(rows[2].verdict == Verdict::outside);
   CHECK(rows[2].tail == Approx(1.0));  // the distance alone
-  CHECK_THAT(in_words(rows), Contains("2 of 3 subdomains are not such as the prior knows (region \"crust\": 1, 2)"));
+  CHECK_THAT(in_words(rows),
+             Contains("2 of 3 subdomains are not such as the prior knows (region \"crust\": 1, 2)"));
   CHECK_THAT(in_words(coverage(three, model_of(none, none, none), {{.rms = 0.1}})),
              Contains("All 3 subdomains are such as the prior knows"));
   const VectorXd verdicts = verdicts_in_cells(three, rows);
@@ -78,8 +82,8 @@ TEST_CASE("coverage: the share of the data is that of the cells, and words say w
   reduction.segment(8, 4).setConstant(0.1);
   const auto rows = coverage(three, model_of(none, none, none), {{.rms = 0.1}}, reduction);
   CHECK(*rows[1].data_share == Approx(0.9));
-  CHECK_THAT(in_words(rows),
-             Contains("63 % of the prior's variance on average, more than half in 2 of 3 subdomains; in 1 the prior speaks"));
+  CHECK_THAT(in_words(rows), Contains("63 % of the prior's variance on average, more than half in 2 of 3 "
+                                      "subdomains; in 1 the prior speaks"));
 }
 
 TEST_CASE("coverage: what does not belong to the map is refused") {

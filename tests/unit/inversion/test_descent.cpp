@@ -27,12 +27,15 @@ Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem
 struct LinearProblem {
   static constexpr Eigen::Index n = 30, n_data = 40;
   Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
-  Eigen::VectorXd observed = a * Eigen::VectorXd::LinSpaced(n, 0.0, 2.0) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
-  inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(n_data)), tests::plain_misfit(observed, 0.5),
-                                 tests::line_roughness(n)};
+  Eigen::VectorXd observed =
+      a * Eigen::VectorXd::LinSpaced(n, 0.0, 2.0) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
+  inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(n_data)),
+                                 tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
   [[nodiscard]] Eigen::VectorXd tikhonov(double lambda) const {
     const Eigen::MatrixXd r(objective.regularization->roughness());
-    return (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
+    return (a.transpose() * a / 0.25 + lambda * r.transpose() * r)
+        .ldlt()
+        .solve(a.transpose() * observed / 0.25);
   }
 };
 
@@ -48,7 +51,8 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
                                  .lambda_factor = 1.0 + 1e-10,  // stays, however the rms moves
                                  .memory = 30,
                                  .patience = 1000};
-    const auto summary = Descent(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Constant(problem.n, 5.0));
+    const auto summary = Descent(MPI_COMM_SELF, options)
+                             .minimise(problem.objective, Eigen::VectorXd::Constant(problem.n, 5.0));
     INFO(summary.brief());
     CHECK(summary.lambda == Approx(50.0).epsilon(1e-6));
     const Eigen::VectorXd expected = problem.tikhonov(50.0);
@@ -66,7 +70,8 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
 TEST_CASE("descent: a nonlinear problem reaches the target without a Jacobian") {
   const tests::CurvedProblem problem;
   for (const auto method : methods) {
-    const auto summary = Descent(MPI_COMM_SELF, {.method = method}).minimise(problem.objective(), zero_start());
+    const auto summary =
+        Descent(MPI_COMM_SELF, {.method = method}).minimise(problem.objective(), zero_start());
     INFO(summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(summary.rms <= 1.0);
@@ -75,19 +80,25 @@ TEST_CASE("descent: a nonlinear problem reaches the target without a Jacobian") 
   }
 }
 
-TEST_CASE("descent: lambda falls by its factor where the rms stalls, and the run ends as stagnated after enough of that") {
+TEST_CASE(
+    "descent: lambda falls by its factor where the rms stalls, and the run ends as stagnated after enough of "
+    "that") {
   const tests::CurvedProblem problem;
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
-  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01), tests::line_roughness(problem.n)};
+  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
+                                       tests::line_roughness(problem.n)};
   for (const auto method : methods) {
-    const auto summary = Descent(MPI_COMM_SELF, {.method = method, .max_iterations = 1000}).minimise(objective, zero_start());
+    const auto summary =
+        Descent(MPI_COMM_SELF, {.method = method, .max_iterations = 1000}).minimise(objective, zero_start());
     INFO(summary.brief());
     CHECK(summary.reason == StopReason::stagnated);
     const auto& history = summary.history;
     for (std::size_t i = 2; i < history.size(); ++i) {
       const bool is_first = i == 2 || history[i - 2].lambda != history[i - 1].lambda;
-      const bool stalled = !is_first && history[i - 1].rms > (1.0 - DescentOptions().min_rms_drop) * history[i - 2].rms;
-      CHECK(history[i].lambda == Approx(stalled ? 0.1 * history[i - 1].lambda : history[i - 1].lambda).epsilon(1e-12));
+      const bool stalled =
+          !is_first && history[i - 1].rms > (1.0 - DescentOptions().min_rms_drop) * history[i - 2].rms;
+      CHECK(history[i].lambda ==
+            Approx(stalled ? 0.1 * history[i - 1].lambda : history[i - 1].lambda).epsilon(1e-12));
     }
   }
 }
@@ -95,15 +106,17 @@ TEST_CASE("descent: lambda falls by its factor where the rms stalls, and the run
 TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, redesigned or not") {
   const tests::CurvedProblem problem;
   const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr {
-    return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
-                                      Eigen::VectorXd::Constant(problem.n_data, view.iteration % 2 == 0 ? 0.01 : 0.0)),
-                         problem.map);
+    return core::compose(
+        core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
+                     Eigen::VectorXd::Constant(problem.n_data, view.iteration % 2 == 0 ? 0.01 : 0.0)),
+        problem.map);
   };
   for (const auto method : methods) {
     for (const bool redesigned : {false, true}) {
       const auto make = [&] {
-        auto optimiser = std::make_unique<Descent>(MPI_COMM_SELF,
-                                                   DescentOptions{.method = method, .max_iterations = 20, .target_rms = 0.6, .memory = 3});
+        auto optimiser = std::make_unique<Descent>(
+            MPI_COMM_SELF,
+            DescentOptions{.method = method, .max_iterations = 20, .target_rms = 0.6, .memory = 3});
         if (redesigned) optimiser->set_redesign(redesign);
         return optimiser;
       };
@@ -119,7 +132,8 @@ TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, re
   }
 }
 
-TEST_CASE("descent: rejected trials shorten the step, a gradient that fails ends the run and keeps the model") {
+TEST_CASE(
+    "descent: rejected trials shorten the step, a gradient that fails ends the run and keeps the model") {
   const tests::CurvedProblem problem;
   for (const auto method : methods) {
     const auto fake = std::make_shared<tests::FakeMap>(problem.map);
@@ -151,11 +165,14 @@ TEST_CASE("L-BFGS: its direction is the Newton step of the quadratic its pairs c
   const inversion::DescentGradient nothing{Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const Eigen::VectorXd change = basis.col(i);
-    memory = inversion::remember(DescentMethod::lbfgs, memory, {change, change, nothing, {hessian * change, change}, 0.0}, 8);
+    memory = inversion::remember(DescentMethod::lbfgs, memory,
+                                 {change, change, nothing, {hessian * change, change}, 0.0}, 8);
   }
   for (const double lambda : {0.0, 3.0}) {
-    const Eigen::VectorXd expected = -(hessian + lambda * Eigen::MatrixXd::Identity(n, n)).ldlt().solve(gradient);
-    const Eigen::VectorXd direction = inversion::descent_direction(DescentMethod::lbfgs, memory, gradient, lambda);
+    const Eigen::VectorXd expected =
+        -(hessian + lambda * Eigen::MatrixXd::Identity(n, n)).ldlt().solve(gradient);
+    const Eigen::VectorXd direction =
+        inversion::descent_direction(DescentMethod::lbfgs, memory, gradient, lambda);
     CHECK((direction - expected).norm() < 1e-10 * expected.norm());
   }
 }
@@ -164,7 +181,8 @@ TEST_CASE("L-BFGS: old pairs make room, and one without positive curvature is no
   const Eigen::VectorXd one = Eigen::Vector2d(1.0, 0.0), two = Eigen::Vector2d(0.0, 2.0);
   const inversion::DescentGradient nothing{Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2)};
   const auto added = [&](const Eigen::MatrixXd& memory, const Eigen::VectorXd& change, double curvature) {
-    return inversion::remember(DescentMethod::lbfgs, memory, {change, change, nothing, {curvature * change, change}, 0.0}, 1);
+    return inversion::remember(DescentMethod::lbfgs, memory,
+                               {change, change, nothing, {curvature * change, change}, 0.0}, 1);
   };
   const Eigen::MatrixXd memory = added(added({}, one, 1.0), two, 1.0);
   REQUIRE(memory.cols() == 3);
@@ -176,5 +194,7 @@ TEST_CASE("descent: options without sense are refused") {
   CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.memory = 0}), Contains("memory"));
   CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.lambda_factor = 1.0}), Contains("lambda_factor > 1"));
   CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.target_rms = -1.0}), Contains("target_rms > 0"));
-  CHECK_THROWS_WITH(Descent(MPI_COMM_SELF).minimise(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)), Contains("got 3"));
+  CHECK_THROWS_WITH(
+      Descent(MPI_COMM_SELF).minimise(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)),
+      Contains("got 3"));
 }

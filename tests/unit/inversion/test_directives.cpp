@@ -9,12 +9,11 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
@@ -48,7 +47,9 @@ TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
   CHECK(out.text().empty());
 }
 
-TEST_CASE("directives: the CSV file holds a heading and every iteration so far, and names its place when it cannot be written") {
+TEST_CASE(
+    "directives: the CSV file holds a heading and every iteration so far, and names its place when it cannot "
+    "be written") {
   const tests::TemporaryFolder folder;
   const std::string path = folder / "iterations.csv";
   const auto summary = run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, path));
@@ -57,11 +58,14 @@ TEST_CASE("directives: the CSV file holds a heading and every iteration so far, 
   std::getline(lines, heading);
   std::getline(lines, start);
   CHECK(heading == "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds");
-  CHECK_THAT(start, Catch::Matchers::StartsWith(fmt::format("0,start,{},{},", summary.history[0].lambda, summary.history[0].rms)));
-  const auto n_more = std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
+  CHECK_THAT(start, Catch::Matchers::StartsWith(
+                        fmt::format("0,start,{},{},", summary.history[0].lambda, summary.history[0].rms)));
+  const auto n_more =
+      std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
   CHECK(n_more + 1 == static_cast<std::ptrdiff_t>(summary.history.size()));
   const std::string nowhere = folder / "missing/iterations.csv";
-  CHECK_THAT(tests::message_of<core::Error>([&] { (void)run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, nowhere)); }),
+  CHECK_THAT(tests::message_of<core::Error>(
+                 [&] { (void)run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, nowhere)); }),
              Contains("missing"));
 }
 

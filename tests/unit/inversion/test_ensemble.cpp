@@ -24,13 +24,17 @@ namespace {
 
 /// N(mean, s² exp(−|i − j|/range)) as a regularization of λ = 1, and its root.
 struct NormalPrior {
-  NormalPrior(Index n, double mean_value, double deviation, double range) : mean(VectorXd::Constant(n, mean_value)) {
-    const MatrixXd covariance = MatrixXd::NullaryExpr(
-        n, n, [=](Index i, Index j) { return deviation * deviation * std::exp(-std::abs(static_cast<double>(i - j)) / range); });
+  NormalPrior(Index n, double mean_value, double deviation, double range)
+      : mean(VectorXd::Constant(n, mean_value)) {
+    const MatrixXd covariance = MatrixXd::NullaryExpr(n, n, [=](Index i, Index j) {
+      return deviation * deviation * std::exp(-std::abs(static_cast<double>(i - j)) / range);
+    });
     root = covariance.llt().matrixL();
     regularization = std::make_shared<Regularization>(MatrixXd(root.inverse()).sparseView(), mean);
   }
-  [[nodiscard]] VectorXd draw(std::uint64_t seed) const { return mean + root * tests::random_matrix(mean.size(), 1, seed).col(0); }
+  [[nodiscard]] VectorXd draw(std::uint64_t seed) const {
+    return mean + root * tests::random_matrix(mean.size(), 1, seed).col(0);
+  }
   VectorXd mean;
   MatrixXd root;
   std::shared_ptr<const Regularization> regularization;
@@ -59,14 +63,17 @@ double gap(const MatrixXd& a, const MatrixXd& b) { return (a - b).norm() / b.nor
 TEST_CASE("randomise-then-optimise: of a linear problem each sample is the draw of its posterior") {
   for (const auto& [n_data, n] : {std::pair<Index, Index>{30, 10}, {8, 20}}) {
     const auto map = core::affine(tests::random_matrix(n_data, n, 1), VectorXd::Ones(n_data));
-    const Objective objective{map, tests::plain_misfit(tests::random_matrix(n_data, 1, 2).col(0), 0.3), tests::line_roughness(n, 0.5)};
+    const Objective objective{map, tests::plain_misfit(tests::random_matrix(n_data, 1, 2).col(0), 0.3),
+                              tests::line_roughness(n, 0.5)};
     const MatrixXd a = tests::random_matrix(n_data, n, 1), r = objective.regularization->roughness();
     const VectorXd from = VectorXd::LinSpaced(n, -1.0, 1.0);  // linear: any start will do
-    const VectorXd best = from + (a.transpose() * a / 0.09 + 2.0 * r.transpose() * r)
-                                     .ldlt()
-                                     .solve(a.transpose() * objective.misfit.residual(map->value(from)) / 0.3 -
-                                            2.0 * r.transpose() * objective.regularization->residual(from));
-    const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, objective, from, 2.0, {.n_samples = 6, .seed = 5});
+    const VectorXd best =
+        from + (a.transpose() * a / 0.09 + 2.0 * r.transpose() * r)
+                   .ldlt()
+                   .solve(a.transpose() * objective.misfit.residual(map->value(from)) / 0.3 -
+                          2.0 * r.transpose() * objective.regularization->residual(from));
+    const Ensemble ensemble =
+        randomise_then_optimise(MPI_COMM_SELF, objective, from, 2.0, {.n_samples = 6, .seed = 5});
     const Posterior posterior(MPI_COMM_SELF, objective, best, 2.0);
     CHECK(gap(ensemble.models, posterior.samples(5, 0, 6)) < 1e-9);
     CHECK(ensemble.n_unconverged() == 0);
@@ -74,18 +81,23 @@ TEST_CASE("randomise-then-optimise: of a linear problem each sample is the draw 
   }
 }
 
-TEST_CASE("randomise-then-optimise: a linear problem takes the least runs, one that ends no sample early the most") {
+TEST_CASE(
+    "randomise-then-optimise: a linear problem takes the least runs, one that ends no sample early the "
+    "most") {
   const tests::CurvedProblem curved;
   const auto line = core::affine(tests::random_matrix(40, 30, 1), VectorXd::Zero(40));
   const auto counted = [&](const core::MapPtr& map, const EnsembleOptions& options) {
     const auto counting = std::make_shared<tests::FakeMap>(map);
-    const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, curved.objective(counting), curved.truth, 1.0, options);
+    const Ensemble ensemble =
+        randomise_then_optimise(MPI_COMM_SELF, curved.objective(counting), curved.truth, 1.0, options);
     CHECK(ensemble.n_failed() == 0);
     return std::pair{counting->n_value, counting->n_linearize};
   };
-  const EnsembleOptions usual{.n_samples = 5}, tireless{.n_samples = 5, .max_iterations = 2, .tolerance = 1e-13};
+  const EnsembleOptions usual{.n_samples = 5},
+      tireless{.n_samples = 5, .max_iterations = 2, .tolerance = 1e-13};
   CHECK(counted(line, usual) == std::pair{cost_of(usual).least.forward, cost_of(usual).least.jacobian});
-  CHECK(counted(curved.map, tireless) == std::pair{cost_of(tireless).most.forward, cost_of(tireless).most.jacobian});
+  CHECK(counted(curved.map, tireless) ==
+        std::pair{cost_of(tireless).most.forward, cost_of(tireless).most.jacobian});
   CHECK(cost_of(usual).least.forward == 6);
   CHECK(cost_of(usual).most.forward == 16);
   CHECK(cost_of(usual).most.jacobian == 11);
@@ -97,11 +109,14 @@ TEST_CASE("randomise-then-optimise: mean and covariance are those of the posteri
   const NormalPrior prior(5, 1.0, 0.7, 2.0);
   const Objective objective{map, tests::plain_misfit(map->value(prior.draw(3)), 0.4), prior.regularization};
   const VectorXd best = minimum(objective, prior.mean);
-  const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = n_samples});
+  const Ensemble ensemble =
+      randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = n_samples});
   const Posterior posterior(MPI_COMM_SELF, objective, best, 1.0);
   const EnsembleStatistics s = statistics(ensemble.models);
-  CHECK(((s.mean - best).array() / posterior.spread().posterior.array()).abs().maxCoeff() < 4.0 / std::sqrt(n_samples));
-  CHECK((s.deviation.array() / posterior.spread().posterior.array() - 1.0).abs().maxCoeff() < 4.0 / std::sqrt(2.0 * n_samples));
+  CHECK(((s.mean - best).array() / posterior.spread().posterior.array()).abs().maxCoeff() <
+        4.0 / std::sqrt(n_samples));
+  CHECK((s.deviation.array() / posterior.spread().posterior.array() - 1.0).abs().maxCoeff() <
+        4.0 / std::sqrt(2.0 * n_samples));
 }
 
 TEST_CASE("90 % intervals of linear problems cover 85 to 95 % of truths drawn from the prior") {
@@ -111,15 +126,19 @@ TEST_CASE("90 % intervals of linear problems cover 85 to 95 % of truths drawn fr
   Index by_ensemble = 0, by_posterior = 0;
   for (std::uint64_t seed = 0; seed < n_truths; ++seed) {
     const VectorXd truth = prior.draw(100 + seed);
-    const Objective objective{map, tests::plain_misfit(map->value(truth) + 0.5 * tests::random_matrix(4, 1, 9000 + seed).col(0), 0.5),
-                              prior.regularization};
+    const Objective objective{
+        map,
+        tests::plain_misfit(map->value(truth) + 0.5 * tests::random_matrix(4, 1, 9000 + seed).col(0), 0.5),
+        prior.regularization};
     const VectorXd best = minimum(objective, prior.mean);
-    const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = 79, .seed = seed});
+    const Ensemble ensemble =
+        randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = 79, .seed = seed});
     by_ensemble += n_covered(statistics(ensemble.models), truth);
     const VectorXd deviation = Posterior(MPI_COMM_SELF, objective, best, 1.0).spread().posterior;
     by_posterior += ((truth - best).array().abs() <= 1.6449 * deviation.array()).count();
   }
-  const double share = static_cast<double>(by_ensemble) / (6.0 * n_truths), linear = static_cast<double>(by_posterior) / (6.0 * n_truths);
+  const double share = static_cast<double>(by_ensemble) / (6.0 * n_truths),
+               linear = static_cast<double>(by_posterior) / (6.0 * n_truths);
   INFO("ensemble " << share << ", posterior " << linear);
   CHECK((share > 0.85 && share < 0.95));
   CHECK((linear > 0.85 && linear < 0.95));
@@ -133,15 +152,20 @@ TEST_CASE("90 % intervals of magnetotelluric soundings cover 85 to 95 % of truth
   for (Index i = 0; i + 1 < n; ++i) thickness.push_back(50.0 * std::pow(1.7, static_cast<double>(i)));
   for (int i = 0; i < 12; ++i) frequencies.push_back(std::pow(10.0, 3.0 - 0.4 * i));
   const auto map = std::make_shared<physics::mt::Simulation1D>(
-      thickness, frequencies, std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_xy});
+      thickness, frequencies,
+      std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
+                                         physics::mt::Quantity::phase_xy});
   Index covered = 0;
   int n_failed = 0, n_curved = 0;
   for (std::uint64_t seed = 0; seed < n_truths; ++seed) {
     const VectorXd truth = prior.draw(100 + seed);
-    const Objective objective{map, tests::plain_misfit(map->value(truth) + 0.03 * tests::random_matrix(24, 1, 9000 + seed).col(0), 0.03),
-                              prior.regularization};
-    const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, objective, minimum(objective, prior.mean), 1.0,
-                                                      {.n_samples = 39, .seed = seed, .max_iterations = 6});
+    const Objective objective{
+        map,
+        tests::plain_misfit(map->value(truth) + 0.03 * tests::random_matrix(24, 1, 9000 + seed).col(0), 0.03),
+        prior.regularization};
+    const Ensemble ensemble =
+        randomise_then_optimise(MPI_COMM_SELF, objective, minimum(objective, prior.mean), 1.0,
+                                {.n_samples = 39, .seed = seed, .max_iterations = 6});
     covered += n_covered(statistics(ensemble.models), truth);
     n_failed += ensemble.n_failed();
     for (const SampleRecord& record : ensemble.records) n_curved += record.n_iterations > 1 ? 1 : 0;
@@ -153,41 +177,48 @@ TEST_CASE("90 % intervals of magnetotelluric soundings cover 85 to 95 % of truth
   CHECK(n_curved > 10 * n_truths);  // the problem is not linear
 }
 
-TEST_CASE("randomise-then-optimise: of codes with a linear decoder it draws from the posterior of the codes") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+TEST_CASE(
+    "randomise-then-optimise: of codes with a linear decoder it draws from the posterior of the codes") {
+  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
+                                       MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  const auto map = std::make_shared<const SubdomainMap>(9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
-  const CodedRoughness roughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0));
+  const auto map = std::make_shared<const SubdomainMap>(
+      9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const CodedRoughness roughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}),
+                                 VectorXd::Constant(9, 1.0));
   const auto forward = core::compose(core::affine(tests::random_matrix(5, 9, 1), VectorXd::Zero(5)), map);
   const DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(5), 0.3);
   const Objective objective{forward, misfit, roughness.at(VectorXd::Zero(9))};
   const VectorXd best = minimum(objective, VectorXd::Zero(9));
   CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0), Contains("not quadratic"));
-  const Ensemble ensemble =
-      randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = 5}, {.reweigh = roughness.reweigh()});
+  const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, objective, best, 1.0, {.n_samples = 5},
+                                                    {.reweigh = roughness.reweigh()});
   const MatrixXd expected = Posterior(MPI_COMM_SELF, objective, best, 1.0).samples(1, 0, 5);
   CHECK(gap(ensemble.models, expected) < 1e-6);
   CHECK(gap(mapped(*map, ensemble.models).col(2), map->value(expected.col(2))) < 1e-6);
 }
 
-TEST_CASE("randomise-then-optimise: samples do not depend on which others were drawn, so that an ensemble is resumed bit by bit") {
+TEST_CASE(
+    "randomise-then-optimise: samples do not depend on which others were drawn, so that an ensemble is "
+    "resumed bit by bit") {
   const tests::CurvedProblem problem;
   const Objective objective = problem.objective();
   const VectorXd start = VectorXd::Constant(problem.n, 1.0);
   const EnsembleOptions options{.n_samples = 7, .seed = 3};
   const Ensemble whole = randomise_then_optimise(MPI_COMM_SELF, objective, start, 1.0, options);
   int n_asked = 0;
-  const Ensemble part = randomise_then_optimise(MPI_COMM_SELF, objective, start, 1.0, options, {.stop = [&]() -> std::optional<StopReason> {
-                                                  return ++n_asked > 3 ? std::optional(StopReason::interrupted) : std::nullopt;
-                                                }});
+  const Ensemble part = randomise_then_optimise(
+      MPI_COMM_SELF, objective, start, 1.0, options, {.stop = [&]() -> std::optional<StopReason> {
+        return ++n_asked > 3 ? std::optional(StopReason::interrupted) : std::nullopt;
+      }});
   CHECK(part.stopped == StopReason::interrupted);
   REQUIRE(part.models.cols() == 3);
   tests::MemoryArrays file;
   write_ensemble(file, part);
   int n_told = 0;
-  const Ensemble resumed =
-      randomise_then_optimise(MPI_COMM_SELF, objective, start, 1.0, options,
-                              {.progress = [&](const Ensemble& e) { n_told += e.records.back().number; }}, read_ensemble(file));
+  const Ensemble resumed = randomise_then_optimise(
+      MPI_COMM_SELF, objective, start, 1.0, options,
+      {.progress = [&](const Ensemble& e) { n_told += e.records.back().number; }}, read_ensemble(file));
   CHECK(n_told == 3 + 4 + 5 + 6);
   CHECK_FALSE(resumed.stopped);
   CHECK((resumed.models.array() == whole.models.array()).all());
@@ -205,10 +236,12 @@ TEST_CASE("randomise-then-optimise: a sample whose forward runs fail is counted 
     if (call >= 5 && call <= 7) value[0] = std::numeric_limits<double>::quiet_NaN();
   };
   const VectorXd start = VectorXd::Constant(problem.n, 1.0);
-  const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, problem.objective(fake), start, 1.0, {.n_samples = 3, .seed = 3});
+  const Ensemble ensemble = randomise_then_optimise(MPI_COMM_SELF, problem.objective(fake), start, 1.0,
+                                                    {.n_samples = 3, .seed = 3});
   CHECK(ensemble.n_failed() == 1);
   CHECK_THAT(ensemble.records[0].failure, Contains("no step lowers the objective"));
-  const Ensemble sound = randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 3, .seed = 3});
+  const Ensemble sound =
+      randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 3, .seed = 3});
   CHECK((ensemble.models.array() == sound.models.rightCols(2).array()).all());
 }
 
@@ -230,9 +263,12 @@ TEST_CASE("randomise-then-optimise: what cannot be is refused") {
   const VectorXd start = VectorXd::Zero(problem.n);
   Objective robust = problem.objective();
   const std::size_t n = static_cast<std::size_t>(problem.n_data);
-  robust.misfit =
-      DataMisfit(problem.observed, VectorXd::Ones(problem.n_data), std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 0), 1.5);
-  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, robust, start, 1.0), Contains("Huber threshold of 1.5"));
-  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, -1.0), Contains("lambda > 0, got -1"));
-  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 0}), Contains("n_samples ≥ 1"));
+  robust.misfit = DataMisfit(problem.observed, VectorXd::Ones(problem.n_data),
+                             std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 0), 1.5);
+  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, robust, start, 1.0),
+                    Contains("Huber threshold of 1.5"));
+  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, -1.0),
+                    Contains("lambda > 0, got -1"));
+  CHECK_THROWS_WITH(randomise_then_optimise(MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 0}),
+                    Contains("n_samples ≥ 1"));
 }

@@ -11,21 +11,26 @@ using inversion::GaussNewton;
 using inversion::GaussNewtonOptions;
 using inversion::StopReason;
 
-TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its lambda, the largest one at the target") {
+TEST_CASE(
+    "Gauss-Newton: a linear problem ends at the Tikhonov solution of its lambda, the largest one at the "
+    "target") {
   const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
   const Eigen::VectorXd truth = Eigen::VectorXd::LinSpaced(30, 0.0, 2.0);
   const Eigen::VectorXd observed = a * truth + 0.5 * tests::random_matrix(40, 1, 2).col(0);
   const auto regularization = tests::line_roughness(30);
   GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda_tolerance = 0.02});
   const auto summary = gauss_newton.minimise(
-      {core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization}, Eigen::VectorXd::Zero(30));
+      {core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization},
+      Eigen::VectorXd::Zero(30));
   REQUIRE(summary.usable());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
   CHECK(summary.rms > 0.98);
   const auto tikhonov = [&](double lambda) -> Eigen::VectorXd {
     const Eigen::MatrixXd r(regularization->roughness());
-    return (a.transpose() * a / 0.25 + lambda * r.transpose() * r).ldlt().solve(a.transpose() * observed / 0.25);
+    return (a.transpose() * a / 0.25 + lambda * r.transpose() * r)
+        .ldlt()
+        .solve(a.transpose() * observed / 0.25);
   };
   CHECK((summary.model - tikhonov(summary.lambda)).norm() < 1e-9 * summary.model.norm());
   CHECK((a * tikhonov(1.3 * summary.lambda) - observed).norm() / 0.5 / std::sqrt(40.0) > 1.0);
@@ -34,14 +39,16 @@ TEST_CASE("Gauss-Newton: a linear problem ends at the Tikhonov solution of its l
   CHECK(summary.history.back().iteration <= 3);
 }
 
-TEST_CASE("Gauss-Newton: the step does not depend on the model it is linearised at when the problem is linear") {
+TEST_CASE(
+    "Gauss-Newton: the step does not depend on the model it is linearised at when the problem is linear") {
   const Eigen::MatrixXd a = tests::random_matrix(20, 10, 1);
   const Eigen::VectorXd observed = tests::random_matrix(20, 1, 2).col(0);
-  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)), tests::plain_misfit(observed, 0.01),
-                                       tests::line_roughness(10, 1.0)};
+  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)),
+                                       tests::plain_misfit(observed, 0.01), tests::line_roughness(10, 1.0)};
   const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 2.0, .max_lambda_trials = 1};
   const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Zero(10));
-  const auto from_far = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(10, 50.0));
+  const auto from_far =
+      GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(10, 50.0));
   CHECK((from_zero.model - from_far.model).norm() < 1e-9 * from_zero.model.norm());
 }
 
@@ -78,8 +85,8 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
 
 TEST_CASE("Gauss-Newton: forward runs per iteration stay few") {
   const tests::CurvedProblem problem;
-  const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05}).minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05})
+                           .minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   int n_forward = 0;
   for (const auto& row : summary.history) n_forward += row.n_forward;
   CHECK(n_forward <= 6 * static_cast<int>(summary.history.size()));
@@ -94,9 +101,10 @@ TEST_CASE("Gauss-Newton: masked data do not move the result") {
       kept[static_cast<std::size_t>(i)] = 0;
       observed[i] = nonsense;
     }
-    const inversion::DataMisfit misfit(observed, Eigen::VectorXd::Constant(problem.n_data, problem.sigma), kept,
-                                       std::vector<std::uint8_t>(kept.size(), 0));
-    return GaussNewton(MPI_COMM_SELF).minimise({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
+    const inversion::DataMisfit misfit(observed, Eigen::VectorXd::Constant(problem.n_data, problem.sigma),
+                                       kept, std::vector<std::uint8_t>(kept.size(), 0));
+    return GaussNewton(MPI_COMM_SELF)
+        .minimise({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
   };
   const auto clean = run(0.0), wild = run(1e30);
   CHECK(tests::same_bits(clean.model, wild.model));
@@ -118,11 +126,13 @@ TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bi
 
 TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored by resume") {
   const tests::CurvedProblem problem;
-  const auto shifted = core::compose(
-      core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), Eigen::VectorXd::Constant(problem.n_data, 0.05)),
-      problem.map);
+  const auto shifted = core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
+                                                  Eigen::VectorXd::Constant(problem.n_data, 0.05)),
+                                     problem.map);
   const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
-  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr { return view.iteration == 2 ? shifted : nullptr; };
+  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr {
+    return view.iteration == 2 ? shifted : nullptr;
+  };
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
@@ -139,11 +149,14 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
   CHECK(tests::same_bits(resumed.predicted, expected.predicted));
 }
 
-TEST_CASE("Gauss-Newton: where jumps only raise the rms, steps creep, and resume goes on creeping bit by bit") {
-  // One λ, far too large: a jump falls back to the reference model, a creeping step improves on a start near the truth.
+TEST_CASE(
+    "Gauss-Newton: where jumps only raise the rms, steps creep, and resume goes on creeping bit by bit") {
+  // One λ, far too large: a jump falls back to the reference model, a creeping step improves on a start near
+  // the truth.
   const tests::CurvedProblem problem;
   const Eigen::VectorXd start = 0.8 * problem.truth;
-  const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.1, .lambda_start = 1e5, .max_lambda_trials = 1};
+  const GaussNewtonOptions options{
+      .max_iterations = 3, .target_rms = 0.1, .lambda_start = 1e5, .max_lambda_trials = 1};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton gauss_newton(MPI_COMM_SELF, options);
   gauss_newton.add(witness);
@@ -153,7 +166,8 @@ TEST_CASE("Gauss-Newton: where jumps only raise the rms, steps creep, and resume
   for (std::size_t i = 1; i < 4; ++i) {
     CHECK(summary.history[i].kind == inversion::StepKind::creep);
     CHECK(summary.history[i].rms < 0.99 * summary.history[i - 1].rms);
-    CHECK(summary.history[i].n_forward == (i == 1 ? 2 : 1));  // the jump is tried before the first creeping step alone
+    CHECK(summary.history[i].n_forward ==
+          (i == 1 ? 2 : 1));  // the jump is tried before the first creeping step alone
   }
   const auto resumed = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), witness->states[1]);
   CHECK(witness->states[1].creep_lambda > 0.0);

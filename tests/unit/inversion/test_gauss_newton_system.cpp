@@ -19,11 +19,16 @@ constexpr Eigen::Index n_model = 50, n_data = 600;  // three blocks of data
 class FixedJacobian final : public core::Linearization {
  public:
   explicit FixedJacobian(Eigen::MatrixXd jacobian)
-      : Linearization(jacobian.cols(), Eigen::VectorXd::Zero(jacobian.rows())), jacobian_(std::move(jacobian)) {}
+      : Linearization(jacobian.cols(), Eigen::VectorXd::Zero(jacobian.rows())),
+        jacobian_(std::move(jacobian)) {}
 
  private:
-  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override { return jacobian_ * directions; }
-  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override { return jacobian_.transpose() * directions; }
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_ * directions;
+  }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    return jacobian_.transpose() * directions;
+  }
   Eigen::MatrixXd do_jacobian() const override { return jacobian_; }
   Eigen::MatrixXd jacobian_;
 };
@@ -36,7 +41,8 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n_model, 1);
   const auto map = core::affine(a, Eigen::VectorXd::Ones(n_data));
   const Eigen::VectorXd observed = tests::random_matrix(n_data, 1, 2).col(0);
-  const inversion::Objective objective{map, tests::plain_misfit(observed, 0.1), tests::line_roughness(n_model, 0.5)};
+  const inversion::Objective objective{map, tests::plain_misfit(observed, 0.1),
+                                       tests::line_roughness(n_model, 0.5)};
   const auto& regularization = *objective.regularization;
   const Eigen::VectorXd m = tests::random_matrix(n_model, 1, 3).col(0);
   const inversion::Team team(MPI_COMM_SELF);
@@ -45,16 +51,18 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
   for (const auto space : spaces) {
     const auto system = inversion::make_system(space, team, *map->linearize(m), objective, m);
     for (const double lambda : {1e-1, 10.0, 1e4}) {
-      const Eigen::VectorXd expected = (a.transpose() * a / 0.01 + lambda * inverse_covariance)
-                                           .ldlt()
-                                           .solve(a.transpose() * (observed - Eigen::VectorXd::Ones(n_data)) / 0.01 +
-                                                  lambda * inverse_covariance * regularization.reference());
+      const Eigen::VectorXd expected =
+          (a.transpose() * a / 0.01 + lambda * inverse_covariance)
+              .ldlt()
+              .solve(a.transpose() * (observed - Eigen::VectorXd::Ones(n_data)) / 0.01 +
+                     lambda * inverse_covariance * regularization.reference());
       const auto model = system->jump(lambda);
       REQUIRE(model);
       CHECK((*model - expected).norm() < 1e-7 * expected.norm());
       CHECK(system->linear_rms(lambda) == Approx(objective.misfit.rms(map->value(expected))).epsilon(1e-9));
-      const Eigen::VectorXd change =
-          (a.transpose() * a / 0.01 + lambda * inverse_covariance).ldlt().solve(a.transpose() * (observed - map->value(m)) / 0.01);
+      const Eigen::VectorXd change = (a.transpose() * a / 0.01 + lambda * inverse_covariance)
+                                         .ldlt()
+                                         .solve(a.transpose() * (observed - map->value(m)) / 0.01);
       const auto crept = system->creep(lambda);
       REQUIRE(crept);
       CHECK((*crept - m - change).norm() < 1e-7 * change.norm());
@@ -67,16 +75,20 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
   }
 }
 
-TEST_CASE("normal equations: data and model space give the same model, with more data than unknowns and with fewer") {
+TEST_CASE(
+    "normal equations: data and model space give the same model, with more data than unknowns and with "
+    "fewer") {
   const inversion::Team team(MPI_COMM_SELF);
   for (const auto& [data, cells] : {std::pair<Eigen::Index, Eigen::Index>{300, 40}, {40, 300}}) {
     const auto map = core::affine(tests::random_matrix(data, cells, 1), Eigen::VectorXd::Zero(data));
-    const inversion::Objective objective{map, tests::plain_misfit(tests::random_matrix(data, 1, 2).col(0), 0.1),
-                                         tests::line_roughness(cells)};
+    const inversion::Objective objective{
+        map, tests::plain_misfit(tests::random_matrix(data, 1, 2).col(0), 0.1), tests::line_roughness(cells)};
     const Eigen::VectorXd m = tests::random_matrix(cells, 1, 3).col(0);
     const auto linearization = map->linearize(m);
-    const auto in_data = inversion::make_system(inversion::SystemSpace::data, team, *linearization, objective, m);
-    const auto in_model = inversion::make_system(inversion::SystemSpace::model, team, *linearization, objective, m);
+    const auto in_data =
+        inversion::make_system(inversion::SystemSpace::data, team, *linearization, objective, m);
+    const auto in_model =
+        inversion::make_system(inversion::SystemSpace::model, team, *linearization, objective, m);
     for (const double lambda : {1.0, 1e3}) {
       const Eigen::VectorXd expected = *in_data->jump(lambda);
       CHECK((*in_model->jump(lambda) - expected).norm() < 1e-8 * expected.norm());
@@ -90,9 +102,11 @@ TEST_CASE("normal equations: chosen automatically, the smaller system is solved"
   const inversion::Team team(MPI_COMM_SELF);
   for (const auto& [data, cells] : {std::pair<Eigen::Index, Eigen::Index>{30, 8}, {8, 30}}) {
     const auto map = core::affine(tests::random_matrix(data, cells, 1), Eigen::VectorXd::Zero(data));
-    const inversion::Objective objective{map, tests::plain_misfit(Eigen::VectorXd::Ones(data), 0.1), tests::line_roughness(cells)};
+    const inversion::Objective objective{map, tests::plain_misfit(Eigen::VectorXd::Ones(data), 0.1),
+                                         tests::line_roughness(cells)};
     const Eigen::VectorXd m = Eigen::VectorXd::Zero(cells);
-    const auto system = inversion::make_system(inversion::SystemSpace::automatic, team, *map->linearize(m), objective, m);
+    const auto system =
+        inversion::make_system(inversion::SystemSpace::automatic, team, *map->linearize(m), objective, m);
     CHECK((dynamic_cast<const inversion::ModelSpaceSystem*>(system.get()) != nullptr) == (cells < data));
   }
 }
@@ -103,7 +117,9 @@ TEST_CASE("normal equations: masked data do not enter, whatever their rows hold"
   std::vector<std::uint8_t> kept(20, 1);
   kept[3] = kept[19] = 0;
   const inversion::Objective objective{
-      nullptr, {observed, Eigen::VectorXd::Ones(20), kept, std::vector<std::uint8_t>(20, 0)}, tests::line_roughness(10)};
+      nullptr,
+      {observed, Eigen::VectorXd::Ones(20), kept, std::vector<std::uint8_t>(20, 0)},
+      tests::line_roughness(10)};
   const inversion::Team team(MPI_COMM_SELF);
   for (const auto space : spaces) {
     const auto model_of = [&](const Eigen::MatrixXd& jacobian) {

@@ -20,8 +20,10 @@ VectorXd mean() { return VectorXd::LinSpaced(5, 1.0, 3.0); }
 
 }  // namespace
 
-TEST_CASE("Gaussian decoder: standard normal codes have the covariance of the draws, in as many codes as it has directions",
-          "[inversion]") {
+TEST_CASE(
+    "Gaussian decoder: standard normal codes have the covariance of the draws, in as many codes as it has "
+    "directions",
+    "[inversion]") {
   const auto decoder = inversion::gaussian_decoder(mean(), covariance());
   CHECK(decoder->n_cells() == 5);
   CHECK(decoder->n_codes() == 3);
@@ -34,12 +36,14 @@ TEST_CASE("Gaussian decoder: standard normal codes have the covariance of the dr
   CHECK(l.col(0).norm() > l.col(2).norm());
 }
 
-TEST_CASE("Gaussian decoder: encode gives the codes of what was decoded, and the nearest section else", "[inversion]") {
+TEST_CASE("Gaussian decoder: encode gives the codes of what was decoded, and the nearest section else",
+          "[inversion]") {
   const auto decoder = inversion::gaussian_decoder(mean(), covariance());
   const MatrixXd codes = MatrixXd::Random(3, 4);
   CHECK((decoder->encode(decoder->decode(codes)) - codes).norm() < 1e-12);
   const VectorXd any = VectorXd::Random(5), left = any - decoder->decode(decoder->encode(any));
-  CHECK((decoder->jacobians(VectorXd::Zero(3)).transpose() * left).norm() < 1e-12);  // nothing of it lies in the range
+  CHECK((decoder->jacobians(VectorXd::Zero(3)).transpose() * left).norm() <
+        1e-12);  // nothing of it lies in the range
 }
 
 TEST_CASE("Gaussian decoder: what is no covariance is refused", "[inversion]") {
@@ -49,5 +53,6 @@ TEST_CASE("Gaussian decoder: what is no covariance is refused", "[inversion]") {
   CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), bad), Contains("symmetric"));
   CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), -covariance()), Contains("negative"));
   CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), MatrixXd::Zero(5, 5)), Contains("vary"));
-  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))), Contains("NaN"));
+  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))),
+                    Contains("NaN"));
 }

@@ -14,8 +14,8 @@ namespace {
 
 DataMisfit huber_misfit(const Eigen::VectorXd& observed, double sigma, double threshold) {
   const auto n = static_cast<std::size_t>(observed.size());
-  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 0),
-          threshold};
+  return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1),
+          std::vector<std::uint8_t>(n, 0), threshold};
 }
 
 /// Curved data, five of them off by 30 errors.
@@ -49,37 +49,46 @@ TEST_CASE("Huber: the norm is a parabola up to the threshold and a line beyond, 
 TEST_CASE("Huber: the weighted residuals are the gradient of the norm") {
   const Eigen::VectorXd observed = 3.0 * tests::random_matrix(12, 1, 1).col(0);
   const DataMisfit misfit = huber_misfit(observed, 0.7, 1.5);
-  const Eigen::VectorXd at = tests::random_matrix(12, 1, 2).col(0), along = tests::random_matrix(12, 1, 3).col(0);
+  const Eigen::VectorXd at = tests::random_matrix(12, 1, 2).col(0),
+                        along = tests::random_matrix(12, 1, 3).col(0);
   const auto half_sum = [&](double t) { return 6.0 * std::pow(misfit.rms(at + t * along), 2); };
-  const Eigen::VectorXd pull = misfit.root_weights(at).cwiseAbs2().cwiseProduct(misfit.weights()).cwiseProduct(misfit.residual(at));
+  const Eigen::VectorXd pull =
+      misfit.root_weights(at).cwiseAbs2().cwiseProduct(misfit.weights()).cwiseProduct(misfit.residual(at));
   CHECK((half_sum(1e-5) - half_sum(-1e-5)) / 2e-5 == Approx(-pull.dot(along)).epsilon(1e-7));
 }
 
 TEST_CASE("Huber: data within the threshold give the bits of least squares") {
   const SpoiltProblem problem;
-  const auto plain = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.with(0.0, problem.observed), Eigen::VectorXd::Zero(problem.n));
-  const auto huber = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.with(1e6, problem.observed), Eigen::VectorXd::Zero(problem.n));
+  const auto plain = inversion::GaussNewton(MPI_COMM_SELF)
+                         .minimise(problem.with(0.0, problem.observed), Eigen::VectorXd::Zero(problem.n));
+  const auto huber = inversion::GaussNewton(MPI_COMM_SELF)
+                         .minimise(problem.with(1e6, problem.observed), Eigen::VectorXd::Zero(problem.n));
   CHECK((huber.model - plain.model).norm() < 1e-12 * plain.model.norm());
 }
 
 TEST_CASE("Huber: gross errors no longer bend the model, whatever the optimiser") {
   const SpoiltProblem problem;
   const Eigen::VectorXd start = Eigen::VectorXd::Zero(problem.n);
-  const auto distance = [&](const inversion::InversionSummary& summary) { return (summary.model - problem.truth).norm(); };
+  const auto distance = [&](const inversion::InversionSummary& summary) {
+    return (summary.model - problem.truth).norm();
+  };
   const auto run = [&](inversion::Optimiser&& optimiser, double threshold) {
     return optimiser.minimise(problem.with(threshold, problem.spoilt), start);
   };
-  const double target = 3.3;  // Huber's norm of five residuals of 30 errors alone is √(5·(90 − 2.25)/40) = 3.3
+  const double target =
+      3.3;  // Huber's norm of five residuals of 30 errors alone is √(5·(90 − 2.25)/40) = 3.3
   const inversion::GaussNewtonOptions options{.max_iterations = 20, .target_rms = target};
   const double bent = distance(run(inversion::GaussNewton(MPI_COMM_SELF, options), 0.0));
   const auto robust = run(inversion::GaussNewton(MPI_COMM_SELF, options), 1.5);
   INFO(robust.brief());
   CHECK(distance(robust) < 0.5 * bent);
   for (const auto method : {inversion::DescentMethod::nlcg, inversion::DescentMethod::lbfgs}) {
-    const auto descent = run(inversion::Descent(MPI_COMM_SELF, {.method = method, .target_rms = target}), 1.5);
+    const auto descent =
+        run(inversion::Descent(MPI_COMM_SELF, {.method = method, .target_rms = target}), 1.5);
     INFO(descent.brief());
     CHECK(distance(descent) < 0.5 * bent);
   }
-  const auto clean = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.with(0.0, problem.observed), start);
+  const auto clean =
+      inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.with(0.0, problem.observed), start);
   CHECK(distance(clean) < bent);
 }

@@ -46,11 +46,15 @@ TEST_CASE("lambda search: a first trial just below the target is enough") {
 
 TEST_CASE("lambda search: a first trial that is low enough ends it above the target, and only the first") {
   const auto falling = [](double lambda) { return 2.0 + 0.5 * std::log10(lambda); };
-  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 3.0}).trials.size() == 1);
-  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 2.4}).trials.size() > 2);
+  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 3.0})
+            .trials.size() == 1);
+  CHECK(search_lambda(falling, 10.0, {.target_rms = 1.0, .current_rms = 9.0, .sufficient_rms = 2.4})
+            .trials.size() > 2);
 }
 
-TEST_CASE("lambda search: at the target it ends as soon as a larger lambda is not worth a run, and takes the largest tried") {
+TEST_CASE(
+    "lambda search: at the target it ends as soon as a larger lambda is not worth a run, and takes the "
+    "largest tried") {
   const auto flat = [](double) { return 0.9; };  // whatever λ: the search would only run out
   LambdaSearchOptions options{.target_rms = 1.0, .current_rms = 1.02};
   CHECK(search_lambda(flat, 1.0, options).trials.size() == 10);
@@ -77,10 +81,13 @@ TEST_CASE("lambda search: where any model at the target will do it is content wi
 }
 
 TEST_CASE("lambda search: rejected trials send it to larger lambda") {
-  const auto cliff = [](double lambda) { return lambda < 50.0 ? infinity : 1.5 + 0.1 * std::log10(lambda / 50.0); };
+  const auto cliff = [](double lambda) {
+    return lambda < 50.0 ? infinity : 1.5 + 0.1 * std::log10(lambda / 50.0);
+  };
   const auto result = search_lambda(cliff, 1.0, {.current_rms = 4.0});
   CHECK(result.trials[result.best].rms < 1.7);
-  const auto hopeless = search_lambda([](double) { return std::nan(""); }, 1.0, {.current_rms = 4.0, .max_trials = 6});
+  const auto hopeless =
+      search_lambda([](double) { return std::nan(""); }, 1.0, {.current_rms = 4.0, .max_trials = 6});
   CHECK(hopeless.trials.size() == 6);
   CHECK_FALSE(std::isfinite(hopeless.trials[hopeless.best].rms));
 }

@@ -14,7 +14,8 @@ using inversion::StopReason;
 
 namespace {
 
-/// 30 frequencies of log10 ρₐ and phase over three layers, with noise, and a column of 40 cells to explain them.
+/// 30 frequencies of log10 ρₐ and phase over three layers, with noise, and a column of 40 cells to explain
+/// them.
 struct Sounding {
   static constexpr Eigen::Index n_cells = 40;
   std::vector<double> edges = mesh::geometric_edges_m(20.0, 1.2, n_cells - 1);
@@ -33,8 +34,11 @@ struct Sounding {
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) thickness.push_back(edges[i + 1] - edges[i]);
     return std::make_shared<mt::Simulation1D>(thickness, frequencies, quantities);
   }();
-  Eigen::VectorXd sigma = (Eigen::VectorXd(60) << Eigen::VectorXd::Constant(30, 0.02), Eigen::VectorXd::Constant(30, 0.02)).finished();
-  Eigen::VectorXd observed = forward->value(truth) + (sigma.array() * tests::random_matrix(60, 1, 11).col(0).array()).matrix();
+  Eigen::VectorXd sigma =
+      (Eigen::VectorXd(60) << Eigen::VectorXd::Constant(30, 0.02), Eigen::VectorXd::Constant(30, 0.02))
+          .finished();
+  Eigen::VectorXd observed =
+      forward->value(truth) + (sigma.array() * tests::random_matrix(60, 1, 11).col(0).array()).matrix();
 
   [[nodiscard]] inversion::DataMisfit misfit() const {
     std::vector<std::uint8_t> is_phase(60, 0);
@@ -57,7 +61,8 @@ TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoothe
   const Sounding sounding;
   const auto regularization = sounding.regularization();
   const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 20, .lambda_tolerance = 0.02})
-                           .minimise({sounding.forward, sounding.misfit(), regularization}, Eigen::VectorXd::Constant(40, 2.0));
+                           .minimise({sounding.forward, sounding.misfit(), regularization},
+                                     Eigen::VectorXd::Constant(40, 2.0));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -65,7 +70,8 @@ TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoothe
   CHECK(summary.roughness < regularization->cost(sounding.truth));
   CHECK(summary.history.size() <= 15);
   // The conductor is found where it is.
-  CHECK(summary.model[mesh::TensorGrid2D({0.0, 1.0}, sounding.edges).row_of(1000.0)] == Approx(1.0).margin(0.3));
+  CHECK(summary.model[mesh::TensorGrid2D({0.0, 1.0}, sounding.edges).row_of(1000.0)] ==
+        Approx(1.0).margin(0.3));
   CHECK(summary.model[0] == Approx(2.0).margin(0.2));
 }
 
@@ -73,17 +79,21 @@ TEST_CASE("layered earth: no start model and no small change gives a smoother mo
   const Sounding sounding;
   const auto regularization = sounding.regularization();
   const inversion::Objective objective{sounding.forward, sounding.misfit(), regularization};
-  const inversion::GaussNewtonOptions options{.max_iterations = 30, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
-  const auto best = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, 2.0));
+  const inversion::GaussNewtonOptions options{
+      .max_iterations = 30, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
+  const auto best =
+      GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, 2.0));
   for (const double start : {0.5, 3.5}) {
-    const auto other = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, start));
+    const auto other =
+        GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, start));
     INFO(other.brief());
     CHECK(other.roughness > 0.9 * best.roughness);
     CHECK(other.roughness < 1.1 * best.roughness);
   }
   for (std::uint64_t seed = 20; seed < 40; ++seed) {
-    const Eigen::VectorXd changed = best.model + 0.02 * regularization->apply_root(tests::random_matrix(40, 1, seed)).col(0) *
-                                                     std::sqrt(best.roughness) / std::sqrt(40.0);
+    const Eigen::VectorXd changed =
+        best.model + 0.02 * regularization->apply_root(tests::random_matrix(40, 1, seed)).col(0) *
+                         std::sqrt(best.roughness) / std::sqrt(40.0);
     const bool at_target = objective.misfit.rms(sounding.forward->value(changed)) <= best.rms;
     CHECK_FALSE((at_target && regularization->cost(changed) < 0.98 * best.roughness));
   }
@@ -93,8 +103,9 @@ TEST_CASE("layered earth: with bounds by transform the model stays inside them a
   const Sounding sounding;
   const auto bounded = core::compose(sounding.forward, inversion::bounds_map(40, 0.7, 3.3));
   const Eigen::VectorXd reference = inversion::unbounded(Eigen::VectorXd::Constant(40, 2.0), 0.7, 3.3);
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 20})
-                           .minimise({bounded, sounding.misfit(), sounding.regularization(reference[0])}, reference);
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.max_iterations = 20})
+          .minimise({bounded, sounding.misfit(), sounding.regularization(reference[0])}, reference);
   INFO(summary.brief());
   CHECK(summary.rms <= 1.0);
   const Eigen::VectorXd m = inversion::bounds_map(40, 0.7, 3.3)->value(summary.model);

@@ -19,8 +19,8 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("misfit: residuals are divided by sigma and rms counts kept data only") {
-  const DataMisfit misfit(Eigen::Vector4d(1.0, 2.0, not_a_number, 5.0), Eigen::Vector4d(0.5, 1.0, not_a_number, 1.0), {1, 1, 0, 0},
-                          {0, 0, 0, 0});
+  const DataMisfit misfit(Eigen::Vector4d(1.0, 2.0, not_a_number, 5.0),
+                          Eigen::Vector4d(0.5, 1.0, not_a_number, 1.0), {1, 1, 0, 0}, {0, 0, 0, 0});
   const Eigen::Vector4d predicted(0.0, 1.0, 7.0, not_a_number);
   CHECK(misfit.n_kept() == 2);
   CHECK(misfit.residual(predicted).isApprox(Eigen::Vector4d(2.0, 1.0, 0.0, 0.0)));
@@ -30,7 +30,8 @@ TEST_CASE("misfit: residuals are divided by sigma and rms counts kept data only"
 
 TEST_CASE("misfit: phase residuals are wrapped to above -pi and up to pi, others are not") {
   constexpr double pi = std::numbers::pi;
-  const DataMisfit misfit(Eigen::Vector4d(3.0, -3.0, pi, 3.0), Eigen::Vector4d::Ones(), {1, 1, 1, 1}, {1, 1, 1, 0});
+  const DataMisfit misfit(Eigen::Vector4d(3.0, -3.0, pi, 3.0), Eigen::Vector4d::Ones(), {1, 1, 1, 1},
+                          {1, 1, 1, 0});
   const Eigen::VectorXd residual = misfit.residual(Eigen::Vector4d(-3.0, 3.0, 0.0, -3.0));
   CHECK(residual[0] == Approx(6.0 - 2.0 * pi));
   CHECK(residual[1] == Approx(2.0 * pi - 6.0));
@@ -47,9 +48,12 @@ TEST_CASE("misfit: a kept datum that is not finite makes rms not finite") {
 TEST_CASE("misfit: unusable data are refused") {
   CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, not_a_number), Eigen::Vector2d::Ones(), {1, 1}, {0, 0}),
                     Contains("datum 1 is kept") && Contains("mask it"));
-  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(1.0, 0.0), {1, 1}, {0, 0}), Contains("sigma 0"));
-  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {0, 0}, {0, 0}), Contains("none of 2"));
-  CHECK_THROWS_AS(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::VectorXd::Ones(3), {1, 1}, {0, 0}), core::ShapeError);
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(1.0, 0.0), {1, 1}, {0, 0}),
+                    Contains("sigma 0"));
+  CHECK_THROWS_WITH(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {0, 0}, {0, 0}),
+                    Contains("none of 2"));
+  CHECK_THROWS_AS(DataMisfit(Eigen::Vector2d(1.0, 2.0), Eigen::VectorXd::Ones(3), {1, 1}, {0, 0}),
+                  core::ShapeError);
   const DataMisfit misfit(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d::Ones(), {1, 1}, {0, 0});
   CHECK_THROWS_WITH(misfit.residual(Eigen::Vector3d::Zero()), Contains("expected 2 predicted data, got 3"));
 }
@@ -57,9 +61,11 @@ TEST_CASE("misfit: unusable data are refused") {
 TEST_CASE("misfit: with larger errors the norm falls by their square, Huber's too") {
   const VectorXd observed{{1.0, 2.0, 9.0}}, predicted{{1.1, 1.7, 2.0}};
   for (const double threshold : {0.0, 1.5}) {
-    const DataMisfit stated(observed, VectorXd::Constant(3, 0.2), {1, 1, 1}, {0, 0, 0}, threshold), larger = stated.with_errors_times(3.0);
+    const DataMisfit stated(observed, VectorXd::Constant(3, 0.2), {1, 1, 1}, {0, 0, 0}, threshold),
+        larger = stated.with_errors_times(3.0);
     CHECK(larger.rms(predicted) == Approx(stated.rms(predicted) / 3.0));
     CHECK(larger.root_weights(predicted).isApprox(stated.root_weights(predicted)));
   }
-  CHECK_THROWS_AS(DataMisfit(observed, VectorXd::Ones(3), {1, 1, 1}, {0, 0, 0}).with_errors_times(0.0), core::InvalidArgument);
+  CHECK_THROWS_AS(DataMisfit(observed, VectorXd::Ones(3), {1, 1, 1}, {0, 0, 0}).with_errors_times(0.0),
+                  core::InvalidArgument);
 }

@@ -25,7 +25,8 @@ TEST_CASE("bounds: any unknown gives a resistivity inside the bounds, and large 
 
 TEST_CASE("bounds: unbounded is the inverse and moves values at or outside a bound inside") {
   const auto map = inversion::bounds_map(4, 0.0, 4.0);
-  const Eigen::Vector4d back = map->value(inversion::unbounded(Eigen::Vector4d(1.0, 3.5, -2.0, 4.0), 0.0, 4.0));
+  const Eigen::Vector4d back =
+      map->value(inversion::unbounded(Eigen::Vector4d(1.0, 3.5, -2.0, 4.0), 0.0, 4.0));
   CHECK(back.isApprox(Eigen::Vector4d(1.0, 3.5, 0.004, 3.996), 1e-12));
 }
 

@@ -28,7 +28,8 @@ struct LinearProblem {
     resolution = covariance * a.transpose() * a / (sigma * sigma);
   }
   MatrixXd a;
-  Objective objective{core::affine(a, VectorXd::Zero(a.rows())), tests::plain_misfit(tests::random_matrix(a.rows(), 1, 2).col(0), sigma),
+  Objective objective{core::affine(a, VectorXd::Zero(a.rows())),
+                      tests::plain_misfit(tests::random_matrix(a.rows(), 1, 2).col(0), sigma),
                       tests::line_roughness(a.cols(), 0.5)};
   VectorXd at = VectorXd::LinSpaced(a.cols(), 0.0, 1.0);
   MatrixXd prior, covariance, resolution;
@@ -38,7 +39,8 @@ double gap(const MatrixXd& a, const MatrixXd& b) { return (a - b).norm() / b.nor
 
 }  // namespace
 
-TEST_CASE("posterior: in either space, with more data than unknowns and with fewer, it is the dense formula") {
+TEST_CASE(
+    "posterior: in either space, with more data than unknowns and with fewer, it is the dense formula") {
   for (const auto& [n_data, n] : {std::pair<Index, Index>{60, 20}, {12, 40}}) {
     const LinearProblem problem(n_data, n);
     const MatrixXd push = tests::random_matrix(7, n, 3);
@@ -48,11 +50,15 @@ TEST_CASE("posterior: in either space, with more data than unknowns and with few
       CHECK(gap(posterior.spread().prior, problem.prior.inverse().diagonal().cwiseSqrt()) < 1e-10);
       CHECK(gap(posterior.resolution(), problem.resolution.diagonal()) < 1e-10);
       CHECK(posterior.degrees_of_freedom() == Approx(problem.resolution.trace()).epsilon(1e-10));
-      CHECK(gap(posterior.covariance_columns({3, 0}), problem.covariance(Eigen::all, std::vector<Index>{3, 0})) < 1e-10);
+      CHECK(gap(posterior.covariance_columns({3, 0}),
+                problem.covariance(Eigen::all, std::vector<Index>{3, 0})) < 1e-10);
       CHECK(gap(posterior.resolution_columns({5}), problem.resolution.col(5)) < 1e-10);
-      const Spread pushed = posterior.spread_of(*core::affine(push, VectorXd::Zero(7))->linearize(problem.at));
-      CHECK(gap(pushed.posterior, (push * problem.covariance * push.transpose()).diagonal().cwiseSqrt()) < 1e-10);
-      CHECK(gap(pushed.prior, (push * problem.prior.inverse() * push.transpose()).diagonal().cwiseSqrt()) < 1e-10);
+      const Spread pushed =
+          posterior.spread_of(*core::affine(push, VectorXd::Zero(7))->linearize(problem.at));
+      CHECK(gap(pushed.posterior, (push * problem.covariance * push.transpose()).diagonal().cwiseSqrt()) <
+            1e-10);
+      CHECK(gap(pushed.prior, (push * problem.prior.inverse() * push.transpose()).diagonal().cwiseSqrt()) <
+            1e-10);
     }
   }
 }
@@ -71,14 +77,18 @@ TEST_CASE("posterior: its draws have its mean and covariance, and are the same i
   CHECK(gap(in_data.samples(7, 3, 4), in_model.samples(7, 0, 7).rightCols(4)) < 1e-10);
 }
 
-TEST_CASE("posterior: of codes, pushed through their decoder, it is that of cells with the same normal prior") {
+TEST_CASE(
+    "posterior: of codes, pushed through their decoder, it is that of cells with the same normal prior") {
   constexpr Index n = 5;
-  const MatrixXd root = 0.3 * tests::random_matrix(n, n, 4) + MatrixXd::Identity(n, n), prior = root * root.transpose();
+  const MatrixXd root = 0.3 * tests::random_matrix(n, n, 4) + MatrixXd::Identity(n, n),
+                 prior = root * root.transpose();
   const VectorXd mean = VectorXd::LinSpaced(n, 1.0, 3.0);
-  const auto map = std::make_shared<const SubdomainMap>(n, std::vector<Region>{{"all", gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
+  const auto map = std::make_shared<const SubdomainMap>(
+      n, std::vector<Region>{{"all", gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0}, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0});
   const double rule = CodedRoughness(map, roughness_operator(grid, {}), mean).code_weights().at(0);
-  const CodedRoughness coded(map, roughness_operator(grid, {}), mean, {.code_weight = 1.0 / rule});  // the prior itself
+  const CodedRoughness coded(map, roughness_operator(grid, {}), mean,
+                             {.code_weight = 1.0 / rule});  // the prior itself
   const auto forward = core::affine(tests::random_matrix(3, n, 1), VectorXd::Zero(3));
   const DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(3), 0.4);
   const VectorXd code = VectorXd::LinSpaced(n, -1.0, 1.0);
@@ -93,7 +103,9 @@ TEST_CASE("posterior: of codes, pushed through their decoder, it is that of cell
   CHECK(gap(left, cells.posterior.cwiseAbs2().cwiseQuotient(cells.prior.cwiseAbs2())) < 1e-12);
 }
 
-TEST_CASE("depth of investigation: cells whose deviation hardly fell are not seen, wide priors count as one decade") {
+TEST_CASE(
+    "depth of investigation: cells whose deviation hardly fell are not seen, wide priors count as one "
+    "decade") {
   const Spread spread{VectorXd{{0.5, 0.5, 20.0, 20.0}}, VectorXd{{0.39, 0.41, 0.7, 0.9}}};
   CHECK(investigated(spread) == std::vector<std::uint8_t>{1, 0, 1, 0});
   CHECK(investigated(spread, {.share = 0.9, .largest_prior = 2.0}) == std::vector<std::uint8_t>{1, 1, 1, 1});
@@ -102,10 +114,12 @@ TEST_CASE("depth of investigation: cells whose deviation hardly fell are not see
 
 TEST_CASE("posterior: what cannot be is refused") {
   const LinearProblem problem(9, 6);
-  CHECK_THROWS_WITH(Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0), Contains("expected lambda > 0, got 0"));
+  CHECK_THROWS_WITH(Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0),
+                    Contains("expected lambda > 0, got 0"));
   CHECK_THROWS_AS(Posterior(MPI_COMM_SELF, problem.objective, VectorXd::Zero(5), 1.0), core::ShapeError);
   const Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda);
   CHECK_THROWS_WITH(posterior.covariance_columns({6}), Contains("unknown from 0 to 5, got 6"));
-  CHECK_THROWS_AS(posterior.spread_of(*core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))),
+  CHECK_THROWS_AS(posterior.spread_of(
+                      *core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))),
                   core::ShapeError);
 }

@@ -2,8 +2,8 @@
 // When forward maps follow the model, and when they no longer do.
 #include "engine/core/error.hpp"
 #include "inversion/redesign.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
@@ -29,7 +29,9 @@ bool redesigns(const inversion::Redesign& redesign, const std::vector<double>& r
 }
 
 inversion::Design identity_for_all() {
-  return [](const Eigen::VectorXd& model) { return core::affine(Eigen::MatrixXd::Identity(model.size(), model.size()), model); };
+  return [](const Eigen::VectorXd& model) {
+    return core::affine(Eigen::MatrixXd::Identity(model.size(), model.size()), model);
+  };
 }
 
 /// A map that is a little off, each model in its own way, as a mesh made for it; the models it was made for.
@@ -38,8 +40,10 @@ struct Designs {
   std::vector<Eigen::VectorXd> models{};
   [[nodiscard]] core::MapPtr operator()(const Eigen::VectorXd& model) {
     models.push_back(model);
-    const Eigen::VectorXd error = Eigen::VectorXd::Constant(problem.n_data, 0.02 * model.sum() / static_cast<double>(problem.n));
-    return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), error), problem.map);
+    const Eigen::VectorXd error =
+        Eigen::VectorXd::Constant(problem.n_data, 0.02 * model.sum() / static_cast<double>(problem.n));
+    return core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data), error),
+                         problem.map);
   }
 };
 
@@ -60,7 +64,8 @@ TEST_CASE("redesign: the first model near the target gets the last map, whatever
   CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 1.2}));
   CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 3.0}));
   CHECK_FALSE(redesigns(redesign, {1.4, 1.3}));
-  CHECK_THAT(tests::message_of<core::InvalidArgument>([] { static_cast<void>(inversion::redesign_until_near(0.0, identity_for_all())); }),
+  CHECK_THAT(tests::message_of<core::InvalidArgument>(
+                 [] { static_cast<void>(inversion::redesign_until_near(0.0, identity_for_all())); }),
              Catch::Contains("expected a positive rms, got 0"));
 }
 
@@ -74,7 +79,8 @@ TEST_CASE("redesign: a run that was stopped before or behind the last redesign g
   whole.add(witness);
   whole.set_redesign(inversion::redesign_until_near(near_rms, std::ref(designs)));
   const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
-  const auto first_near = std::ranges::find_if(expected.history, [&](const IterationRecord& row) { return row.rms <= near_rms; });
+  const auto first_near =
+      std::ranges::find_if(expected.history, [&](const IterationRecord& row) { return row.rms <= near_rms; });
   const auto n_before = static_cast<std::size_t>(first_near - expected.history.begin());
   INFO(expected.brief());
   REQUIRE(n_before >= 2);                           // it was redesigned on the way,

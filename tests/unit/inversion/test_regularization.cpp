@@ -30,8 +30,8 @@ Eigen::VectorXd wave(const TensorGrid2D& grid) {
   Eigen::VectorXd m(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
-      m[grid.index(iz, iy)] =
-          std::cos(std::numbers::pi * grid.y_centre_m(iy) / width) * std::cos(std::numbers::pi * grid.z_centre_m(iz) / depth);
+      m[grid.index(iz, iy)] = std::cos(std::numbers::pi * grid.y_centre_m(iy) / width) *
+                              std::cos(std::numbers::pi * grid.z_centre_m(iz) / depth);
   }
   return m;
 }
@@ -41,16 +41,21 @@ double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, RoughnessOptions
 }
 
 /// The grid of a regional section: cells of kilometres over 2 m … 10 km.
-TensorGrid2D regional_grid(int n_columns) { return {uniform_edges(790e3, n_columns), geometric_edges_m(2.0, 1.146, 64)}; }
+TensorGrid2D regional_grid(int n_columns) {
+  return {uniform_edges(790e3, n_columns), geometric_edges_m(2.0, 1.146, 64)};
+}
 
 }  // namespace
 
 TEST_CASE("roughness, first order: it is the integral of the squared gradient on any grid") {
-  const double ky = std::numbers::pi / width, kz = std::numbers::pi / depth, quarter_area = 0.25 * width * depth;
+  const double ky = std::numbers::pi / width, kz = std::numbers::pi / depth,
+               quarter_area = 0.25 * width * depth;
   for (const auto& [n_y, n_z] : {std::pair{40, 20}, std::pair{80, 60}, std::pair{25, 50}}) {
     const TensorGrid2D grid(uniform_edges(width, n_y), uniform_edges(depth, n_z));
-    CHECK(cost(grid, wave(grid), {.smallness_length_m = 1e12}) == Approx(quarter_area * (ky * ky + kz * kz)).epsilon(0.01));
-    CHECK(cost(grid, wave(grid), {.horizontal_weight = 9.0, .vertical_weight = 0.5, .smallness_length_m = 1e12}) ==
+    CHECK(cost(grid, wave(grid), {.smallness_length_m = 1e12}) ==
+          Approx(quarter_area * (ky * ky + kz * kz)).epsilon(0.01));
+    CHECK(cost(grid, wave(grid),
+               {.horizontal_weight = 9.0, .vertical_weight = 0.5, .smallness_length_m = 1e12}) ==
           Approx(quarter_area * (9.0 * ky * ky + 0.5 * kz * kz)).epsilon(0.01));
   }
 }
@@ -78,12 +83,16 @@ TEST_CASE("roughness: a constant model costs its smallness alone, in both orders
   const double area = 790e3 * grid.z_edges_m().back();
   for (const int order : {1, 2}) {
     for (const double exponent : {0.0, 1.5}) {
-      const RoughnessOptions options{
-          .order = order, .horizontal_weight = 4.0, .depth_weight_exponent = exponent, .smallness_length_m = 5e6};
-      CHECK(cost(grid, Eigen::VectorXd::Constant(grid.n_cells(), 3.0), options) == Approx(9.0 * area / 25e12).epsilon(1e-6));
+      const RoughnessOptions options{.order = order,
+                                     .horizontal_weight = 4.0,
+                                     .depth_weight_exponent = exponent,
+                                     .smallness_length_m = 5e6};
+      CHECK(cost(grid, Eigen::VectorXd::Constant(grid.n_cells(), 3.0), options) ==
+            Approx(9.0 * area / 25e12).epsilon(1e-6));
     }
   }
-  CHECK(cost(grid, Eigen::VectorXd::Ones(grid.n_cells()), {}) == Approx(area / std::pow(7900e3, 2)).epsilon(1e-9));
+  CHECK(cost(grid, Eigen::VectorXd::Ones(grid.n_cells()), {}) ==
+        Approx(area / std::pow(7900e3, 2)).epsilon(1e-9));
 }
 
 TEST_CASE("roughness: depth weights make shallow structure cheap and leave the bottom alone") {
@@ -98,7 +107,8 @@ TEST_CASE("roughness: depth weights make shallow structure cheap and leave the b
 TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in both orders") {
   const TensorGrid2D grid(uniform_edges(width, 40), uniform_edges(depth, 50));
   for (const int order : {1, 2}) {
-    const RoughnessOptions both{.order = order, .depth_weight_exponent = 1.0, .depth_weight_z0_m = 500.0, .smallness_length_m = 1e12};
+    const RoughnessOptions both{
+        .order = order, .depth_weight_exponent = 1.0, .depth_weight_z0_m = 500.0, .smallness_length_m = 1e12};
     RoughnessOptions apart = both;
     apart.horizontal_depth_exponent = -1.0;
     Eigen::VectorXd along_y(grid.n_cells()), along_z(grid.n_cells());
@@ -112,8 +122,9 @@ TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in
     }
     CHECK(cost(grid, along_z, apart) == Approx(cost(grid, along_z, both)).epsilon(1e-9));
     const double k = std::numbers::pi / width;
-    CHECK(cost(grid, along_y, apart) ==
-          Approx(0.5 * width * expected * (order == 1 ? k * k : k * k * k * k * depth * depth)).epsilon(0.01));
+    CHECK(
+        cost(grid, along_y, apart) ==
+        Approx(0.5 * width * expected * (order == 1 ? k * k : k * k * k * k * depth * depth)).epsilon(0.01));
   }
 }
 
@@ -130,13 +141,15 @@ TEST_CASE("regularization: S Sᵀ is the inverse of RᵀR on cells from 2 m to 1
   const TensorGrid2D grid = regional_grid(40);
   for (const int order : {1, 2}) {
     for (const double exponent : {0.0, 1.0}) {
-      const Regularization regularization(roughness_operator(grid, {.order = order, .depth_weight_exponent = exponent}),
-                                          Eigen::VectorXd::Constant(grid.n_cells(), 2.0));
+      const Regularization regularization(
+          roughness_operator(grid, {.order = order, .depth_weight_exponent = exponent}),
+          Eigen::VectorXd::Constant(grid.n_cells(), 2.0));
       const auto& r = regularization.roughness();
       const Eigen::MatrixXd b = tests::random_matrix(grid.n_cells(), 3, 6);
       const Eigen::MatrixXd image = r * regularization.apply_root(b);
       CHECK((regularization.apply_root_transposed(r.transpose() * image) - b).norm() < 1e-6 * b.norm());
-      for (Eigen::Index i = 0; i < 3; ++i) CHECK(image.col(i).norm() == Approx(b.col(i).norm()).epsilon(1e-7));
+      for (Eigen::Index i = 0; i < 3; ++i)
+        CHECK(image.col(i).norm() == Approx(b.col(i).norm()).epsilon(1e-7));
       const Eigen::VectorXd x = wave(grid);
       if (order == 2) {  // RᵀR itself has no digits left here; R has
         CHECK((regularization.apply_root(r * x).col(0) - x).norm() < 1e-6 * x.norm());
@@ -151,10 +164,13 @@ TEST_CASE("regularization: S Sᵀ is the inverse of RᵀR on cells from 2 m to 1
 TEST_CASE("regularization: the root and its transpose are adjoint, column by column") {
   const TensorGrid2D grid = regional_grid(10);
   for (const int order : {1, 2}) {
-    const Regularization regularization(roughness_operator(grid, {.order = order}), Eigen::VectorXd::Zero(grid.n_cells()));
-    const Eigen::MatrixXd a = tests::random_matrix(grid.n_cells(), 19, 7), b = tests::random_matrix(grid.n_cells(), 19, 8);
+    const Regularization regularization(roughness_operator(grid, {.order = order}),
+                                        Eigen::VectorXd::Zero(grid.n_cells()));
+    const Eigen::MatrixXd a = tests::random_matrix(grid.n_cells(), 19, 7),
+                          b = tests::random_matrix(grid.n_cells(), 19, 8);
     const Eigen::MatrixXd sa = regularization.apply_root(a), stb = regularization.apply_root_transposed(b);
-    for (Eigen::Index i = 0; i < 19; ++i) CHECK(b.col(i).dot(sa.col(i)) == Approx(stb.col(i).dot(a.col(i))).epsilon(1e-8));
+    for (Eigen::Index i = 0; i < 19; ++i)
+      CHECK(b.col(i).dot(sa.col(i)) == Approx(stb.col(i).dot(a.col(i))).epsilon(1e-8));
     CHECK((regularization.apply_root(a.col(17)) - sa.col(17)).norm() <= 1e-12 * sa.col(17).norm());
     CHECK(regularization.flops_per_column() > static_cast<double>(grid.n_cells()));
   }

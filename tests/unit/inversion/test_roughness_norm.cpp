@@ -32,7 +32,8 @@ double norm_of(RoughnessNorm norm, double v, double eps) {
 /// A block one decade above its surroundings, seen through 90 blurred and noisy averages.
 struct BlockProblem {
   TensorGrid2D grid{uniform_edges(14e3, 14), uniform_edges(10e3, 10)};
-  Eigen::VectorXd truth = cells([](double y, double z) { return y > 4e3 && y < 9e3 && z > 3e3 && z < 7e3 ? 3.0 : 2.0; });
+  Eigen::VectorXd truth =
+      cells([](double y, double z) { return y > 4e3 && y < 9e3 && z > 3e3 && z < 7e3 ? 3.0 : 2.0; });
   core::MapPtr forward = blur();
   double sigma = 0.02;
   Eigen::VectorXd observed = forward->value(truth) + sigma * tests::random_matrix(90, 1, 5).col(0);
@@ -42,7 +43,8 @@ struct BlockProblem {
   [[nodiscard]] Eigen::VectorXd cells(F&& f) const {
     Eigen::VectorXd m(grid.n_cells());
     for (int iz = 0; iz < grid.n_z(); ++iz) {
-      for (int iy = 0; iy < grid.n_y(); ++iy) m[grid.index(iz, iy)] = f(grid.y_centre_m(iy), grid.z_centre_m(iz));
+      for (int iy = 0; iy < grid.n_y(); ++iy)
+        m[grid.index(iz, iy)] = f(grid.y_centre_m(iy), grid.z_centre_m(iz));
     }
     return m;
   }
@@ -52,7 +54,9 @@ struct BlockProblem {
     for (Eigen::Index i = 0; i < a.rows(); ++i) {
       const auto k = static_cast<std::uint64_t>(2 * i);
       const double y0 = 14e3 * random.uniform(k), z0 = 10e3 * random.uniform(k + 1);
-      a.row(i) = cells([&](double y, double z) { return std::exp(-(std::pow(y - y0, 2) + std::pow(z - z0, 2)) / (2 * 1.2e3 * 1.2e3)); });
+      a.row(i) = cells([&](double y, double z) {
+        return std::exp(-(std::pow(y - y0, 2) + std::pow(z - z0, 2)) / (2 * 1.2e3 * 1.2e3));
+      });
       a.row(i) /= a.row(i).sum();
     }
     return core::affine(a, Eigen::VectorXd::Zero(90));
@@ -61,15 +65,21 @@ struct BlockProblem {
     const Eigen::VectorXd reference = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const auto roughness = inversion::roughness_operator(grid, options);
     const auto gradient = inversion::scaled_gradient(grid, options);
-    GaussNewton optimiser(MPI_COMM_SELF, {.max_iterations = 40, .lambda_tolerance = 0.01, .min_roughness_drop = 1e-3});
+    GaussNewton optimiser(MPI_COMM_SELF,
+                          {.max_iterations = 40, .lambda_tolerance = 0.01, .min_roughness_drop = 1e-3});
     optimiser.set_reweigh([&](const core::ConstVectorRef& m) {
-      return std::make_shared<const Regularization>(inversion::reweighted(roughness, gradient * (m - reference), norm), reference);
+      return std::make_shared<const Regularization>(
+          inversion::reweighted(roughness, gradient * (m - reference), norm), reference);
     });
-    return optimiser.minimise({forward, tests::plain_misfit(observed, sigma), std::make_shared<Regularization>(roughness, reference)},
+    return optimiser.minimise({forward, tests::plain_misfit(observed, sigma),
+                               std::make_shared<Regularization>(roughness, reference)},
                               reference);
   }
-  /// Cells whose value is neither that of the block nor that of its surroundings within a fifth of the contrast.
-  [[nodiscard]] static long n_between(const Eigen::VectorXd& model) { return ((model.array() - 2.5).abs() < 0.3).count(); }
+  /// Cells whose value is neither that of the block nor that of its surroundings within a fifth of the
+  /// contrast.
+  [[nodiscard]] static long n_between(const Eigen::VectorXd& model) {
+    return ((model.array() - 2.5).abs() < 0.3).count();
+  }
 };
 
 }  // namespace
@@ -79,15 +89,20 @@ TEST_CASE("roughness norms: the weighted square touches the norm and lies above 
   one.insert(0, 0) = 1.0;
   for (const auto norm : {RoughnessNorm::l2, RoughnessNorm::l1, RoughnessNorm::minimum_gradient_support}) {
     for (const double v : {0.0, 0.05, -0.4, 2.0}) {
-      const double root = inversion::reweighted(one, Eigen::VectorXd::Constant(1, v), {norm, 0.1}).coeff(0, 0);
-      const double above_v = norm_of(norm, v, 0.1) - root * root * v * v;  // the square is ω u² + this constant
+      const double root =
+          inversion::reweighted(one, Eigen::VectorXd::Constant(1, v), {norm, 0.1}).coeff(0, 0);
+      const double above_v =
+          norm_of(norm, v, 0.1) - root * root * v * v;  // the square is ω u² + this constant
       CHECK(above_v >= -1e-15);
-      for (const double u : {-1.0, -0.05, 0.0, 0.02, 0.3, 5.0}) CHECK(root * root * u * u + above_v >= norm_of(norm, u, 0.1) - 1e-12);
+      for (const double u : {-1.0, -0.05, 0.0, 0.02, 0.3, 5.0})
+        CHECK(root * root * u * u + above_v >= norm_of(norm, u, 0.1) - 1e-12);
     }
   }
 }
 
-TEST_CASE("roughness norms: gradients are decades over a distance of depth + z0 and do not depend on the cells", "[inversion]") {
+TEST_CASE(
+    "roughness norms: gradients are decades over a distance of depth + z0 and do not depend on the cells",
+    "[inversion]") {
   for (const int n : {5, 40}) {
     const TensorGrid2D grid(uniform_edges(9e3, n), uniform_edges(6e3, n));
     Eigen::VectorXd ramp(grid.n_cells());
@@ -102,7 +117,10 @@ TEST_CASE("roughness norms: gradients are decades over a distance of depth + z0 
   }
 }
 
-TEST_CASE("roughness norms: a block comes back sharper with l1 and minimum gradient support than with l2, at the same rms", "[inversion]") {
+TEST_CASE(
+    "roughness norms: a block comes back sharper with l1 and minimum gradient support than with l2, at the "
+    "same rms",
+    "[inversion]") {
   const BlockProblem problem;
   const auto l2 = problem.invert({RoughnessNorm::l2});
   const auto l1 = problem.invert({RoughnessNorm::l1, 0.1});
@@ -111,9 +129,12 @@ TEST_CASE("roughness norms: a block comes back sharper with l1 and minimum gradi
     INFO(summary->brief());
     CHECK(summary->rms == Approx(1.0).margin(0.02));
   }
-  const auto error = [&](const auto& summary) { return (summary.model - problem.truth).norm() / std::sqrt(140.0); };
-  INFO("cells between: l2 " << problem.n_between(l2.model) << ", l1 " << problem.n_between(l1.model) << ", mgs "
-                            << problem.n_between(mgs.model) << "; errors " << error(l2) << " " << error(l1) << " " << error(mgs));
+  const auto error = [&](const auto& summary) {
+    return (summary.model - problem.truth).norm() / std::sqrt(140.0);
+  };
+  INFO("cells between: l2 " << problem.n_between(l2.model) << ", l1 " << problem.n_between(l1.model)
+                            << ", mgs " << problem.n_between(mgs.model) << "; errors " << error(l2) << " "
+                            << error(l1) << " " << error(mgs));
   CHECK(2 * problem.n_between(l1.model) <= problem.n_between(l2.model));
   CHECK(2 * problem.n_between(mgs.model) <= problem.n_between(l2.model));
   CHECK(error(l1) < 0.8 * error(l2));
@@ -135,8 +156,8 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
   GaussNewton optimiser(MPI_COMM_SELF, {.max_iterations = 5});
   optimiser.add(kept);
   optimiser.set_reweigh([&](const core::ConstVectorRef& m) {
-    return std::make_shared<const Regularization>(inversion::reweighted(roughness, gradient * (m - reference), {RoughnessNorm::l1, 0.1}),
-                                                  reference);
+    return std::make_shared<const Regularization>(
+        inversion::reweighted(roughness, gradient * (m - reference), {RoughnessNorm::l1, 0.1}), reference);
   });
   const auto whole = optimiser.minimise(objective, reference);
   REQUIRE(kept->states.size() > 3);
@@ -149,7 +170,10 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
 TEST_CASE("roughness norms: order 2 and an epsilon of zero are refused", "[inversion]") {
   const TensorGrid2D grid(uniform_edges(1.0, 3), uniform_edges(1.0, 3));
   CHECK_THROWS_WITH(inversion::scaled_gradient(grid, {.order = 2}), Contains("order 1, got 2"));
-  CHECK_THROWS_WITH(inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(21), {RoughnessNorm::l1, 0.0}),
+  CHECK_THROWS_WITH(inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(21),
+                                          {RoughnessNorm::l1, 0.0}),
                     Contains("positive epsilon"));
-  CHECK_THROWS_AS(inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(3), {}), core::ShapeError);
+  CHECK_THROWS_AS(
+      inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(3), {}),
+      core::ShapeError);
 }

@@ -44,7 +44,8 @@ TEST_CASE("structural similarity: 1 for equal sections, the same either way roun
 TEST_CASE("structural similarity: of level sections it compares the levels, with C1 = (0.01 · 3)²") {
   const MatrixXd a = MatrixXd::Constant(7, 7, 2.0), b = MatrixXd::Constant(7, 7, 1.0);
   CHECK(structural_similarity(a, b) == Approx((2.0 * 2.0 * 1.0 + 9e-4) / (4.0 + 1.0 + 9e-4)).epsilon(1e-12));
-  CHECK(structural_similarity(a, b, {.range_decades = 6.0}) == Approx((4.0 + 36e-4) / (5.0 + 36e-4)).epsilon(1e-12));
+  CHECK(structural_similarity(a, b, {.range_decades = 6.0}) ==
+        Approx((4.0 + 36e-4) / (5.0 + 36e-4)).epsilon(1e-12));
 }
 
 TEST_CASE("structural similarity: half the contrast at the same mean costs what the formula says") {
@@ -53,10 +54,13 @@ TEST_CASE("structural similarity: half the contrast at the same mean costs what 
   const MatrixXd b = (0.5 * (a.array() - 2.0) + 2.0).matrix();
   const double c2 = std::pow(0.03 * 3.0, 2);  // variances 1 and ¼, covariance ½, equal means
   CHECK(structural_similarity(a, b, {.window_cells = 2}) == Approx((1.0 + c2) / (1.25 + c2)).epsilon(1e-12));
-  CHECK(structural_similarity(a, (4.0 - a.array()).matrix(), {.window_cells = 2}) == Approx((-2.0 + c2) / (2.0 + c2)).epsilon(1e-12));
+  CHECK(structural_similarity(a, (4.0 - a.array()).matrix(), {.window_cells = 2}) ==
+        Approx((-2.0 + c2) / (2.0 + c2)).epsilon(1e-12));
 }
 
-TEST_CASE("structural similarity: the mean over windows, so what differs in one corner counts for the windows that see it") {
+TEST_CASE(
+    "structural similarity: the mean over windows, so what differs in one corner counts for the windows that "
+    "see it") {
   const MatrixXd a = MatrixXd::Constant(8, 7, 2.0);
   MatrixXd b = a;
   b(0, 0) = 3.0;  // in the upper of two windows

@@ -19,7 +19,8 @@ struct Searched {
   std::vector<Candidate> runs{};
   std::variant<Candidate, inversion::Stop> outcome;
   [[nodiscard]] int count(StepKind kind) const {
-    return static_cast<int>(std::ranges::count_if(runs, [&](const Candidate& run) { return run.kind == kind; }));
+    return static_cast<int>(
+        std::ranges::count_if(runs, [&](const Candidate& run) { return run.kind == kind; }));
   }
 };
 
@@ -36,23 +37,30 @@ Searched search(double present_rms, const std::function<double(const Candidate&)
                                            result.runs.push_back(candidate);
                                          },
                                          [](const std::string&) {}};
-  result.outcome = inversion::StepSearch(options, *system, *objective.regularization, {model, present_rms, 1.0, 0.0}, services).run();
+  result.outcome = inversion::StepSearch(options, *system, *objective.regularization,
+                                         {model, present_rms, 1.0, 0.0}, services)
+                       .run();
   return result;
 }
 
 }  // namespace
 
-TEST_CASE("step search: a creeping step to the target that hardly adds roughness is taken without looking for a larger lambda",
-          "[inversion]") {
+TEST_CASE(
+    "step search: a creeping step to the target that hardly adds roughness is taken without looking for a "
+    "larger lambda",
+    "[inversion]") {
   // A redesign put the model just above the target; no jump gets there, any creeping step does.
-  const auto mended = search(1.02, [](const Candidate& run) { return run.kind == StepKind::creep ? 0.95 : 1.01; });
+  const auto mended =
+      search(1.02, [](const Candidate& run) { return run.kind == StepKind::creep ? 0.95 : 1.01; });
   REQUIRE(std::holds_alternative<Candidate>(mended.outcome));
   CHECK(std::get<Candidate>(mended.outcome).kind == StepKind::creep);
-  CHECK(mended.count(StepKind::creep) <= 8);  // ten, all that are allowed, without the rule: the rms never says that λ is large enough
+  CHECK(mended.count(StepKind::creep) <=
+        8);  // ten, all that are allowed, without the rule: the rms never says that λ is large enough
   // The step it takes is one that hardly adds roughness, not the first one at the target.
   const tests::CurvedProblem problem;
   const auto roughness = problem.objective().regularization;
-  CHECK(roughness->cost(std::get<Candidate>(mended.outcome).model) <= 1.02 * roughness->cost(0.9 * problem.truth));
+  CHECK(roughness->cost(std::get<Candidate>(mended.outcome).model) <=
+        1.02 * roughness->cost(0.9 * problem.truth));
 }
 
 TEST_CASE("step search: jumps to the target go on to the largest lambda there", "[inversion]") {

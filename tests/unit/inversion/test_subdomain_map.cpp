@@ -13,7 +13,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Curved, so that least squares needs several steps: cell i = mean + a_i·v + ½ b_i |v|²; its encoder is off by design.
+/// Curved, so that least squares needs several steps: cell i = mean + a_i·v + ½ b_i |v|²; its encoder is off
+/// by design.
 class Curved final : public Decoder {
  public:
   [[nodiscard]] std::string name() const override { return "curved"; }
@@ -29,7 +30,9 @@ class Curved final : public Decoder {
     for (Index s = 0; s < v.cols(); ++s) all.row(1).segment(2 * s, 2) += 0.6 * v.col(s).transpose();
     return all;
   }
-  [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override { return MatrixXd::Constant(2, cells.cols(), 0.2); }
+  [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
+    return MatrixXd::Constant(2, cells.cols(), 0.2);
+  }
 
  private:
   static MatrixXd slopes() { return MatrixXd{{1.0, 0.2}, {0.1, 0.4}, {-0.3, 0.9}}; }
@@ -61,12 +64,14 @@ TEST_CASE("subdomains that overlap are blended by their tapers, which sum to one
   CHECK(map.value(u)[1] == Approx(decoded(1, 0)));
 }
 
-TEST_CASE("products with the transposed derivative are those of the matrix, whatever the order of cells, overlaps and cells outside") {
+TEST_CASE(
+    "products with the transposed derivative are those of the matrix, whatever the order of cells, overlaps "
+    "and cells outside") {
   const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
   const SubdomainMap map(10, {{"a", curved, {{5, 3, 1}, {1, 6, 7}}}, {"b", normal, {{9, 8}}}});
   const VectorXd u = VectorXd::LinSpaced(map.size_in(), -0.7, 0.9);
-  const MatrixXd w =
-      MatrixXd{{0.3, -1.0}, {2.0, 0.1}, {0.5, 0.6}, {-0.2, 0.4}, {1.0, 0.0}, {0.7, 3.0}, {0.2, -0.3}, {-1.5, 0.8}, {0.9, 1.1}, {0.6, -0.4}};
+  const MatrixXd w = MatrixXd{{0.3, -1.0}, {2.0, 0.1},  {0.5, 0.6},  {-0.2, 0.4}, {1.0, 0.0},
+                              {0.7, 3.0},  {0.2, -0.3}, {-1.5, 0.8}, {0.9, 1.1},  {0.6, -0.4}};
   const auto linear = map.linearize(u);
   CHECK((linear->vjp(w) - linear->jacobian().transpose() * w).norm() < 1e-14);
   CHECK((linear->row_product(w.transpose()) - w.transpose() * linear->jacobian()).norm() < 1e-14);
@@ -105,7 +110,8 @@ TEST_CASE("what a region cannot be is refused before anything is computed") {
   CHECK_THAT(text_of(3, {{"east", curved, {{0, 1, 3}}}}), Contains("cell 3 is none of the model's 3"));
   CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 1}}}}), Contains("cell 1 stands in it twice"));
   CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 0.0, 1.0}}}}), Contains("above 0"));
-  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 1.0}}}}), Contains("a taper of 3 cells, got 2"));
+  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 1.0}}}}),
+             Contains("a taper of 3 cells, got 2"));
 }
 
 namespace {
@@ -113,13 +119,16 @@ namespace {
 /// Two columns of three cells beside each other and one outside, roughness by first differences.
 CodedRoughness two_columns(std::shared_ptr<const SubdomainMap>& map, CodedRoughnessOptions options) {
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  map = std::make_shared<const SubdomainMap>(9, std::vector<Region>{{"region", curved, {{0, 3, 6}, {1, 4, 7}}}});
+  map = std::make_shared<const SubdomainMap>(9,
+                                             std::vector<Region>{{"region", curved, {{0, 3, 6}, {1, 4, 7}}}});
   return {map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0), options};
 }
 
 }  // namespace
 
-TEST_CASE("roughness counts outside and, weighted, between subdomains, inside one the codes' prior takes its place") {
+TEST_CASE(
+    "roughness counts outside and, weighted, between subdomains, inside one the codes' prior takes its "
+    "place") {
   std::shared_ptr<const SubdomainMap> map;
   const CodedRoughness roughness = two_columns(map, {.code_weight = 0.5, .between_weight = 0.25});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
@@ -127,14 +136,17 @@ TEST_CASE("roughness counts outside and, weighted, between subdomains, inside on
   const auto at = [&](int z, int y) { return m[3 * z + y]; };
   double expected = roughness.code_weights()[0] * u.head(4).squaredNorm();
   for (int z = 0; z < 3; ++z) {
-    expected += 0.25 * std::pow(at(z, 1) - at(z, 0), 2) + std::pow(at(z, 2) - at(z, 1), 2) + 0.01 * std::pow(at(z, 2) - 1.0, 2);
+    expected += 0.25 * std::pow(at(z, 1) - at(z, 0), 2) + std::pow(at(z, 2) - at(z, 1), 2) +
+                0.01 * std::pow(at(z, 2) - 1.0, 2);
     if (z < 2) expected += std::pow(at(z + 1, 2) - at(z, 2), 2);
   }
   CHECK(roughness.cost(u) == Approx(expected));
   CHECK(roughness.at(u)->cost(u) == Approx(expected));
 }
 
-TEST_CASE("with a weight, roughness and smallness inside a subdomain count beside the codes' prior, in cost and quadratic part") {
+TEST_CASE(
+    "with a weight, roughness and smallness inside a subdomain count beside the codes' prior, in cost and "
+    "quadratic part") {
   std::shared_ptr<const SubdomainMap> map;
   const CodedRoughness without = two_columns(map, {.code_weight = 0.5}),
                        with = two_columns(map, {.code_weight = 0.5, .inside_weight = 0.3});
@@ -143,7 +155,8 @@ TEST_CASE("with a weight, roughness and smallness inside a subdomain count besid
   double inside = 0.0;
   for (int y = 0; y < 2; ++y) {
     for (int z = 0; z < 3; ++z)
-      inside += 0.01 * std::pow(m[3 * z + y] - 1.0, 2) + (z < 2 ? std::pow(m[3 * z + 3 + y] - m[3 * z + y], 2) : 0.0);
+      inside += 0.01 * std::pow(m[3 * z + y] - 1.0, 2) +
+                (z < 2 ? std::pow(m[3 * z + 3 + y] - m[3 * z + y], 2) : 0.0);
   }
   CHECK(with.cost(u) == Approx(without.cost(u) + 0.3 * inside));
   CHECK(with.at(u)->cost(u) == Approx(with.cost(u)));
@@ -156,7 +169,8 @@ TEST_CASE("jumps between subdomains count by their norm, weighted at the model")
   const auto with = [&](RoughnessNorm norm, double epsilon) {
     return two_columns(map, {.between_weight = 0.25, .between_norm = {.norm = norm, .epsilon = epsilon}});
   };
-  const CodedRoughness squares = two_columns(map, {.between_weight = 0.25}), none = two_columns(map, {.between_weight = 0.0});
+  const CodedRoughness squares = two_columns(map, {.between_weight = 0.25}),
+                       none = two_columns(map, {.between_weight = 0.0});
   const CodedRoughness absolute = with(RoughnessNorm::l1, 0.1);
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
   const VectorXd m = map->value(u);
@@ -178,11 +192,14 @@ TEST_CASE("jumps between subdomains count by their norm, weighted at the model")
 }
 
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
+                                       MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  const auto map = std::make_shared<const SubdomainMap>(9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const auto map = std::make_shared<const SubdomainMap>(
+      9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
   const auto weight = [&](double code_weight) {
-    return CodedRoughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Zero(9), {.code_weight = code_weight})
+    return CodedRoughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Zero(9),
+                          {.code_weight = code_weight})
         .code_weights()
         .at(0);
   };
@@ -197,18 +214,26 @@ TEST_CASE("the quadratic part of the roughness has its gradient") {
   const CodedRoughness roughness = two_columns(map, {});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}}, direction{{0.2, 0.7, -0.1, 0.4, 0.3, -0.6, 0.1}};
   const auto quadratic = roughness.at(u);
-  const double slope = 2.0 * (quadratic->roughness() * direction).dot(quadratic->roughness() * (u - quadratic->reference()));
-  const double h = 1e-5, difference = (roughness.cost(u + h * direction) - roughness.cost(u - h * direction)) / (2.0 * h);
+  const double slope =
+      2.0 * (quadratic->roughness() * direction).dot(quadratic->roughness() * (u - quadratic->reference()));
+  const double h = 1e-5,
+               difference =
+                   (roughness.cost(u + h * direction) - roughness.cost(u - h * direction)) / (2.0 * h);
   CHECK(slope == Approx(difference).epsilon(1e-7));
 }
 
 TEST_CASE("with a linear decoder the quadratic part is the roughness itself, up to a constant") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}}, MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
+                                       MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  const auto map = std::make_shared<const SubdomainMap>(9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
-  const CodedRoughness roughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0));
+  const auto map = std::make_shared<const SubdomainMap>(
+      9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const CodedRoughness roughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}),
+                                 VectorXd::Constant(9, 1.0));
   const VectorXd u = VectorXd::LinSpaced(9, -1.0, 2.0), other = VectorXd::LinSpaced(9, 1.0, -0.5);
   const auto quadratic = roughness.at(u);
-  const auto form = [&](const VectorXd& x) { return (quadratic->roughness() * (x - quadratic->reference())).squaredNorm(); };
+  const auto form = [&](const VectorXd& x) {
+    return (quadratic->roughness() * (x - quadratic->reference())).squaredNorm();
+  };
   CHECK(form(u) - form(other) == Approx(roughness.cost(u) - roughness.cost(other)));
 }

@@ -19,7 +19,8 @@ TensorGrid2D six_by_four() { return {{0, 100, 200, 300, 400, 500, 600}, {0, 100,
 
 /// One decade higher right of y = 300 m.
 Eigen::VectorXd step(const TensorGrid2D& grid) {
-  return Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });
+  return Eigen::VectorXd::NullaryExpr(grid.n_cells(),
+                                      [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });
 }
 
 double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, const inversion::RoughnessOptions& options) {
@@ -28,7 +29,8 @@ double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, const inversion:
 
 }  // namespace
 
-TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere as much as before", "[inversion]") {
+TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere as much as before",
+          "[inversion]") {
   const TensorGrid2D grid = six_by_four();
   const Tear whole{{{300, -50}, {300, 450}}}, upper{{{300, -50}, {300, 200}}};
   for (const int order : {1, 2}) {
@@ -42,8 +44,8 @@ TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere a
     CHECK(half < without);
     // A gradient along the line is not touched by it.
     const auto row_of = [&](Eigen::Index i) { return i / grid.n_y(); };
-    const Eigen::VectorXd layers =
-        Eigen::VectorXd::NullaryExpr(grid.n_cells(), [&](Eigen::Index i) { return static_cast<double>(row_of(i)); });
+    const Eigen::VectorXd layers = Eigen::VectorXd::NullaryExpr(
+        grid.n_cells(), [&](Eigen::Index i) { return static_cast<double>(row_of(i)); });
     const double torn = cost(grid, layers, options);
     options.tears.clear();
     CHECK(torn == Approx(cost(grid, layers, options)));
@@ -67,10 +69,14 @@ TEST_CASE("tear: faces are counted, none outside the grid", "[inversion]") {
   CHECK(n_faces_crossed(grid, {{{700, 0}, {900, 400}}}) == 0);
 }
 
-TEST_CASE("tear: the pieces outside a rectangle, in order, whole where the line stays outside beyond a corner of its own", "[inversion]") {
+TEST_CASE(
+    "tear: the pieces outside a rectangle, in order, whole where the line stays outside beyond a corner of "
+    "its own",
+    "[inversion]") {
   const physics::mesh::Rectangle2D box{0, 600, 0, 400};
   CHECK(inversion::pieces_outside({{{300, 0}, {300, 400}}}, box).empty());
-  const auto ends = inversion::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
+  const auto ends =
+      inversion::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
   REQUIRE(ends.size() == 2);
   CHECK(ends[0].length_m == Approx(50.0));
   CHECK(ends[0].to.z_m == Approx(0.0).margin(1e-9));
@@ -78,8 +84,10 @@ TEST_CASE("tear: the pieces outside a rectangle, in order, whole where the line 
   CHECK(ends[1].to.y_m == Approx(500.0));
   CHECK(ends[1].length_m == Approx(100.0 + 250.0 + 200.0));
   CHECK(inversion::pieces_outside({{{700, 0}, {900, 400}}}, box).size() == 1);
-  CHECK(inversion::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() == 2);   // through the box: a piece on either side
-  CHECK(inversion::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() == 1);  // through its corner alone
+  CHECK(inversion::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() ==
+        2);  // through the box: a piece on either side
+  CHECK(inversion::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() ==
+        1);  // through its corner alone
 }
 
 TEST_CASE("tear: one point, a weight above 1 and points that are not finite are refused", "[inversion]") {
@@ -93,7 +101,8 @@ TEST_CASE("tear: one point, a weight above 1 and points that are not finite are 
   CHECK_THROWS_AS(operator_with({{{0, 0}, {1, 1.0 / 0.0}}}), core::InvalidArgument);
 }
 
-TEST_CASE("free cells: the roughness is that of the whole model with the other cells at the reference", "[inversion]") {
+TEST_CASE("free cells: the roughness is that of the whole model with the other cells at the reference",
+          "[inversion]") {
   const TensorGrid2D grid = six_by_four();
   const std::vector<Eigen::Index> free{0, 1, 2, 5, 8, 13, 14, 23};
   const Eigen::VectorXd values = tests::random_matrix(8, 1, 3).col(0);
@@ -111,5 +120,6 @@ TEST_CASE("further unknowns: their own rows alone weigh them", "[inversion]") {
   const auto wider = with_further_unknowns(first, Eigen::Vector2d(0.5, 2.0));
   CHECK(wider.rows() == first.rows() + 2);
   Eigen::VectorXd x = tests::random_matrix(26, 1, 4).col(0);
-  CHECK((wider * x).squaredNorm() == Approx((first * x.head(24)).squaredNorm() + 0.25 * x[24] * x[24] + 4.0 * x[25] * x[25]));
+  CHECK((wider * x).squaredNorm() ==
+        Approx((first * x.head(24)).squaredNorm() + 0.25 * x[24] * x[24] + 4.0 * x[25] * x[25]));
 }

@@ -7,12 +7,12 @@
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
 #include <numbers>
 #include <sstream>
+#include <unistd.h>
 
 namespace lodestone::test {
 
@@ -30,7 +30,8 @@ OutputFolder::~OutputFolder() {
 }
 
 std::size_t OutputFolder::n_entries() const {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
 }
 
 FullDisk::FullDisk(rlim_t bytes) {
@@ -62,9 +63,9 @@ double bump(double y, double z, double y0, double z0, double wy, double wz) {
 }
 
 double true_log10_resistivity(double y, double z) {
-  return 2.3 + 0.7 * std::tanh(z / 15e3 - 0.5) - 1.9 * bump(y, z, 145e3, 12e3, 60e3, 9e3) - 1.8 * bump(y, z, 360e3, 14e3, 65e3, 10e3) +
-         1.0 * bump(y, z, 495e3, 16e3, 60e3, 16e3) + 0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) +
-         0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
+  return 2.3 + 0.7 * std::tanh(z / 15e3 - 0.5) - 1.9 * bump(y, z, 145e3, 12e3, 60e3, 9e3) -
+         1.8 * bump(y, z, 360e3, 14e3, 65e3, 10e3) + 1.0 * bump(y, z, 495e3, 16e3, 60e3, 16e3) +
+         0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) + 0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
 }
 
 mt::Survey2D synthetic_survey(const SyntheticOptions& options) {
@@ -72,17 +73,18 @@ mt::Survey2D synthetic_survey(const SyntheticOptions& options) {
   for (int k = 0; k < options.n_stations; ++k) {
     const double along = options.n_stations > 1 ? static_cast<double>(k) / (options.n_stations - 1) : 0.5;
     const double y = profile_m * along + (k % 3 - 1) * 0.15 * profile_m / (options.n_stations + 1);
-    stations.push_back({k < 10 ? fmt::format("kim{}", 438 + k) : fmt::format("ETO{:03}", k - 9), y, -23.2 + 5.6 * along, 17.7 - 3.4 * along,
-                        1400.0 - 300.0 * along});
+    stations.push_back({k < 10 ? fmt::format("kim{}", 438 + k) : fmt::format("ETO{:03}", k - 9), y,
+                        -23.2 + 5.6 * along, 17.7 - 3.4 * along, 1400.0 - 300.0 * along});
   }
   std::vector<double> frequencies;
   for (int k = 0; k < options.n_frequencies; ++k) {
     frequencies.push_back(320.0 * std::pow(10.0, -5.4 * k / std::max(1, options.n_frequencies - 1)));
   }
   using Q = mt::Quantity;
-  const std::vector<Q> quantities = options.with_impedance
-                                        ? std::vector<Q>{Q::zxy_re, Q::zxy_im, Q::zyx_re, Q::zyx_im, Q::tzy_re, Q::tzy_im}
-                                        : std::vector<Q>{Q::log10_rho_xy, Q::phase_xy, Q::log10_rho_yx, Q::phase_yx};
+  const std::vector<Q> quantities =
+      options.with_impedance
+          ? std::vector<Q>{Q::zxy_re, Q::zxy_im, Q::zyx_re, Q::zyx_im, Q::tzy_re, Q::tzy_im}
+          : std::vector<Q>{Q::log10_rho_xy, Q::phase_xy, Q::log10_rho_yx, Q::phase_yx};
   return mt::full_survey(stations, frequencies, quantities);
 }
 
@@ -147,7 +149,8 @@ void add_model(io::InversionResult& result, const SyntheticOptions& options) {
   result.log10_resistivity.resize(result.grid.n_cells());
   for (int iz = 0; iz < result.grid.n_z(); ++iz) {
     for (int iy = 0; iy < result.grid.n_y(); ++iy) {
-      result.log10_resistivity[result.grid.index(iz, iy)] = true_log10_resistivity(result.grid.y_centre_m(iy), result.grid.z_centre_m(iz));
+      result.log10_resistivity[result.grid.index(iz, iy)] =
+          true_log10_resistivity(result.grid.y_centre_m(iy), result.grid.z_centre_m(iz));
     }
   }
   result.start_log10_resistivity = Eigen::VectorXd::Constant(result.grid.n_cells(), 2.0);
@@ -173,7 +176,9 @@ void add_data(io::InversionResult& result, const SyntheticOptions& options) {
     result.predicted[k] = clean.value;
     data.sigma[k] = clean.floor;
     data.value[k] = clean.value + 1.2 * clean.floor * random.normal(static_cast<std::uint64_t>(k));
-    data.mask.push_back(k % 37 == 5 ? mt::MaskReason::out_of_quadrant : k % 53 == 7 ? mt::MaskReason::listed : mt::MaskReason::kept);
+    data.mask.push_back(k % 37 == 5   ? mt::MaskReason::out_of_quadrant
+                        : k % 53 == 7 ? mt::MaskReason::listed
+                                      : mt::MaskReason::kept);
     if (k % 91 == 3) {
       data.mask.back() = mt::MaskReason::missing;
       data.value[k] = std::nan("");
@@ -188,7 +193,8 @@ void add_data(io::InversionResult& result, const SyntheticOptions& options) {
 void add_run(io::InversionResult& result) {
   result.title = "Synthetic profile <A & B>";
   result.configuration_toml =
-      "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, 100.0]\n\n[inversion]\nmax_iterations = 15\n";
+      "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, "
+      "100.0]\n\n[inversion]\nmax_iterations = 15\n";
   result.provenance = {"0.1.0",
                        {{"compiler", "GNU 12.2"}, {"build type", "Release"}},
                        "mt_invert invert config.toml -o \"out dir\"",
@@ -197,8 +203,9 @@ void add_run(io::InversionResult& result) {
                        {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
   double rms = 9.3, lambda = 3e4, previous = 9.3;
   for (int k = 0; k <= 9; ++k) {
-    result.history.push_back({k, k == 0 ? "start" : "jump", k == 0 ? 0.0 : lambda, rms, 10.0 * k, k == 0 ? 0.0 : 1.0,
-                              k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2});
+    result.history.push_back({k, k == 0 ? "start" : "jump", k == 0 ? 0.0 : lambda, rms, 10.0 * k,
+                              k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6,
+                              k == 0 ? 0 : 1, 4.2});
     previous = rms;
     rms = 1.2 + (rms - 1.2) * 0.45;
     lambda *= k < 6 ? 0.35 : 1.4;
@@ -206,22 +213,25 @@ void add_run(io::InversionResult& result) {
   result.rms = 1.2;
   result.stop_reason = "stagnated";
   result.stop_message = "the rms fell by less than 1 % in 2 iterations";
-  result.profile = {329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {}, {}};
+  result.profile = {
+      329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {}, {}};
   for (const mt::Station& station : result.data.survey.stations) {
     const double azimuth = result.profile.azimuth_deg / mt::deg_per_rad;
-    result.profile.stations.push_back({7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
+    result.profile.stations.push_back(
+        {7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
     result.profile.offset_m.push_back(1e3 * std::sin(station.y_m));
   }
-  result.certificate = {
-      {{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true}, {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
-      {0.5, 0.2},
-      false};
+  result.certificate = {{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true},
+                         {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
+                        {0.5, 0.2},
+                        false};
   for (const double scale : {1.0, 3.0}) {
     std::vector<double> y, z;
     for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
     for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
-    result.meshes.bands.push_back(
-        {{scale < 2.0 ? 0 : 1}, mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4), scale > 2.0});
+    result.meshes.bands.push_back({{scale < 2.0 ? 0 : 1},
+                                   mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4),
+                                   scale > 2.0});
   }
 }
 

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
-
 #include <sys/resource.h>
 
 namespace lodestone::test {
@@ -47,8 +46,8 @@ struct SyntheticOptions {
   bool with_impedance = false;  ///< impedances and tipper instead of log10 ρₐ and phase
 };
 
-/// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the columns below each station with noise,
-/// some masked and interpolated data.
+/// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the
+/// columns below each station with noise, some masked and interpolated data.
 io::InversionResult synthetic_result(const SyntheticOptions& options = {});
 
 }  // namespace lodestone::test

@@ -17,16 +17,20 @@ Section2D section(std::vector<double> y, std::vector<double> z, F&& f) {
   const TensorGrid2D grid(std::move(y), std::move(z));
   Eigen::VectorXd rho(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy) rho[grid.index(iz, iy)] = std::pow(10.0, f(grid.y_centre_m(iy), grid.z_centre_m(iz)));
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      rho[grid.index(iz, iy)] = std::pow(10.0, f(grid.y_centre_m(iy), grid.z_centre_m(iz)));
   }
   return {grid, rho, {}};
 }
 
 }  // namespace
 
-TEST_CASE("comparison: sections that are linear functions of each other correlate by ±1 on any grid, a constant one not at all") {
+TEST_CASE(
+    "comparison: sections that are linear functions of each other correlate by ±1 on any grid, a constant "
+    "one not at all") {
   const auto reference = section({0, 10, 20, 30}, {0, 10, 20}, [](double y, double) { return 0.1 * y; });
-  const auto falling = section({-30, 0, 10, 20, 60}, {0, 20, 90}, [](double y, double) { return 3.0 - 0.2 * std::floor(y / 10.0); });
+  const auto falling = section({-30, 0, 10, 20, 60}, {0, 20, 90},
+                               [](double y, double) { return 3.0 - 0.2 * std::floor(y / 10.0); });
   CHECK(correlation(reference, reference).r == Approx(1.0));
   CHECK(correlation(reference, reference).n_points == 6);
   CHECK(correlation(reference, falling).r < -0.8);
@@ -34,12 +38,15 @@ TEST_CASE("comparison: sections that are linear functions of each other correlat
 }
 
 TEST_CASE("comparison: only points that both sections know count") {
-  auto reference = section({0, 10, 20, 30}, {0, 10, 20}, [](double y, double z) { return 0.1 * y + 0.03 * z; });
-  const auto narrow = section({0, 10, 20}, {0, 10, 20}, [](double y, double z) { return 0.1 * y + 0.03 * z; });
+  auto reference =
+      section({0, 10, 20, 30}, {0, 10, 20}, [](double y, double z) { return 0.1 * y + 0.03 * z; });
+  const auto narrow =
+      section({0, 10, 20}, {0, 10, 20}, [](double y, double z) { return 0.1 * y + 0.03 * z; });
   CHECK(correlation(reference, narrow).n_points == 4);
   reference.resistivity_ohm_m[0] = std::numeric_limits<double>::quiet_NaN();
   CHECK(correlation(reference, narrow).n_points == 3);
-  CHECK(correlation(reference, section({100, 110}, {0, 20}, [](double, double) { return 2.0; })).n_points == 0);
+  CHECK(correlation(reference, section({100, 110}, {0, 20}, [](double, double) { return 2.0; })).n_points ==
+        0);
 }
 
 TEST_CASE("comparison: Pearson's r of five known pairs") {
@@ -51,7 +58,8 @@ TEST_CASE("comparison: Pearson's r of five known pairs") {
 }
 
 TEST_CASE("comparison: means of blocks weigh cells by the area inside and leave out what has no value") {
-  auto all = section({0, 10, 30}, {0, 10, 40}, [](double y, double z) { return y < 10 ? (z < 10 ? 1.0 : 2.0) : 3.0; });
+  auto all = section({0, 10, 30}, {0, 10, 40},
+                     [](double y, double z) { return y < 10 ? (z < 10 ? 1.0 : 2.0) : 3.0; });
   CHECK(mean_log10(all, {0, 30, 0, 40}) == Approx((100.0 * 1 + 300.0 * 2 + 800.0 * 3) / 1200.0));
   CHECK(mean_log10(all, {5, 15, 0, 10}) == Approx(2.0));
   CHECK(std::isnan(mean_log10(all, {50, 60, 0, 10})));

@@ -28,8 +28,10 @@ std::string sections_message(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("sections CSV: points become cells that reach half-way to their neighbours, empty fields and absent points have no value",
-          "[csv]") {
+TEST_CASE(
+    "sections CSV: points become cells that reach half-way to their neighbours, empty fields and absent "
+    "points have no value",
+    "[csv]") {
   const TemporaryFolder folder;
   const auto sections = read_sections_csv(write_text(folder, "p.csv",
                                                      "x_km,depth_m,log10_rho_smooth_model,log10_rho_b\n"
@@ -49,16 +51,23 @@ TEST_CASE("sections CSV: points become cells that reach half-way to their neighb
   CHECK(sections[1].section.resistivity_ohm_m[grid.index(0, 1)] == Approx(0.1));
 }
 
-TEST_CASE("sections CSV: another header, a bad number, a point given twice and a single column are format errors with file and line",
-          "[csv]") {
-  CHECK_THAT(sections_message("site,depth_m,log10_rho_a\n"), Catch::Contains("p.csv:1: expected y_m or y_km as column 1, got \"site\""));
-  CHECK_THAT(sections_message("y_m,z,log10_rho_a\n"), Catch::Contains("expected depth_m or depth_km as column 2"));
+TEST_CASE(
+    "sections CSV: another header, a bad number, a point given twice and a single column are format errors "
+    "with file and line",
+    "[csv]") {
+  CHECK_THAT(sections_message("site,depth_m,log10_rho_a\n"),
+             Catch::Contains("p.csv:1: expected y_m or y_km as column 1, got \"site\""));
+  CHECK_THAT(sections_message("y_m,z,log10_rho_a\n"),
+             Catch::Contains("expected depth_m or depth_km as column 2"));
   CHECK_THAT(sections_message("y_m,depth_m\n0,1\n"), Catch::Contains("expected a column log10_rho_NAME"));
-  CHECK_THAT(sections_message("y_m,depth_m,rho\n0,1,2\n"), Catch::Contains("expected log10_rho_NAME as column 3, got \"rho\""));
+  CHECK_THAT(sections_message("y_m,depth_m,rho\n0,1,2\n"),
+             Catch::Contains("expected log10_rho_NAME as column 3, got \"rho\""));
   CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,x\n0,2,1\n1,1,1\n"),
              Catch::Contains("p.csv:2: expected a number in column log10_rho_a"));
-  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,-1,1\n"), Catch::Contains("p.csv:2: expected a depth of 0 or more"));
-  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n1,2,1\n0,1,2\n"), Catch::Contains("p.csv:4: expected each point once"));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,-1,1\n"),
+             Catch::Contains("p.csv:2: expected a depth of 0 or more"));
+  CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n1,2,1\n0,1,2\n"),
+             Catch::Contains("p.csv:4: expected each point once"));
   CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n0,2,1\n"),
              Catch::Contains("expected points at two positions or more, got 1"));
   CHECK_THROWS_AS(read_sections_csv("/none/p.csv"), core::FileError);
@@ -66,7 +75,8 @@ TEST_CASE("sections CSV: another header, a bad number, a point given twice and a
 
 TEST_CASE("sites CSV: names and positions are read, a missing depth means the surface", "[csv]") {
   const TemporaryFolder folder;
-  const auto sites = read_sites_csv(write_text(folder, "s.csv", "site,y_m,z_m\r\n# a comment\r\n\"a, b\",-100.5,\r\nc, 2e3 ,-12\r\n"));
+  const auto sites = read_sites_csv(
+      write_text(folder, "s.csv", "site,y_m,z_m\r\n# a comment\r\n\"a, b\",-100.5,\r\nc, 2e3 ,-12\r\n"));
   REQUIRE(sites.size() == 2);
   CHECK(sites[0].name == "a, b");
   CHECK(sites[0].y_m == -100.5);
@@ -75,17 +85,25 @@ TEST_CASE("sites CSV: names and positions are read, a missing depth means the su
   CHECK(read_sites_csv(write_text(folder, "t.csv", "site,y_m\nx,1")).size() == 1);
 }
 
-TEST_CASE("sites CSV: another header, a bad number, a doubled or nameless site and no site are format errors with file and line", "[csv]") {
+TEST_CASE(
+    "sites CSV: another header, a bad number, a doubled or nameless site and no site are format errors with "
+    "file and line",
+    "[csv]") {
   CHECK_THAT(sites_message("name,y\nx,1\n"), Catch::Contains("s.csv:1: expected the header line `site,y_m`"));
-  CHECK_THAT(sites_message("site,y_m\nx,far\n"), Catch::Contains("s.csv:2: expected a number in column y_m, got \"far\""));
+  CHECK_THAT(sites_message("site,y_m\nx,far\n"),
+             Catch::Contains("s.csv:2: expected a number in column y_m, got \"far\""));
   CHECK_THAT(sites_message("site,y_m\nx,1\nx,2\n"), Catch::Contains("s.csv:3: site x stands twice"));
-  CHECK_THAT(sites_message("site,y_m\nx,1,5\n"), Catch::Contains("s.csv:2: expected 2 fields as in the header line, got 3"));
+  CHECK_THAT(sites_message("site,y_m\nx,1,5\n"),
+             Catch::Contains("s.csv:2: expected 2 fields as in the header line, got 3"));
   CHECK_THAT(sites_message("site,y_m\n,1\n"), Catch::Contains("expected a site name"));
   CHECK_THAT(sites_message("site,y_m\n"), Catch::Contains("at least one site"));
   CHECK_THROWS_AS(read_sites_csv("/none/s.csv"), core::FileError);
 }
 
-TEST_CASE("responses CSV: the header is the contract's, values come back to the last bit, no value is an empty field", "[csv]") {
+TEST_CASE(
+    "responses CSV: the header is the contract's, values come back to the last bit, no value is an empty "
+    "field",
+    "[csv]") {
   const TemporaryFolder folder;
   Response te{"a", Mode::te, 0.3, 100.0, -5.0, {0.001, 0.002}, {0.1, -0.2}};
   Response tm{"a", Mode::tm, 0.3, 100.0, -5.0, {-0.001, -0.003}, {}};
@@ -93,7 +111,8 @@ TEST_CASE("responses CSV: the header is the contract's, values come back to the 
   tm.definition = physics::mt::Definition::slope_parallel;
   write_responses_csv(folder / "r.csv", {te, tm});
   const std::string text = text_of_file(folder / "r.csv");
-  CHECK(text.substr(0, text.find('\n')) == "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition");
+  CHECK(text.substr(0, text.find('\n')) ==
+        "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition");
   CHECK(text.substr(text.size() - 18) == ",,,slope_parallel\n");
   const auto back = read_responses_csv(folder / "r.csv");
   REQUIRE(back.size() == 2);
@@ -104,21 +123,25 @@ TEST_CASE("responses CSV: the header is the contract's, values come back to the 
   CHECK(back[1].definition == physics::mt::Definition::slope_parallel);
   CHECK(std::isnan(back[1].tipper.real()));
   CHECK(back[1].frequency_hz == Approx(0.3));
-  CHECK_THAT(text, Catch::Contains(fmt::format("{}", physics::mt::phase_deg(tm.impedance_ohm))));  // not folded: third quadrant
+  CHECK_THAT(text, Catch::Contains(fmt::format(
+                       "{}", physics::mt::phase_deg(tm.impedance_ohm))));  // not folded: third quadrant
 }
 
 TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]") {
   const TemporaryFolder folder;
-  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}), Eigen::VectorXd::LinSpaced(4, 1, 4),
-                                   physics::mesh::Surface2D(-100.0)};
+  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}),
+                                   Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::Surface2D(-100.0)};
   write_section_csv(folder / "s.csv", section);
   CHECK(text_of_file(folder / "s.csv") ==
-        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-95,2.5,2\n0,10,-95,-85,10,3\n10,"
+        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-"
+        "95,2.5,2\n0,10,-95,-85,10,3\n10,"
         "20,-95,-85,10,4\n");
   CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
 }
 
-TEST_CASE("table CSV: a heading, numbers that read back the same, an empty field for NaN, one name per column", "[csv]") {
+TEST_CASE(
+    "table CSV: a heading, numbers that read back the same, an empty field for NaN, one name per column",
+    "[csv]") {
   const TemporaryFolder folder;
   Eigen::MatrixXd values(2, 2);
   values << 1.5, 0.1, -2e-7, std::nan("");

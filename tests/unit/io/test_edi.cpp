@@ -78,7 +78,9 @@ NFREQ=2
 >END
 )";
 
-TransferFunctions parse(const std::string& text, const EdiOptions& options = {}) { return parse_edi(text, "test.edi", options); }
+TransferFunctions parse(const std::string& text, const EdiOptions& options = {}) {
+  return parse_edi(text, "test.edi", options);
+}
 
 bool warns(const TransferFunctions& station, const std::string& text) {
   return std::any_of(station.warnings.begin(), station.warnings.end(),
@@ -89,7 +91,8 @@ bool equal_values(const TransferFunctions& a, const TransferFunctions& b) {
   if (a.rows.size() != b.rows.size()) return false;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
     for (std::size_t k = 0; k < 4; ++k) {
-      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value || a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma)
+      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value ||
+          a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma)
         return false;
     }
     if (a.rows[i].tipper[1].value != b.rows[i].tipper[1].value) return false;
@@ -103,7 +106,9 @@ std::string message(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("EDI: a good file gives name, place, values in ohm and errors of each part, highest frequency first", "[edi]") {
+TEST_CASE(
+    "EDI: a good file gives name, place, values in ohm and errors of each part, highest frequency first",
+    "[edi]") {
   const auto s = parse(good);
   CHECK(s.name == "site 1");
   CHECK(s.latitude_deg == Approx(-23.51));
@@ -128,7 +133,8 @@ TEST_CASE("EDI: the meaning of .VAR is an option", "[edi]") {
   CHECK(parse(good, options).rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.08)));
 }
 
-TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts written in any way change nothing", "[edi]") {
+TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts written in any way change nothing",
+          "[edi]") {
   const auto reference = parse(good);
   CHECK(equal_values(reference, parse(replaced(good, "\n", "\r\n"))));
   CHECK(equal_values(reference, parse(replaced(good, "\n", "\r"))));
@@ -145,36 +151,46 @@ TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts writt
 }
 
 TEST_CASE("EDI: EMPTY in any spelling is missing, never 0", "[edi]") {
-  for (const char* empty : {"1.0E+32", "1.000000e+032", "-1.0E+32", "NaN", "Inf", "******", "1.#IND", "1e31"}) {
+  for (const char* empty :
+       {"1.0E+32", "1.000000e+032", "-1.0E+32", "NaN", "Inf", "******", "1.#IND", "1e31"}) {
     INFO(empty);
     const auto s = parse(replaced(good, "  10.0 30.0", std::string("  ") + empty + " 30.0"));
     CHECK(s.rows[1].impedance[1].is_missing());
     CHECK_FALSE(s.rows[0].impedance[1].is_missing());
   }
-  const auto own = parse(replaced(replaced(good, "EMPTY=1.0E+32", "EMPTY=-999"), "  10.0 30.0", "  -999. 30.0"));
+  const auto own =
+      parse(replaced(replaced(good, "EMPTY=1.0E+32", "EMPTY=-999"), "  10.0 30.0", "  -999. 30.0"));
   CHECK(own.rows[1].impedance[1].is_missing());
-  const auto zeros = parse(replaced(replaced(good, "  10.0 30.0", "  0.0 30.0"), "  11.0 31.0", "  0.0 31.0"));
+  const auto zeros =
+      parse(replaced(replaced(good, "  10.0 30.0", "  0.0 30.0"), "  11.0 31.0", "  0.0 31.0"));
   CHECK(zeros.rows[1].impedance[1].is_missing());
 }
 
-TEST_CASE("EDI: missing or senseless variances leave the error open, missing blocks leave their elements missing", "[edi]") {
-  const auto negative = parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
+TEST_CASE(
+    "EDI: missing or senseless variances leave the error open, missing blocks leave their elements missing",
+    "[edi]") {
+  const auto negative =
+      parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
   CHECK(std::isnan(negative.rows[0].impedance[1].sigma));
   CHECK(std::isnan(negative.rows[1].impedance[1].sigma));
   CHECK(warns(negative,
-              "test.edi:32: station site 1: values without a usable error: zxy 2 of 2 (1 negative, 1 zero); the error floors alone count"));
+              "test.edi:32: station site 1: values without a usable error: zxy 2 of 2 (1 negative, 1 zero); "
+              "the error floors alone count"));
   const auto none = parse(replaced(good, ">ZXY.VAR", ">OTHER"));
   CHECK(std::isnan(none.rows[0].impedance[1].sigma));
   CHECK(warns(none, "zxy 2 of 2 (missing or not a number)"));
   const auto nan = parse(
-      replaced(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  nan 0.08"), "0.0002 0.0002", "-1 1e32"));
-  CHECK(warns(nan, "zxy 1 of 2 (missing or not a number), tx 2 of 2 (1 negative, 1 missing or not a number)"));
+      replaced(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  nan 0.08"),
+               "0.0002 0.0002", "-1 1e32"));
+  CHECK(
+      warns(nan, "zxy 1 of 2 (missing or not a number), tx 2 of 2 (1 negative, 1 missing or not a number)"));
   CHECK_FALSE(warns(parse(good), "error"));
-  const auto zero = parse(replaced(replaced(replaced(good, "0.5 1.0", "0 0"), "0.25 0.5", "0 0"), ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08",
-                                   ">ZXX.VAR ROT=ZROT //2\n  0 0"));
+  const auto zero = parse(replaced(replaced(replaced(good, "0.5 1.0", "0 0"), "0.25 0.5", "0 0"),
+                                   ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  0 0"));
   CHECK_FALSE(warns(zero, "error"));  // the diagonal of a 2-D model
   CHECK_FALSE(warns(parse(replaced(good, ">ZXX.VAR", ">OTHER")), "error"));
-  CHECK(warns(parse(replaced(good, ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  -1 -1")), "zxx 2 of 2 (negative)"));
+  CHECK(warns(parse(replaced(good, ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  -1 -1")),
+              "zxx 2 of 2 (negative)"));
   const auto half = parse(replaced(good, ">ZXXI", ">OTHER"));
   CHECK(half.rows[0].impedance[0].is_missing());
   CHECK(warns(half, "only one of the blocks >ZXXR and >ZXXI"));
@@ -189,7 +205,8 @@ TEST_CASE("EDI: an impedance without a single number is named with its station",
 
 TEST_CASE("EDI: a tipper of zeros is none", "[edi]") {
   auto text = good;
-  for (const char* values : {"0.1 0.2", "0.01 0.02", "0.3 0.4", "0.03 0.04"}) text = replaced(text, values, "0.0 0.0");
+  for (const char* values : {"0.1 0.2", "0.01 0.02", "0.3 0.4", "0.03 0.04"})
+    text = replaced(text, values, "0.0 0.0");
   for (const auto& row : parse(text).rows) CHECK((row.tipper[0].is_missing() && row.tipper[1].is_missing()));
 }
 
@@ -206,24 +223,30 @@ TEST_CASE("EDI: rotation angles turn the tensor to geographic north, each freque
   const auto constant = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"));
   CHECK(constant.frame_in_file_deg == -20.0);
   CHECK(warns(constant, "turned from the frame"));
-  const auto none = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
+  const auto none = parse(
+      replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
   CHECK(std::abs(none.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
-  const auto geographic = parse(
-      replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"), "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
+  const auto geographic = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"),
+                                         "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
   CHECK(std::abs(geographic.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
   CHECK(warns(geographic, "taken as already applied"));
 }
 
-TEST_CASE("EDI: the time factor is voted on by quadrants unless the file states it, the units by the size of the impedance", "[edi]") {
+TEST_CASE(
+    "EDI: the time factor is voted on by quadrants unless the file states it, the units by the size of the "
+    "impedance",
+    "[edi]") {
   std::string frequencies, positive, negative;
   for (int i = 1; i <= 6; ++i) {
     frequencies += std::to_string(i) + " ";
     positive += std::to_string(10 + i) + " ";
     negative += std::to_string(-10 - i) + " ";
   }
-  const auto file = [&](const std::string& info, const std::string& xy_imaginary, const std::string& yx_imaginary) {
-    return ">HEAD\nDATAID=a\n>INFO\n" + info + "\n>FREQ //6\n" + frequencies + "\n>ZXYR //6\n" + positive + "\n>ZXYI //6\n" + xy_imaginary +
-           "\n>ZYXR //6\n" + negative + "\n>ZYXI //6\n" + yx_imaginary + "\n>END\n";
+  const auto file = [&](const std::string& info, const std::string& xy_imaginary,
+                        const std::string& yx_imaginary) {
+    return ">HEAD\nDATAID=a\n>INFO\n" + info + "\n>FREQ //6\n" + frequencies + "\n>ZXYR //6\n" + positive +
+           "\n>ZXYI //6\n" + xy_imaginary + "\n>ZYXR //6\n" + negative + "\n>ZYXI //6\n" + yx_imaginary +
+           "\n>END\n";
   };
   const auto voted = parse(file("", negative, positive));
   CHECK(voted.sign_in_file == "-");
@@ -244,9 +267,11 @@ TEST_CASE("EDI: the time factor is voted on by quadrants unless the file states 
   CHECK(in_ohm.rows[0].impedance[1].value == Complex(0.030, 0.031));
 }
 
-TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded phases of Zyx are unfolded", "[edi]") {
+TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded phases of Zyx are unfolded",
+          "[edi]") {
   const std::string text =
-      ">HEAD\nDATAID=a\n>FREQ //1\n10\n>RHOXY //1\n100\n>RHOXY.ERR //1\n10\n>PHSXY //1\n45\n>RHOYX //1\n400\n>PHSYX //1\n30\n>END\n";
+      ">HEAD\nDATAID=a\n>FREQ //1\n10\n>RHOXY //1\n100\n>RHOXY.ERR //1\n10\n>PHSXY //1\n45\n>RHOYX "
+      "//1\n400\n>PHSYX //1\n30\n>END\n";
   const auto s = parse(text);
   const auto& row = s.rows.at(0);
   CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[1].value, 10.0) == Approx(100.0));
@@ -259,7 +284,9 @@ TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded p
 }
 
 TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
-  const auto latitude = [](const std::string& text) { return parse(replaced(good, "LAT=-23:30:36.0", "LAT=" + text)).latitude_deg; };
+  const auto latitude = [](const std::string& text) {
+    return parse(replaced(good, "LAT=-23:30:36.0", "LAT=" + text)).latitude_deg;
+  };
   CHECK(latitude("-0:30:00") == Approx(-0.5));
   CHECK(latitude("+12:30") == Approx(12.5));
   CHECK(latitude("22:49.423 S") == Approx(-22.82371667));
@@ -273,11 +300,14 @@ TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
   CHECK(parse(replaced(good, "DATAID=\"site 1\"", "X=1")).name == "test");
 }
 
-TEST_CASE("EDI: files that are cut off, binary or hold no transfer function are format errors with file and line", "[edi]") {
+TEST_CASE(
+    "EDI: files that are cut off, binary or hold no transfer function are format errors with file and line",
+    "[edi]") {
   CHECK_THAT(message(good.substr(0, good.find(">ZYXI") + 19)),
              Catch::Contains("test.edi:36: expected 2 numbers in block >ZYXI, got 0; is the file cut off?"));
   CHECK_THAT(message(good.substr(0, good.find(">FREQ"))), Catch::Contains("expected a block >FREQ"));
-  CHECK_THAT(message(good.substr(0, good.find(">FREQ") + 18)), Catch::Contains("test.edi:18: expected 2 frequencies"));
+  CHECK_THAT(message(good.substr(0, good.find(">FREQ") + 18)),
+             Catch::Contains("test.edi:18: expected 2 frequencies"));
   CHECK_THAT(message(std::string("\x7f"
                                  "ELF\0\1\2",
                                  7)),
@@ -285,7 +315,8 @@ TEST_CASE("EDI: files that are cut off, binary or hold no transfer function are 
   CHECK_THAT(message(""), Catch::Contains("an empty file"));
   CHECK_THAT(message(replaced(good, "10.0 30.0", "10.0 what")),
              Catch::Contains("test.edi:29: expected a number in block >ZXYR, got \"what\""));
-  CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"), Catch::Contains("with values, got none at 1 frequencies"));
+  CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"),
+             Catch::Contains("with values, got none at 1 frequencies"));
   CHECK(warns(parse(replaced(good, ">END\n", "")), "no >END"));
 }
 
@@ -296,12 +327,14 @@ TEST_CASE("EDI: repeated blocks, filler and repeated frequencies are left out wi
   const auto same = parse(replaced(good, "1.0E+01  1.0E+02", "1.0E+01  1.0E+01"));
   CHECK(same.rows.size() == 1);
   CHECK(warns(same, "frequency 10 Hz stands 2 times"));
-  const auto filler = parse(">HEAD\n>FREQ //3\n10 999. 999.\n>RHOXY //3\n100 1E32 1E32\n>PHSXY //3\n45 1E32 1E32\n>END\n");
+  const auto filler =
+      parse(">HEAD\n>FREQ //3\n10 999. 999.\n>RHOXY //3\n100 1E32 1E32\n>PHSXY //3\n45 1E32 1E32\n>END\n");
   CHECK(filler.rows.size() == 1);
   CHECK(warns(filler, "is a filler"));
 }
 
-TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair where there is one", "[edi]") {
+TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair where there is one",
+          "[edi]") {
   // Channels hx hy hz ex ey from independent unit sources and Z = [[0, 2+1i], [-3-2i, 0]], T = (0.1, 0.2i).
   const Complex z[2][2] = {{0.0, Complex(2, 1)}, {Complex(-3, -2), 0.0}}, t[2] = {0.1, Complex(0, 0.2)};
   Complex c[5][2] = {{1, 0}, {0, 1}, {t[0], t[1]}, {z[0][0], z[0][1]}, {z[1][0], z[1][1]}};
@@ -316,9 +349,12 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
   std::string text = ">HEAD\nDATAID=a\n>=DEFINEMEAS\n";
   const char* types[5] = {"HX", "HY", "HZ", "EX", "EY"};
   for (int i = 0; i < 5; ++i)
-    text += std::string(i < 3 ? ">HMEAS" : ">EMEAS") + " ID=" + std::to_string(i + 1) + ".001 CHTYPE=" + types[i] + "\n";
-  text += ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 AVGT=100 // 25\n" + numbers +
-          ">END\n";
+    text += std::string(i < 3 ? ">HMEAS" : ">EMEAS") + " ID=" + std::to_string(i + 1) +
+            ".001 CHTYPE=" + types[i] + "\n";
+  text +=
+      ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 "
+      "AVGT=100 // 25\n" +
+      numbers + ">END\n";
   EdiOptions options;
   options.units = EdiUnits::field;
   const auto s = parse(text, options);
@@ -328,7 +364,8 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
   CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(2, 1)) < 1e-9);
   CHECK(std::abs(s.rows[0].impedance[2].value - field * Complex(-3, -2)) < 1e-9);
   CHECK(std::abs(s.rows[0].tipper[1].value - Complex(0, 0.2)) < 1e-6);
-  CHECK_THAT(message(text.substr(0, text.size() - 20)), Catch::Contains("expected 25 numbers in block >SPECTRA"));
+  CHECK_THAT(message(text.substr(0, text.size() - 20)),
+             Catch::Contains("expected 25 numbers in block >SPECTRA"));
 }
 
 TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
@@ -344,8 +381,8 @@ TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
   const auto gabbs = read_edi(source_path("tests/data/edi/gv100.edi"));
   CHECK(gabbs.latitude_deg == Approx(38.611381).epsilon(1e-7));
   CHECK(gabbs.rows.size() == 48);
-  const auto row =
-      std::find_if(gabbs.rows.begin(), gabbs.rows.end(), [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
+  const auto row = std::find_if(gabbs.rows.begin(), gabbs.rows.end(),
+                                [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
   REQUIRE(row != gabbs.rows.end());
   CHECK(std::abs(row->impedance[1].value - field * Complex(6.40479, 6.51993)) < 1e-7);
 }

@@ -105,7 +105,8 @@ TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, nev
   CHECK(core::log::count(core::log::Level::warning) == warnings + 1);
 }
 
-TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the order is an error", "[edi]") {
+TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the order is an error",
+          "[edi]") {
   const TemporaryFolder folder;
   for (const char* file : {"1.edi", "2.edi", "3.edi"}) write_text(folder, file, station_text("same"));
   const auto set = read_edi_folder(folder.path().string());
@@ -129,8 +130,10 @@ TEST_CASE("EDI folder: a missing or empty folder and one without a readable file
              Catch::Contains("none of 1 EDI files") && Catch::Contains("bad.edi:1"));
 }
 
-TEST_CASE("KIM-ETO: rotated to N60E the 20 frequencies agree with independently computed apparent resistivities and phases",
-          "[edi][demo]") {
+TEST_CASE(
+    "KIM-ETO: rotated to N60E the 20 frequencies agree with independently computed apparent resistivities "
+    "and phases",
+    "[edi][demo]") {
   const auto folder = demo();
   const auto frequencies = demo_frequencies();
   REQUIRE(frequencies.size() == 20);
@@ -147,17 +150,24 @@ TEST_CASE("KIM-ETO: rotated to N60E the 20 frequencies agree with independently 
     for (int f = 0; f < 20; ++f) {
       const auto& row = reference.at({s, f});
       const double frequency = *number(row.at("freq_hz"));
-      const auto found = std::find_if(rotated.rows.begin(), rotated.rows.end(),
-                                      [&](const auto& r) { return std::abs(r.frequency_hz / frequency - 1.0) < 1e-5; });
+      const auto found = std::find_if(rotated.rows.begin(), rotated.rows.end(), [&](const auto& r) {
+        return std::abs(r.frequency_hz / frequency - 1.0) < 1e-5;
+      });
       if (row.at("rho_te_ohmm").empty()) continue;
       REQUIRE(found != rotated.rows.end());
       const auto zxy = found->impedance[1].value, zyx = found->impedance[2].value;
-      worst_rho =
-          std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(zxy, frequency) / *number(row.at("rho_te_ohmm")) - 1.0));
-      worst_rho =
-          std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(-zyx, frequency) / *number(row.at("rho_tm_ohmm")) - 1.0));
-      worst_phase = std::max(worst_phase, std::abs(std::remainder(physics::mt::phase_deg(zxy) - *number(row.at("phase_te_deg")), 360.0)));
-      worst_phase = std::max(worst_phase, std::abs(std::remainder(physics::mt::phase_deg(-zyx) - *number(row.at("phase_tm_deg")), 360.0)));
+      worst_rho = std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(zxy, frequency) /
+                                                   *number(row.at("rho_te_ohmm")) -
+                                               1.0));
+      worst_rho = std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(-zyx, frequency) /
+                                                   *number(row.at("rho_tm_ohmm")) -
+                                               1.0));
+      worst_phase = std::max(
+          worst_phase,
+          std::abs(std::remainder(physics::mt::phase_deg(zxy) - *number(row.at("phase_te_deg")), 360.0)));
+      worst_phase = std::max(
+          worst_phase,
+          std::abs(std::remainder(physics::mt::phase_deg(-zyx) - *number(row.at("phase_tm_deg")), 360.0)));
     }
   }
   CHECK(worst_rho < 1e-4);
@@ -171,18 +181,23 @@ TEST_CASE("KIM-ETO: the profile has the published azimuth, projected length and 
   const auto plane = Projection(points).to_plane(points);
   const auto best = physics::mt::make_profile(names_of(folder), plane, {});
   CHECK(best.azimuth_deg == Approx(329.5).margin(0.3));
-  const auto given = physics::mt::make_profile(names_of(folder), plane, {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
+  const auto given = physics::mt::make_profile(
+      names_of(folder), plane, {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
   CHECK(given.y_m.front() == 0.0);
-  CHECK(given.y_m.back() == Approx(717.14e3).epsilon(1e-4));  // on the ellipsoid; 719 km on a sphere of 6371 km
+  CHECK(given.y_m.back() ==
+        Approx(717.14e3).epsilon(1e-4));  // on the ellipsoid; 719 km on a sphere of 6371 km
   const auto summed = physics::mt::make_profile(
-      names_of(folder), plane, {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = physics::mt::Distance::running_sum});
+      names_of(folder), plane,
+      {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = physics::mt::Distance::running_sum});
   CHECK(summed.y_m.back() == Approx(757.02e3).epsilon(4e-3));
   double great_circle = 0.0;
-  for (std::size_t i = 1; i < points.size(); ++i) great_circle += great_circle_distance_m(points[i - 1], points[i]);
+  for (std::size_t i = 1; i < points.size(); ++i)
+    great_circle += great_circle_distance_m(points[i - 1], points[i]);
   CHECK(great_circle == Approx(757.02e3).epsilon(1e-5));
 }
 
-TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443 is interpolated and flagged", "[edi][demo]") {
+TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443 is interpolated and flagged",
+          "[edi][demo]") {
   const auto folder = demo();
   std::vector<GeoPoint> points;
   std::vector<physics::mt::TransferFunctions> rotated;
@@ -190,14 +205,17 @@ TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443
     points.push_back({s.latitude_deg, s.longitude_deg});
     rotated.push_back(rotated_to(s, 239.5));
   }
-  const auto profile = physics::mt::make_profile(names_of(folder), Projection(points).to_plane(points),
-                                                 {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
+  const auto profile =
+      physics::mt::make_profile(names_of(folder), Projection(points).to_plane(points),
+                                {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
   physics::mt::DataSelection selection;
-  selection.quantities = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+  selection.quantities = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,
+                          Quantity::phase_yx};
   selection.frequencies_hz = demo_frequencies();
   selection.interpolate_stations = {"kim443"};
   const auto data = make_observed_data(rotated, profile, selection);
-  const double masked = 1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.survey.keys.size());
+  const double masked =
+      1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.survey.keys.size());
   INFO(mask_table(data));
   CHECK(masked < 0.12);
   CHECK(std::count(data.interpolated.begin(), data.interpolated.end(), 1) == 80);

@@ -16,8 +16,10 @@ using physics::mt::Quantity;
 namespace {
 
 const std::string head =
-    "Format: EMData_2.2 ! comment\nUTM of x,y origin (UTM zone, N, E, 2D strike): 11 N 1 2 90\nPhase Convention: lag\n# MT Frequencies: 2\n"
-    "0.1\n1.0D-02\n# MT Receivers: 2\n! X Y Z Theta Alpha Beta Length SolveStatic Name\n0 1000 2172.1 0 0 -0.5 0 0 west\n"
+    "Format: EMData_2.2 ! comment\nUTM of x,y origin (UTM zone, N, E, 2D strike): 11 N 1 2 90\nPhase "
+    "Convention: lag\n# MT Frequencies: 2\n"
+    "0.1\n1.0D-02\n# MT Receivers: 2\n! X Y Z Theta Alpha Beta Length SolveStatic Name\n0 1000 2172.1 0 0 "
+    "-0.5 0 0 west\n"
     "0 2000 2160.2 0 0 3.5 0 0 east\n";
 
 EmData parse(const std::string& text) {
@@ -29,7 +31,8 @@ std::string refusal(const std::string& text) {
   return message_of<core::FormatError>([&] { (void)parse(text); });
 }
 
-double value_of(const EmData& file, Quantity quantity, int frequency, int station, const Eigen::VectorXd& from) {
+double value_of(const EmData& file, Quantity quantity, int frequency, int station,
+                const Eigen::VectorXd& from) {
   const auto& keys = file.data.survey.keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].quantity == quantity && keys[i].frequency == frequency && keys[i].station == station)
@@ -65,14 +68,16 @@ TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]"
   REQUIRE(file.response.size() == 1600);
   CHECK(file.response.allFinite());
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.response) == 1.197348);
-  CHECK(value_of(file, Quantity::phase_yx, 0, 6, file.response) == Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
+  CHECK(value_of(file, Quantity::phase_yx, 0, 6, file.response) ==
+        Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
   CHECK(file.data.n_kept() == 0);  // errors of 0: not observed
 }
 
 TEST_CASE("EMData: every known type becomes its quantity in the units of the survey", "[mare2dem]") {
   const auto file =
       parse(head +
-            "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 1e-4\n114 2 0 2 2e-3 1e-4\n"
+            "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 "
+            "1e-4\n114 2 0 2 2e-3 1e-4\n"
             "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
@@ -87,12 +92,16 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
 
 TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propagated errors", "[mare2dem]") {
   // σ_A = A σ_φ at the first station, a phase of 90° at the second; rows in any order.
-  const auto file = parse(head + "# Data: 8\n136 1 0 1 -150 2.2918311805232928\n135 1 1 1 0.5 0.02\n135 1 0 2 0.2 0.03\n136 1 0 2 90 10\n" +
+  const auto file = parse(head +
+                          "# Data: 8\n136 1 0 1 -150 2.2918311805232928\n135 1 1 1 0.5 0.02\n135 1 0 2 0.2 "
+                          "0.03\n136 1 0 2 90 10\n" +
                           "135 2 0 1 -0.1 0.02\n136 2 0 1 10 5\n135 2 0 2 0.1 0.02\n136 2 0 2 60 0\n");
   const auto value = [&](Quantity quantity, int frequency, int station) {
     return value_of(file, quantity, frequency, station, file.data.value);
   };
-  const auto sigma = [&](Quantity quantity, int station) { return value_of(file, quantity, 0, station, file.data.sigma); };
+  const auto sigma = [&](Quantity quantity, int station) {
+    return value_of(file, quantity, 0, station, file.data.sigma);
+  };
   CHECK(value(Quantity::tzy_re, 0, 0) == Approx(-0.25 * std::sqrt(3.0)));
   CHECK(value(Quantity::tzy_im, 0, 0) == Approx(-0.25));
   CHECK(sigma(Quantity::tzy_re, 0) == Approx(0.02));
@@ -108,12 +117,16 @@ TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propaga
   CHECK(file.warnings.empty());
 }
 
-TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a second one is refused", "[mare2dem]") {
+TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a second one is refused",
+          "[mare2dem]") {
   const auto file = parse(head + "# Data: 3\n104 1 1 1 30 2\n135 1 1 1 0.1 0.02\n136 1 0 2 20 5\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.warnings.size() == 1);
-  CHECK_THAT(file.warnings[0], Catch::Contains("2 rows of types 135 and 136: an amplitude or phase of the tipper without the other"));
-  CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"), Catch::Contains("expected MT data (types 103 to 136), got none"));
+  CHECK_THAT(
+      file.warnings[0],
+      Catch::Contains("2 rows of types 135 and 136: an amplitude or phase of the tipper without the other"));
+  CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"),
+             Catch::Contains("expected MT data (types 103 to 136), got none"));
   CHECK_THAT(refusal(head + "# Data: 2\n136 1 0 1 20 5\n136 1 1 1 20 5\n"),
              Catch::Contains("d.emdata:13: expected one amplitude and one phase"));
   CHECK_THAT(refusal(head + "# Data: 3\n133 1 0 1 0.1 1\n135 1 0 1 0.1 1\n136 1 0 1 20 5\n"),
@@ -121,23 +134,28 @@ TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a se
 }
 
 TEST_CASE("EMResp: responses of a tipper's amplitude and phase become those of its parts", "[mare2dem]") {
-  const auto file = parse(replaced(head, "EMData", "EMResp") + "# Data: 2\n135 1 0 1 0.5 0.02 0.4 5\n136 1 0 1 0 3 -90 30\n");
+  const auto file = parse(replaced(head, "EMData", "EMResp") +
+                          "# Data: 2\n135 1 0 1 0.5 0.02 0.4 5\n136 1 0 1 0 3 -90 30\n");
   CHECK(value_of(file, Quantity::tzy_re, 0, 0, file.data.value) == Approx(0.5));
   CHECK(std::abs(value_of(file, Quantity::tzy_re, 0, 0, file.response)) < 1e-15);
   CHECK(value_of(file, Quantity::tzy_im, 0, 0, file.response) == Approx(-0.4));
 }
 
 TEST_CASE("EMData: data of other kinds are left out with one warning that counts them", "[mare2dem]") {
-  const auto file = parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
-                          "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
+  const auto file =
+      parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
+            "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.warnings.size() == 2);
   CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: left out data of types 28 (2 rows), 151 (1 rows)"));
   CHECK_THAT(file.warnings[1], Catch::Contains("1 rows whose Tx#"));
 }
 
-TEST_CASE("EMData: data with a negative error are masked with one warning that counts them, errors of 0 without", "[mare2dem]") {
-  const auto file = parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
+TEST_CASE(
+    "EMData: data with a negative error are masked with one warning that counts them, errors of 0 without",
+    "[mare2dem]") {
+  const auto file =
+      parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.warnings.size() == 1);
   CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: 2 data have a negative standard error"));
@@ -148,7 +166,8 @@ TEST_CASE("EMData: data with a negative error are masked with one warning that c
 
 TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix", "[mare2dem]") {
   const std::string old =
-      "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: 1\n104 1 0 2 45 1\n";
+      "Format: EMData_2.0\n# MT Frequencies: 1\n1\n# MT Receivers: 2\n0 1 2 0 0 3\n0 5 2 10 0 3\n# Data: "
+      "1\n104 1 0 2 45 1\n";
   const auto file = parse(old);
   CHECK(file.data.survey.stations[1].name == "2");
   CHECK_THAT(file.warnings.at(0), Catch::Contains("Theta of receivers 2 is not 0"));
@@ -162,9 +181,11 @@ TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]")
              Catch::Contains("d.emdata:12: expected a frequency number from 1 to 2, got \"3\""));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), Catch::Contains("a receiver number from 1 to 2"));
   CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), Catch::Contains("expected 6 columns"));
-  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"), Catch::Contains("expected a datum, got \"thirty\""));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"),
+             Catch::Contains("expected a datum, got \"thirty\""));
   CHECK_THAT(refusal(head + "# Data: 3\n104 1 1 1 30 2\n"), Catch::Contains("is it cut off?"));
-  CHECK_THAT(refusal(head + "# Data: 2\n103 1 1 1 10 1\n123 1 1 1 1 1\n"), Catch::Contains("got a second log10_rho_xy of station west"));
+  CHECK_THAT(refusal(head + "# Data: 2\n103 1 1 1 10 1\n123 1 1 1 1 1\n"),
+             Catch::Contains("got a second log10_rho_xy of station west"));
   CHECK_THAT(refusal(head), Catch::Contains("expected MT data"));
   CHECK_THAT(refusal("Format: EMData_2.2\n# Data: 1\n104 1 1 1 30 2\n"), Catch::Contains("before the data"));
 }
@@ -174,5 +195,6 @@ TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[
   CHECK(info.format == "MARE2DEM data");
   CHECK(info.status == "ok");
   CHECK(info.sites.size() == 25);
-  CHECK_THAT(info.facts.at(0), Catch::Contains("1600 usable data of 1600; stations at z = 929.5 to 2172.1 m"));
+  CHECK_THAT(info.facts.at(0),
+             Catch::Contains("1600 usable data of 1600; stations at z = 929.5 to 2172.1 m"));
 }

@@ -48,7 +48,9 @@ TEST_CASE("info: ModEM data and models are told apart and described", "[info]") 
   CHECK_THAT(model.facts.at(0), Catch::Contains("100 columns x 31 rows"));
 }
 
-TEST_CASE("info: what cannot be read has its error text and the exit code of its class, and nothing is thrown", "[info]") {
+TEST_CASE(
+    "info: what cannot be read has its error text and the exit code of its class, and nothing is thrown",
+    "[info]") {
   const TemporaryFolder folder;
   const auto missing = describe_file(folder / "none");
   CHECK(missing.code == core::ExitCode::file);
@@ -64,23 +66,28 @@ TEST_CASE("info: what cannot be read has its error text and the exit code of its
   const auto no_edi = describe_file(empty.path().string());
   CHECK(no_edi.code == core::ExitCode::file);
   CHECK_THAT(no_edi.status, Catch::Contains("holds no EDI files (*.edi)"));
-  CHECK_THAT(describe_file(source_path("data/samtex/edi_kim_eto")).status, Catch::Contains("name the files in it"));
-  const auto three_d =
-      describe_file(write_text(folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
+  CHECK_THAT(describe_file(source_path("data/samtex/edi_kim_eto")).status,
+             Catch::Contains("name the files in it"));
+  const auto three_d = describe_file(write_text(
+      folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
   CHECK(three_d.format == "ModEM 3-D data");
   CHECK(three_d.code == core::ExitCode::format);
 }
 
-TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognised by content", "[info]") {
+TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognised by content",
+          "[info]") {
   const TemporaryFolder folder;
-  CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format == "TOML model");
+  CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format ==
+        "TOML model");
   const auto inversion = describe_file(write_text(folder, "y", "[run]\ntitle = \"t\"\n[data]\n"));
   CHECK(inversion.format == "TOML inversion");
-  CHECK_THAT(inversion.facts.at(0), Catch::Contains("configuration of \"t\" of an inversion: mt_invert invert"));
+  CHECK_THAT(inversion.facts.at(0),
+             Catch::Contains("configuration of \"t\" of an inversion: mt_invert invert"));
   const auto prior = describe_file(source_path("examples/kim_eto/prior.toml"));
   CHECK(prior.format == "TOML prior");
   CHECK_THAT(prior.facts.at(0), Catch::Contains("mt_invert train"));
-  CHECK_THAT(describe_file(write_text(folder, "w", "[run]\n")).facts.at(0), Catch::Contains("no command takes it"));
+  CHECK_THAT(describe_file(write_text(folder, "w", "[run]\n")).facts.at(0),
+             Catch::Contains("no command takes it"));
   const auto sites = describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
   CHECK(sites.sites.at(0).name == "a");
   CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("y = -2.5 to 1 m"));
@@ -88,7 +95,8 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   CHECK(benchmark.format == "CSV table");
   CHECK(benchmark.status == "ok");
   CHECK_THAT(benchmark.facts.at(0), Catch::Contains("rows of mode,definition,period_s"));
-  CHECK_THAT(describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1), Catch::Contains("profile.surface_file"));
+  CHECK_THAT(describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1),
+             Catch::Contains("profile.surface_file"));
   CHECK(describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = read_model(source_path("data/modem_block2_2d/m0.rho"));
   write_section_hdf5(folder / "m.h5", section);
@@ -96,22 +104,28 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
   CHECK(kind_of_file(folder / "m.h5") == FileKind::hdf5);
 }
 
-TEST_CASE("model files: HDF5, ModEM and TOML are read whatever their names, others are refused by what they are", "[model]") {
+TEST_CASE(
+    "model files: HDF5, ModEM and TOML are read whatever their names, others are refused by what they are",
+    "[model]") {
   const TemporaryFolder folder;
   const auto modem = read_model(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(modem.grid.n_y() == 100);
   write_section_hdf5(folder / "m.dat", modem);
   CHECK(read_model(folder / "m.dat").resistivity_ohm_m.isApprox(modem.resistivity_ohm_m, 1e-12));
-  CHECK(read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n")).resistivity_ohm_m[0] == 5.0);
-  CHECK_THAT(message_of<core::FormatError>([] { (void)read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
-             Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
+  CHECK(read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n"))
+            .resistivity_ohm_m[0] == 5.0);
+  CHECK_THAT(
+      message_of<core::FormatError>([] { (void)read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
+      Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
   CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(write_text(folder, "t", "hello world")); }),
              Catch::Contains("a file of unknown format"));
   physics::mesh::Section2D section = modem;
   section.resistivity_ohm_m[section.grid.index(2, 3)] = 1e13;
   write_section_hdf5(folder / "air.h5", section);
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(folder / "air.h5"); }),
-             Catch::Contains("air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
+  CHECK_THAT(
+      message_of<core::FormatError>([&] { (void)read_model(folder / "air.h5"); }),
+      Catch::Contains(
+          "air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
   CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
 }
 
@@ -135,13 +149,17 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
 
 TEST_CASE("info: the card of a network and the samples of a run say in short what they hold", "[info]") {
   const TemporaryFolder folder;
-  const std::string card = R"({"format": "lodestone vae card", "network": {"kind": "column", "cells_z": 20, "cells_y": 1, "n_codes": 8},
+  const std::string card =
+      R"({"format": "lodestone vae card", "network": {"kind": "column", "cells_z": 20, "cells_y": 1, "n_codes": 8},
     "training": {"draws": 100, "seed": 3}, "grid": {"from_m": 10.500000000000002, "to_m": 90}, "scores": {"epochs": 2, "reconstruction_rms_decades": 0.02)";
   const auto info = describe_file(write_text(folder, "card.json", card + R"(, "codes_used": 7}})"));
   CHECK(info.format == "card of a network");
-  CHECK(info.facts == std::vector<std::string>{"network of a column of 20 x 1 cells, depths 10.5 to 90 m, 8 codes, 7 of them in use",
-                                               "trained on 100 draws, seed 3, 2 epochs; reconstruction error 0.02 decades rms"});
-  CHECK_THAT(describe_file(write_text(folder, "half.json", card + "}}")).status, Catch::Contains("/scores/codes_used"));
+  CHECK(info.facts ==
+        std::vector<std::string>{
+            "network of a column of 20 x 1 cells, depths 10.5 to 90 m, 8 codes, 7 of them in use",
+            "trained on 100 draws, seed 3, 2 epochs; reconstruction error 0.02 decades rms"});
+  CHECK_THAT(describe_file(write_text(folder, "half.json", card + "}}")).status,
+             Catch::Contains("/scores/codes_used"));
   CHECK(describe_file(write_text(folder, "cut.json", card)).code == core::ExitCode::format);
 
   Hdf5Sink sink(folder / "ensemble.h5");
@@ -158,10 +176,12 @@ TEST_CASE("info: the card of a network and the samples of a run say in short wha
   CHECK(samples.facts.at(1) == "rms of the samples 1.250 to 1.500, by the errors they were drawn with");
 }
 
-TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5, damage is told", "[info]") {
+TEST_CASE("info: the state of a network shows its arrays, from safetensors and from HDF5, damage is told",
+          "[info]") {
   const TemporaryFolder folder;
-  const engine::NamedTensors state{{"net.0.weight", engine::Tensor::from(std::vector<double>(6), {2, 3})},
-                                   {"optimizer.n_steps", engine::Tensor::from(std::vector<std::int64_t>{7}, {})}};
+  const engine::NamedTensors state{
+      {"net.0.weight", engine::Tensor::from(std::vector<double>(6), {2, 3})},
+      {"optimizer.n_steps", engine::Tensor::from(std::vector<std::int64_t>{7}, {})}};
   const std::string path = folder / "state.safetensors";
   engine::save_state(path, state);
   Hdf5Sink sink(folder / "state.h5");

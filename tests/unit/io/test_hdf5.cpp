@@ -62,7 +62,8 @@ TEST_CASE("hdf5: what is written is read back") {
   CHECK(source.contains("a/reals"));
   CHECK_FALSE(source.contains("a"));
   CHECK_FALSE(source.contains("a/none/x"));
-  CHECK(source.names() == std::vector<std::string>{"a/complex", "a/reals", "b/deep/integers", "bytes", "empty", "matrix", "texts"});
+  CHECK(source.names() == std::vector<std::string>{"a/complex", "a/reals", "b/deep/integers", "bytes",
+                                                   "empty", "matrix", "texts"});
 }
 
 TEST_CASE("hdf5: ranges are read in row-major order") {
@@ -115,7 +116,8 @@ TEST_CASE("hdf5: misuse of the sink is told") {
   core::write_vector(sink, "v", std::vector<double>{1.0});
   CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}), Contains("'v' again"));
   const double value = 1.0;
-  CHECK_THROWS_AS(sink.write("w", {core::DType::f64, {2}}, std::as_bytes(std::span(&value, 1))), core::ShapeError);
+  CHECK_THROWS_AS(sink.write("w", {core::DType::f64, {2}}, std::as_bytes(std::span(&value, 1))),
+                  core::ShapeError);
   CHECK_THROWS_AS(sink.attribute("v", "long", std::string(70000, 'x')), core::InvalidArgument);
   sink.commit();
   CHECK_THROWS_WITH(sink.attribute("v", "late", "x"), Contains("after commit"));
@@ -152,7 +154,8 @@ TEST_CASE("hdf5: arrays of every dtype come back bit by bit") {
   const OutputFolder folder;
   const auto bytes_of = [](core::DType dtype) {
     std::vector<std::byte> bytes(4 * core::size_of(dtype));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(dtype == core::DType::b8 ? i % 2 : 17 + 41 * i);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::byte>(dtype == core::DType::b8 ? i % 2 : 17 + 41 * i);
     return bytes;
   };
   io::Hdf5Sink sink(folder / "x.h5");
@@ -191,9 +194,10 @@ TEST_CASE("hdf5: the same arrays make the same bytes, a second later too") {
 TEST_CASE("hdf5: the state of a network is written and read through the same two functions as any other") {
   const OutputFolder folder;
   using engine::Tensor;
-  const engine::NamedTensors state{{"net.0.weight", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})},
-                                   {"net.0.key", Tensor::from(std::vector<std::uint64_t>{~std::uint64_t{0}, 1, 2}, {3})},
-                                   {"optimizer.step", Tensor::from(std::vector<std::int64_t>{-7}, {})}};
+  const engine::NamedTensors state{
+      {"net.0.weight", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})},
+      {"net.0.key", Tensor::from(std::vector<std::uint64_t>{~std::uint64_t{0}, 1, 2}, {3})},
+      {"optimizer.step", Tensor::from(std::vector<std::int64_t>{-7}, {})}};
   io::Hdf5Sink sink(folder / "x.h5");
   engine::write_state(sink, state);
   sink.commit();
@@ -216,7 +220,8 @@ TEST_CASE("hdf5: a loader reads ahead on its own thread while this one writes") 
     sink.commit();
   }
   const engine::Dataset data(std::make_shared<io::Hdf5Source>(folder / "data.h5"));
-  const engine::Loader ahead(data, {.batch_size = 50, .read_ahead = 4}), plain(data.in_memory(), {.batch_size = 50});
+  const engine::Loader ahead(data, {.batch_size = 50, .read_ahead = 4}),
+      plain(data.in_memory(), {.batch_size = 50});
   while (const auto batch = ahead.next()) {
     io::Hdf5Sink sink(folder / "state.h5");
     engine::write_state(sink, *batch);

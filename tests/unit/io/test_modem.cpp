@@ -20,7 +20,8 @@ const std::string block2_model = source_path("data/modem_block2_2d/m0.rho");
 const std::string block2_data = source_path("data/modem_block2_2d/d0_JT.dat");
 
 std::string header(const std::string& type, const std::string& sign, const std::string& units) {
-  return "# comment\n# columns\n> " + type + "\n> exp(" + sign + "i\\omega t)\n> " + units + "\n> 0.00\n> 0.000 0.000\n> 2 2\n";
+  return "# comment\n# columns\n> " + type + "\n> exp(" + sign + "i\\omega t)\n> " + units +
+         "\n> 0.00\n> 0.000 0.000\n> 2 2\n";
 }
 
 template <class E = core::FormatError>
@@ -44,7 +45,8 @@ ObservedData read_text(const std::string& text) {
 double value_at(const ObservedData& data, Quantity quantity, int frequency, int station) {
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const auto& k = data.survey.keys[i];
-    if (k.quantity == quantity && k.frequency == frequency && k.station == station) return data.value[static_cast<Eigen::Index>(i)];
+    if (k.quantity == quantity && k.frequency == frequency && k.station == station)
+      return data.value[static_cast<Eigen::Index>(i)];
   }
   return physics::mt::not_given;
 }
@@ -57,8 +59,9 @@ void check_same(const ObservedData& a, const ObservedData& b) {
   bool same = true;
   for (std::size_t i = 0; i < x.survey.keys.size(); ++i) {
     const auto e = static_cast<Eigen::Index>(i);
-    same = same && x.survey.keys[i].quantity == y.survey.keys[i].quantity && x.survey.keys[i].station == y.survey.keys[i].station &&
-           x.value[e] == y.value[e] && x.sigma[e] == y.sigma[e];
+    same = same && x.survey.keys[i].quantity == y.survey.keys[i].quantity &&
+           x.survey.keys[i].station == y.survey.keys[i].station && x.value[e] == y.value[e] &&
+           x.sigma[e] == y.sigma[e];
   }
   CHECK(same);
 }
@@ -86,31 +89,38 @@ TEST_CASE("ModEM 2-D model: writing and reading back gives the same section on e
     const auto back = read_modem_model_2d(folder / "m.rho");
     CHECK(back.grid.y_edges_m() == section.grid.y_edges_m());
     CHECK(back.grid.z_edges_m() == section.grid.z_edges_m());
-    const double difference = (back.resistivity_ohm_m.array() / section.resistivity_ohm_m.array() - 1.0).abs().maxCoeff();
+    const double difference =
+        (back.resistivity_ohm_m.array() / section.resistivity_ohm_m.array() - 1.0).abs().maxCoeff();
     CHECK(difference <= (scale == ModemScale::linear ? 0.0 : 1e-14));
   }
 }
 
 TEST_CASE("ModEM 2-D model: columns run with y and rows with depth", "[modem]") {
   const TemporaryFolder folder;
-  const auto section = read_modem_model_2d(write_text(folder, "m.rho", "2 3\n10 20\n1 2 3\n1\n1 2\n3 4\n5 6\n"));
+  const auto section =
+      read_modem_model_2d(write_text(folder, "m.rho", "2 3\n10 20\n1 2 3\n1\n1 2\n3 4\n5 6\n"));
   CHECK(section.resistivity_ohm_m[section.grid.index(0, 1)] == 2.0);
   CHECK(section.resistivity_ohm_m[section.grid.index(2, 0)] == 5.0);
   CHECK(section.grid.y_edges_m() == std::vector<double>{0, 10, 30});
   CHECK(section.grid.z_edges_m() == std::vector<double>{0, 1, 3, 6});
 }
 
-TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors with file and line", "[modem]") {
+TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors with file and line",
+          "[modem]") {
   CHECK_THAT(model_message("2 3\n10 20\n1 2 3\n0\n1 2\n3 4\n5\n"),
              Catch::Contains("m.rho:7: expected a resistivity, got the end of the file"));
-  CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"), Catch::Contains("m.rho:6: expected the end of the file"));
-  CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"), Catch::Contains("m.rho:2: expected a column width in m above 0, got -20"));
+  CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 2\n3\n"),
+             Catch::Contains("m.rho:6: expected the end of the file"));
+  CHECK_THAT(model_message("2 1\n10 -20\n1\n0\n1 2\n"),
+             Catch::Contains("m.rho:2: expected a column width in m above 0, got -20"));
   CHECK_THAT(model_message("2 1\n10 20\n1\n0\n1 -2\n"), Catch::Contains("LOGE or LOG10 missing"));
   CHECK_THAT(model_message("2 1 LOG10\n10 20\n1\n0\n1 -30\n"),
              Catch::Contains(":5: expected a resistivity of 1e-06 to 1e+12 ohm m, got 1e-30"));
-  CHECK_THAT(model_message("2 1 LOGX\n10 20\n1\n0\n1 2\n"), Catch::Contains("expected LOGE, LOG10 or LINEAR"));
+  CHECK_THAT(model_message("2 1 LOGX\n10 20\n1\n0\n1 2\n"),
+             Catch::Contains("expected LOGE, LOG10 or LINEAR"));
   CHECK_THAT(model_message("2 1\n10 x\n1\n0\n1 2\n"), Catch::Contains("got \"x\""));
-  CHECK_THAT(model_message("# comment\n 2 3 4 0 LOGE\n1 1\n"), Catch::Contains("got a 3-D model of 2 x 3 x 4 cells"));
+  CHECK_THAT(model_message("# comment\n 2 3 4 0 LOGE\n1 1\n"),
+             Catch::Contains("got a 3-D model of 2 x 3 x 4 cells"));
   CHECK_THAT(model_message("1000000 1000000\n"), Catch::Contains("is it cut off?"));
   CHECK_THAT(model_message(""), Catch::Contains("an empty file"));
   const TemporaryFolder folder;
@@ -119,7 +129,10 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THROWS_AS(write_modem_model_2d(folder / "h.rho", hill), core::InvalidArgument);
 }
 
-TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t), its placeholder errors are masked", "[modem]") {
+TEST_CASE(
+    "ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t), its placeholder errors are "
+    "masked",
+    "[modem]") {
   const auto data = read_modem_data_2d(block2_data);
   CHECK(data.survey.stations.size() == 40);
   CHECK(data.survey.frequencies_hz.size() == 12);
@@ -134,10 +147,11 @@ TEST_CASE("ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i ome
 }
 
 TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]") {
-  const auto data =
-      read_text(header("TE_Impedance", "+", "[mV/km]/[nT]") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n10.0 a 0 0 0 100 0 TE 3.0 4.0 0.1\n" +
-                header("Tzy_Impedance", "-", "[]") + "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
-                "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
+  const auto data = read_text(header("TE_Impedance", "+", "[mV/km]/[nT]") +
+                              "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n10.0 a 0 0 0 100 0 TE 3.0 4.0 0.1\n" +
+                              header("Tzy_Impedance", "-", "[]") +
+                              "1.0 b -20.5 17.5 0 200 0 TY 0.1 0.2 0.01\n" + header("Rho_Phs_TM", "+", "[]") +
+                              "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
   CHECK(value_at(data, Quantity::zxy_im, 1, 0) == Approx(4.0 * physics::mt::ohm_per_field_unit));
   CHECK(std::isnan(value_at(data, Quantity::zxy_im, 1, 1)));
   CHECK(value_at(data, Quantity::tzy_im, 0, 1) == -0.2);
@@ -148,7 +162,9 @@ TEST_CASE("ModEM 2-D data: all block types, signs and units are read", "[modem]"
   CHECK(data.n_kept() == 2 * 2 + 2 + 2);
 }
 
-TEST_CASE("ModEM 2-D data: reading back what was written gives the same numbers, in either sign and any units", "[modem]") {
+TEST_CASE(
+    "ModEM 2-D data: reading back what was written gives the same numbers, in either sign and any units",
+    "[modem]") {
   const TemporaryFolder folder;
   const auto data = read_text(replaced(text_of_file(block2_data), "2.000000E+15", "1.234567E+02"));
   REQUIRE(data.n_kept() == 1920);
@@ -165,9 +181,12 @@ TEST_CASE("ModEM 2-D data: reading back what was written gives the same numbers,
   CHECK(read_modem_data_2d(folder / "shifted.dat").survey.stations[0].y_m == 303500.0);
 }
 
-TEST_CASE("ModEM 2-D data: apparent resistivity and phase survive a round trip, data without error are masked", "[modem]") {
+TEST_CASE(
+    "ModEM 2-D data: apparent resistivity and phase survive a round trip, data without error are masked",
+    "[modem]") {
   const TemporaryFolder folder;
-  auto data = read_text(header("Rho_Phs_TM", "-", "[]") + "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
+  auto data = read_text(header("Rho_Phs_TM", "-", "[]") +
+                        "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
   write_modem_data_2d(folder / "d.dat", data);
   const auto back = read_modem_data_2d(folder / "d.dat");
   CHECK((back.value - data.value).cwiseAbs().maxCoeff() < 1e-14);
@@ -177,8 +196,10 @@ TEST_CASE("ModEM 2-D data: apparent resistivity and phase survive a round trip, 
   CHECK(read_modem_data_2d(folder / "d.dat").mask[0] == MaskReason::bad_error);
 }
 
-TEST_CASE("ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors with file and line",
-          "[modem]") {
+TEST_CASE(
+    "ModEM 2-D data: rows of another length, unknown blocks, 3-D files and doubled data are format errors "
+    "with file and line",
+    "[modem]") {
   const std::string te = header("TE_Impedance", "+", "Ohm");
   CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1.0 2.0\n"),
              Catch::Contains("d.dat:9: expected 11 columns in a row of TE_Impedance, got 10"));
@@ -189,11 +210,14 @@ TEST_CASE("ModEM 2-D data: rows of another length, unknown blocks, 3-D files and
              Catch::Contains("site a stands at y = 200"));
   CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 a 0 0 0 100 0 TE 1 2 0.1\n"),
              Catch::Contains("got a second zxy_re of site a"));
-  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 b 0 0 0 100 0 TE 1 2 0.1\n"), Catch::Contains("both stand at y = 100"));
+  CHECK_THAT(data_message(te + "1.0 a 0 0 0 100 0 TE 1 2 0.1\n1.0 b 0 0 0 100 0 TE 1 2 0.1\n"),
+             Catch::Contains("both stand at y = 100"));
   CHECK_THAT(data_message(header("Full_Impedance", "+", "Ohm")),
-             Catch::Contains("d.dat:3: expected a 2-D block") && Catch::Contains("Full_Impedance of a 3-D data file"));
+             Catch::Contains("d.dat:3: expected a 2-D block") &&
+                 Catch::Contains("Full_Impedance of a 3-D data file"));
   CHECK_THAT(data_message(header("TE_Impedanze", "+", "Ohm")), Catch::Contains("got \"TE_Impedanze\""));
-  CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")), Catch::Contains("d.dat:5: expected units"));
+  CHECK_THAT(data_message(header("TE_Impedance", "+", "furlong")),
+             Catch::Contains("d.dat:5: expected units"));
   CHECK_THAT(data_message(te), Catch::Contains("expected rows of data, got none"));
   CHECK_THAT(data_message("# a\n> TE_Impedance\n"), Catch::Contains("expected a header line"));
   CHECK_THROWS_AS(read_modem_data_2d("/none/d.dat"), core::FileError);

@@ -16,7 +16,9 @@ using physics::mt::Quantity;
 namespace {
 
 const std::string coprod2 = source_path("data/coprod2/coprod2data.dat");
-const std::string head = "Format: MT2DData_1.0\n# comment\nReceiver Location (m): 2\n# Y Z\n0 0\n10 -5\nFrequencies (Hz): 1\n0.1\n";
+const std::string head =
+    "Format: MT2DData_1.0\n# comment\nReceiver Location (m): 2\n# Y Z\n0 0\n10 -5\nFrequencies (Hz): "
+    "1\n0.1\n";
 
 ProfileData parse(const std::string& text) {
   const TemporaryFolder folder;
@@ -29,7 +31,8 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances of a plausible earth", "[mt2d]") {
+TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances of a plausible earth",
+          "[mt2d]") {
   const auto file = read_mt2d_data(coprod2);
   CHECK(file.data.survey.stations.size() == 20);
   CHECK(file.data.survey.stations[19].y_m == 230800.0);
@@ -42,7 +45,9 @@ TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances 
 }
 
 TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]") {
-  const auto file = parse(head + "DataType: Rho_Pha\nDataComp: 2\nRhoXY\nPhsYX\nData Block: 3\n1 1 1 100 10\n1 1 2 -135 2\n1 2 1 -3 1\n");
+  const auto file = parse(head +
+                          "DataType: Rho_Pha\nDataComp: 2\nRhoXY\nPhsYX\nData Block: 3\n1 1 1 100 10\n1 1 2 "
+                          "-135 2\n1 2 1 -3 1\n");
   CHECK(file.data.survey.keys[0].quantity == Quantity::log10_rho_xy);
   CHECK(file.data.value[0] == Approx(2.0));
   CHECK(file.data.sigma[0] == Approx(0.1 / std::numbers::ln10));
@@ -52,7 +57,8 @@ TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]"
 }
 
 TEST_CASE("MT2DData: data with a negative error are masked with one warning that counts them", "[mt2d]") {
-  const std::string block = head + "DataType: Impedance\nDataComp: 1\nZXY\nData Block: 2\n1 2 1 1 1 1\n1 1 1 1 1 ";
+  const std::string block =
+      head + "DataType: Impedance\nDataComp: 1\nZXY\nData Block: 2\n1 2 1 1 1 1\n1 1 1 1 1 ";
   CHECK(parse(block + "1\n").warnings.empty());
   const auto file = parse(block + "-1\n");
   CHECK(file.data.n_kept() == 2);
@@ -62,14 +68,20 @@ TEST_CASE("MT2DData: data with a negative error are masked with one warning that
 
 TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {
   const std::string impedance = head + "DataType: Impedance\nDataComp: 1\nZXY\n";
-  CHECK_THAT(refusal("Format: MT3DData_1.0\n"), Catch::Contains("d.dat:1: expected \"Format: MT2DData_1.0\""));
-  CHECK_THAT(refusal(head + "DataType: Tipper\n"), Catch::Contains("d.dat:9: expected Impedance or Rho_Pha, got \"Tipper\""));
-  CHECK_THAT(refusal(head + "DataType: Impedance\nDataComp: 1\nZXX\n"), Catch::Contains("expected ZXY or ZYX, got \"ZXX\""));
+  CHECK_THAT(refusal("Format: MT3DData_1.0\n"),
+             Catch::Contains("d.dat:1: expected \"Format: MT2DData_1.0\""));
+  CHECK_THAT(refusal(head + "DataType: Tipper\n"),
+             Catch::Contains("d.dat:9: expected Impedance or Rho_Pha, got \"Tipper\""));
+  CHECK_THAT(refusal(head + "DataType: Impedance\nDataComp: 1\nZXX\n"),
+             Catch::Contains("expected ZXY or ZYX, got \"ZXX\""));
   CHECK_THAT(refusal(head + "DataComp: 1\nZXY\n"), Catch::Contains("before"));
-  CHECK_THAT(refusal(impedance + "Data Block: 1\n1 3 1 1 1 1\n"), Catch::Contains("a receiver number from 1 to 2, got \"3\""));
+  CHECK_THAT(refusal(impedance + "Data Block: 1\n1 3 1 1 1 1\n"),
+             Catch::Contains("a receiver number from 1 to 2, got \"3\""));
   CHECK_THAT(refusal(impedance + "Data Block: 1\n1 1 1 1 1\n"), Catch::Contains("expected 6 columns, got 5"));
-  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n"), Catch::Contains("expected 1 more rows of data"));
-  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n1 1 1 1 1 1\n"), Catch::Contains("got a second zxy_re of station 1"));
+  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n"),
+             Catch::Contains("expected 1 more rows of data"));
+  CHECK_THAT(refusal(impedance + "Data Block: 2\n1 1 1 1 1 1\n1 1 1 1 1 1\n"),
+             Catch::Contains("got a second zxy_re of station 1"));
   CHECK_THAT(refusal(impedance), Catch::Contains("expected a \"Data Block:\""));
 }
 

@@ -28,9 +28,11 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("prior picture: 24 columns as curves over the percentiles of all draws, fewer where there are fewer") {
+TEST_CASE(
+    "prior picture: 24 columns as curves over the percentiles of all draws, fewer where there are fewer") {
   const std::string svg = prior_picture(ramp({0, 100, 200, 300}, {0, 50}, 100)).svg();
-  CHECK_THAT(svg, Contains("A ramp") && Contains("24 of 100 draws") && Contains("Depth (m)") && Contains("Resistivity (Ω m)"));
+  CHECK_THAT(svg, Contains("A ramp") && Contains("24 of 100 draws") && Contains("Depth (m)") &&
+                      Contains("Resistivity (Ω m)"));
   CHECK(occurrences(svg, "stroke=\"#c74521\" stroke-width=\"1.7\"") == 24);  // one curve each
   CHECK_THAT(prior_picture(ramp({0, 100, 200, 300}, {0, 50}, 3)).svg(), Contains("3 of 3 draws"));
 }
@@ -38,13 +40,16 @@ TEST_CASE("prior picture: 24 columns as curves over the percentiles of all draws
 TEST_CASE("prior picture: depth is logarithmic on layers that grow much, and in kilometres where deep") {
   std::vector<double> graded{0.0};
   for (int i = 0; i < 20; ++i) graded.push_back(graded.back() + 100.0 * std::pow(1.3, i));
-  CHECK_THAT(prior_picture(ramp(graded, {0, 50}, 5)).svg(), Contains("Depth (km)") && Contains(">0.1<") && Contains(">10<"));
-  CHECK_THAT(prior_picture(ramp({0, 2000, 4000, 8000}, {0, 50}, 5)).svg(), Contains(">0<") && Contains(">8<"));
+  CHECK_THAT(prior_picture(ramp(graded, {0, 50}, 5)).svg(),
+             Contains("Depth (km)") && Contains(">0.1<") && Contains(">10<"));
+  CHECK_THAT(prior_picture(ramp({0, 2000, 4000, 8000}, {0, 50}, 5)).svg(),
+             Contains(">0<") && Contains(">8<"));
 }
 
 TEST_CASE("prior picture: 16 patches with one colour bar") {
   const std::string svg = prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 40)).svg();
-  CHECK_THAT(svg, Contains("16 of 40 draws") && Contains("vertical exaggeration") && Contains("Distance (m)"));
+  CHECK_THAT(svg,
+             Contains("16 of 40 draws") && Contains("vertical exaggeration") && Contains("Distance (m)"));
   CHECK(occurrences(svg, "Resistivity (Ω m)") == 1);
   const std::string few = prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 2)).svg();
   CHECK_THAT(few, Contains("2 of 2 draws"));
@@ -66,7 +71,8 @@ TEST_CASE("prior picture: values that are not finite stay white and leave the re
 
 TEST_CASE("prior picture: the resistivity scale can be given, and the picture is written") {
   const test::OutputFolder folder;
-  const Canvas canvas = prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 4), {.min_log10 = -1.0, .max_log10 = 5.0});
+  const Canvas canvas =
+      prior_picture(ramp({0, 100, 200, 300}, {0, 500, 1000}, 4), {.min_log10 = -1.0, .max_log10 = 5.0});
   CHECK_THAT(canvas.svg(), Contains(">0.1<") && Contains(">10⁵<"));
   canvas.write_png(folder / "prior.png");
   CHECK(test::slurp(folder / "prior.png").rfind("\x89PNG", 0) == 0);

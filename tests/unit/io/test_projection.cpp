@@ -9,7 +9,8 @@ using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
 
-TEST_CASE("projection: the survey's own plane is centred, true to scale near the centre and comes back", "[geodesy]") {
+TEST_CASE("projection: the survey's own plane is centred, true to scale near the centre and comes back",
+          "[geodesy]") {
   const std::vector<GeoPoint> points{{-20.0, 16.0}, {-21.0, 16.5}, {-19.5, 15.0}};
   const Projection projection(points);
   const auto plane = projection.to_plane(points);
@@ -25,7 +26,8 @@ TEST_CASE("projection: the survey's own plane is centred, true to scale near the
   CHECK(plane[1].east_m > plane[0].east_m);
 }
 
-TEST_CASE("projection: UTM zone 33 south is found for Namibia and puts its central meridian at 500 km east", "[geodesy]") {
+TEST_CASE("projection: UTM zone 33 south is found for Namibia and puts its central meridian at 500 km east",
+          "[geodesy]") {
   const auto utm = Projection::utm({{-20.0, 15.0}});
   CHECK(utm.definition() == "EPSG:32733");
   const auto plane = utm.to_plane({{-20.0, 15.0}});
@@ -42,7 +44,8 @@ TEST_CASE("projection: points across the date line have one centre", "[geodesy]"
 }
 
 TEST_CASE("projection: unknown or angular systems and points without coordinates are errors", "[geodesy]") {
-  CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:999999"); }), Catch::Contains("EPSG:999999"));
+  CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:999999"); }),
+             Catch::Contains("EPSG:999999"));
   CHECK_THROWS_AS(Projection::from_definition("EPSG:4326"), core::ConfigError);
   CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:2225"); }),
              Catch::Contains("metres"));  // US survey feet

@@ -3,7 +3,6 @@
 #include "io/report/axes.hpp"
 #include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
-#include "io/text/markup.hpp"
 #include "io/report/misfit_picture.hpp"
 #include "io/report/pseudosection_picture.hpp"
 #include "io/report/report.hpp"
@@ -11,6 +10,7 @@
 #include "io/report/section_picture.hpp"
 #include "io/report/sounding_picture.hpp"
 #include "io/result/residuals.hpp"
+#include "io/text/markup.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
@@ -27,7 +27,9 @@ namespace {
 
 const test::SyntheticOptions small{.n_stations = 5, .n_frequencies = 6, .n_columns = 12, .n_rows = 10};
 
-bool is_png(const std::filesystem::path& path) { return test::slurp(path).rfind("\x89PNG\r\n\x1a\n", 0) == 0; }
+bool is_png(const std::filesystem::path& path) {
+  return test::slurp(path).rfind("\x89PNG\r\n\x1a\n", 0) == 0;
+}
 
 std::size_t occurrences(const std::string& text, const std::string& word) {
   std::size_t n = 0;
@@ -62,7 +64,8 @@ TEST_CASE("colours: the resistivity map is lightest in the middle and darkens ev
   double lightest_at = 0.0;
   int n_turns = 0;
   for (int k = 1; k < 127; ++k) {
-    const double before = to_oklab(map.at((k - 1) / 127.0)).lightness, here = to_oklab(map.at(k / 127.0)).lightness,
+    const double before = to_oklab(map.at((k - 1) / 127.0)).lightness,
+                 here = to_oklab(map.at(k / 127.0)).lightness,
                  after = to_oklab(map.at((k + 1) / 127.0)).lightness;
     if ((here - before) * (after - here) < 0.0) {
       ++n_turns;
@@ -85,7 +88,8 @@ TEST_CASE("axes: ticks stand at round numbers and decades") {
   CHECK(linear.front().label == "0");
   CHECK(linear.back().label == "700");
   const auto logarithmic = ticks({1e3, 0.5, Scale::log10});
-  CHECK(std::count_if(logarithmic.begin(), logarithmic.end(), [](const Tick& tick) { return !tick.label.empty(); }) == 4);
+  CHECK(std::count_if(logarithmic.begin(), logarithmic.end(),
+                      [](const Tick& tick) { return !tick.label.empty(); }) == 4);
   CHECK(tick_label(-0.25) == "−0.25");
   CHECK(tick_label(1e-7) == "10⁻⁷");
   CHECK(tick_label(2e9) == "2·10⁹");
@@ -103,7 +107,8 @@ TEST_CASE("canvas: the same picture becomes SVG text and a PNG file") {
   canvas.circle({3.0, 3.0}, 2.0, {{}, Stroke{}});
   canvas.end_clip();
   const std::string svg = canvas.svg();
-  CHECK_THAT(svg, Contains("fill=\"#ff0000\"") && Contains("stroke=\"#0000ff\" stroke-width=\"2\" stroke-dasharray=\"3 1\""));
+  CHECK_THAT(svg, Contains("fill=\"#ff0000\"") &&
+                      Contains("stroke=\"#0000ff\" stroke-width=\"2\" stroke-dasharray=\"3 1\""));
   CHECK_THAT(svg, Contains("ρ &lt; 3 &amp; &quot;x&quot;") && Contains("rotate(-90)"));
   CHECK(occurrences(svg, "<svg") == occurrences(svg, "</svg>"));
   canvas.write_png(folder / "x.png", 2.0);
@@ -129,7 +134,8 @@ TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless")
   CHECK(io::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
   CHECK(io::escaped("ρₐ → Ω") == "ρₐ → Ω");
   CHECK(io::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
-  CHECK(html_table({"<h>"}, {{"1"}}) == "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
+  CHECK(html_table({"<h>"}, {{"1"}}) ==
+        "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
 }
 
 TEST_CASE("display: impedances show the same as apparent resistivity and phase") {
@@ -142,7 +148,8 @@ TEST_CASE("display: impedances show the same as apparent resistivity and phase")
     CHECK(a.has(shown));
     CHECK(b.has(shown));
     CHECK(b.at(shown, 3, 2).predicted == Approx(a.at(shown, 3, 2).predicted));
-    CHECK(b.at(shown, 3, 2).sigma == Approx(a.at(shown, 3, 2).sigma).epsilon(0.35));  // the floor is of the noisy |Z|
+    CHECK(b.at(shown, 3, 2).sigma ==
+          Approx(a.at(shown, 3, 2).sigma).epsilon(0.35));  // the floor is of the noisy |Z|
   }
   CHECK_FALSE(a.has(Shown::tipper_re));
   CHECK(b.has(Shown::tipper_re));
@@ -157,7 +164,8 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
   for (Eigen::Index k = 0; k < 60; ++k) {
     const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
     const ShownDatum datum =
-        data.at(key.quantity == mt::Quantity::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency, key.station);
+        data.at(key.quantity == mt::Quantity::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency,
+                key.station);
     CHECK(datum.kept == std::isfinite(residual[k]));
     if (datum.kept) {
       CHECK(datum.residual == Approx(residual[k]));
@@ -170,14 +178,16 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
 TEST_CASE("section picture: colours of cells, station names and scales are in the picture") {
   const io::InversionResult result = test::synthetic_result(small);
   const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
-  CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") && Contains(">kim440<") &&
-                      Contains("vertical exaggeration"));
+  CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") &&
+                      Contains(">kim440<") && Contains("vertical exaggeration"));
   const Color expected = resistivity_colours().at(result.log10_resistivity[0] / 4.0);
-  CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red), std::lround(255 * expected.green),
-                                       std::lround(255 * expected.blue))));
+  CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red),
+                                       std::lround(255 * expected.green), std::lround(255 * expected.blue))));
 }
 
-TEST_CASE("section picture: the upper part says so, values beyond the colours and cells without a value are marked") {
+TEST_CASE(
+    "section picture: the upper part says so, values beyond the colours and cells without a value are "
+    "marked") {
   io::InversionResult result = test::synthetic_result(small);
   const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
@@ -199,7 +209,8 @@ TEST_CASE("section picture: the upper part says so, values beyond the colours an
 TEST_CASE("colour bars: an end beyond which there are values has a triangle") {
   const auto shapes = [](double least, double most) {
     Canvas canvas(100.0, 200.0);
-    draw_colour_bar(canvas, {20.0, 20.0, 10.0, 100.0}, residual_colours(), {4.0, -4.0}, Clipped::of(least, most, -4.0, 4.0));
+    draw_colour_bar(canvas, {20.0, 20.0, 10.0, 100.0}, residual_colours(), {4.0, -4.0},
+                    Clipped::of(least, most, -4.0, 4.0));
     return occurrences(canvas.svg(), "<path d=");
   };
   CHECK(shapes(-4.0, 4.0) == shapes(std::nan(""), std::nan("")));
@@ -209,13 +220,15 @@ TEST_CASE("colour bars: an end beyond which there are values has a triangle") {
 
 TEST_CASE("soundings: the legend stands on every sheet and names only what the data have") {
   const io::InversionResult both = test::synthetic_result(small);
-  CHECK_THAT(sounding_sheet(ShownData(both), {0, 1}).svg(), Contains("TE observed") && Contains("TM predicted") && !Contains("tipper"));
+  CHECK_THAT(sounding_sheet(ShownData(both), {0, 1}).svg(),
+             Contains("TE observed") && Contains("TM predicted") && !Contains("tipper"));
   test::SyntheticOptions options = small;
   options.with_impedance = true;
   const io::InversionResult tipper = test::synthetic_result(options);
   CHECK_THAT(sounding_legend(ShownData(tipper)).svg(), Contains("tipper, real"));
   io::InversionResult te = both;
-  std::erase_if(te.data.survey.keys, [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
+  std::erase_if(te.data.survey.keys,
+                [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
   const auto n = static_cast<Eigen::Index>(te.data.survey.keys.size());  // the quantities of TE come first
   for (Eigen::VectorXd* each : {&te.data.value, &te.data.sigma, &te.predicted}) each->conservativeResize(n);
   te.data.mask.resize(te.data.survey.keys.size());
@@ -228,7 +241,8 @@ TEST_CASE("section picture: several panels share the scales, a veil covers what 
   const SectionPanel panel{"first", result.section(), {}, {}};
   SectionPanel second = panel;
   second.title = "second";
-  const Canvas one = sections_picture({panel}), two = sections_picture({panel, second}, {.mask_below_m = 20.0});
+  const Canvas one = sections_picture({panel}),
+               two = sections_picture({panel, second}, {.mask_below_m = 20.0});
   CHECK(two.height() > 1.5 * one.height());
   CHECK_THAT(two.svg(), Contains("first") && Contains("second") && Contains("fill-opacity=\"0.62\""));
   SectionPanel hatched = panel;
@@ -249,12 +263,14 @@ TEST_CASE("pictures: models and data that are not finite, fully masked or of one
   result.log10_resistivity.setConstant(std::nan(""));
   result.data.mask.assign(result.data.mask.size(), mt::MaskReason::listed);
   result.predicted.setConstant(std::nan(""));
-  const io::InversionResult lone = test::synthetic_result({.n_stations = 1, .n_frequencies = 1, .n_columns = 2, .n_rows = 2});
+  const io::InversionResult lone =
+      test::synthetic_result({.n_stations = 1, .n_frequencies = 1, .n_columns = 2, .n_rows = 2});
   for (const io::InversionResult* each : {&std::as_const(result), &lone}) {
     const ShownData data(*each);
-    for (const std::string& svg : {section_picture(*each).svg(), pseudosection_picture(data, Shown::rho_te).svg(),
-                                   pseudosection_picture(data, Shown::phase_tm).svg(), sounding_picture(data, 0).svg(),
-                                   misfit_picture(*each).svg(), history_picture(*each).svg()}) {
+    for (const std::string& svg :
+         {section_picture(*each).svg(), pseudosection_picture(data, Shown::rho_te).svg(),
+          pseudosection_picture(data, Shown::phase_tm).svg(), sounding_picture(data, 0).svg(),
+          misfit_picture(*each).svg(), history_picture(*each).svg()}) {
       CHECK_THAT(svg, !Contains("\"nan") && !Contains(" nan") && !Contains("inf\"") && !Contains("Mnan"));
     }
   }
@@ -267,14 +283,16 @@ TEST_CASE("report: one self-contained page and the pictures as PNG") {
   const std::string page = test::slurp(folder / "report.html");
   CHECK_THAT(page, Contains("Synthetic profile &lt;A &amp; B&gt;") && !Contains("<A & B>"));
   CHECK_THAT(page, !Contains("<script") && !Contains("src=") && !Contains("url(") && !Contains("<link"));
-  CHECK_THAT(page, Contains("masked: out of quadrant") && Contains("stagnated: the rms fell") && Contains("padding doubled") &&
-                       Contains("not passed"));
-  CHECK_THAT(page, Contains("phase_range_deg = [-10.0, 100.0]") && Contains("mt_invert invert config.toml -o &quot;out dir&quot;"));
-  CHECK_THAT(page, Contains("120 (12 columns × 10 rows)") && Contains("azimuth 329.5° (y), strike x along 239.5°"));
+  CHECK_THAT(page, Contains("masked: out of quadrant") && Contains("stagnated: the rms fell") &&
+                       Contains("padding doubled") && Contains("not passed"));
+  CHECK_THAT(page, Contains("phase_range_deg = [-10.0, 100.0]") &&
+                       Contains("mt_invert invert config.toml -o &quot;out dir&quot;"));
+  CHECK_THAT(page,
+             Contains("120 (12 columns × 10 rows)") && Contains("azimuth 329.5° (y), strike x along 239.5°"));
   CHECK(occurrences(page, "<svg") == occurrences(page, "</svg>"));
   CHECK(occurrences(page, "<table>") == occurrences(page, "</table>"));
-  for (const char* name : {"section", "section_shallow", "pseudosection_te_apparent_resistivity", "pseudosection_tm_phase", "soundings_1",
-                           "misfit", "history"}) {
+  for (const char* name : {"section", "section_shallow", "pseudosection_te_apparent_resistivity",
+                           "pseudosection_tm_phase", "soundings_1", "misfit", "history"}) {
     CHECK(is_png(folder / "pictures" / (std::string(name) + ".png")));
   }
 }
@@ -284,7 +302,8 @@ TEST_CASE("report: static shifts have a table per site and mode with their means
   io::InversionResult result = test::synthetic_result(small);
   CHECK(static_shift_table(result).empty());
   result.static_shifts = {{mt::Mode::te, 0, 0.25}, {mt::Mode::te, 2, -0.05}, {mt::Mode::tm, 0, 0.125}};
-  CHECK_THAT(static_shift_table(result), Contains("0.250") && Contains("-0.050") && Contains("mean</td><td>0.100</td><td>0.125"));
+  CHECK_THAT(static_shift_table(result),
+             Contains("0.250") && Contains("-0.050") && Contains("mean</td><td>0.100</td><td>0.125"));
   io::write_report(folder.path(), result);
   CHECK_THAT(test::slurp(folder / "report.html"), Contains("Static shifts"));
 }

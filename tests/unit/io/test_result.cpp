@@ -19,7 +19,8 @@ namespace mesh = physics::mesh;
 
 namespace {
 
-const test::SyntheticOptions small{.n_stations = 4, .n_frequencies = 3, .n_columns = 8, .n_rows = 6, .hill_m = 500.0};
+const test::SyntheticOptions small{
+    .n_stations = 4, .n_frequencies = 3, .n_columns = 8, .n_rows = 6, .hill_m = 500.0};
 
 bool same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   if (a.size() != b.size()) return false;
@@ -141,7 +142,8 @@ TEST_CASE("result: parts that do not fit together are refused") {
   const OutputFolder folder;
   io::InversionResult result = test::synthetic_result(small);
   result.log10_resistivity.conservativeResize(5);
-  CHECK_THROWS_WITH(io::write_result(folder / "result.h5", result), Contains("expected 48 values in the final model, got 5"));
+  CHECK_THROWS_WITH(io::write_result(folder / "result.h5", result),
+                    Contains("expected 48 values in the final model, got 5"));
   CHECK(folder.n_entries() == 0);
 }
 
@@ -158,14 +160,17 @@ TEST_CASE("result: cut files and files of another format are format errors") {
   io::write_result(folder / "result.h5", test::synthetic_result(small));
   const auto size = std::filesystem::file_size(folder / "result.h5");
   for (const double part : {0.0, 0.01, 0.5, 0.99}) {
-    std::filesystem::copy_file(folder / "result.h5", folder / "cut.h5", std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::resize_file(folder / "cut.h5", static_cast<std::uintmax_t>(part * static_cast<double>(size)));
+    std::filesystem::copy_file(folder / "result.h5", folder / "cut.h5",
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(folder / "cut.h5",
+                                 static_cast<std::uintmax_t>(part * static_cast<double>(size)));
     CHECK_THROWS_AS(io::read_result(folder / "cut.h5"), core::FormatError);
   }
   io::Hdf5Sink sink(folder / "other.h5");
   core::write_vector(sink, "v", std::vector<double>{1.0});
   sink.commit();
-  CHECK_THROWS_WITH(io::read_result(folder / "other.h5"), Contains("other.h5") && Contains("expected a 'lodestone result' file"));
+  CHECK_THROWS_WITH(io::read_result(folder / "other.h5"),
+                    Contains("other.h5") && Contains("expected a 'lodestone result' file"));
 }
 
 TEST_CASE("section: survives its own file and is found in a result") {
@@ -226,7 +231,8 @@ TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
 TEST_CASE("provenance: says program and machine, not persons") {
   const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   const io::Provenance provenance = io::make_provenance("mt_invert info " + home + "/data", 3);
-  CHECK(provenance.command_line == (home.size() > 1 ? "mt_invert info ~/data" : "mt_invert info " + home + "/data"));
+  CHECK(provenance.command_line ==
+        (home.size() > 1 ? "mt_invert info ~/data" : "mt_invert info " + home + "/data"));
   CHECK_FALSE(provenance.version.empty());
   CHECK(provenance.started_utc.size() == 20);
   REQUIRE(provenance.host.size() > 2);
@@ -275,14 +281,15 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.uncertainty->ensemble->seed == 5);
   CHECK(read.uncertainty->posterior->unknowns == "codes");
   CHECK(read.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
-                                                 Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
+  CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") &&
+                                                 Contains("50 % of the cells") && Contains("10 models") &&
+                                                 Contains("2 more failed") && Contains("So few samples"));
   CHECK_THAT(io::words_on_uncertainty(read), !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
   const std::string words = io::words_on_uncertainty(written);
-  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") && Contains("10.0 times narrower") &&
-                        Contains("counts as trained"));
+  CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") &&
+                        Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
   CHECK_THAT(io::words_on_uncertainty(written), Contains("too small"));
@@ -304,7 +311,8 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   prior.polished = true;
   prior.features_rms = 2.0;
   prior.final_rms = 1.0;
-  prior.regions.push_back({"box", "vae.h5", "gaussian", "seed 1", 0.0, 2.0, 1.0, 3.0, 0.05, Eigen::MatrixXd::Constant(3, 2, 2.0)});
+  prior.regions.push_back({"box", "vae.h5", "gaussian", "seed 1", 0.0, 2.0, 1.0, 3.0, 0.05,
+                           Eigen::MatrixXd::Constant(3, 2, 2.0)});
   written.target_rms = 1.0;
   io::write_result(folder / "result.h5", written);
   const io::InversionResult read = io::read_result(folder / "result.h5");
@@ -316,18 +324,25 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   CHECK(read.learned_prior->regions[0].z_to_m == 3.0);
   CHECK(read.learned_prior->deviation(0).largest == 0.4);
   CHECK(read.learned_prior->deviation(0).rms == Approx(std::sqrt(0.125)));
-  CHECK_THAT(io::verdict_on_prior(read), Contains("does not fit the data") && Contains("mean square is 4.0") && !Contains("prior's fault"));
+  CHECK_THAT(io::verdict_on_prior(read), Contains("does not fit the data") &&
+                                             Contains("mean square is 4.0") && !Contains("prior's fault"));
   CHECK(read.learned_prior->regions[0].coverage.empty());
   prior.regions[0].coverage = {
       {.distance_decades = 0.1, .relative_distance = 2.0, .chi_square = 1.5, .tail = 0.2},
-      {.distance_decades = 0.4, .relative_distance = 8.0, .chi_square = 4.0, .tail = 1e-5, .data_share = 0.7, .verdict = 2}};
+      {.distance_decades = 0.4,
+       .relative_distance = 8.0,
+       .chi_square = 4.0,
+       .tail = 1e-5,
+       .data_share = 0.7,
+       .verdict = 2}};
   prior.coverage_in_words = "1 of 2 subdomains";
   io::write_result(folder / "covered.h5", written);
   const io::InversionResult covered = io::read_result(folder / "covered.h5");
   CHECK(covered.learned_prior->regions[0].coverage[1].data_share == 0.7);
   CHECK(std::isnan(covered.learned_prior->regions[0].coverage[0].data_share));
   CHECK(covered.learned_prior->regions[0].coverage[1].verdict == 2);
-  const Eigen::VectorXd distance = covered.learned_prior->in_cells([](const io::SubdomainRow& row) { return row.relative_distance; });
+  const Eigen::VectorXd distance =
+      covered.learned_prior->in_cells([](const io::SubdomainRow& row) { return row.relative_distance; });
   CHECK(distance[1] == 8.0);
   CHECK(std::isnan(distance[2]));
   CHECK_THAT(io::verdict_on_prior(covered), Contains("1 of 2 subdomains") && !Contains("mean square"));

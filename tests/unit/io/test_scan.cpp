@@ -30,7 +30,8 @@ TEST_CASE("scan: spellings of no number give NaN, other words give nothing", "[s
     REQUIRE(number(word).has_value());
     CHECK(std::isnan(*number(word)));
   }
-  for (const char* word : {"", "+", "-", "abc", "1.5x", "12,5", "0x10", "1.5.3", "1e", "--1", "1-2-3", "e5"}) {
+  for (const char* word :
+       {"", "+", "-", "abc", "1.5x", "12,5", "0x10", "1.5.3", "1e", "--1", "1-2-3", "e5"}) {
     INFO(word);
     CHECK_FALSE(number(word).has_value());
   }
@@ -64,10 +65,13 @@ TEST_CASE("scan: shortest text reads back as the same number", "[scan]") {
   CHECK(printable("a\x01\xC3\xA9z") == "a???z");
 }
 
-TEST_CASE("text files: a missing file, a folder and an unwritable place are file errors that name the path", "[scan]") {
+TEST_CASE("text files: a missing file, a folder and an unwritable place are file errors that name the path",
+          "[scan]") {
   const TemporaryFolder folder;
-  CHECK_THAT(message_of<core::FileError>([&] { (void)read_bytes(folder / "none"); }), Catch::Contains(folder / "none"));
-  CHECK_THAT(message_of<core::FileError>([&] { (void)read_bytes(folder.path().string()); }), Catch::Contains("folder"));
+  CHECK_THAT(message_of<core::FileError>([&] { (void)read_bytes(folder / "none"); }),
+             Catch::Contains(folder / "none"));
+  CHECK_THAT(message_of<core::FileError>([&] { (void)read_bytes(folder.path().string()); }),
+             Catch::Contains("folder"));
   CHECK_THROWS_AS(write_bytes_atomically("/proc/none/file", "x"), core::FileError);
   write_bytes_atomically(folder / "new/sub/file", "text");
   CHECK(read_bytes(folder / "new/sub/file") == "text");

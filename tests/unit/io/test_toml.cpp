@@ -25,13 +25,17 @@ std::string model_message(const std::string& text) {
   return message_of<core::ConfigError>([&] { (void)model(text); });
 }
 
-double at(const Section2D& s, double y, double z) { return s.resistivity_ohm_m[s.grid.index(s.grid.row_of(z), s.grid.column_of(y))]; }
+double at(const Section2D& s, double y, double z) {
+  return s.resistivity_ohm_m[s.grid.index(s.grid.row_of(z), s.grid.column_of(y))];
+}
 
 }  // namespace
 
-TEST_CASE("TOML options: values of every kind, tables and arrays of tables are read with file and line", "[toml]") {
+TEST_CASE("TOML options: values of every kind, tables and arrays of tables are read with file and line",
+          "[toml]") {
   const auto options = parse_options_toml(
-      "flag = true\ncount = 3\nx = 1.5\nname = \"a\"\nlist = [1, 2.5]\nwords = [\"p\", \"q\"]\nempty = []\n[data]\npath = \"d\"\n"
+      "flag = true\ncount = 3\nx = 1.5\nname = \"a\"\nlist = [1, 2.5]\nwords = [\"p\", \"q\"]\nempty = "
+      "[]\n[data]\npath = \"d\"\n"
       "[[mask]]\nstation = \"s\"\n[[mask]]\nstation = \"t\"\n[deep.er]\nk = -1\n",
       "run.toml");
   CHECK(options.flag("flag"));
@@ -52,16 +56,20 @@ TEST_CASE("TOML options: values of every kind, tables and arrays of tables are r
   CHECK_NOTHROW(options.require_all_used());
 }
 
-TEST_CASE("TOML options: syntax errors and values no option can hold are configuration errors with file and line", "[toml]") {
+TEST_CASE(
+    "TOML options: syntax errors and values no option can hold are configuration errors with file and line",
+    "[toml]") {
   CHECK_THAT(options_message("a = 1\nb = \n"), Catch::Contains("run.toml:2: expected TOML"));
   CHECK_THAT(options_message("a = 1\na = 2\n"), Catch::Contains("run.toml:2"));
-  CHECK_THAT(options_message("a = 1979-05-27\n"), Catch::Contains("run.toml:1") && Catch::Contains("a date or time"));
+  CHECK_THAT(options_message("a = 1979-05-27\n"),
+             Catch::Contains("run.toml:1") && Catch::Contains("a date or time"));
   CHECK_THAT(options_message("a = [1, \"x\"]\n"), Catch::Contains("mixes numbers and texts"));
   CHECK_THAT(options_message("a = [[1], 2]\n"), Catch::Contains("a list with other things"));
   CHECK_THAT(options_message("\"a.b\" = 1\n"), Catch::Contains("a key without dots"));
   CHECK_THAT(options_message("a = \"\xff\"\n"), Catch::Contains("run.toml:1"));
   CHECK_THROWS_AS(read_options_toml("/none/run.toml"), core::FileError);
-  CHECK_THAT(message_of<core::ConfigError>([] { parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
+  CHECK_THAT(message_of<core::ConfigError>(
+                 [] { parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
              Catch::Contains("run.toml:1: unknown key \"colour\""));
 }
 
@@ -78,7 +86,8 @@ TEST_CASE("assignments by --set: the value is TOML where it can be, else text", 
   CHECK(options.text("name") == "data/folder");
   CHECK(options.text("quoted") == "x");
   CHECK(options.flag("yes"));
-  for (const char* bad : {"a", "=1", ".a=1", "a..b=1", "a.=1"}) CHECK_THROWS_AS(set_option(options, bad), core::ConfigError);
+  for (const char* bad : {"a", "=1", ".a=1", "a..b=1", "a.=1"})
+    CHECK_THROWS_AS(set_option(options, bad), core::ConfigError);
 }
 
 TEST_CASE("assignments by --set: tables of an array by number, or all of them", "[toml]") {
@@ -87,25 +96,32 @@ TEST_CASE("assignments by --set: tables of an array by number, or all of them", 
     for (const std::string& each : assignments) set_option(options, each);
     return options;
   };
-  const auto refusal = [&](const std::string& assignment) { return message_of<core::ConfigError>([&] { (void)with({assignment}); }); };
+  const auto refusal = [&](const std::string& assignment) {
+    return message_of<core::ConfigError>([&] { (void)with({assignment}); });
+  };
   CHECK(with({"p.r[1].x=7"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 1\n\n[[p.r.m]]\nk = 5\n\n[[p.r]]\nx = 7\n");
   CHECK(with({"p.r[0].m[0].k=6"}).children("p.r")[0].children("m")[0].integer("k") == 6);
   CHECK(with({"p.r[1].new.y=1"}).to_toml().ends_with("[p.r.new]\ny = 1\n"));
   CHECK(with({"p.r=[{x = 9}]"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 9\n");
   CHECK(with({"p.r=[]"}).children("p.r").empty());
   CHECK(with({"p.r=[]", "p.r=[{x = 3}, {x = 4}]", "p.r[1].x=5"}).children("p.r")[1].integer("x") == 5);
-  CHECK_THAT(refusal("p.r[2].x=1"), Catch::Contains("--set: expected p.r[0] to [1]") && Catch::Contains("got [2]"));
+  CHECK_THAT(refusal("p.r[2].x=1"),
+             Catch::Contains("--set: expected p.r[0] to [1]") && Catch::Contains("got [2]"));
   CHECK_THAT(refusal("p.s[0].x=1"), Catch::Contains("[[p.s]]") && Catch::Contains("got none"));
-  for (const char* bad : {"p.r[0]=1", "p.r[a].x=1", "p.r[-1].x=1", "p.r[0]x=1", "p.r[0.x=1", "[0].x=1", "p.r[0].=1"})
+  for (const char* bad :
+       {"p.r[0]=1", "p.r[a].x=1", "p.r[-1].x=1", "p.r[0]x=1", "p.r[0.x=1", "[0].x=1", "p.r[0].=1"})
     CHECK_THAT(refusal(bad), Catch::Contains("--set: expected") && Catch::Contains(bad));
 }
 
 TEST_CASE("TOML options: a key missing from a table without lines is told with the file", "[toml]") {
   const auto options = parse_options_toml("a = 1\n", "run.toml");
-  CHECK_THAT(message_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }), Catch::Contains("run.toml: expected"));
+  CHECK_THAT(message_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }),
+             Catch::Contains("run.toml: expected"));
 }
 
-TEST_CASE("TOML model: layers and boxes stand exactly where the file says, later boxes win, the rest is background", "[toml]") {
+TEST_CASE(
+    "TOML model: layers and boxes stand exactly where the file says, later boxes win, the rest is background",
+    "[toml]") {
   const auto s = model(
       "[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
       "[[box]]\ny_min_m = -500\ny_max_m = 500\nz_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n"
@@ -129,7 +145,8 @@ TEST_CASE("TOML model: open boxes reach without end, a half-space needs one numb
   const auto half_space = model("[background]\nresistivity_ohm_m = [100]\n");
   CHECK(half_space.grid.n_cells() == 1);
   const auto s = model(
-      "[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m = 50e3\nresistivity_ohm_m = 1\n"
+      "[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m "
+      "= 50e3\nresistivity_ohm_m = 1\n"
       "[[box]]\ny_min_m = 10e3\nz_max_m = 50e3\nresistivity_ohm_m = 10\n");
   CHECK(at(s, -1e9, 10) == 1.0);
   CHECK(at(s, 0, 10) == 2.0);
@@ -139,7 +156,8 @@ TEST_CASE("TOML model: open boxes reach without end, a half-space needs one numb
 
 TEST_CASE("TOML model: a surface line, and depths from the datum or the surface", "[toml]") {
   const std::string hill =
-      "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = [100]\nresistivity_ohm_m = [5, 100]\n";
+      "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = "
+      "[100]\nresistivity_ohm_m = [5, 100]\n";
   const auto draped = model(hill);
   CHECK(draped.grid.z_edges_m().front() == 0.0);
   CHECK(draped.surface.z_at(0.0) == -450.0);
@@ -149,26 +167,36 @@ TEST_CASE("TOML model: a surface line, and depths from the datum or the surface"
   CHECK(at(fixed, 0, -200) == 5.0);
 }
 
-TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration errors with file and line", "[toml]") {
+TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration errors with file and line",
+          "[toml]") {
   CHECK_THAT(model_message("[background]\nresistivity_ohmm = [1]\n"), Catch::Contains("resistivity_ohm_m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"),
-             Catch::Contains("m.toml:3: unknown key \"background.thicknes_m\"") && Catch::Contains("thickness_m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1, 2]\n"), Catch::Contains("m.toml:2: expected one thickness less"));
+  CHECK_THAT(
+      model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"),
+      Catch::Contains("m.toml:3: unknown key \"background.thicknes_m\"") && Catch::Contains("thickness_m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1, 2]\n"),
+             Catch::Contains("m.toml:2: expected one thickness less"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [-1]\n"), Catch::Contains("numbers above 0"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = 1\nresistivity_ohm_m = 1\n"),
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = "
+                           "1\nresistivity_ohm_m = 1\n"),
              Catch::Contains("m.toml:3: expected a box with y_min_m < y_max_m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"), Catch::Contains("m.toml:2: expected at least one number"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1e-7]\n"), Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"),
+             Catch::Contains("m.toml:2: expected at least one number"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1e-7]\n"),
+             Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
              Catch::Contains("m.toml:4: expected 1e-06 to 1e+12 ohm m in \"resistivity_ohm_m\", got 1e+13"));
   CHECK(model("[background]\nresistivity_ohm_m = [1e12]\n").resistivity_ohm_m[0] == 1e12);
-  const std::string polygon = "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
+  const std::string polygon =
+      "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
   CHECK_THAT(model_message(polygon + "\"x\"\n"), Catch::Contains("m.toml:5: expected points = [[y, z], …]"));
   CHECK_THAT(model_message(polygon + "[[0, 1], [1, nan], [2, 2]]\n"),
-             Catch::Contains("m.toml:5") && Catch::Contains("points[1]") && Catch::Contains("of which number 2 is nan"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"), Catch::Contains("resistivity_ohm_m"));
+             Catch::Contains("m.toml:5") && Catch::Contains("points[1]") &&
+                 Catch::Contains("of which number 2 is nan"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"),
+             Catch::Contains("resistivity_ohm_m"));
   CHECK_THAT(model_message("x = 1\n"), Catch::Contains("expected a table [background]"));
-  CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"), Catch::Contains("m.toml:1"));
+  CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"),
+             Catch::Contains("m.toml:1"));
   CHECK_THAT(model_message("depth_reference = \"sea\"\n[background]\nresistivity_ohm_m = [1]\n"),
              Catch::Contains("\"surface\", \"datum\""));
 }
@@ -181,16 +209,20 @@ TEST_CASE("TOML options: a list of lists becomes a list of tables with one key",
   CHECK_THROWS_AS(parse_options_toml("points = [[1, \"two\"]]\n", "run.toml"), core::ConfigError);
 }
 
-TEST_CASE("TOML model: lines stand on every corner of a polygon, slanted edges are cut, cut cells carry their mean conductivity",
-          "[toml]") {
+TEST_CASE(
+    "TOML model: lines stand on every corner of a polygon, slanted edges are cut, cut cells carry their mean "
+    "conductivity",
+    "[toml]") {
   const std::string text =
-      "resolution_m = 250\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 1000], [2000, 1000], [1000, 2000], [0, "
+      "resolution_m = 250\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 1000], "
+      "[2000, 1000], [1000, 2000], [0, "
       "2000]]\n"
       "resistivity_ohm_m = 1.0\n";
   const auto section = model(text);
   CHECK(section.grid.reference() == DepthReference::datum);
   const auto& y = section.grid.y_edges_m();
-  CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) == std::vector<double>{0, 1000, 1250, 1500, 1750, 2000});
+  CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) ==
+        std::vector<double>{0, 1000, 1250, 1500, 1750, 2000});
   CHECK(section.grid.z_edges_m().size() == 7);  // 0, 1000 … 2000 in steps of 250, one row below
   CHECK(at(section, 500, 1500) == 1.0);
   CHECK(at(section, 1400, 1100) == 1.0);
@@ -207,11 +239,15 @@ TEST_CASE("TOML model: lines stand on every corner of a polygon, slanted edges a
   CHECK(area == Approx(1.5e6));
 }
 
-TEST_CASE("TOML model: slanted edges are cut as finely as resolution_m says, a 64th of them at the finest, or more finely for refine",
-          "[toml]") {
+TEST_CASE(
+    "TOML model: slanted edges are cut as finely as resolution_m says, a 64th of them at the finest, or more "
+    "finely for refine",
+    "[toml]") {
   const std::string shape =
-      "[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, 1000]]\nresistivity_ohm_m = 1.0\n";
-  CHECK(model(shape).grid.n_y() == 46 + 2);  // 1000 m in pieces of at least 1414/64 m, the default at the surface
+      "[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, "
+      "1000]]\nresistivity_ohm_m = 1.0\n";
+  CHECK(model(shape).grid.n_y() ==
+        46 + 2);  // 1000 m in pieces of at least 1414/64 m, the default at the surface
   CHECK(model("resolution_m = 10\n" + shape).grid.n_y() == 46 + 2);
   const TemporaryFolder folder;
   const auto path = write_text(folder, "m.toml", "resolution_m = 500\n" + shape);
@@ -221,35 +257,47 @@ TEST_CASE("TOML model: slanted edges are cut as finely as resolution_m says, a 6
 
 TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that both cut", "[toml]") {
   const std::string nested =
-      "resolution_m = 1000\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, "
+      "resolution_m = 1000\n[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, "
+      "0], [0, "
       "1000]]\nresistivity_ohm_m = 1.0\n"
       "[[polygon]]\npoints = [[0, 0], [1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0\n";
   CHECK(at(model(nested), 500, 500) == Approx(2.0 / 0.11).epsilon(0.1));  // the first is not seen
-  const std::string beside =
-      replaced(nested, "1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0", "1000, 1000], [0, 1000]]\nresistivity_ohm_m = 10.0");
+  const std::string beside = replaced(nested, "1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0",
+                                      "1000, 1000], [0, 1000]]\nresistivity_ohm_m = 10.0");
   CHECK(at(model(beside), 500, 500) == Approx(1.0 / (0.5 * 0.1 + 0.25 * 1.0 + 0.25 * 0.01)).epsilon(0.1));
 }
 
-TEST_CASE("TOML model: a sea needs a resistivity, surfaces and polygons that cross themselves are refused with their place", "[toml]") {
+TEST_CASE(
+    "TOML model: a sea needs a resistivity, surfaces and polygons that cross themselves are refused with "
+    "their place",
+    "[toml]") {
   const std::string base = "[background]\nresistivity_ohm_m = [1.0]\n";
-  const auto sea = model(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
+  const auto sea =
+      model(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
   CHECK(sea.sea.value().level_m == 0.0);
   CHECK(sea.sea.value().resistivity_ohm_m == 0.3);
   CHECK(sea.surface.z_at(500.0) == Approx(1750.0));
   CHECK_FALSE(model(base).sea.has_value());
-  CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"), Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
+  CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"),
+             Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
   const std::string hill = "[surface]\npoints = [[0, 0], [10, -5], [20, -1]]\n";
   CHECK(model(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").sea.value().level_m == -1.0);
   CHECK_THAT(model_message(base + hill + "[sea]\nlevel_m = 0\nresistivity_ohm_m = 0.3\n"),
-             Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") && Catch::Contains("z = 0 m") &&
-                 Catch::Contains("remove [sea]"));
+             Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") &&
+                 Catch::Contains("z = 0 m") && Catch::Contains("remove [sea]"));
   CHECK_THAT(model_message(base + "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
              Catch::Contains("m.toml:4") && Catch::Contains("(point 3)"));
-  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n"),
+  CHECK_THAT(
+      model_message(base +
+                    "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n"),
+      Catch::Contains("m.toml:4"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10]]\nresistivity_ohm_m = 1\n"),
              Catch::Contains("m.toml:4"));
-  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10]]\nresistivity_ohm_m = 1\n"), Catch::Contains("m.toml:4"));
-  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0, 1], [10, 10], [1, 2]]\nresistivity_ohm_m = 1\n"),
-             Catch::Contains("got 3 numbers in point 1"));
-  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0]]\n"), Catch::Contains("resistivity_ohm_m"));
-  CHECK_THAT(model_message("resolution_m = -1\n" + base), Catch::Contains("m.toml:1") && Catch::Contains("resolution_m"));
+  CHECK_THAT(
+      model_message(base + "[[polygon]]\npoints = [[0, 0, 1], [10, 10], [1, 2]]\nresistivity_ohm_m = 1\n"),
+      Catch::Contains("got 3 numbers in point 1"));
+  CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0]]\n"),
+             Catch::Contains("resistivity_ohm_m"));
+  CHECK_THAT(model_message("resolution_m = -1\n" + base),
+             Catch::Contains("m.toml:1") && Catch::Contains("resolution_m"));
 }

@@ -20,13 +20,15 @@ VaeReport some_report(Index n_z, Index n_y) {
   result.title = "Columns & <patches>";
   for (Index i = 0; i <= n_z; ++i) result.grid.depth_m.push_back(100.0 * static_cast<double>(i * i));
   for (Index i = 0; i <= n_y; ++i) result.grid.y_m.push_back(100.0 * static_cast<double>(i));
-  for (int i = 1; i < 5; ++i) result.history.push_back({i, 2.0 / i, 1.5 / i, 1.0 / i, 0.3, i == 3 ? std::nan("") : 0.2});
+  for (int i = 1; i < 5; ++i)
+    result.history.push_back({i, 2.0 / i, 1.5 / i, 1.0 / i, 0.3, i == 3 ? std::nan("") : 0.2});
   result.best_epoch = 4;
   result.draws = MatrixXd::Random(n_z * n_y, 10);
   result.draws(0, 0) = std::nan("");
   result.reconstructions = result.draws;
   result.decodings = MatrixXd::Random(n_z * n_y, 7);
-  result.codes = {MatrixXd::Random(3, 50), Eigen::Vector3d(0.1, 2.0, 0.0), Eigen::VectorXd::Constant(n_z * n_y, 0.1)};
+  result.codes = {MatrixXd::Random(3, 50), Eigen::Vector3d(0.1, 2.0, 0.0),
+                  Eigen::VectorXd::Constant(n_z * n_y, 0.1)};
   result.facts = {{"Network", "column"}};
   result.card = "{\"a\": 1}";
   return result;
@@ -34,13 +36,14 @@ VaeReport some_report(Index n_z, Index n_y) {
 
 }  // namespace
 
-TEST_CASE("report: a learned prior of columns or patches is a page with its pictures, whatever is not finite", "[io]") {
+TEST_CASE("report: a learned prior of columns or patches is a page with its pictures, whatever is not finite",
+          "[io]") {
   for (const Index n_y : {1, 4}) {
     const TemporaryFolder folder;
     const auto path = write_vae_report(folder.path(), some_report(6, n_y));
     const std::string page = text_of_file(path.string());
-    CHECK_THAT(page,
-               Contains("Columns &amp; &lt;patches&gt;") && Contains("Decoded standard normal codes") && Contains("&quot;a&quot;: 1"));
+    CHECK_THAT(page, Contains("Columns &amp; &lt;patches&gt;") && Contains("Decoded standard normal codes") &&
+                         Contains("&quot;a&quot;: 1"));
     CHECK_THAT(page, !Contains("\"nan") && !Contains(",nan") && !Contains(" nan"));
     for (const char* name : {"training", "reconstruction", "decodings", "codes"})
       CHECK(std::filesystem::file_size(folder.path() / "pictures" / (std::string(name) + ".png")) > 2000);
@@ -51,7 +54,9 @@ TEST_CASE("report: subdomains that are not of the grid are refused", "[io]") {
   const VaeReport given = some_report(6, 1);
   CHECK_THROWS_WITH(report::reconstruction_picture(given.grid, given.draws.topRows(5), given.reconstructions),
                     Contains("6 cells") && Contains("5"));
-  CHECK_THROWS_WITH(report::reconstruction_picture(given.grid, given.draws, given.reconstructions.leftCols(3)),
-                    Contains("10") && Contains("3"));
-  CHECK_THROWS_WITH(report::decoding_picture(given.grid, given.draws, MatrixXd::Zero(7, 2)), Contains("decodings"));
+  CHECK_THROWS_WITH(
+      report::reconstruction_picture(given.grid, given.draws, given.reconstructions.leftCols(3)),
+      Contains("10") && Contains("3"));
+  CHECK_THROWS_WITH(report::decoding_picture(given.grid, given.draws, MatrixXd::Zero(7, 2)),
+                    Contains("decodings"));
 }

@@ -46,14 +46,16 @@ double value(vtkDataSetAttributes* data, const char* name, vtkIdType at) {
 mesh::Section2D draped_section() {
   Eigen::VectorXd resistivity(6);
   resistivity << 1, 10, 100, 1000, 10000, 100000;
-  return {mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}), resistivity, mesh::Surface2D({0, 100, 200, 300}, {0, -50, -50, 0})};
+  return {mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}), resistivity,
+          mesh::Surface2D({0, 100, 200, 300}, {0, -50, -50, 0})};
 }
 
 }  // namespace
 
 TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values") {
   const OutputFolder folder;
-  io::write_section_vtu(folder / "s.vtu", draped_section(), io::profile_frame(), {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
+  io::write_section_vtu(folder / "s.vtu", draped_section(), io::profile_frame(),
+                        {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 6);
   CHECK(value(grid->GetCellData(), "resistivity_ohm_m", 4) == 10000.0);
@@ -92,7 +94,8 @@ TEST_CASE("vtk: a section measured from the datum is cut at the surface and reac
 TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coast") {
   const OutputFolder folder;
   mesh::Section2D section = draped_section();
-  section.surface = mesh::Surface2D({0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
+  section.surface = mesh::Surface2D(
+      {0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
   section.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
   io::write_section_vtu(folder / "s.vtu", section, io::profile_frame(),
                         {{"start", section.resistivity_ohm_m, 7.0}, {"other", section.resistivity_ohm_m}});
@@ -131,7 +134,8 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
   io::SectionSeries series(folder / "vtk", "model", section.grid, section.surface, sea);
   series.add(0, section.resistivity_ohm_m.array().log10());
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
-  io::InversionResult result = test::synthetic_result({.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
+  io::InversionResult result = test::synthetic_result(
+      {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   result.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
   io::write_result_vtk(folder.path(), result);
   const auto written = read_vtu(folder / "section.vtu");
@@ -142,7 +146,8 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
 
 TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of the datum") {
   const OutputFolder folder;
-  io::write_section_vtu(folder / "s.vtu", draped_section(), io::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
+  io::write_section_vtu(folder / "s.vtu", draped_section(),
+                        io::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
   const auto grid = read_vtu(folder / "s.vtu");
   const double* bounds = grid->GetBounds();
   CHECK(bounds[0] == Approx(500.0));
@@ -179,7 +184,8 @@ TEST_CASE("vtk: a series lists the iterations up to the last, also after a resum
 
 TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const OutputFolder folder;
-  io::InversionResult result = test::synthetic_result({.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
+  io::InversionResult result = test::synthetic_result(
+      {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   for (const auto& path : io::write_result_vtk(folder.path(), result, 100.0)) {
     CHECK(std::filesystem::exists(path));
   }
@@ -187,7 +193,8 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   REQUIRE(stations->GetNumberOfPoints() == 3);
   CHECK(stations->GetPoint(1)[0] == Approx(result.data.survey.stations[1].y_m));
   CHECK(stations->GetPoint(1)[2] == Approx(-result.surface.z_at(result.data.survey.stations[1].y_m)));
-  CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) == "kim440");
+  CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) ==
+        "kim440");
   CHECK(value(stations->GetPointData(), "rms", 0) > 0.3);
   CHECK(value(stations->GetPointData(), "rms", 0) < 3.0);
   CHECK(value(stations->GetPointData(), "n_data", 0) <= 16.0);

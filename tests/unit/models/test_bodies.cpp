@@ -40,7 +40,11 @@ WedgeOptions one_wedge() {
           .log10_resistivity = {1, 1}};
 }
 BasinOptions one_basin() {
-  return {.bodies = in_rock(), .width_m = {1000, 1000}, .thickness_m = {400, 400}, .shape = {2, 2}, .log10_resistivity = {1, 1}};
+  return {.bodies = in_rock(),
+          .width_m = {1000, 1000},
+          .thickness_m = {400, 400},
+          .shape = {2, 2},
+          .log10_resistivity = {1, 1}};
 }
 DikesOptions one_dike() {
   return {.bodies = in_rock(),
@@ -53,7 +57,9 @@ DikesOptions one_dike() {
 }
 
 /// Area taken by a body two decades below the background, in a draw that holds all of it.
-double area_m2(const Eigen::MatrixXd& section) { return (background - section.array()).sum() / 2.0 * 100.0 * 40.0; }
+double area_m2(const Eigen::MatrixXd& section) {
+  return (background - section.array()).sum() / 2.0 * 100.0 * 40.0;
+}
 
 /// The largest of many draws: bodies that are cut by the patch's sides are smaller.
 template <class Family, class Options>
@@ -81,20 +87,23 @@ TEST_CASE("lines: shares of cells within an outline are areas, of any shape") {
   const PatchGrid grid{{0, 10, 30, 60}, {0, 20, 50}};
   const SectionLines lines{50.0, {}, 2};
   SectionLines dense = lines;
-  for (int k = 0; k < 400; ++k) dense.y_m.push_back(k < 200 ? 20.0 * (k + 0.5) / 200 : 20.0 + 30.0 * (k - 199.5) / 200);
+  for (int k = 0; k < 400; ++k)
+    dense.y_m.push_back(k < 200 ? 20.0 * (k + 0.5) / 200 : 20.0 + 30.0 * (k - 199.5) / 200);
   const std::vector<Point2D> hook{{5, 5}, {45, 5}, {45, 50}, {25, 50}, {25, 25}, {5, 40}};  // not convex
   const Eigen::MatrixXd shares = cell_shares(hook, grid, dense);
   const physics::mesh::Polygon2D polygon(hook);
   for (int iz = 0; iz < 3; ++iz) {
     for (int iy = 0; iy < 2; ++iy) {
-      const double exact = polygon.clip_area_fraction({grid.y_m[iy], grid.y_m[iy + 1], grid.depth_m[iz], grid.depth_m[iz + 1]});
+      const double exact = polygon.clip_area_fraction(
+          {grid.y_m[iy], grid.y_m[iy + 1], grid.depth_m[iz], grid.depth_m[iz + 1]});
       CHECK(shares(iz, iy) == Approx(exact).margin(4e-3));
     }
   }
 }
 
 TEST_CASE("lines: averages of layers are exact, above the first interface and below the last as well") {
-  const Eigen::VectorXd averages = cell_averages({{-5, 2, 2, 15, 100}, {9, 1, 7, 3, 5, 8}}, {0, 4, 10, 20, 30});
+  const Eigen::VectorXd averages =
+      cell_averages({{-5, 2, 2, 15, 100}, {9, 1, 7, 3, 5, 8}}, {0, 4, 10, 20, 30});
   CHECK(averages[0] == Approx((2 * 1 + 2 * 3) / 4.0));
   CHECK(averages[1] == 3.0);
   CHECK(averages[2] == Approx(4.0));
@@ -148,7 +157,8 @@ TEST_CASE("bodies: positions, sizes, numbers and values fill their ranges") {
   double lowest = 1e9, highest = -1e9, shallowest = 1e9, deepest = 0.0;
   for (int i = 0; i < 1500; ++i) {
     const Eigen::MatrixXd drawn = prior.draw(i);
-    for (int iy = 0; iy < 30; ++iy) columns[static_cast<std::size_t>(iy)] += drawn.col(iy).minCoeff() < background - 1e-12 ? 1 : 0;
+    for (int iy = 0; iy < 30; ++iy)
+      columns[static_cast<std::size_t>(iy)] += drawn.col(iy).minCoeff() < background - 1e-12 ? 1 : 0;
     lowest = std::min(lowest, drawn.minCoeff());
     highest = std::max(highest, drawn.minCoeff());
     shallowest = std::min(shallowest, depths_of(drawn).first);
@@ -159,7 +169,8 @@ TEST_CASE("bodies: positions, sizes, numbers and values fill their ranges") {
   CHECK((shallowest >= 80.0 && shallowest <= 120.0));
   CHECK((deepest <= 500.0 && deepest >= 480.0));
   for (int iy = 6; iy < 24; ++iy)
-    CHECK(columns[static_cast<std::size_t>(iy)] == Approx(1500.0 * 600.0 / 3000.0).margin(75));  // as often everywhere
+    CHECK(columns[static_cast<std::size_t>(iy)] ==
+          Approx(1500.0 * 600.0 / 3000.0).margin(75));  // as often everywhere
   BlocksOptions many = one_block();
   many.number = {5, 5};
   many.width_m = {100, 100};
@@ -188,13 +199,15 @@ TEST_CASE("bodies: wedges thin out either way, dikes dip the way their angle say
     };
     const Eigen::MatrixXd section = prior_of<Dikes>(one_dike(), patch()).draw(i);
     const double moved = middle_of(section.row(14)) - middle_of(section.row(4));
-    if (section.rightCols(4).minCoeff() < background - 1e-9 || section.leftCols(4).minCoeff() < background - 1e-9)
+    if (section.rightCols(4).minCoeff() < background - 1e-9 ||
+        section.leftCols(4).minCoeff() < background - 1e-9)
       continue;  // cut by a side
     CHECK(moved == Approx(400.0 / std::tan(70.0 * 3.14159265 / 180.0)).margin(15.0));
   }
 }
 
-TEST_CASE("bodies: a later one covers an earlier one, and one column shows a profile through a random place") {
+TEST_CASE(
+    "bodies: a later one covers an earlier one, and one column shows a profile through a random place") {
   BlocksOptions options = one_block();
   options.bodies.background = std::make_shared<Blocks>([] {
     BlocksOptions below = one_block();
@@ -243,14 +256,18 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
     change(o);
     return Dikes(o);
   };
-  CHECK_THROWS_WITH(block([](auto& o) { o.bodies.background = nullptr; }), Contains("as background, got none"));
+  CHECK_THROWS_WITH(block([](auto& o) { o.bodies.background = nullptr; }),
+                    Contains("as background, got none"));
   CHECK_THROWS_WITH(block([](auto& o) { o.bodies.section_width_m = -1; }), Contains("section_width_m"));
   CHECK_THROWS_WITH(block([](auto& o) { o.number = {0, 2}; }), Contains("number"));
   CHECK_THROWS_WITH(block([](auto& o) { o.top_m = {-3, 2}; }), Contains("0 or more for top_m"));
   CHECK_THROWS_WITH(block([](auto& o) { o.width_m = {}; }), Contains("width_m"));
   CHECK_THROWS_WITH(block([](auto& o) { o.height_m = {9, 2}; }), Contains("height_m, got [9, 2]"));
   CHECK_THROWS_WITH(block([](auto& o) { o.tilt_deg = {9, 2}; }), Contains("tilt_deg"));
-  CHECK_THROWS_WITH(block([](auto& o) { o.log10_resistivity = {0, 1.0 / 0.0}; }), Contains("log10_resistivity, got [0, inf]"));
+  CHECK_THROWS_WITH(block([](auto& o) {
+                      o.log10_resistivity = {0, 1.0 / 0.0};
+                    }),
+                    Contains("log10_resistivity, got [0, inf]"));
   CHECK_THROWS_WITH(wedge([](auto& o) { o.top_m = {-3, 2}; }), Contains("top_m"));
   CHECK_THROWS_WITH(wedge([](auto& o) { o.length_m = {}; }), Contains("length_m"));
   CHECK_THROWS_WITH(wedge([](auto& o) { o.thickness_m = {-4, 3}; }), Contains("thickness_m"));
@@ -271,14 +288,17 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
   CHECK_THROWS_WITH(dike([](auto& o) { o.log10_resistivity = {1, 0}; }), Contains("log10_resistivity"));
 }
 
-TEST_CASE("bodies: those that all lie below the grid are refused with its depth, those that reach up into it are not") {
+TEST_CASE(
+    "bodies: those that all lie below the grid are refused with its depth, those that reach up into it are "
+    "not") {
   const PatchGrid grid = patch();
   const double end_m = grid.depth_m.back();
   const auto refused = [&](const Generator& family) {
     try {
       family.check_grid(grid);
     } catch (const core::InvalidArgument& error) {
-      CHECK_THAT(error.what(), Contains(fmt::format("ends at a depth of {:g} m", end_m)) && Contains("correct top_m"));
+      CHECK_THAT(error.what(),
+                 Contains(fmt::format("ends at a depth of {:g} m", end_m)) && Contains("correct top_m"));
       return true;
     }
     return false;

@@ -37,7 +37,8 @@ struct Parts {
   std::vector<double> interfaces_m;
 };
 
-/// Reads the parts off a sharp profile on the fine grid; cells that hold an interface are means of their neighbours.
+/// Reads the parts off a sharp profile on the fine grid; cells that hold an interface are means of their
+/// neighbours.
 Parts parts_of(const Eigen::VectorXd& profile) {
   Parts parts{profile[0], profile.minCoeff(), 0.0, 0.0, true, profile[profile.size() - 1], {}};
   Eigen::Index first = 0, last = profile.size() - 1;
@@ -71,7 +72,8 @@ TEST_CASE("field case: background, conductor and what lies below are drawn from 
     sum_top += parts.top_m;
     sum_thickness += parts.bottom_m - parts.top_m;
     sum_background += parts.background;
-    if (!parts.interfaces_m.empty()) deepest_interface = std::max(deepest_interface, parts.interfaces_m.back());
+    if (!parts.interfaces_m.empty())
+      deepest_interface = std::max(deepest_interface, parts.interfaces_m.back());
   }
   // Four standard errors of each mean.
   CHECK(n_strong == Approx(0.6 * n_draws).margin(4.0 * std::sqrt(0.24 * n_draws)));
@@ -96,7 +98,8 @@ TEST_CASE("field case: eleven steps lie below the conductor") {
   CHECK(most == 10);
 }
 
-TEST_CASE("field case: bumps change profiles by decades up to a few tenths each, smoothing leaves no steep step") {
+TEST_CASE(
+    "field case: bumps change profiles by decades up to a few tenths each, smoothing leaves no steep step") {
   FieldCaseOptions bumped = sharp(), smoothed = sharp();
   bumped.bumps = {};
   smoothed.smoothing = {};
@@ -123,7 +126,9 @@ TEST_CASE("field case: a profile begun deeper is the lower part of the same prof
 
 TEST_CASE("field case: grids of any depth, and patches whose columns are alike") {
   for (const double bottom : {300.0, 5e3, 4e5}) {
-    const Eigen::MatrixXd drawn = prior_of<FieldCase>(FieldCaseOptions{}, PatchGrid{{0, 0.1 * bottom, bottom}, {0, 10, 30, 40}}).draw(3);
+    const Eigen::MatrixXd drawn =
+        prior_of<FieldCase>(FieldCaseOptions{}, PatchGrid{{0, 0.1 * bottom, bottom}, {0, 10, 30, 40}})
+            .draw(3);
     CHECK(drawn.rows() == 2);
     CHECK(drawn.allFinite());
     CHECK(drawn.col(0) == drawn.col(2));
@@ -136,10 +141,19 @@ TEST_CASE("field case: impossible ranges are refused by name") {
     change(options);
     return FieldCase(options);
   };
-  CHECK_THROWS_WITH(refused([](auto& o) { o.background = {4, 3}; }), Contains("lower ≤ upper for background, got [4, 3]"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.background = {4, 3};
+                    }),
+                    Contains("lower ≤ upper for background, got [4, 3]"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.conductor_top_m = {-5, 3}; }), Contains("conductor_top_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.conductor_thickness_m = {-5, 3}; }), Contains("positive numbers for conductor_thickness_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.strong_conductor = {0, std::nan("")}; }), Contains("finite numbers for strong_conductor"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.conductor_thickness_m = {-5, 3};
+                    }),
+                    Contains("positive numbers for conductor_thickness_m"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.strong_conductor = {0, std::nan("")};
+                    }),
+                    Contains("finite numbers for strong_conductor"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.weak_conductor = {1, 0}; }), Contains("weak_conductor"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.strong_share = 1.5; }), Contains("strong_share"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.n_steps = 0; }), Contains("n_steps"));

@@ -19,9 +19,14 @@ using tests::prior_of;
 
 namespace {
 
-LayeredOptions some_layers() { return {.number = {2, 4}, .thickness_m = {100, 300}, .log10_resistivity = {1, 3}}; }
+LayeredOptions some_layers() {
+  return {.number = {2, 4}, .thickness_m = {100, 300}, .log10_resistivity = {1, 3}};
+}
 RandomFieldOptions some_field() {
-  return {.mean = {2, 2}, .standard_deviation = {0.5, 0.5}, .horizontal_length_m = {600, 600}, .vertical_length_m = {200, 200}};
+  return {.mean = {2, 2},
+          .standard_deviation = {0.5, 0.5},
+          .horizontal_length_m = {600, 600},
+          .vertical_length_m = {200, 200}};
 }
 
 /// 4 rows over 400 m, 10 columns from y = 1000 m to 6000 m; the value is that of a cell's number.
@@ -36,7 +41,8 @@ double depth_of_step(const Eigen::VectorXd& column, const std::vector<double>& d
   const double top = column[0], below = column[column.size() - 1];
   double thickness = 0.0;
   for (Eigen::Index i = 0; i < column.size(); ++i)
-    thickness += (column[i] - below) / (top - below) * (depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
+    thickness += (column[i] - below) / (top - below) *
+                 (depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
   return thickness;
 }
 
@@ -57,14 +63,16 @@ TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges")
       if (profile[iz] == Approx(profile[iz - 1]).epsilon(1e-12)) values.insert(std::round(1e9 * profile[iz]));
     }
     numbers.insert(values.size());
-    const auto first = std::find_if(profile.begin(), profile.end(), [&](double value) { return std::abs(value - profile[0]) > 1e-9; });
+    const auto first = std::find_if(profile.begin(), profile.end(),
+                                    [&](double value) { return std::abs(value - profile[0]) > 1e-9; });
     const double thickness = static_cast<double>(first - profile.begin());
     REQUIRE((thickness >= 99 && thickness <= 300));
     log_sum += std::log(thickness);
     ++n_first;
   }
   CHECK(numbers == std::set<std::size_t>{2, 3, 4});
-  CHECK(log_sum / n_first == Approx(0.5 * (std::log(100) + std::log(300))).margin(0.05));  // uniform in the logarithm
+  CHECK(log_sum / n_first ==
+        Approx(0.5 * (std::log(100) + std::log(300))).margin(0.05));  // uniform in the logarithm
 }
 
 TEST_CASE("layers: stated ones keep their order, dips and reliefs move interfaces as they say") {
@@ -77,7 +85,8 @@ TEST_CASE("layers: stated ones keep their order, dips and reliefs move interface
   const Eigen::MatrixXd dipping = prior_of<Layered>(options, patch()).draw(0);
   const double slope = std::tan(5.0 * std::numbers::pi / 180.0);
   for (const int iy : {0, 10, 29})
-    CHECK(depth_of_step(dipping.col(iy), patch().depth_m) == Approx(300 + slope * (100.0 * iy + 50.0 - 1500.0)));
+    CHECK(depth_of_step(dipping.col(iy), patch().depth_m) ==
+          Approx(300 + slope * (100.0 * iy + 50.0 - 1500.0)));
   options.dip_deg = {};
   options.relief_m = {50, 50};
   options.relief_length_m = {1500, 1500};
@@ -96,15 +105,27 @@ TEST_CASE("layers: impossible ranges are refused by name") {
     return Layered(o);
   };
   CHECK_THROWS_WITH(refused([](auto& o) { o.number = {0, 2}; }), Contains("number of layers"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.thickness_m = {-10, 20}; }), Contains("thickness_m, got [-10, 20]"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.thickness_m = {-10, 20};
+                    }),
+                    Contains("thickness_m, got [-10, 20]"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.log10_resistivity = {3, 1}; }), Contains("log10_resistivity"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {-85, 1}; }), Contains("dip_deg"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {0, 85}; }), Contains("dip_deg"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {-1, 1}; }), Contains("relief_m"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {0, 1}; }), Contains("relief_length_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {1, 1}}, {{}, {1, 1}}}; }), Contains("thickness_m of layer 1"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.log10_resistivity = {10, 1000}; }), Contains("[10, 1000]; is that in ohm m?"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.layers = {{{}, {2, 1}}}; }), Contains("log10_resistivity of layer 1"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.layers = {{{}, {1, 1}}, {{}, {1, 1}}};
+                    }),
+                    Contains("thickness_m of layer 1"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.log10_resistivity = {10, 1000};
+                    }),
+                    Contains("[10, 1000]; is that in ohm m?"));
+  CHECK_THROWS_WITH(refused([](auto& o) {
+                      o.layers = {{{}, {2, 1}}};
+                    }),
+                    Contains("log10_resistivity of layer 1"));
 }
 
 TEST_CASE("random field: mean, spread and correlation over distances are those asked for") {
@@ -113,10 +134,16 @@ TEST_CASE("random field: mean, spread and correlation over distances are those a
     RandomFieldOptions options = some_field();
     options.correlation = correlation;
     const Eigen::MatrixXd draws = prior_of<RandomField>(options, patch()).draws(0, n);
-    const auto cell = [&](int iz, int iy) { return Eigen::ArrayXd(draws.row(iz * 30 + iy).transpose().array() - 2.0); };
-    const auto covariance = [&](const Eigen::ArrayXd& a, const Eigen::ArrayXd& b) { return (a * b).mean() / 0.25; };
+    const auto cell = [&](int iz, int iy) {
+      return Eigen::ArrayXd(draws.row(iz * 30 + iy).transpose().array() - 2.0);
+    };
+    const auto covariance = [&](const Eigen::ArrayXd& a, const Eigen::ArrayXd& b) {
+      return (a * b).mean() / 0.25;
+    };
     const double error = 4.0 * std::sqrt(2.0 / n);
-    const auto c = [&](double r) { return correlation == Correlation::gaussian ? std::exp(-0.5 * r * r) : std::exp(-r); };
+    const auto c = [&](double r) {
+      return correlation == Correlation::gaussian ? std::exp(-0.5 * r * r) : std::exp(-r);
+    };
     CHECK(std::abs(draws.mean() - 2.0) < 0.02);
     CHECK(covariance(cell(3, 3), cell(3, 3)) == Approx(1.0).margin(error));
     CHECK(covariance(cell(24, 29), cell(24, 29)) == Approx(1.0).margin(error));
@@ -160,7 +187,8 @@ TEST_CASE("random field: impossible ranges are refused by name") {
   CHECK_THROWS_WITH(refused([](auto& o) { o.vertical_growth = -1; }), Contains("vertical_growth"));
 }
 
-TEST_CASE("sections: a piece holds means over the overlap of cells, and goes on beyond the depths of its section") {
+TEST_CASE(
+    "sections: a piece holds means over the overlap of cells, and goes on beyond the depths of its section") {
   const Section section = given_section();
   const PatchGrid grid{{50, 150, 1000}, {0, 250, 1000}};
   const Eigen::MatrixXd piece = piece_of(section, grid, 1250.0);
@@ -214,9 +242,11 @@ TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on col
   turned.log10_resistivity = section.log10_resistivity.rowwise().reverse();
   const PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
   std::set<double> seen;
-  for (int i = 0; i < 40; ++i) seen.insert(prior_of<Sections>(SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
+  for (int i = 0; i < 40; ++i)
+    seen.insert(prior_of<Sections>(SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
   REQUIRE(seen.size() == 2);
-  CHECK(seen == std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
+  CHECK(seen ==
+        std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
 }
 
 TEST_CASE("sections: a model becomes a section whose depths count from its level surface", "[models]") {
@@ -230,7 +260,8 @@ TEST_CASE("sections: a model becomes a section whose depths count from its level
   CHECK(level.log10_resistivity.isApprox((Eigen::MatrixXd(2, 2) << 2, 3, 4, 5).finished()));
   const physics::mesh::Surface2D hill({0, 100, 300}, {0, -30, 0});
   CHECK(section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 2);
-  CHECK_THROWS_WITH(section_of(model(DepthReference::datum, hill), "line"), Contains("section 'line'") && Contains("relief of 30 m"));
+  CHECK_THROWS_WITH(section_of(model(DepthReference::datum, hill), "line"),
+                    Contains("section 'line'") && Contains("relief of 30 m"));
 }
 
 TEST_CASE("sections: columns within a range are those with their centres there", "[models]") {
@@ -242,17 +273,21 @@ TEST_CASE("sections: columns within a range are those with their centres there",
                     Contains("'line 1'") && Contains("got none") && Contains("between 1000 and 6000 m"));
 }
 
-TEST_CASE("sections: no section, wrong shapes, values that are not finite and narrow ones are refused by name") {
+TEST_CASE(
+    "sections: no section, wrong shapes, values that are not finite and narrow ones are refused by name") {
   const auto refused = [](auto change) {
     auto s = given_section();
     change(s);
     return Sections({{s}});
   };
   CHECK_THROWS_WITH(Sections({}), Contains("at least one section"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.depth_m[1] = 0; }), Contains("section 'line 1'") && Contains("depths"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.depth_m[1] = 0; }),
+                    Contains("section 'line 1'") && Contains("depths"));
   CHECK_THROWS_WITH(refused([](auto& s) { s.y_m[1] = std::nan(""); }), Contains("edges of columns"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m.pop_back(); }), Contains("expected (4, 9) values for its edges, got (4, 10)"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }), Contains("row 3, column 4 has nan"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m.pop_back(); }),
+                    Contains("expected (4, 9) values for its edges, got (4, 10)"));
+  CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }),
+                    Contains("row 3, column 4 has nan"));
   CHECK_THROWS_WITH(prior_of<Sections>(SectionsOptions{{given_section()}}, PatchGrid{{0, 1}, {0, 5001}}),
                     Contains("'line 1': expected 5001 m or more") && Contains("got 5000 m"));
 }
@@ -264,12 +299,14 @@ TEST_CASE("modifiers: smoothing keeps constants and means over a window, clippin
   smooth(spike, {8, 5.0});
   CHECK(spike.col(1).isConstant(2.5, 1e-12));
   CHECK(spike.col(0).sum() == Approx(1.0));
-  CHECK(spike(14, 0) == Approx(0.5 * std::exp(-0.5 * 0.64) * spike(10, 0)));  // the last cell lies half in the window
+  CHECK(spike(14, 0) ==
+        Approx(0.5 * std::exp(-0.5 * 0.64) * spike(10, 0)));  // the last cell lies half in the window
   CHECK(spike(13, 0) == Approx(std::exp(-0.5 * 0.36) * spike(10, 0)));
   CHECK(spike(15, 0) == 0.0);
   const RandomFieldOptions wide = some_field();
   const Clipped clipped(std::make_shared<RandomField>(wide), {1.8, 2.1});
-  const Eigen::MatrixXd free = RandomField(wide).draw(branch(core::Philox(1), 0), patch()), cut = clipped.draw(core::Philox(1), patch());
+  const Eigen::MatrixXd free = RandomField(wide).draw(branch(core::Philox(1), 0), patch()),
+                        cut = clipped.draw(core::Philox(1), patch());
   CHECK(cut.minCoeff() == 1.8);
   CHECK(cut.maxCoeff() == 2.1);
   CHECK((free.array() > 1.8 && free.array() < 2.1).select(free - cut, 0.0).isZero());
@@ -301,8 +338,10 @@ TEST_CASE("modifiers: they hand on what their generator refuses, and want one") 
   CHECK_THROWS_WITH(Bumped(sections, {}).check_grid(wide), Contains("line 1"));
   CHECK_THROWS_WITH(Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
   CHECK_THROWS_WITH(Clipped(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(RandomField({.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}}).check_grid(wide),
-                    Contains("line 1"));
+  CHECK_THROWS_WITH(
+      RandomField({.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}})
+          .check_grid(wide),
+      Contains("line 1"));
   CHECK_THROWS_WITH(Clipped(nullptr, {}), Contains("expected a generator to modify"));
   CHECK_THROWS_WITH(Clipped(sections, {2, 1}), Contains("[2, 1]"));
 }

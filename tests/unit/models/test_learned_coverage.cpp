@@ -20,20 +20,24 @@ namespace {
 
 constexpr double error = 0.03;
 
-/// A sounding over the cells of one column of a trained network, the lowest going on without end; unknowns are its codes, of a standard normal prior.
+/// A sounding over the cells of one column of a trained network, the lowest going on without end; unknowns
+/// are its codes, of a standard normal prior.
 struct CodedSounding {
   explicit CodedSounding(const models::TrainedVae& vae) {
     const std::vector<double>& depth_m = vae.grid().depth_m;
     const auto n = static_cast<Index>(depth_m.size()) - 1;
     std::vector<double> thickness, frequencies;
     std::vector<Index> cells;
-    for (Index i = 0; i + 1 < n; ++i) thickness.push_back(depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i + 1 < n; ++i)
+      thickness.push_back(depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
     for (Index i = 0; i < n; ++i) cells.push_back(i);
     for (int i = 0; i < 16; ++i) frequencies.push_back(std::pow(10.0, 1.0 - 0.3 * i));
-    map = std::make_shared<const SubdomainMap>(n, std::vector<Region>{{"column", models::vae_decoder(vae), {cells}}});
+    map = std::make_shared<const SubdomainMap>(
+        n, std::vector<Region>{{"column", models::vae_decoder(vae), {cells}}});
     forward = core::compose(std::make_shared<physics::mt::Simulation1D>(
                                 thickness, frequencies,
-                                std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_xy}),
+                                std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
+                                                                   physics::mt::Quantity::phase_xy}),
                             map);
     const physics::mesh::TensorGrid2D grid({0.0, 1.0}, depth_m);
     const auto roughness = [&](double weight) {
@@ -64,18 +68,20 @@ struct CodedSounding {
 
 TEST_CASE("90 % intervals of soundings with a learned prior cover 85 to 95 % of truths drawn from it") {
   constexpr int n_truths = 24;
-  const models::TrainedVae vae = models::TrainedVae::load(io::Hdf5Source(LODESTONE_SOURCE_DIR "/data/kim_eto_prior/vae.h5"));
+  const models::TrainedVae vae =
+      models::TrainedVae::load(io::Hdf5Source(LODESTONE_SOURCE_DIR "/data/kim_eto_prior/vae.h5"));
   const CodedSounding sounding(vae);
   const Index n = sounding.map->size_out(), n_codes = sounding.map->size_in();
   Index covered = 0, n_failed = 0;
   for (std::uint64_t seed = 0; seed < n_truths; ++seed) {
-    const VectorXd codes = tests::random_matrix(n_codes, 1, 100 + seed).col(0), truth = sounding.map->value(codes);
+    const VectorXd codes = tests::random_matrix(n_codes, 1, 100 + seed).col(0),
+                   truth = sounding.map->value(codes);
     const VectorXd clean = sounding.forward->value(codes);
     const VectorXd data = clean + error * tests::random_matrix(clean.size(), 1, 9000 + seed).col(0);
     const VectorXd start = sounding.most_likely(data);
-    const Ensemble ensemble =
-        randomise_then_optimise(MPI_COMM_SELF, sounding.objective(data, start), start, 1.0,
-                                {.n_samples = 39, .seed = seed, .max_iterations = 6}, {.reweigh = sounding.prior->reweigh()});
+    const Ensemble ensemble = randomise_then_optimise(
+        MPI_COMM_SELF, sounding.objective(data, start), start, 1.0,
+        {.n_samples = 39, .seed = seed, .max_iterations = 6}, {.reweigh = sounding.prior->reweigh()});
     const EnsembleStatistics s = statistics(mapped(*sounding.map, ensemble.models));
     covered += ((truth.array() >= s.p5.array()) && (truth.array() <= s.p95.array())).count();
     n_failed += ensemble.n_failed();

@@ -48,7 +48,8 @@ TEST_CASE("prior: a draw follows from seed and number, whatever the order, the b
   CHECK(one == three);
   CHECK(tail == one.middleCols(10, 5));
   for (Eigen::Index iz = 0; iz < 3; ++iz) {
-    for (Eigen::Index iy = 0; iy < 4; ++iy) CHECK(one(iz * 4 + iy, 12) == alone(iz, iy));  // row by row from the top
+    for (Eigen::Index iy = 0; iy < 4; ++iy)
+      CHECK(one(iz * 4 + iy, 12) == alone(iz, iy));  // row by row from the top
   }
   CHECK(Prior(small_grid(), prior.parts(), 8).draws(0, 40) != one);
 }
@@ -69,11 +70,15 @@ TEST_CASE("prior: families come as often as their weights say, and no two draws 
   CHECK(first.size() == n);
 }
 
-TEST_CASE("prior: no part, no weight, a negative one, a bad grid and a family that does not fit are refused") {
-  const auto prior = [](PatchGrid grid, std::vector<Prior::Part> parts) { return Prior(std::move(grid), std::move(parts), 1); };
+TEST_CASE(
+    "prior: no part, no weight, a negative one, a bad grid and a family that does not fit are refused") {
+  const auto prior = [](PatchGrid grid, std::vector<Prior::Part> parts) {
+    return Prior(std::move(grid), std::move(parts), 1);
+  };
   CHECK_THROWS_WITH(prior(small_grid(), {}), Contains("at least one generator"));
   CHECK_THROWS_WITH(prior(small_grid(), {{1.0, nullptr}}), Contains("part 1: expected a generator"));
-  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, noise(0)}, {-1.0, noise(0)}}), Contains("part 2 (noise)") && Contains("got -1"));
+  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, noise(0)}, {-1.0, noise(0)}}),
+                    Contains("part 2 (noise)") && Contains("got -1"));
   CHECK_THROWS_AS(prior(small_grid(), {{std::nan(""), noise(0)}}), core::InvalidArgument);
   CHECK_THROWS_WITH(prior(small_grid(), {{0.0, noise(0)}}), Contains("positive weight"));
   CHECK_THROWS_WITH(prior({{0, 1, 2, 3, 4, 5, 6}, {0, 1}}, {{1.0, noise(0)}}), Contains("five rows at most"));
@@ -100,8 +105,9 @@ TEST_CASE("grid: the lower part of a geometric grid gets back the rows it was cu
 }
 
 TEST_CASE("grid: rows up to the surface increase and stay few, however the grid begins") {
-  for (const PatchGrid& grid : {PatchGrid{{500, 510, 530}, {0, 1}}, PatchGrid{{1e5, 1e5 + 1}, {0, 1}}, PatchGrid{{10, 15}, {0, 1}},
-                                PatchGrid{{100, 200, 400}, {0, 1}}, PatchGrid{{1, 100, 110}, {0, 1}}}) {
+  for (const PatchGrid& grid :
+       {PatchGrid{{500, 510, 530}, {0, 1}}, PatchGrid{{1e5, 1e5 + 1}, {0, 1}}, PatchGrid{{10, 15}, {0, 1}},
+        PatchGrid{{100, 200, 400}, {0, 1}}, PatchGrid{{1, 100, 110}, {0, 1}}}) {
     const PatchGrid continued = continued_to_surface(grid);
     CHECK_NOTHROW(check(continued));
     CHECK(continued.depth_m.front() == 0.0);

@@ -47,14 +47,18 @@ TEST_CASE("draws: mean and covariance are those of the training part, the range 
   CHECK((draws.mean - mean).norm() < 1e-12);
   CHECK((draws.covariance - deviations * deviations.transpose() / 4499.0).norm() < 1e-12);
   CHECK(draws.range == Approx(all.cwiseAbs().maxCoeff() - all.cwiseAbs().minCoeff()));
-  CHECK(draws.validation.items(0, 1).at("cells").to_vector<float>()[0] == static_cast<float>(prior.draw(4500)(0, 0)));
+  CHECK(draws.validation.items(0, 1).at("cells").to_vector<float>()[0] ==
+        static_cast<float>(prior.draw(4500)(0, 0)));
 }
 
 TEST_CASE("draws: what cannot be learnt from is refused", "[models]") {
   const auto of = [](GeneratorPtr generator) { return Prior(layers(4), {{1.0, std::move(generator)}}, 1); };
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
-             Contains("draw ") && Contains("finite"));
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Constant>()), 500, 0.2); }), Contains("vary"));
+  CHECK_THAT(
+      message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
+      Contains("draw ") && Contains("finite"));
+  CHECK_THAT(message_of<core::InvalidArgument>(
+                 [&] { (void)make_draws(of(std::make_shared<Constant>()), 500, 0.2); }),
+             Contains("vary"));
   CHECK_THROWS_WITH(make_draws(smooth_prior(), 4, 0.2), Contains("two draws"));
 }
 
@@ -73,7 +77,8 @@ TEST_CASE("train: a small network learns its draws, and its statistics say how w
   CHECK(statistics.rms == Approx(std::sqrt(statistics.cell_rms.squaredNorm() / 12.0)));
   CHECK(statistics.n_active() >= 1);
   CHECK(statistics.code_variance.minCoeff() > 0.0);
-  CHECK_THAT(training.vae->card(), Contains("\"reconstruction_rms_decades\"") && Contains("\"seed\": 3") && Contains("\"ended_because\""));
+  CHECK_THAT(training.vae->card(), Contains("\"reconstruction_rms_decades\"") && Contains("\"seed\": 3") &&
+                                       Contains("\"ended_because\""));
 }
 
 TEST_CASE("train: the same bits on one thread and on three", "[models]") {
@@ -91,7 +96,9 @@ TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with th
     const TrainedVae whole = *train_vae(smooth_prior(), setup).vae;
     const TemporaryFolder folder;
     int n_asked = 0;
-    VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .history = folder / "history.csv", .stop = [&] { return ++n_asked == 19; }};
+    VaeRun run{.checkpoint = folder / "checkpoint.safetensors",
+               .history = folder / "history.csv",
+               .stop = [&] { return ++n_asked == 19; }};
     const VaeTraining stopped = train_vae(smooth_prior(), setup, run);
     CHECK_FALSE(stopped.vae);
     CHECK(stopped.summary.n_steps < 4 * 8);
@@ -108,7 +115,9 @@ TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with th
   }
 }
 
-TEST_CASE("train: the network kept is that of the epoch with the best validation loss, patience ends the training", "[models]") {
+TEST_CASE(
+    "train: the network kept is that of the epoch with the best validation loss, patience ends the training",
+    "[models]") {
   VaeSetup setup = small_setup(60);
   setup.recipe.learning_rate = 0.05;  // restless
   setup.recipe.patience = 2;
@@ -116,12 +125,17 @@ TEST_CASE("train: the network kept is that of the epoch with the best validation
   CHECK(training.summary.n_epochs < 60);
   CHECK_THAT(training.summary.why_stopped, Contains("validation_loss"));
   const auto& figures = training.summary.figures;
-  const auto best = std::ranges::min_element(figures, {}, [](const auto& each) { return each.at("validation_loss"); });
+  const auto best =
+      std::ranges::min_element(figures, {}, [](const auto& each) { return each.at("validation_loss"); });
   CHECK(std::distance(best, figures.end()) == 3);
-  CHECK_THAT(training.vae->card(), Contains(fmt::format("\"best_epoch\": {}", std::distance(figures.begin(), best) + 1)));
+  CHECK_THAT(training.vae->card(),
+             Contains(fmt::format("\"best_epoch\": {}", std::distance(figures.begin(), best) + 1)));
 }
 
-TEST_CASE("train: a resume with another network, loss, recipe or prior is refused before any work, and says what differs", "[models]") {
+TEST_CASE(
+    "train: a resume with another network, loss, recipe or prior is refused before any work, and says what "
+    "differs",
+    "[models]") {
   const TemporaryFolder folder;
   VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .data = "prior.family = \"smooth\"\n"};
   const VaeSetup setup = small_setup(1);
@@ -132,8 +146,9 @@ TEST_CASE("train: a resume with another network, loss, recipe or prior is refuse
   };
   VaeSetup other = setup;
   other.network.n_codes = 4;
-  CHECK_THAT(refusal(other, run, smooth_prior()),
-             Contains("network.codes = 3") && Contains("network.codes = 4") && Contains("checkpoint.safetensors"));
+  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("network.codes = 3") &&
+                                                      Contains("network.codes = 4") &&
+                                                      Contains("checkpoint.safetensors"));
   other = setup;
   other.loss.similarity = 0.5;
   CHECK_THAT(refusal(other, run, smooth_prior()), Contains("loss.similarity = 0.5"));
@@ -155,8 +170,10 @@ TEST_CASE("train: a resume with another network, loss, recipe or prior is refuse
 
   run.checkpoint = folder / "none.safetensors";
   CHECK_THROWS_AS(train_vae(smooth_prior(), setup, run), core::FileError);
-  engine::save_state(run.checkpoint, engine::NamedTensors{{"x", engine::Tensor::from(std::vector<double>{1.0}, {1})}});
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)train_vae(smooth_prior(), setup, run); }), Contains("checkpoint of a training"));
+  engine::save_state(run.checkpoint,
+                     engine::NamedTensors{{"x", engine::Tensor::from(std::vector<double>{1.0}, {1})}});
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)train_vae(smooth_prior(), setup, run); }),
+             Contains("checkpoint of a training"));
 }
 
 TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {

@@ -27,7 +27,9 @@ void save_hdf5(const TrainedVae& vae, const std::string& path) {
   vae.save(sink);
   sink.commit();
 }
-TrainedVae load_safetensors(const std::string& path) { return TrainedVae::load(engine::SafetensorsSource(path)); }
+TrainedVae load_safetensors(const std::string& path) {
+  return TrainedVae::load(engine::SafetensorsSource(path));
+}
 
 /// All arrays of a file but one, and perhaps another; attributes as they are.
 struct Altered {
@@ -35,7 +37,8 @@ struct Altered {
   void write(const std::string& from, const std::string& to) const {
     const engine::SafetensorsSource source(from);
     engine::SafetensorsSink sink(to);
-    for (const std::string key : {"format", "format_version", "card"}) sink.attribute("", key, source.attribute("", key));
+    for (const std::string key : {"format", "format_version", "card"})
+      sink.attribute("", key, source.attribute("", key));
     sink.attribute("options/sizes", "kind", source.attribute("options/sizes", "kind"));
     for (const std::string& name : source.names()) {
       const auto info = source.info(name);
@@ -63,7 +66,8 @@ void check_same(const TrainedVae& a, const TrainedVae& b) {
 
 }  // namespace
 
-TEST_CASE("trained VAE: HDF5 and safetensors give back what was saved, in the same bytes each time", "[models]") {
+TEST_CASE("trained VAE: HDF5 and safetensors give back what was saved, in the same bytes each time",
+          "[models]") {
   const TrainedVae vae = small_vae(), again = small_vae();
   const TemporaryFolder folder;
   save_safetensors(vae, folder / "a.safetensors");
@@ -76,7 +80,8 @@ TEST_CASE("trained VAE: HDF5 and safetensors give back what was saved, in the sa
   CHECK(text_of_file(folder / "a.h5") == text_of_file(folder / "b.h5"));
 }
 
-TEST_CASE("trained VAE: files that are something else, damaged or cut off say so with their name", "[models]") {
+TEST_CASE("trained VAE: files that are something else, damaged or cut off say so with their name",
+          "[models]") {
   const TemporaryFolder folder;
   const std::string good = folder / "good.safetensors", bad = folder / "bad.safetensors";
   save_safetensors(small_vae(), good);
@@ -84,12 +89,15 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
     altered.write(good, bad);
     return message_of<core::FormatError>([&] { (void)load_safetensors(bad); });
   };
-  CHECK_THAT(refusal({.leave_out = "net/mean.weight"}), Contains("bad.safetensors") && Contains("missing") && Contains("mean.weight"));
+  CHECK_THAT(refusal({.leave_out = "net/mean.weight"}),
+             Contains("bad.safetensors") && Contains("missing") && Contains("mean.weight"));
   CHECK_THAT(refusal({.add = "net/extra"}), Contains("unexpected") && Contains("extra"));
   CHECK_THAT(refusal({.leave_out = "grid/depth_m"}), Contains("grid/depth_m"));
   CHECK_THAT(refusal({.leave_out = "statistics/mean"}), Contains("statistics/mean"));
-  CHECK_THAT(refusal({.replace_by_nan = "net/decoder.dense.weight"}), Contains("finite") && Contains("decoder.dense.weight"));
-  for (const std::string name : {"statistics/mean", "statistics/covariance", "statistics/code_deviation", "statistics/rms"})
+  CHECK_THAT(refusal({.replace_by_nan = "net/decoder.dense.weight"}),
+             Contains("finite") && Contains("decoder.dense.weight"));
+  for (const std::string name :
+       {"statistics/mean", "statistics/covariance", "statistics/code_deviation", "statistics/rms"})
     CHECK_THAT(refusal({.replace_by_nan = name}),
                Contains("bad.safetensors: expected finite statistics of the draws and positive scores") &&
                    Contains("in " + name + "; train the network again"));
@@ -103,22 +111,27 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
   }
 
   std::ofstream(folder / "cut.safetensors", std::ios::binary) << text_of_file(good).substr(0, 5000);
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "cut.safetensors"); }), Contains("cut.safetensors"));
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "cut.safetensors"); }),
+             Contains("cut.safetensors"));
   {
     engine::SafetensorsSink sink(folder / "other.safetensors");
     core::write_vector(sink, "x", std::vector<double>{1.0});
     sink.commit();
   }
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "other.safetensors"); }), Contains("mt_invert train"));
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "other.safetensors"); }),
+             Contains("mt_invert train"));
 }
 
-TEST_CASE("trained VAE: another depth grid is refused with the first difference, another number of codes too", "[models]") {
+TEST_CASE("trained VAE: another depth grid is refused with the first difference, another number of codes too",
+          "[models]") {
   const TrainedVae vae = small_vae();
   vae.check_grid(layers(12), "here");
   PatchGrid other = layers(12);
   other.depth_m[3] += 10.0;
-  const std::string text = message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
-  CHECK_THAT(text, Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
+  const std::string text =
+      message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
+  CHECK_THAT(text,
+             Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
   CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).depth_m, "here"); }),
              Contains("13 interfaces") && Contains("12") && Contains("or train a network on this grid"));
   other = layers(12);
@@ -130,7 +143,8 @@ TEST_CASE("trained VAE: another depth grid is refused with the first difference,
 
 TEST_CASE("trained VAE: parts that do not fit each other are refused", "[models]") {
   const TrainedVae vae = small_vae();
-  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(11), vae.statistics(), ""), Contains("12 × 1") && Contains("11 × 1"));
+  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(11), vae.statistics(), ""),
+                    Contains("12 × 1") && Contains("11 × 1"));
   VaeStatistics statistics = vae.statistics();
   statistics.code_mean.resize(2);
   CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(12), statistics, ""), Contains("codes"));
@@ -150,8 +164,10 @@ TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by 
     CHECK((decoder->decode(codes.col(k)) - cells.col(k)).norm() < 1e-12);
     CHECK((decoder->encode(cells.col(k)) - back.col(k)).norm() < 1e-12);
     const Eigen::VectorXf code = codes.col(k).cast<float>();
-    const auto direct = vae.net().decode(engine::Tensor::from(std::span(code.data(), 3), {1, 3})).to_vector<float>();
-    for (int i = 0; i < 12; ++i) CHECK(cells(i, k) == Approx(direct[static_cast<std::size_t>(i)]).epsilon(1e-4));
+    const auto direct =
+        vae.net().decode(engine::Tensor::from(std::span(code.data(), 3), {1, 3})).to_vector<float>();
+    for (int i = 0; i < 12; ++i)
+      CHECK(cells(i, k) == Approx(direct[static_cast<std::size_t>(i)]).epsilon(1e-4));
   }
   CHECK(decoder->decode(Eigen::MatrixXd(3, 0)).cols() == 0);
   CHECK_THROWS_AS(decoder->decode(Eigen::MatrixXd::Zero(4, 2)), core::ShapeError);
@@ -160,7 +176,8 @@ TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by 
 
 TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and patches", "[models]") {
   VaeSetup patch = small_setup(1);
-  patch.network = {.kind = VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 3, .channels = {4, 6}, .centre = true};
+  patch.network = {
+      .kind = VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 3, .channels = {4, 6}, .centre = true};
   for (const TrainedVae& vae : {small_vae(), *train_vae(smooth_prior(6, 5), patch).vae}) {
     const auto decoder = vae_decoder(vae);
     const Eigen::MatrixXd codes = Eigen::MatrixXd::Random(3, 4);
@@ -173,7 +190,8 @@ TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and 
       up.row(code).array() += h;
       down.row(code).array() -= h;
       const Eigen::MatrixXd difference = (decoder->decode(up) - decoder->decode(down)) / (2.0 * h);
-      for (int k = 0; k < 4; ++k) CHECK((slopes.col(3 * k + code) - difference.col(k)).norm() < 1e-8 * (1.0 + difference.norm()));
+      for (int k = 0; k < 4; ++k)
+        CHECK((slopes.col(3 * k + code) - difference.col(k)).norm() < 1e-8 * (1.0 + difference.norm()));
     }
   }
 }

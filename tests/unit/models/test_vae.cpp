@@ -33,16 +33,23 @@ double number_in(const Tensor& tensor) { return tensor.item<double>(); }
 
 }  // namespace
 
-TEST_CASE("VAE: the column network of 32 cells and 16 codes has the 52 483 parameters of the published one", "[models]") {
+TEST_CASE("VAE: the column network of 32 cells and 16 codes has the 52 483 parameters of the published one",
+          "[models]") {
   CHECK(net_of({}).n_parameters() == 52483);
 }
 
 TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[models]") {
-  const VaeOptions cases[] = {{},
-                              {.cells_z = 13, .n_codes = 4},
-                              {.cells_z = 5, .n_codes = 2, .channels = {4}},
-                              {.kind = VaeKind::patch, .cells_z = 16, .cells_y = 8, .n_codes = 5, .channels = {4, 8}},
-                              {.kind = VaeKind::patch, .cells_z = 11, .cells_y = 6, .n_codes = 5, .channels = {4, 8, 8}, .centre = true}};
+  const VaeOptions cases[] = {
+      {},
+      {.cells_z = 13, .n_codes = 4},
+      {.cells_z = 5, .n_codes = 2, .channels = {4}},
+      {.kind = VaeKind::patch, .cells_z = 16, .cells_y = 8, .n_codes = 5, .channels = {4, 8}},
+      {.kind = VaeKind::patch,
+       .cells_z = 11,
+       .cells_y = 6,
+       .n_codes = 5,
+       .channels = {4, 8, 8},
+       .centre = true}};
   for (const VaeOptions& options : cases) {
     const Vae net = net_of(options);
     const Vae::Codes codes = net.encode(numbers({3, options.n_cells()}, 0));
@@ -53,11 +60,14 @@ TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[mode
 }
 
 TEST_CASE("VAE: cells of a patch are neighbours down and along, not in the order of the list", "[models]") {
-  const VaeOptions options{.kind = VaeKind::patch, .cells_z = 4, .cells_y = 8, .n_codes = 2, .channels = {4, 4}};
+  const VaeOptions options{
+      .kind = VaeKind::patch, .cells_z = 4, .cells_y = 8, .n_codes = 2, .channels = {4, 4}};
   const Vae net = net_of(options);
   net.set_mode(engine::Mode::evaluation);
-  // A last column that is repeated beyond the edge changes nothing where the extents fit: the same numbers as four more columns of their own.
-  const Vae wide = net_of({.kind = VaeKind::patch, .cells_z = 4, .cells_y = 7, .n_codes = 2, .channels = {4, 4}});
+  // A last column that is repeated beyond the edge changes nothing where the extents fit: the same numbers as
+  // four more columns of their own.
+  const Vae wide =
+      net_of({.kind = VaeKind::patch, .cells_z = 4, .cells_y = 7, .n_codes = 2, .channels = {4, 4}});
   wide.load_state(net.state());
   wide.set_mode(engine::Mode::evaluation);
   const Tensor seven = numbers({2, 4, 7}, 3);
@@ -68,7 +78,8 @@ TEST_CASE("VAE: cells of a patch are neighbours down and along, not in the order
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-12));
 }
 
-TEST_CASE("VAE: with a centre, codes of a section around it are those of its deviations without one", "[models]") {
+TEST_CASE("VAE: with a centre, codes of a section around it are those of its deviations without one",
+          "[models]") {
   VaeOptions options{.cells_z = 12, .n_codes = 3, .channels = {4, 6}};
   const Vae plain = net_of(options);
   options.centre = true;
@@ -79,9 +90,11 @@ TEST_CASE("VAE: with a centre, codes of a section around it are those of its dev
   const Tensor mean = numbers({12}, 8, 2.0), cells = numbers({4, 12}, 9);
   centred.set_centre(mean);
   for (const Vae* each : {&plain, &centred}) each->set_mode(engine::Mode::evaluation);
-  const auto a = plain.encode(cells).mean.to_vector<double>(), b = centred.encode(cells + mean).mean.to_vector<double>();
+  const auto a = plain.encode(cells).mean.to_vector<double>(),
+             b = centred.encode(cells + mean).mean.to_vector<double>();
   const Tensor codes = numbers({4, 3}, 10);
-  const auto c = (plain.decode(codes) + mean).to_vector<double>(), d = centred.decode(codes).to_vector<double>();
+  const auto c = (plain.decode(codes) + mean).to_vector<double>(),
+             d = centred.decode(codes).to_vector<double>();
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(1e-12));
   for (std::size_t i = 0; i < c.size(); ++i) CHECK(c[i] == Approx(d[i]).margin(1e-12));
   CHECK_THROWS_WITH(plain.set_centre(mean), Contains("centre"));
@@ -98,7 +111,8 @@ TEST_CASE("VAE: the loss is the published formula", "[models]") {
   const VaeTerms terms = VaeLoss({}, weights, range, DType::f64)(net, cells, noise);
 
   const Vae::Codes codes = net.encode(cells);
-  const auto mu = codes.mean.to_vector<double>(), log_variance = codes.log_variance.to_vector<double>(), eps = noise.to_vector<double>();
+  const auto mu = codes.mean.to_vector<double>(), log_variance = codes.log_variance.to_vector<double>(),
+             eps = noise.to_vector<double>();
   std::vector<double> z(15);
   double divergence = 0.0;
   for (std::size_t k = 0; k < 15; ++k) {
@@ -118,15 +132,19 @@ TEST_CASE("VAE: the loss is the published formula", "[models]") {
     sxy += (x[i] - mx) * (y[i] - my) / 40.0;
   }
   const double c1 = 0.01 * range, c2 = 0.03 * range;
-  const double similarity = (2 * mx * my + c1) * (2 * sxy + c2) / ((mx * mx + my * my + c1) * (sxx + syy + c2));
+  const double similarity =
+      (2 * mx * my + c1) * (2 * sxy + c2) / ((mx * mx + my * my + c1) * (sxx + syy + c2));
   CHECK(number_in(terms.reconstruction) == Approx(misfit).epsilon(1e-12));
   CHECK(number_in(terms.dissimilarity) == Approx(1.0 - similarity).epsilon(1e-10));
   CHECK(number_in(terms.divergence) == Approx(divergence).epsilon(1e-12));
-  CHECK(number_in(terms.loss) == Approx(misfit + 0.06 * (1.0 - similarity) + 0.01 * divergence).epsilon(1e-12));
+  CHECK(number_in(terms.loss) ==
+        Approx(misfit + 0.06 * (1.0 - similarity) + 0.01 * divergence).epsilon(1e-12));
 
-  const VaeTerms beta = VaeLoss({.divergence = 4.0, .divergence_of = Divergence::sum}, weights, range, DType::f64)(net, cells, noise);
+  const VaeTerms beta = VaeLoss({.divergence = 4.0, .divergence_of = Divergence::sum}, weights, range,
+                                DType::f64)(net, cells, noise);
   CHECK(number_in(beta.divergence) == Approx(3.0 * divergence).epsilon(1e-12));
-  CHECK(number_in(beta.loss) == Approx(misfit + 0.06 * (1.0 - similarity) + 12.0 * divergence).epsilon(1e-12));
+  CHECK(number_in(beta.loss) ==
+        Approx(misfit + 0.06 * (1.0 - similarity) + 12.0 * divergence).epsilon(1e-12));
   CHECK_THROWS_WITH(VaeLoss({.similarity = -1.0}, weights, range, DType::f64), Contains("similarity"));
 }
 
@@ -141,7 +159,9 @@ TEST_CASE("VAE: cells weigh by log10 of the thickness of their own layers, or al
 }
 
 TEST_CASE("VAE: options that cannot be are refused by name", "[models]") {
-  const auto refusal = [](VaeOptions options) { return message_of<core::InvalidArgument>([&] { net_of(options); }); };
+  const auto refusal = [](VaeOptions options) {
+    return message_of<core::InvalidArgument>([&] { net_of(options); });
+  };
   CHECK_THAT(refusal({.cells_z = 0}), Contains("0 × 1"));
   CHECK_THAT(refusal({.cells_y = 4}), Contains("patch"));
   CHECK_THAT(refusal({.n_codes = 0}), Contains("code"));

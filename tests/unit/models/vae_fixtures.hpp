@@ -11,14 +11,16 @@ namespace lodestone::tests {
 class SmoothColumns final : public models::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "smooth columns"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const models::PatchGrid& grid) const override {
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
+                                     const models::PatchGrid& grid) const override {
     Eigen::MatrixXd section(grid.n_z(), grid.n_y());
-    const double level = 1.5 + random.uniform(0), slope = random.uniform(1), height = random.normal(2), middle = random.uniform(3);
+    const double level = 1.5 + random.uniform(0), slope = random.uniform(1), height = random.normal(2),
+                 middle = random.uniform(3);
     for (Eigen::Index iz = 0; iz < grid.n_z(); ++iz) {
       const double z = static_cast<double>(iz) / static_cast<double>(grid.n_z());
       for (Eigen::Index iy = 0; iy < grid.n_y(); ++iy)
-        section(iz, iy) =
-            level + slope * z + height * std::exp(-50.0 * (z - middle) * (z - middle)) + 0.1 * static_cast<double>(iy) * slope;
+        section(iz, iy) = level + slope * z + height * std::exp(-50.0 * (z - middle) * (z - middle)) +
+                          0.1 * static_cast<double>(iy) * slope;
     }
     return section;
   }
@@ -26,7 +28,8 @@ class SmoothColumns final : public models::Generator {
 
 inline models::PatchGrid layers(Eigen::Index n_z, Eigen::Index n_y = 1) {
   models::PatchGrid grid;
-  for (Eigen::Index i = 0; i <= n_z; ++i) grid.depth_m.push_back(1000.0 * (std::pow(1.1, static_cast<double>(i)) - 1.0));
+  for (Eigen::Index i = 0; i <= n_z; ++i)
+    grid.depth_m.push_back(1000.0 * (std::pow(1.1, static_cast<double>(i)) - 1.0));
   for (Eigen::Index i = 0; i <= n_y; ++i) grid.y_m.push_back(500.0 * static_cast<double>(i));
   return grid;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that fails in the way its argument names: "together" (same error on every rank), "alone" (last rank only, the others wait in a
-// collective), "differently" (each rank its own error), "well" (no error).
+// A program that fails in the way its argument names: "together" (same error on every rank), "alone" (last
+// rank only, the others wait in a collective), "differently" (each rank its own error), "well" (no error).
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"

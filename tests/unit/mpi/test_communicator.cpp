@@ -19,7 +19,9 @@ namespace {
 
 const MPI_Comm world = MPI_COMM_WORLD;
 
-const auto entry = [](Eigen::Index row, Eigen::Index col) { return std::sin(static_cast<double>(7 * row + col)); };
+const auto entry = [](Eigen::Index row, Eigen::Index col) {
+  return std::sin(static_cast<double>(7 * row + col));
+};
 
 }  // namespace
 
@@ -63,7 +65,8 @@ TEST_CASE("share_rows: wrong owners are refused on every rank before anything is
   CHECK_THROWS_AS(share_rows(world, {0, size_of(world)}, matrix), InvalidArgument);
 }
 
-TEST_CASE("share_columns: every rank ends with the owner's bits, also where ranks own none or unequally many", "[mpi]") {
+TEST_CASE("share_columns: every rank ends with the owner's bits, also where ranks own none or unequally many",
+          "[mpi]") {
   const Eigen::Index n_rows = 40000, n_cols = 11;  // three columns in one message, so several rounds
   const auto shared = [&](const std::vector<int>& owner) {
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(n_rows, n_cols, -1.0 - rank_of(world));
@@ -119,7 +122,8 @@ TEST_CASE("sum_in_rank_order: works on a block of a larger matrix and leaves the
 }
 
 TEST_CASE("broadcast_text: rank 0's text is everywhere, also when empty", "[mpi]") {
-  CHECK(broadcast_text(world, rank_of(world) == 0 ? "from rank 0" : "something else and longer") == "from rank 0");
+  CHECK(broadcast_text(world, rank_of(world) == 0 ? "from rank 0" : "something else and longer") ==
+        "from rank 0");
   CHECK(broadcast_text(world, rank_of(world) == 0 ? "" : "x").empty());
 }
 
@@ -132,7 +136,8 @@ TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") 
   CHECK_NOTHROW(throw_together(world, ""));
   const int last = size_of(world) - 1;
   const std::string here = rank_of(world) == last ? "[mt::Simulation2D] singular at 0.1 Hz" : "";
-  CHECK(message_of<SolverError>([&] { throw_together(world, here); }) == "[mt::Simulation2D] singular at 0.1 Hz");
+  CHECK(message_of<SolverError>([&] { throw_together(world, here); }) ==
+        "[mt::Simulation2D] singular at 0.1 Hz");
 }
 
 namespace {
@@ -148,7 +153,10 @@ void sleep_ms(int n) { std::this_thread::sleep_for(std::chrono::milliseconds(n))
 
 }  // namespace
 
-TEST_CASE("on_rank_zero: ranks that wait for a long action leave their cores to others, and its error reaches them all the same", "[mpi]") {
+TEST_CASE(
+    "on_rank_zero: ranks that wait for a long action leave their cores to others, and its error reaches them "
+    "all the same",
+    "[mpi]") {
   MPI_Barrier(world);
   const double before_s = processor_s();
   const std::string message = message_of<Error>([] {

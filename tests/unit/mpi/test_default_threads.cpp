@@ -3,10 +3,9 @@
 #include "engine/core/mpi/default_threads.hpp"
 #include "tests/support/catch.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
+#include <sched.h>
 #include <string>
 
 using namespace lodestone::core;
@@ -56,7 +55,8 @@ TEST_CASE("default_threads: OMP_NUM_THREADS wins, of a list its first number", "
   CHECK(default_threads(world) == 5);
 }
 
-TEST_CASE("default_threads: ranks that may use the same processors share them, each gets at least one", "[mpi]") {
+TEST_CASE("default_threads: ranks that may use the same processors share them, each gets at least one",
+          "[mpi]") {
   const Wanted nothing("");
   CHECK(default_threads(world) == std::max(1, n_processors() / size_of(world)));
   CHECK(default_threads(MPI_COMM_SELF) == n_processors());

@@ -40,12 +40,16 @@ std::vector<ReferenceRow> reference_rows() {
     for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
     // The periods are whole half-decades, rounded to six digits in the table.
     const double period_s = std::pow(10.0, std::round(2.0 * std::log10(std::stod(cells[3]))) / 2.0);
-    rows.push_back({cells[0], {numbers(cells[1]), numbers(cells[2])}, 1.0 / period_s, {std::stod(cells[6]), std::stod(cells[7])}});
+    rows.push_back({cells[0],
+                    {numbers(cells[1]), numbers(cells[2])},
+                    1.0 / period_s,
+                    {std::stod(cells[6]), std::stod(cells[7])}});
   }
   return rows;
 }
 
-const mt::LayeredEarth five_layers{.resistivity_ohm_m = {300.0, 2500.0, 0.8, 3000.0, 25.0}, .thickness_m = {600.0, 1400.0, 4000.0, 4000.0}};
+const mt::LayeredEarth five_layers{.resistivity_ohm_m = {300.0, 2500.0, 0.8, 3000.0, 25.0},
+                                   .thickness_m = {600.0, 1400.0, 4000.0, 4000.0}};
 
 double relative(Complex got, Complex expected) { return std::abs(got - expected) / std::abs(expected); }
 
@@ -78,7 +82,8 @@ TEST_CASE("layered earth: cutting a layer in a thousand thin ones changes nothin
   }
   cut.resistivity_ohm_m.push_back(25.0);
   for (const double frequency_hz : {1e-5, 1e-2, 10.0})
-    CHECK(relative(mt::layered_impedance(cut, frequency_hz), mt::layered_impedance(five_layers, frequency_hz)) < 1e-11);
+    CHECK(relative(mt::layered_impedance(cut, frequency_hz),
+                   mt::layered_impedance(five_layers, frequency_hz)) < 1e-11);
 }
 
 TEST_CASE("layered earth: very thick layers do not overflow") {
@@ -90,7 +95,8 @@ TEST_CASE("layered earth: a perfectly conducting bottom gives the closed form of
   const double frequency_hz = 0.03, rho = 10.0, h = 50e3;
   const Complex k = std::sqrt(Complex(0.0, mt::omega(frequency_hz) * mt::mu0 / rho));
   const Complex expected = rho * k * std::tanh(k * h);
-  const auto response = mt::layered_response({.resistivity_ohm_m = {rho, 1e-9}, .thickness_m = {h}}, frequency_hz);
+  const auto response =
+      mt::layered_response({.resistivity_ohm_m = {rho, 1e-9}, .thickness_m = {h}}, frequency_hz);
   CHECK(relative(response.impedance_ohm, expected) < 1e-13);
   CHECK(std::abs(response.d_ln_resistivity[1]) == 0.0);
 }
@@ -104,7 +110,9 @@ TEST_CASE("layered earth: derivatives equal central differences") {
       mt::LayeredEarth above = five_layers, below = five_layers;
       above.resistivity_ohm_m[i] *= std::exp(step);
       below.resistivity_ohm_m[i] *= std::exp(-step);
-      const Complex difference = (mt::layered_impedance(above, frequency_hz) - mt::layered_impedance(below, frequency_hz)) / (2.0 * step);
+      const Complex difference =
+          (mt::layered_impedance(above, frequency_hz) - mt::layered_impedance(below, frequency_hz)) /
+          (2.0 * step);
       CHECK(std::abs(response.d_ln_resistivity[i] - difference) < 1e-9 * scale);
     }
     for (std::size_t i = 0; i < 4; ++i) {
@@ -112,7 +120,9 @@ TEST_CASE("layered earth: derivatives equal central differences") {
       const double dh = step * five_layers.thickness_m[i];
       above.thickness_m[i] += dh;
       below.thickness_m[i] -= dh;
-      const Complex difference = (mt::layered_impedance(above, frequency_hz) - mt::layered_impedance(below, frequency_hz)) / (2.0 * dh);
+      const Complex difference =
+          (mt::layered_impedance(above, frequency_hz) - mt::layered_impedance(below, frequency_hz)) /
+          (2.0 * dh);
       CHECK(std::abs(response.d_thickness[i] - difference) * five_layers.thickness_m[i] < 1e-8 * scale);
     }
   }
@@ -131,8 +141,11 @@ TEST_CASE("layered earth: wrong arguments say what came") {
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH(mt::layered_impedance({.resistivity_ohm_m = {1.0, 2.0}, .thickness_m = {}}, 1.0),
                     Contains("2 resistivities and 0 thicknesses"));
-  CHECK_THROWS_WITH(mt::layered_impedance({.resistivity_ohm_m = {1.0, -2.0}, .thickness_m = {1.0}}, 1.0), Contains("-2 ohm m in layer 2"));
-  CHECK_THROWS_WITH(mt::layered_impedance({.resistivity_ohm_m = {1.0, 2.0}, .thickness_m = {0.0}}, 1.0), Contains("0 m in layer 1"));
-  CHECK_THROWS_WITH(mt::layered_response({.resistivity_ohm_m = {1.0}, .thickness_m = {}}, 0.0), Contains("0 Hz"));
+  CHECK_THROWS_WITH(mt::layered_impedance({.resistivity_ohm_m = {1.0, -2.0}, .thickness_m = {1.0}}, 1.0),
+                    Contains("-2 ohm m in layer 2"));
+  CHECK_THROWS_WITH(mt::layered_impedance({.resistivity_ohm_m = {1.0, 2.0}, .thickness_m = {0.0}}, 1.0),
+                    Contains("0 m in layer 1"));
+  CHECK_THROWS_WITH(mt::layered_response({.resistivity_ohm_m = {1.0}, .thickness_m = {}}, 0.0),
+                    Contains("0 Hz"));
   CHECK_THROWS_AS(mt::layered_impedance({.resistivity_ohm_m = {}, .thickness_m = {}}, 1.0), core::ShapeError);
 }

@@ -18,7 +18,8 @@ struct Problem {
   Eigen::MatrixXcd dense;
 };
 
-/// K + iM of a mesh of `lines` lines with `size` nodes: nine-point, complex symmetric, diagonally heavy enough to be definite.
+/// K + iM of a mesh of `lines` lines with `size` nodes: nine-point, complex symmetric, diagonally heavy
+/// enough to be definite.
 Problem mesh_problem(int lines, int size) {
   Problem problem;
   const core::Philox random(7);
@@ -29,9 +30,11 @@ Problem mesh_problem(int lines, int size) {
     for (int line = std::max(0, row / size - 1); line <= std::min(lines - 1, row / size + 1); ++line) {
       for (int k = std::max(0, row % size - 1); k <= std::min(size - 1, row % size + 1); ++k) {
         const int column = line * size + k;
-        const auto low = static_cast<std::uint64_t>(std::min(row, column)), high = static_cast<std::uint64_t>(std::max(row, column));
-        const Complex value =
-            row == column ? Complex(9.0, 2.0) : Complex(-random.uniform(1000 * low + high), 0.2 * random.uniform(77 + 1000 * low + high));
+        const auto low = static_cast<std::uint64_t>(std::min(row, column)),
+                   high = static_cast<std::uint64_t>(std::max(row, column));
+        const Complex value = row == column ? Complex(9.0, 2.0)
+                                            : Complex(-random.uniform(1000 * low + high),
+                                                      0.2 * random.uniform(77 + 1000 * low + high));
         problem.pattern.column.push_back(column);
         problem.values.push_back(value);
         problem.dense(row, column) = value;
@@ -46,7 +49,8 @@ Problem mesh_problem(int lines, int size) {
 
 TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding", "[physics][linalg]") {
   const auto problem = mesh_problem(11, 7);
-  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(77, 5), exact = problem.dense.partialPivLu().solve(rhs);
+  const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(77, 5),
+                         exact = problem.dense.partialPivLu().solve(rhs);
   const auto by_lines = make_line_solver(problem.pattern, 7)->factorise(problem.values);
   const auto by_petsc = make_petsc_solver(problem.pattern)->factorise(problem.values);
   CHECK((by_lines->solve(rhs) - exact).norm() < 1e-12 * exact.norm());
@@ -55,7 +59,8 @@ TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding",
   CHECK(by_petsc->entries() > 77);
 }
 
-TEST_CASE("line solver: lines of many unknowns, which are inverted by halves, and of few, which are swept", "[physics][linalg]") {
+TEST_CASE("line solver: lines of many unknowns, which are inverted by halves, and of few, which are swept",
+          "[physics][linalg]") {
   for (const int size : {5, 32, 97, 130}) {
     const auto problem = mesh_problem(3, size);
     const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(3 * size, 2);
@@ -64,7 +69,8 @@ TEST_CASE("line solver: lines of many unknowns, which are inverted by halves, an
   }
 }
 
-TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever their sources begin", "[physics][linalg]") {
+TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever their sources begin",
+          "[physics][linalg]") {
   const auto problem = mesh_problem(6, 4);
   Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(24, 5);
   rhs.col(0).head(17).setZero();
@@ -79,7 +85,8 @@ TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever 
   }
 }
 
-TEST_CASE("condensed line solver: odd lines between coupled even lines, as of elements of order 2", "[physics][linalg]") {
+TEST_CASE("condensed line solver: odd lines between coupled even lines, as of elements of order 2",
+          "[physics][linalg]") {
   const int lines = 7, size = 5, n = lines * size;
   SparsityPattern pattern{{0}, {}};
   std::vector<Complex> values;
@@ -88,7 +95,8 @@ TEST_CASE("condensed line solver: odd lines between coupled even lines, as of el
     const int line = row / size, reach = line % 2 == 0 ? 2 : 1;
     for (int column = 0; column < n; ++column) {
       if (std::abs(column / size - line) > reach || std::abs(column % size - row % size) > 2) continue;
-      const Complex value(row == column ? 12.0 : 1.0 / (2.0 + row + column), row == column ? 3.0 : -0.1 * std::cos(row * column));
+      const Complex value(row == column ? 12.0 : 1.0 / (2.0 + row + column),
+                          row == column ? 3.0 : -0.1 * std::cos(row * column));
       pattern.column.push_back(column);
       values.push_back(value);
       dense(row, column) = value;
@@ -98,7 +106,8 @@ TEST_CASE("condensed line solver: odd lines between coupled even lines, as of el
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(n, 3);
   const Eigen::MatrixXcd x = make_condensed_line_solver(pattern, size)->factorise(values)->solve(rhs);
   CHECK((dense * x - rhs).norm() < 1e-12 * rhs.norm());
-  CHECK_THROWS_WITH(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5), Contains("odd number of lines"));
+  CHECK_THROWS_WITH(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5),
+                    Contains("odd number of lines"));
 }
 
 TEST_CASE("line solver: a single line and single unknowns per line are not special", "[physics][linalg]") {

@@ -46,8 +46,10 @@ TEST_CASE("grid: geometric edges grow by their factor", "[physics][mesh]") {
   CHECK_THROWS_AS(geometric_edges_m(-1.0, 1.2, 3), core::InvalidArgument);
 }
 
-TEST_CASE("graded lines: cells are small at the feature and neighbours differ by the slope", "[physics][mesh]") {
-  const auto lines = graded_lines(-1e4, 1e4, {}, {{0.0, 10.0}}, {.slope = 0.2, .far_slope = 0.2, .near_m = 1e9});
+TEST_CASE("graded lines: cells are small at the feature and neighbours differ by the slope",
+          "[physics][mesh]") {
+  const auto lines =
+      graded_lines(-1e4, 1e4, {}, {{0.0, 10.0}}, {.slope = 0.2, .far_slope = 0.2, .near_m = 1e9});
   CHECK(lines.front() == -1e4);
   CHECK(lines.back() == 1e4);
   double smallest = 1e300;
@@ -60,8 +62,10 @@ TEST_CASE("graded lines: cells are small at the feature and neighbours differ by
   CHECK(smallest < 12.0);
 }
 
-TEST_CASE("graded lines: pass through anchors, but not through two that are far closer than the cells", "[physics][mesh]") {
-  const auto lines = graded_lines(0.0, 1000.0, {333.0, 500.0, 501.0}, {{0.0, 50.0}}, {.slope = 0.0, .far_slope = 0.0});
+TEST_CASE("graded lines: pass through anchors, but not through two that are far closer than the cells",
+          "[physics][mesh]") {
+  const auto lines =
+      graded_lines(0.0, 1000.0, {333.0, 500.0, 501.0}, {{0.0, 50.0}}, {.slope = 0.0, .far_slope = 0.0});
   CHECK(std::count(lines.begin(), lines.end(), 333.0) == 1);
   CHECK(std::count(lines.begin(), lines.end(), 500.0) == 1);
   CHECK(std::count(lines.begin(), lines.end(), 501.0) == 0);

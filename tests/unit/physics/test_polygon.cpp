@@ -46,11 +46,13 @@ TEST_CASE("polygon: a point on an edge two polygons share is in exactly one of t
   }
 }
 
-TEST_CASE("polygon: the area has the sign of the rotation and does not depend on the origin", "[physics][mesh]") {
+TEST_CASE("polygon: the area has the sign of the rotation and does not depend on the origin",
+          "[physics][mesh]") {
   CHECK(Polygon2D({{0, 0}, {2, 0}, {2, 3}, {0, 3}}).signed_area_m2() == Approx(6.0));
   CHECK(Polygon2D({{0, 3}, {2, 3}, {2, 0}, {0, 0}}).signed_area_m2() == Approx(-6.0));
   CHECK(notched().signed_area_m2() == Approx(10.0));
-  CHECK(Polygon2D({{1e9, 0}, {1e9 + 2, 0}, {1e9 + 2, 3}, {1e9, 3}}).signed_area_m2() == Approx(6.0).epsilon(1e-12));
+  CHECK(Polygon2D({{1e9, 0}, {1e9 + 2, 0}, {1e9 + 2, 3}, {1e9, 3}}).signed_area_m2() ==
+        Approx(6.0).epsilon(1e-12));
 }
 
 TEST_CASE("polygon: shares of the cells of a grid add up to the polygon's area", "[physics][mesh]") {
@@ -58,7 +60,9 @@ TEST_CASE("polygon: shares of the cells of a grid add up to the polygon's area",
   double area = 0.0;
   for (int iy = 0; iy < 13; ++iy) {
     for (int iz = 0; iz < 11; ++iz)
-      area += 10.0 * 11.0 * polygon.clip_area_fraction({40.0 + 10.0 * iy, 50.0 + 10.0 * iy, 440.0 + 11.0 * iz, 451.0 + 11.0 * iz});
+      area += 10.0 * 11.0 *
+              polygon.clip_area_fraction(
+                  {40.0 + 10.0 * iy, 50.0 + 10.0 * iy, 440.0 + 11.0 * iz, 451.0 + 11.0 * iz});
   }
   CHECK(area == Approx(polygon.signed_area_m2()).epsilon(1e-12));
   CHECK(polygon.clip_area_fraction({95, 105, 495, 505}) == 1.0);
@@ -89,7 +93,8 @@ TEST_CASE("polygon: membership and share agree on random small cells", "[physics
 TEST_CASE("polygon: one that crosses itself is refused with the edges that cross", "[physics][mesh]") {
   CHECK_THROWS_WITH(Polygon2D({{0, 0}, {4, 4}, {4, 0}, {0, 4}}, "fixed region 2"),
                     Contains("fixed region 2") && Contains("1–2") && Contains("3–4"));
-  CHECK_THROWS_WITH(Polygon2D({{0, 0}, {4, 0}, {4, 4}, {2, 0}, {0, 4}}), Contains("1–2") && Contains("touch"));
+  CHECK_THROWS_WITH(Polygon2D({{0, 0}, {4, 0}, {4, 4}, {2, 0}, {0, 4}}),
+                    Contains("1–2") && Contains("touch"));
   CHECK_THROWS_WITH(Polygon2D({{0, 0}, {4, 0}, {2, 0}, {2, 3}}), Contains("cross or touch"));
   CHECK_NOTHROW(Polygon2D({{0, 0}, {2, 0}, {4, 0}, {4, 4}}));
 }
@@ -97,7 +102,8 @@ TEST_CASE("polygon: one that crosses itself is refused with the edges that cross
 TEST_CASE("polygon: too few, repeated, infinite or aligned corners are refused", "[physics][mesh]") {
   CHECK_THROWS_WITH(Polygon2D({{0, 0}, {1, 1}}), Contains("three corners, got 2"));
   CHECK_THROWS_WITH(Polygon2D({{0, 0}, {1, 0}, {1, 1}, {0, 0}}), Contains("corners 4 and 1 are one point"));
-  CHECK_THROWS_WITH(Polygon2D({{0, 0}, {1, std::numeric_limits<double>::quiet_NaN()}, {1, 1}}), Contains("corner 2"));
+  CHECK_THROWS_WITH(Polygon2D({{0, 0}, {1, std::numeric_limits<double>::quiet_NaN()}, {1, 1}}),
+                    Contains("corner 2"));
   CHECK_THROWS_AS(Polygon2D({{0, 0}, {1, 1}, {2, 2}}), core::InvalidArgument);
 }
 

@@ -54,10 +54,12 @@ constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("profile: the best line has the azimuth of collinear stations and grows from first to last", "[profile]") {
+TEST_CASE("profile: the best line has the azimuth of collinear stations and grows from first to last",
+          "[profile]") {
   const double azimuth = 329.5 / deg_per_rad;
   std::vector<PlanePoint> points;
-  for (const double d : {0.0, 10e3, 25e3, 40e3}) points.push_back({5e3 + d * std::cos(azimuth), -2e3 + d * std::sin(azimuth)});
+  for (const double d : {0.0, 10e3, 25e3, 40e3})
+    points.push_back({5e3 + d * std::cos(azimuth), -2e3 + d * std::sin(azimuth)});
   const auto profile = make_profile({"a", "b", "c", "d"}, points, {});
   CHECK(profile.azimuth_deg == Approx(329.5).margin(1e-9));
   CHECK(profile.y_m[3] == Approx(40e3));
@@ -67,41 +69,50 @@ TEST_CASE("profile: the best line has the azimuth of collinear stations and grow
   CHECK(profile.origin.east_m == Approx(-2e3));
 }
 
-TEST_CASE("profile: x points along azimuth minus 90 degrees, so that a station north of an eastward line has a positive offset",
-          "[profile]") {
-  const auto profile =
-      make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {-30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+TEST_CASE(
+    "profile: x points along azimuth minus 90 degrees, so that a station north of an eastward line has a "
+    "positive offset",
+    "[profile]") {
+  const auto profile = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {-30, 500}},
+                                    {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
   CHECK(profile.y_m[1] == Approx(1000));
   CHECK(profile.offset_m[2] == Approx(-20.0));
-  const auto north_of =
-      make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {30, 500}}, {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
+  const auto north_of = make_profile({"a", "b", "c"}, {{0, 0}, {0, 1000}, {30, 500}},
+                                     {.azimuth_deg = 90.0, .origin_station = {}, .distance = {}});
   CHECK(north_of.offset_m[2] == Approx(20.0));  // azimuth 0 is +x: north
 }
 
-TEST_CASE("profile: y counts from the origin station and running sums are at least as long as projections", "[profile]") {
+TEST_CASE("profile: y counts from the origin station and running sums are at least as long as projections",
+          "[profile]") {
   const std::vector<PlanePoint> points{{0, 0}, {300, 1000}, {-300, 2000}};
-  const auto projected =
-      make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "b", .distance = Distance::projected});
+  const auto projected = make_profile(
+      {"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "b", .distance = Distance::projected});
   CHECK(projected.y_m == std::vector<double>{-1000, 0, 1000});
   const auto summed =
-      make_profile({"a", "b", "c"}, points, {.azimuth_deg = 90.0, .origin_station = "a", .distance = Distance::running_sum});
+      make_profile({"a", "b", "c"}, points,
+                   {.azimuth_deg = 90.0, .origin_station = "a", .distance = Distance::running_sum});
   CHECK(summed.y_m[2] == Approx(std::hypot(300, 1000) + std::hypot(600, 1000)));
 }
 
-TEST_CASE("profile: coincident stations, an unknown origin and a line of one station are errors that name them", "[profile]") {
+TEST_CASE(
+    "profile: coincident stations, an unknown origin and a line of one station are errors that name them",
+    "[profile]") {
   const auto coincident = [] { (void)make_profile({"a", "b"}, {{0, 0}, {0.2, 0}}, {}); };
   CHECK_THAT(message_of<core::InvalidArgument>(coincident), Catch::Contains("a and b are 0.20 m apart"));
   const auto unknown = [] {
-    (void)make_profile({"kim438", "kim439"}, {{0, 0}, {9, 9}}, {.azimuth_deg = {}, .origin_station = "kim483", .distance = {}});
+    (void)make_profile({"kim438", "kim439"}, {{0, 0}, {9, 9}},
+                       {.azimuth_deg = {}, .origin_station = "kim483", .distance = {}});
   };
-  CHECK_THAT(message_of<core::InvalidArgument>(unknown), Catch::Contains("\"kim483\"") && Catch::Contains("did you mean \"kim438\""));
+  CHECK_THAT(message_of<core::InvalidArgument>(unknown),
+             Catch::Contains("\"kim483\"") && Catch::Contains("did you mean \"kim438\""));
   CHECK_THROWS_AS(make_profile({"a"}, {{0, 0}}, {}), core::InvalidArgument);
   CHECK_THROWS_AS(make_profile({}, {}, {}), core::InvalidArgument);
 }
 
 TEST_CASE("observed data: values are those of the station, sigma is at least the floor", "[profile]") {
-  const auto data = make_observed_data({station("a"), station("b", 2.0)}, line_of(2),
-                                       select({Quantity::log10_rho_xy, Quantity::phase_yx, Quantity::zyx_re, Quantity::tzy_im}));
+  const auto data = make_observed_data(
+      {station("a"), station("b", 2.0)}, line_of(2),
+      select({Quantity::log10_rho_xy, Quantity::phase_yx, Quantity::zyx_re, Quantity::tzy_im}));
   REQUIRE(data.survey.keys.size() == 4 * 3 * 2);
   CHECK(data.n_kept() == 24);
   CHECK(data.value[0] == Approx(2.0));  // log10 rho at the first station
@@ -127,11 +138,14 @@ TEST_CASE("observed data: errors of the file count where they exceed the floor",
   CHECK(make_observed_data({noisy}, line_of(1), ignoring).sigma[0] == Approx(0.05 * modulus));
 }
 
-TEST_CASE("observed data: a phase out of its quadrant masks the phase and both parts, not the apparent resistivity", "[profile]") {
+TEST_CASE(
+    "observed data: a phase out of its quadrant masks the phase and both parts, not the apparent resistivity",
+    "[profile]") {
   auto bad = station("a");
   bad.rows[1].impedance[2].value *= std::polar(1.0, 80.0 / deg_per_rad);  // folded phase 125
-  const auto data = make_observed_data(
-      {bad}, line_of(1), select({Quantity::zyx_re, Quantity::zyx_im, Quantity::log10_rho_yx, Quantity::phase_yx, Quantity::phase_xy}));
+  const auto data = make_observed_data({bad}, line_of(1),
+                                       select({Quantity::zyx_re, Quantity::zyx_im, Quantity::log10_rho_yx,
+                                               Quantity::phase_yx, Quantity::phase_xy}));
   CHECK(reason(data, Quantity::phase_yx, 1, 0) == MaskReason::out_of_quadrant);
   CHECK(reason(data, Quantity::zyx_re, 1, 0) == MaskReason::out_of_quadrant);
   CHECK(reason(data, Quantity::zyx_im, 1, 0) == MaskReason::out_of_quadrant);
@@ -154,13 +168,16 @@ TEST_CASE("observed data: missing, listed and bad-error data are masked and coun
   CHECK(reason(data, Quantity::zxy_re, 0, 1) == MaskReason::kept);
   CHECK(reason(data, Quantity::zxy_re, 2, 1) == MaskReason::bad_error);
   const std::string table = mask_table(data);
-  CHECK_THAT(table, Catch::Contains("zxy_re") && Catch::Contains("out_of_quadrant") && Catch::Contains("all"));
+  CHECK_THAT(table,
+             Catch::Contains("zxy_re") && Catch::Contains("out_of_quadrant") && Catch::Contains("all"));
   CHECK(data.kept().survey.keys.size() == static_cast<std::size_t>(data.n_kept()));
   CHECK(data.kept().n_kept() == 12 - 2 - 1 - 2);
 }
 
-TEST_CASE("observed data: shared frequencies are used unless listed, another list is missing or interpolated on request and flagged",
-          "[profile]") {
+TEST_CASE(
+    "observed data: shared frequencies are used unless listed, another list is missing or interpolated on "
+    "request and flagged",
+    "[profile]") {
   auto other = station("b");
   for (auto& row : other.rows) row.frequency_hz *= 1.3;
   DataSelection selection = select({Quantity::log10_rho_xy});
@@ -178,36 +195,48 @@ TEST_CASE("observed data: shared frequencies are used unless listed, another lis
   CHECK_THROWS_AS(make_observed_data({station("a"), other}, line_of(2), selection), core::InvalidArgument);
 }
 
-TEST_CASE("observed data: stations without a usable datum are named with their reasons, and do not hide what is masked elsewhere",
-          "[profile]") {
+TEST_CASE(
+    "observed data: stations without a usable datum are named with their reasons, and do not hide what is "
+    "masked elsewhere",
+    "[profile]") {
   auto dead = station("dead");
   for (auto& row : dead.rows) row.impedance[1].value = Complex(missing, missing);
   DataSelection selection = select({Quantity::zxy_re, Quantity::zxy_im});
   CHECK(mask_warnings(make_observed_data({station("a"), station("b")}, line_of(2), selection)).empty());
-  const auto one = mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
+  const auto one =
+      mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
   REQUIRE(one.size() == 1);
-  CHECK_THAT(one[0], Catch::Contains("1 of 3 stations have no usable datum: dead (6 missing)") && Catch::Contains("no finite value") &&
-                         !Catch::Contains("rotation"));
+  CHECK_THAT(one[0], Catch::Contains("1 of 3 stations have no usable datum: dead (6 missing)") &&
+                         Catch::Contains("no finite value") && !Catch::Contains("rotation"));
   auto turned = station("turned");
   for (auto& row : turned.rows) row.impedance[1].value = -row.impedance[1].value;
   const auto two = mask_warnings(make_observed_data({station("a"), dead, turned}, line_of(3), selection));
   REQUIRE(two.size() == 1);
-  CHECK_THAT(two[0], Catch::Contains("dead (6 missing), turned (6 out_of_quadrant)") && Catch::Contains("rotation and time factor"));
+  CHECK_THAT(two[0], Catch::Contains("dead (6 missing), turned (6 out_of_quadrant)") &&
+                         Catch::Contains("rotation and time factor"));
   selection.masks = {{"b", {Quantity::zxy_im}, 0.0, 1e300}};
-  const auto elsewhere = mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
+  const auto elsewhere =
+      mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection));
   selection.masks.push_back({"a", {}, 0.0, 1e300});
-  CHECK_THAT(mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection)).at(0),
-             Catch::Contains("1 of 3 stations have no usable datum: dead (6 missing)"));  // "a" is left out on purpose
+  CHECK_THAT(
+      mask_warnings(make_observed_data({station("a"), dead, station("b")}, line_of(3), selection)).at(0),
+      Catch::Contains(
+          "1 of 3 stations have no usable datum: dead (6 missing)"));  // "a" is left out on purpose
   REQUIRE(elsewhere.size() == 2);
-  CHECK_THAT(elsewhere[1], Catch::Contains("25.0 % of the data of the other stations are masked; listed: the mask rules"));
+  CHECK_THAT(elsewhere[1],
+             Catch::Contains("25.0 % of the data of the other stations are masked; listed: the mask rules"));
 }
 
-TEST_CASE("observed data: nothing usable is an error that shows the table and says what to look at, so is a rule for an unknown station",
-          "[profile]") {
+TEST_CASE(
+    "observed data: nothing usable is an error that shows the table and says what to look at, so is a rule "
+    "for an unknown station",
+    "[profile]") {
   DataSelection selection = select({Quantity::zxy_re});
   selection.masks = {{"", {}, 0.0, 1e300}};
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)make_observed_data({station("a")}, line_of(1), selection); }),
-             Catch::Contains("no usable datum is left; listed: the mask rules take them:") && Catch::Contains("out_of_quadrant"));
+  CHECK_THAT(message_of<core::InvalidArgument>(
+                 [&] { (void)make_observed_data({station("a")}, line_of(1), selection); }),
+             Catch::Contains("no usable datum is left; listed: the mask rules take them:") &&
+                 Catch::Contains("out_of_quadrant"));
   selection.masks = {{"z", {}, 0.0, 1e300}};
   CHECK_THROWS_AS(make_observed_data({station("a")}, line_of(1), selection), core::InvalidArgument);
 }

@@ -17,10 +17,13 @@ using namespace lodestone::physics::mt;
 
 namespace {
 
-const std::vector<Quantity> impedances{Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im};
+const std::vector<Quantity> impedances{Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re,
+                                       Quantity::zyx_im};
 
 /// Land for y < 0, a floor that falls to 900 m at 3 km and rises to 500 m at 6 km.
-mesh::Surface2D coast() { return mesh::Surface2D({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0}); }
+mesh::Surface2D coast() {
+  return mesh::Surface2D({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0});
+}
 
 mesh::Section2D two_layers(mesh::Surface2D surface, double upper, double lower, mesh::Sea sea) {
   mesh::TensorGrid2D grid({-20000.0, 0.0, 20000.0}, {0.0, 2000.0, 4000.0});
@@ -30,10 +33,12 @@ mesh::Section2D two_layers(mesh::Surface2D surface, double upper, double lower, 
 }
 
 /// Complex impedances, TE of all stations at every frequency, then TM.
-Eigen::VectorXcd impedances_of(const mesh::Section2D& section, std::vector<Station> stations, const std::vector<double>& frequencies_hz,
+Eigen::VectorXcd impedances_of(const mesh::Section2D& section, std::vector<Station> stations,
+                               const std::vector<double>& frequencies_hz,
                                const MeshDesignOptions& options = {}) {
   const auto survey = full_survey(std::move(stations), frequencies_hz, impedances);
-  const Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey, design_meshes(section, survey, options));
+  const Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+                                design_meshes(section, survey, options));
   const Eigen::VectorXd values = simulation.value(section.resistivity_ohm_m);
   const Eigen::Index n = values.size() / 4;
   Eigen::VectorXcd result(2 * n);
@@ -52,7 +57,8 @@ Station at(double y_m, Definition definition = Definition::horizontal) {
 
 }  // namespace
 
-TEST_CASE("sea: over a layered earth the impedance at a level floor does not depend on the water", "[physics][mt][sea]") {
+TEST_CASE("sea: over a layered earth the impedance at a level floor does not depend on the water",
+          "[physics][mt][sea]") {
   const std::vector<double> frequencies{1.0, 0.01};
   for (const double depth : {50.0, 1500.0}) {
     const auto section = two_layers(mesh::Surface2D(depth), 10.0, 100.0, {0.0, 0.3});
@@ -65,7 +71,9 @@ TEST_CASE("sea: over a layered earth the impedance at a level floor does not dep
   }
 }
 
-TEST_CASE("sea: water as resistive as the earth leaves a half-space, whatever the floor's shape and the coast", "[physics][mt][sea]") {
+TEST_CASE(
+    "sea: water as resistive as the earth leaves a half-space, whatever the floor's shape and the coast",
+    "[physics][mt][sea]") {
   const double rho = 5.0, frequency = 0.1;
   const auto section = two_layers(coast(), rho, rho, {0.0, rho});
   const std::vector<double> places{-1000.0, 1200.0, 4600.0, 8000.0};
@@ -79,21 +87,26 @@ TEST_CASE("sea: water as resistive as the earth leaves a half-space, whatever th
   for (const double y : places) {
     check(Definition::horizontal, 1.0, 1.0, y);
     const double slope = section.surface.slope_at(y), cosine = 1.0 / std::sqrt(1.0 + slope * slope);
-    check(Definition::slope_parallel, 1.0 / cosine, cosine, y);  // H along the slope is smaller than the level H, and so is E
+    check(Definition::slope_parallel, 1.0 / cosine, cosine,
+          y);  // H along the slope is smaller than the level H, and so is E
   }
 }
 
-TEST_CASE("sea: a basin of water with walls of 20 in 1 and the same basin among the cells of the earth give the same on land",
-          "[physics][mt][sea]") {
+TEST_CASE(
+    "sea: a basin of water with walls of 20 in 1 and the same basin among the cells of the earth give the "
+    "same on land",
+    "[physics][mt][sea]") {
   const double water = 0.5, rock = 100.0, depth = 400.0;
   const std::vector<Station> on_land{at(-3000.0), at(-800.0), at(6200.0)};
-  const auto sea = two_layers(mesh::Surface2D({-10.0, 10.0, 4990.0, 5010.0}, {0.0, depth, depth, 0.0}), rock, rock, {0.0, water});
+  const auto sea = two_layers(mesh::Surface2D({-10.0, 10.0, 4990.0, 5010.0}, {0.0, depth, depth, 0.0}), rock,
+                              rock, {0.0, water});
   const mesh::TensorGrid2D grid({-20000.0, 0.0, 5000.0, 20000.0}, {0.0, depth, 4000.0});
   Eigen::VectorXd cells(6);
   cells << rock, water, rock, rock, rock, rock;
   const mesh::Section2D earth{grid, cells, mesh::Surface2D(0.0)};
   const std::vector<double> frequencies{10.0, 0.1};
-  const Eigen::VectorXcd ours = impedances_of(sea, on_land, frequencies), reference = impedances_of(earth, on_land, frequencies);
+  const Eigen::VectorXcd ours = impedances_of(sea, on_land, frequencies),
+                         reference = impedances_of(earth, on_land, frequencies);
   for (Eigen::Index i = 0; i < ours.size(); ++i) {
     INFO("datum " << i);
     CHECK(std::abs(ours[i] / reference[i] - 1.0) < 5e-3);
@@ -102,7 +115,8 @@ TEST_CASE("sea: a basin of water with walls of 20 in 1 and the same basin among 
 
 TEST_CASE("sea: the certificate of a marine section passes on standard meshes", "[physics][mt][sea]") {
   const auto section = two_layers(coast(), 2.0, 20.0, {0.0, 0.3});
-  const auto survey = full_survey({at(-1500.0), at(1500.0), at(4000.0)}, {0.3, 0.03}, {Quantity::log10_rho_xy, Quantity::log10_rho_yx});
+  const auto survey = full_survey({at(-1500.0), at(1500.0), at(4000.0)}, {0.3, 0.03},
+                                  {Quantity::log10_rho_xy, Quantity::log10_rho_yx});
   const auto certificate = certify(MPI_COMM_SELF, section, survey, {}, {1.0, 0.4});
   INFO(certificate.table());
   CHECK(certificate.passed);
@@ -110,7 +124,8 @@ TEST_CASE("sea: the certificate of a marine section passes on standard meshes", 
 
 namespace {
 
-/// A floor that rises from 2000 to 800 m over 30 km, 1 ohm m on 100 below a slanted edge that 300 × 200 cells between the datum and 10 km sample.
+/// A floor that rises from 2000 to 800 m over 30 km, 1 ohm m on 100 below a slanted edge that 300 × 200 cells
+/// between the datum and 10 km sample.
 mesh::Section2D sampled_slope() {
   std::vector<double> y, z;
   for (int i = 0; i <= 300; ++i) y.push_back(-10000.0 + 200.0 * i);
@@ -121,7 +136,8 @@ mesh::Section2D sampled_slope() {
     for (int iy = 0; iy < grid.n_y(); ++iy)
       cells[grid.index(iz, iy)] = grid.z_centre_m(iz) < 5000.0 - 0.1 * grid.y_centre_m(iy) ? 1.0 : 100.0;
   }
-  return {std::move(grid), std::move(cells), mesh::Surface2D({0.0, 30000.0}, {2000.0, 800.0}), mesh::Sea{0.0, 0.3}};
+  return {std::move(grid), std::move(cells), mesh::Surface2D({0.0, 30000.0}, {2000.0, 800.0}),
+          mesh::Sea{0.0, 0.3}};
 }
 
 const std::vector<Station> on_slope{at(5000.0), at(15000.0), at(25000.0)};
@@ -129,13 +145,15 @@ const std::vector<Station> on_slope{at(5000.0), at(15000.0), at(25000.0)};
 }  // namespace
 
 TEST_CASE(
-    "sea: depths of a grid on the datum count from the floor, so no size asked for is smaller than the shares of the penetration depth",
+    "sea: depths of a grid on the datum count from the floor, so no size asked for is smaller than the "
+    "shares of the penetration depth",
     "[physics][mt][sea]") {
   const auto section = sampled_slope();
   const auto survey = full_survey(on_slope, {0.1, 0.001}, impedances);
   for (const double frequency : {0.1, 0.001}) {
     const auto features = find_features(section, survey, {frequency, frequency}, {});
-    const double depth = std::sqrt(2.0 / (omega(0.1) * mu0));  // of penetration at the highest frequency, in 1 ohm m
+    const double depth =
+        std::sqrt(2.0 / (omega(0.1) * mu0));  // of penetration at the highest frequency, in 1 ohm m
     const double least = MeshDesignOptions{}.contact_fraction * 0.005 * depth / 2.0;
     for (const auto* sizes : {&features.y, &features.z}) {
       for (const auto& feature : *sizes) CHECK(feature.size_m > least);
@@ -143,7 +161,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rules are hardly relaxed", "[physics][mt][sea]") {
+TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rules are hardly relaxed",
+          "[physics][mt][sea]") {
   const auto section = sampled_slope();
   const auto survey = full_survey(on_slope, {0.1, 0.01, 0.001}, impedances);
   for (const auto& band : design_meshes(section, survey).bands) {
@@ -154,7 +173,8 @@ TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rul
   }
 }
 
-TEST_CASE("sea: rows and depths under a surface of any height are each other's inverse", "[physics][mt][sea]") {
+TEST_CASE("sea: rows and depths under a surface of any height are each other's inverse",
+          "[physics][mt][sea]") {
   const RowLevels levels{.draped = false, .level_depth_m = 600.0};
   for (const double height : {0.0, 500.0, 1200.0}) {
     for (const double row : {0.0, 100.0, 599.0, 600.0, 5000.0})
@@ -162,11 +182,13 @@ TEST_CASE("sea: rows and depths under a surface of any height are each other's i
   }
 }
 
-TEST_CASE("sea: a station where the floor's resistivity changes has neither a peak nor a hole in TM", "[physics][mt][sea]") {
+TEST_CASE("sea: a station where the floor's resistivity changes has neither a peak nor a hole in TM",
+          "[physics][mt][sea]") {
   mesh::TensorGrid2D grid({-20000.0, 0.0, 20000.0}, {0.0, 20.0, 4000.0});
   Eigen::VectorXd cells(4);
   cells << 0.63, 0.60, 0.62, 0.62;
-  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::Surface2D(1700.0), mesh::Sea{0.0, 0.3}};
+  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::Surface2D(1700.0),
+                                mesh::Sea{0.0, 0.3}};
   const Eigen::VectorXcd z = impedances_of(section, {at(-1000.0), at(0.0), at(1000.0)}, {0.003});
   CHECK(std::abs(z[4] / z[3] - 1.0) < 0.02);
   CHECK(std::abs(z[4] / z[5] - 1.0) < 0.02);
@@ -181,7 +203,9 @@ TEST_CASE("graded features: sizes of a band are proportional to its coarsening",
   const auto direct = find_features(section, survey, {0.1, 0.1}, options);
   REQUIRE(once.y.size() == direct.y.size());
   REQUIRE(once.z.size() == direct.z.size());
-  for (std::size_t i = 0; i < once.y.size(); ++i) CHECK(std::abs(once.y[i].size_m / direct.y[i].size_m - 1.0) < 1e-12);
-  for (std::size_t i = 0; i < once.z.size(); ++i) CHECK(std::abs(once.z[i].size_m / direct.z[i].size_m - 1.0) < 1e-12);
+  for (std::size_t i = 0; i < once.y.size(); ++i)
+    CHECK(std::abs(once.y[i].size_m / direct.y[i].size_m - 1.0) < 1e-12);
+  for (std::size_t i = 0; i < once.z.size(); ++i)
+    CHECK(std::abs(once.z[i].size_m / direct.z[i].size_m - 1.0) < 1e-12);
   CHECK(std::abs(once.surface_size_m / direct.surface_size_m - 1.0) < 1e-12);
 }

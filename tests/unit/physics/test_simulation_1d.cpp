@@ -13,12 +13,15 @@ using mt::Quantity;
 
 namespace {
 
-const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,   Quantity::zyx_re,       Quantity::zyx_im,
-                                Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,       Quantity::zyx_re,
+                                Quantity::zyx_im,       Quantity::log10_rho_xy, Quantity::phase_xy,
+                                Quantity::log10_rho_yx, Quantity::phase_yx};
 
 }  // namespace
 
-TEST_CASE("sounding: over a half-space every quantity has its closed form, quantity by quantity and frequency by frequency") {
+TEST_CASE(
+    "sounding: over a half-space every quantity has its closed form, quantity by quantity and frequency by "
+    "frequency") {
   const mt::Simulation1D simulation({1000.0, 2000.0}, {10.0, 0.1}, all);
   REQUIRE(simulation.size_in() == 3);
   REQUIRE(simulation.size_out() == 16);
@@ -37,9 +40,11 @@ TEST_CASE("sounding: over a half-space every quantity has its closed form, quant
 TEST_CASE("sounding: derivative and adjoint hold for resistivities and thicknesses") {
   const mt::Simulation1D fixed({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all);
   const Eigen::VectorXd m = (Eigen::VectorXd(4) << 2.5, 3.1, 0.2, 2.0).finished();
-  const mt::Simulation1D free({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all, mt::Simulation1D::Thickness::free);
+  const mt::Simulation1D free({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all,
+                              mt::Simulation1D::Thickness::free);
   const Eigen::VectorXd x = (Eigen::VectorXd(7) << 2.5, 3.1, 0.2, 2.0, 600.0, 1400.0, 4000.0).finished();
-  for (const auto& [map, point] : {std::pair<const core::DifferentiableMap*, const Eigen::VectorXd*>{&fixed, &m}, {&free, &x}}) {
+  for (const auto& [map, point] :
+       {std::pair<const core::DifferentiableMap*, const Eigen::VectorXd*>{&fixed, &m}, {&free, &x}}) {
     const auto derivative = core::check_derivative(*map, *point);
     INFO(derivative.report);
     CHECK(derivative.passed);

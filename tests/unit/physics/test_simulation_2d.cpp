@@ -19,10 +19,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,
+                                      Quantity::phase_yx};
 
-Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey, const MeshDesignOptions& options = {}) {
-  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, design_meshes(section, survey, options))
+Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey,
+                        const MeshDesignOptions& options = {}) {
+  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
+                      design_meshes(section, survey, options))
       .value(section.resistivity_ohm_m);
 }
 
@@ -32,27 +35,32 @@ ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const auto& key = survey.keys[i];
     const double frequency = survey.frequencies_hz[key.frequency], value = ours[static_cast<Eigen::Index>(i)];
-    const auto z = mode_of(key.quantity) == Mode::te ? layered_impedance(earth, frequency) : -layered_impedance(earth, frequency);
+    const auto z = mode_of(key.quantity) == Mode::te ? layered_impedance(earth, frequency)
+                                                     : -layered_impedance(earth, frequency);
     if (is_phase(key.quantity)) {
       worst.phase_deg = std::max(worst.phase_deg, deg_per_rad * std::abs(value - std::arg(z)));
     } else {
       worst.rho_a_percent =
-          std::max(worst.rho_a_percent, 100.0 * std::abs(std::pow(10.0, value) / apparent_resistivity_ohm_m(z, frequency) - 1.0));
+          std::max(worst.rho_a_percent,
+                   100.0 * std::abs(std::pow(10.0, value) / apparent_resistivity_ohm_m(z, frequency) - 1.0));
     }
   }
   return worst;
 }
 
-mesh::Section2D layers(std::vector<double> edges, const std::vector<double>& resistivity, mesh::Surface2D surface = mesh::Surface2D(0.0)) {
+mesh::Section2D layers(std::vector<double> edges, const std::vector<double>& resistivity,
+                       mesh::Surface2D surface = mesh::Surface2D(0.0)) {
   mesh::TensorGrid2D grid({-1000.0, 0.0, 1000.0}, std::move(edges));
   Eigen::VectorXd cells(grid.n_cells());
-  for (int iz = 0; iz < grid.n_z(); ++iz) cells.segment(grid.index(iz, 0), grid.n_y()).setConstant(resistivity[iz]);
+  for (int iz = 0; iz < grid.n_z(); ++iz)
+    cells.segment(grid.index(iz, 0), grid.n_y()).setConstant(resistivity[iz]);
   return {std::move(grid), std::move(cells), std::move(surface)};
 }
 
 }  // namespace
 
-TEST_CASE("half-space: apparent resistivity equals resistivity at every frequency and station", "[physics][mt]") {
+TEST_CASE("half-space: apparent resistivity equals resistivity at every frequency and station",
+          "[physics][mt]") {
   const auto survey = full_survey({{"a", -4321.0}, {"b", 12.3}}, {100.0, 1.0, 0.01}, responses);
   const auto worst = against_layers(survey, predict(layers({0.0, 1000.0}, {100.0}), survey), {{100.0}, {}});
   CHECK(worst.rho_a_percent < 0.2);
@@ -61,22 +69,28 @@ TEST_CASE("half-space: apparent resistivity equals resistivity at every frequenc
 
 TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
-  const auto worst = against_layers(survey, predict(layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0}), survey),
-                                    {{100.0, 5.0, 1000.0}, {500.0, 2000.0}});
+  const auto worst =
+      against_layers(survey, predict(layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0}), survey),
+                     {{100.0, 5.0, 1000.0}, {500.0, 2000.0}});
   CHECK(worst.rho_a_percent < 0.3);
   CHECK(worst.phase_deg < 0.15);
 }
 
-TEST_CASE("datum: interfaces above the bottom of a valley get lines where they are, and the plateau sees them", "[physics][mt]") {
-  // 100 ohm m down to z = 200 m over 1 ohm m; a valley 500 m deep begins 8 km from the station, far beyond what it hears.
-  const mesh::TensorGrid2D grid({-10000.0, 5200.0, 12000.0}, {0.0, 200.0, 2000.0}, mesh::DepthReference::datum);
+TEST_CASE(
+    "datum: interfaces above the bottom of a valley get lines where they are, and the plateau sees them",
+    "[physics][mt]") {
+  // 100 ohm m down to z = 200 m over 1 ohm m; a valley 500 m deep begins 8 km from the station, far beyond
+  // what it hears.
+  const mesh::TensorGrid2D grid({-10000.0, 5200.0, 12000.0}, {0.0, 200.0, 2000.0},
+                                mesh::DepthReference::datum);
   Eigen::VectorXd resistivity(4);
   resistivity << 100.0, 100.0, 1.0, 1.0;
   const mesh::Section2D section{grid, resistivity, mesh::Surface2D({5000.0, 5500.0}, {0.0, 500.0})};
   const auto survey = full_survey({{"plateau", -3000.0}}, {100.0, 10.0, 1.0}, responses);
   for (const auto& band : design_meshes(section, survey).bands) {
     double nearest = 1e300;
-    for (int iz = 0; iz <= band.mesh.n_z(); ++iz) nearest = std::min(nearest, std::abs(band.mesh.z(iz, 0) - 200.0));
+    for (int iz = 0; iz <= band.mesh.n_z(); ++iz)
+      nearest = std::min(nearest, std::abs(band.mesh.z(iz, 0) - 200.0));
     CHECK(nearest < 1e-6);
   }
   const auto worst = against_layers(survey, predict(section, survey), {{100.0, 1.0}, {200.0}});
@@ -108,24 +122,29 @@ TEST_CASE("thin layers: the mesh need not follow them", "[physics][mt]") {
   edges.push_back(5000.0);
   resistivity.push_back(100.0);
   const auto survey = full_survey({{"a", 0.0}}, {0.1, 0.001}, responses);
-  const auto worst = against_layers(survey, predict(layers(edges, resistivity), survey), {resistivity, thickness});
+  const auto worst =
+      against_layers(survey, predict(layers(edges, resistivity), survey), {resistivity, thickness});
   CHECK(worst.rho_a_percent < 0.3);
   CHECK(worst.phase_deg < 0.15);
 }
 
-TEST_CASE("contact: the current crosses it unchanged, so E of TM jumps by the ratio of resistivities, on coarse meshes too",
-          "[physics][mt]") {
+TEST_CASE(
+    "contact: the current crosses it unchanged, so E of TM jumps by the ratio of resistivities, on coarse "
+    "meshes too",
+    "[physics][mt]") {
   for (const double right : {1000.0, 12.0}) {  // two decades, and a contact too weak for cells of its own
     const mesh::TensorGrid2D grid({-5000.0, 0.0, 5000.0}, {0.0, 3000.0, 20000.0});
     Eigen::VectorXd resistivity(4);
     resistivity << 10.0, right, 50.0, 50.0;
     const mesh::Section2D section{grid, resistivity, mesh::Surface2D(0.0)};
-    const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1}, {Quantity::log10_rho_yx, Quantity::phase_yx});
+    const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1},
+                                    {Quantity::log10_rho_yx, Quantity::phase_yx});
     const Eigen::VectorXd of_iterations = predict(section, survey, design_options(Accuracy::iteration));
     const Eigen::VectorXd of_standard = predict(section, survey);
     for (int frequency = 0; frequency < 2; ++frequency) {
       const double jump = of_iterations[2 * frequency + 1] - of_iterations[2 * frequency];
-      CHECK(jump == Approx(2.0 * std::log10(right / 10.0)).epsilon(0.1));  // the limit; stations stand 2 m from the contact
+      CHECK(jump == Approx(2.0 * std::log10(right / 10.0))
+                        .epsilon(0.1));  // the limit; stations stand 2 m from the contact
     }
     CHECK((of_iterations - of_standard).head(4).lpNorm<Eigen::Infinity>() < 0.025);  // decades
   }
@@ -138,14 +157,16 @@ TEST_CASE("topography: a level surface at another height changes nothing", "[phy
   CHECK((low - high).cwiseAbs().maxCoeff() < 1e-9);
 }
 
-TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper of opposite sign", "[physics][mt]") {
+TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper of opposite sign",
+          "[physics][mt]") {
   const auto section = [](double left, double right) {
     mesh::TensorGrid2D grid({-3000.0, -400.0, 400.0, 3000.0}, {0.0, 800.0, 2000.0});
     Eigen::VectorXd cells(6);
     cells << left, 100.0, right, 100.0, 100.0, 100.0;
     return mesh::Section2D{grid, cells, mesh::Surface2D(0.0)};
   };
-  const auto survey = full_survey({{"a", -900.0}, {"b", 900.0}}, {1.0}, {Quantity::zxy_re, Quantity::zyx_im, Quantity::tzy_re});
+  const auto survey = full_survey({{"a", -900.0}, {"b", 900.0}}, {1.0},
+                                  {Quantity::zxy_re, Quantity::zyx_im, Quantity::tzy_re});
   const auto one = predict(section(3.0, 300.0), survey), other = predict(section(300.0, 3.0), survey);
   for (int quantity = 0; quantity < 3; ++quantity) {  // the graded lines are not mirrored exactly, hence 1e-3
     const double sign = quantity == 2 ? -1.0 : 1.0;
@@ -154,8 +175,10 @@ TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper o
   CHECK(std::abs(one[4]) > 0.01);
 }
 
-TEST_CASE("linearization: k directions cost one factorisation per frequency and mode and one call with k right-hand sides",
-          "[physics][mt]") {
+TEST_CASE(
+    "linearization: k directions cost one factorisation per frequency and mode and one call with k "
+    "right-hand sides",
+    "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
   const auto section = tests::small_section(false);
   const auto jobs = 4;  // two frequencies, two modes
@@ -165,7 +188,8 @@ TEST_CASE("linearization: k directions cost one factorisation per frequency and 
   CHECK(after_field.solve_calls == jobs);
   CHECK(after_field.right_hand_sides == jobs);
   const int k = 5;
-  const Eigen::MatrixXd v = Eigen::MatrixXd::Random(simulation->size_in(), k), w = Eigen::MatrixXd::Random(simulation->size_out(), k);
+  const Eigen::MatrixXd v = Eigen::MatrixXd::Random(simulation->size_in(), k),
+                        w = Eigen::MatrixXd::Random(simulation->size_out(), k);
   (void)linearization->jvp(v);
   (void)linearization->vjp(w);
   const auto after_products = simulation->counts();
@@ -176,11 +200,15 @@ TEST_CASE("linearization: k directions cost one factorisation per frequency and 
   const auto after_jacobian = simulation->counts();
   CHECK(after_jacobian.factorisations == jobs);
   CHECK(after_jacobian.solve_calls == 4 * jobs);
-  // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance, tipper, TM impedance) × 2 frequencies.
+  // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance,
+  // tipper, TM impedance) × 2 frequencies.
   CHECK(after_jacobian.right_hand_sides - after_products.right_hand_sides == 18);
 }
 
-TEST_CASE("2-D simulation: rows through a map before it are the product with its derivative, for any number of threads", "[physics][mt]") {
+TEST_CASE(
+    "2-D simulation: rows through a map before it are the product with its derivative, for any number of "
+    "threads",
+    "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, true);
   const auto resistivity = tests::small_section(true).resistivity_ohm_m;
   const auto linearization = simulation->linearize(resistivity);
@@ -207,8 +235,8 @@ TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics
                           w = Eigen::MatrixXd::Constant(simulation->size_out(), 3, 0.7);
     const auto block = linearization->local_jacobian();
     CHECK(simulation->counts().factorisations == 4);  // two frequencies, two modes
-    return std::vector<Eigen::MatrixXd>{simulation->value(resistivity), linearization->jacobian(), block.values, linearization->jvp(v),
-                                        linearization->vjp(w)};
+    return std::vector<Eigen::MatrixXd>{simulation->value(resistivity), linearization->jacobian(),
+                                        block.values, linearization->jvp(v), linearization->vjp(w)};
   };
   const auto expected = responses_with(1);
   for (const int n_threads : {2, 3}) CHECK(responses_with(n_threads) == expected);
@@ -227,7 +255,8 @@ TEST_CASE("2-D simulation: a failure on several threads is the error of one thre
   CHECK(message_with(2) == expected);
 }
 
-TEST_CASE("certificate: passes on the default meshes and fails on coarse ones without padding", "[physics][mt]") {
+TEST_CASE("certificate: passes on the default meshes and fails on coarse ones without padding",
+          "[physics][mt]") {
   const auto section = tests::small_section(false);
   const auto survey = full_survey({{"a", -1800.0}, {"b", 600.0}}, {10.0, 1.0}, responses);
   const auto good = certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
@@ -247,10 +276,12 @@ TEST_CASE("certificate: passes on the default meshes and fails on coarse ones wi
   CHECK_THAT(bad.table(), Contains("FAILED"));
 }
 
-TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what was expected", "[physics][mt]") {
+TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what was expected",
+          "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
   Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
-  CHECK_THROWS_WITH(simulation->value(resistivity.head(5)), Contains("mt::Simulation2D") && Contains("12") && Contains("5"));
+  CHECK_THROWS_WITH(simulation->value(resistivity.head(5)),
+                    Contains("mt::Simulation2D") && Contains("12") && Contains("5"));
   resistivity[6] = -1.0;
   CHECK_THROWS_WITH(simulation->value(resistivity), Contains("row 1, column 2"));
   const auto section = tests::small_section(false);

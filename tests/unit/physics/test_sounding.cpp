@@ -30,13 +30,16 @@ ObservedData layered(const std::vector<Quantity>& quantities) {
 }
 
 Eigen::VectorXd expected() {
-  return Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy}).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  return Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
+      .value(Eigen::Vector3d(2.0, 1.0, 3.0));
 }
 
 }  // namespace
 
-TEST_CASE("sounding: over a layered earth every mode and form of the data gives the same curve", "[physics][mt]") {
-  const auto logs = layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+TEST_CASE("sounding: over a layered earth every mode and form of the data gives the same curve",
+          "[physics][mt]") {
+  const auto logs =
+      layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
   const auto impedances = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   for (const auto mode : {SoundingMode::te, SoundingMode::tm, SoundingMode::average}) {
     for (const auto* data : {&logs, &impedances}) {
@@ -47,16 +50,20 @@ TEST_CASE("sounding: over a layered earth every mode and form of the data gives 
   }
 }
 
-TEST_CASE("sounding: errors of the impedance become those of resistivity and phase, and average down", "[physics][mt]") {
+TEST_CASE("sounding: errors of the impedance become those of resistivity and phase, and average down",
+          "[physics][mt]") {
   const auto data = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
-  const Sounding te = sounding_of(data, 0, SoundingMode::te), both = sounding_of(data, 0, SoundingMode::average);
+  const Sounding te = sounding_of(data, 0, SoundingMode::te),
+                 both = sounding_of(data, 0, SoundingMode::average);
   CHECK(te.sigma[0] == Approx(0.1 / std::numbers::ln10));
   CHECK(te.sigma[3] == Approx(0.05));
   CHECK(both.sigma[3] == Approx(0.05 / std::numbers::sqrt2));
 }
 
-TEST_CASE("sounding: masked data are left out, and the other mode stands in for the average", "[physics][mt]") {
-  auto data = layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
+TEST_CASE("sounding: masked data are left out, and the other mode stands in for the average",
+          "[physics][mt]") {
+  auto data =
+      layered({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx});
   data.mask[1] = MaskReason::listed;
   data.value[7] += 0.5;
   CHECK(sounding_of(data, 0, SoundingMode::te).kept[1] == 0);

@@ -12,7 +12,9 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Survey2D two_stations(const std::vector<Quantity>& quantities) { return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, quantities); }
+Survey2D two_stations(const std::vector<Quantity>& quantities) {
+  return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, quantities);
+}
 
 core::MapPtr doubled(Eigen::Index size) {
   return core::pointwise(
@@ -21,12 +23,18 @@ core::MapPtr doubled(Eigen::Index size) {
 
 }  // namespace
 
-TEST_CASE("static shift: adds to log10 apparent resistivity, scales the impedance by its root, leaves phase and tipper", "[physics][mt]") {
-  const Survey2D survey = two_stations({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_im, Quantity::tzy_re});
+TEST_CASE(
+    "static shift: adds to log10 apparent resistivity, scales the impedance by its root, leaves phase and "
+    "tipper",
+    "[physics][mt]") {
+  const Survey2D survey =
+      two_stations({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_im, Quantity::tzy_re});
   const auto keys = static_shift_keys(survey, {Mode::te, Mode::tm});
   REQUIRE(keys.size() == 4);
-  CHECK((keys[1].mode == Mode::te && keys[1].station == 1 && keys[2].mode == Mode::tm && keys[2].station == 0));
-  const Eigen::VectorXd data = Eigen::VectorXd::LinSpaced(16, 1.0, 16.0), shifts = Eigen::Vector4d(0.1, -0.2, 0.4, 0.0);
+  CHECK(
+      (keys[1].mode == Mode::te && keys[1].station == 1 && keys[2].mode == Mode::tm && keys[2].station == 0));
+  const Eigen::VectorXd data = Eigen::VectorXd::LinSpaced(16, 1.0, 16.0),
+                        shifts = Eigen::Vector4d(0.1, -0.2, 0.4, 0.0);
   const Eigen::VectorXd moved = shifted(data, survey, keys, shifts);
   for (std::size_t i = 0; i < 16; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
@@ -45,16 +53,19 @@ TEST_CASE("static shift: adds to log10 apparent resistivity, scales the impedanc
   }
 }
 
-TEST_CASE("static shift: a shifted impedance has the apparent resistivity 10^s times larger", "[physics][mt]") {
+TEST_CASE("static shift: a shifted impedance has the apparent resistivity 10^s times larger",
+          "[physics][mt]") {
   const Survey2D survey = two_stations({Quantity::zxy_re, Quantity::zxy_im});
   const auto keys = static_shift_keys(survey, {Mode::te, Mode::tm});
   REQUIRE(keys.size() == 2);
-  const Eigen::VectorXd data = Eigen::VectorXd::Constant(8, 3.0), moved = shifted(data, survey, keys, Eigen::Vector2d(0.7, 0.0));
+  const Eigen::VectorXd data = Eigen::VectorXd::Constant(8, 3.0),
+                        moved = shifted(data, survey, keys, Eigen::Vector2d(0.7, 0.0));
   CHECK(moved[0] * moved[0] + moved[4] * moved[4] == Approx(18.0 * std::pow(10.0, 0.7)));
 }
 
 TEST_CASE("static shift: stations with phases alone and modes not asked for have none", "[physics][mt]") {
-  CHECK(static_shift_keys(two_stations({Quantity::phase_xy, Quantity::tzy_im}), {Mode::te, Mode::tm}).empty());
+  CHECK(
+      static_shift_keys(two_stations({Quantity::phase_xy, Quantity::tzy_im}), {Mode::te, Mode::tm}).empty());
   CHECK(static_shift_keys(two_stations({Quantity::zxy_re, Quantity::log10_rho_yx}), {Mode::tm}).size() == 2);
 }
 

@@ -59,11 +59,16 @@ TEST_CASE("rotation: a 2-D tensor becomes off-diagonal in its own frame and come
   CHECK(std::abs(north.rows[0].impedance[0].value) > 0.1);
   const auto back = rotated_to(north, 30.0);
   CHECK(back.frame_deg == 30.0);
-  for (std::size_t k = 0; k < 4; ++k) CHECK(std::abs(back.rows[0].impedance[k].value - strike.rows[0].impedance[k].value) < 1e-14);
-  for (std::size_t k = 0; k < 2; ++k) CHECK(std::abs(back.rows[0].tipper[k].value - strike.rows[0].tipper[k].value) < 1e-15);
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK(std::abs(back.rows[0].impedance[k].value - strike.rows[0].impedance[k].value) < 1e-14);
+  for (std::size_t k = 0; k < 2; ++k)
+    CHECK(std::abs(back.rows[0].tipper[k].value - strike.rows[0].tipper[k].value) < 1e-15);
 }
 
-TEST_CASE("rotation by 90 degrees swaps the elements: Zxy' = -Zyx, Tx' = Ty, Ty' = -Tx, even where others are missing", "[transfer]") {
+TEST_CASE(
+    "rotation by 90 degrees swaps the elements: Zxy' = -Zyx, Tx' = Ty, Ty' = -Tx, even where others are "
+    "missing",
+    "[transfer]") {
   auto station = one_row({1.0, Complex(2, 1), Complex(-3, -2), 4.0}, {0.1, Complex(0.3, 0.1)});
   station.rows[0].impedance[0] = {};
   const auto r = rotated_to(station, 90.0).rows[0];
@@ -81,7 +86,10 @@ TEST_CASE("rotation: equal independent errors of all elements stay equal", "[tra
   for (const auto& e : r.tipper) CHECK(e.sigma == Approx(0.01));
 }
 
-TEST_CASE("interpolation is exact where Z over root f is linear in log f, and takes measured frequencies as they are", "[transfer]") {
+TEST_CASE(
+    "interpolation is exact where Z over root f is linear in log f, and takes measured frequencies as they "
+    "are",
+    "[transfer]") {
   const auto station = smooth({100.0, 10.0, 1.0});
   const auto out = interpolated_to(station, {3.0, 100.0, 42.0});
   REQUIRE(out.rows.size() == 3);
@@ -94,7 +102,8 @@ TEST_CASE("interpolation is exact where Z over root f is linear in log f, and ta
   }
 }
 
-TEST_CASE("interpolation never goes beyond the band nor across more than one missing frequency", "[transfer]") {
+TEST_CASE("interpolation never goes beyond the band nor across more than one missing frequency",
+          "[transfer]") {
   auto station = smooth({1000.0, 100.0, 10.0, 1.0, 0.1});
   CHECK(interpolated_to(station, {2000.0}).rows[0].impedance[1].is_missing());
   CHECK(interpolated_to(station, {0.05}).rows[0].impedance[1].is_missing());
@@ -113,8 +122,10 @@ TEST_CASE("half-space: apparent resistivity equals resistivity and the phase is 
   CHECK(phase_deg(-z) == Approx(-135.0));
 }
 
-TEST_CASE("quantities: names lead back to their quantity, modes and units are those of the field", "[survey]") {
-  for (int i = 0; i < n_quantities; ++i) CHECK(quantity_from(name_of(static_cast<Quantity>(i))) == static_cast<Quantity>(i));
+TEST_CASE("quantities: names lead back to their quantity, modes and units are those of the field",
+          "[survey]") {
+  for (int i = 0; i < n_quantities; ++i)
+    CHECK(quantity_from(name_of(static_cast<Quantity>(i))) == static_cast<Quantity>(i));
   CHECK(mode_of(Quantity::tzy_re) == Mode::te);
   CHECK(mode_of(Quantity::phase_yx) == Mode::tm);
   CHECK(units_of(Quantity::phase_yx) == "rad");
@@ -133,7 +144,8 @@ TEST_CASE("survey: equal positions, bad frequencies and keys outside are refused
              Catch::Contains("a and b both stand at y = 0"));
   CHECK_THROWS_AS(validate({at("a", 0.0)}, {-1.0}), core::InvalidArgument);
   CHECK_THROWS_AS(validate({}, {1.0}), core::InvalidArgument);
-  CHECK_THROWS_WITH(validate({at("a", 0.0), at("far", 1e300)}, {1.0}), Catch::Contains("far at y = 1e+300 m"));
+  CHECK_THROWS_WITH(validate({at("a", 0.0), at("far", 1e300)}, {1.0}),
+                    Catch::Contains("far at y = 1e+300 m"));
   auto survey = full_survey({at("a", 0.0)}, {1.0}, {Quantity::zxy_re});
   survey.keys[0].station = 1;
   CHECK_THROWS_AS(survey.validate(), core::ShapeError);
