@@ -231,7 +231,7 @@ void measure_training(bench::Results& results) {
 void measure_decoder(bench::Results& results) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     engine::InitialValues initial(7, dtype);
-    const models::VaeDecoderNet decoder({}, initial);
+    const models::vae::VaeDecoderNet decoder({}, initial);
     decoder.set_mode(engine::Mode::evaluation);
     const Tensor codes = bench::normals({40, 16}, 3, dtype);
     const auto of_one = [&](const Tensor& one) { return squeeze(decoder(expand_dims(one, 0)), 0); };

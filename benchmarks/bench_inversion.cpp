@@ -4,7 +4,8 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
-#include "inversion/gauss_newton_system.hpp"
+#include "inversion/optimize/system.hpp"
+#include "inversion/prior/roughness.hpp"
 
 using namespace lodestone;
 
@@ -22,20 +23,20 @@ int main(int argc, char** argv) {
     for (int i = 0; i <= 100; ++i) y.push_back(7.9e3 * i);
     const physics::mesh::TensorGrid2D grid(std::move(y), physics::mesh::geometric_edges_m(2.0, 1.146, 64));
     const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
-    const auto roughness = inversion::roughness_operator(grid, {});
-    std::unique_ptr<inversion::Regularization> regularization;
+    const auto roughness = inversion::prior::roughness_operator(grid, {});
+    std::unique_ptr<inversion::objective::Regularization> regularization;
     results.add_timed(name, "root of the covariance, once per run", [&] {
-      regularization = std::make_unique<inversion::Regularization>(roughness, start);
+      regularization = std::make_unique<inversion::objective::Regularization>(roughness, start);
     });
     const auto forward =
         core::affine(Eigen::MatrixXd::Random(n_data, grid.n_cells()), Eigen::VectorXd::Random(n_data));
-    const inversion::DataMisfit misfit(Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data),
-                                       std::vector<std::uint8_t>(n_data, 1),
-                                       std::vector<std::uint8_t>(n_data, 0));
-    const inversion::Team team(mpi.world());
+    const inversion::objective::DataMisfit misfit(
+        Eigen::VectorXd::Random(n_data), Eigen::VectorXd::Ones(n_data), std::vector<std::uint8_t>(n_data, 1),
+        std::vector<std::uint8_t>(n_data, 0));
+    const core::Team team(mpi.world());
     const auto linearization = forward->linearize(start);
     const auto totals = bench::best_totals(3, [&] {
-      const inversion::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
+      const inversion::optimize::DataSpaceSystem system(team, *linearization, misfit, *regularization, start);
       (void)system.jump(system.mean_diagonal());
     });
     results.add_profile(name, totals, rates.dgemm_flops_per_s, rates.copy_bytes_per_s);

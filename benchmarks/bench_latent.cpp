@@ -12,8 +12,8 @@
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"
 #include "physics/linalg/petsc_scope.hpp"
-#include "physics/mt/mesh_design.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/d2/simulation.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -79,7 +79,7 @@ class Problem {
 
  private:
   core::MapPtr simulation_;
-  models::VaeDecoderNet decoder_;
+  models::vae::VaeDecoderNet decoder_;
   Dim n_z_, n_y_;
   double gain_ = 1.0;
   Tensor background_;
@@ -127,9 +127,9 @@ double seconds_of(const std::function<void()>& work) {
 void measure(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const auto simulation = std::make_shared<mt::Simulation2D>(
+  const auto simulation = std::make_shared<mt::d2::Simulation2D>(
       comm, section.grid, section.surface, survey,
-      mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
+      mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
   const Problem problem(simulation, section, InitialValues(7, DType::f64));
   const Tensor truth = bench::normals({columns, codes}, 5, DType::f64), v = zeros_like(truth).eval();
   const Tensor observed = problem.predict(truth).eval();
@@ -139,7 +139,7 @@ void measure(bench::Results& results, MPI_Comm comm) {
   };
 
   std::optional<Linearized> at;
-  add("linearise decoder and simulation", seconds_of([&] {
+  add("linearize decoder and simulation", seconds_of([&] {
         at.emplace([&](const Tensors& x) -> Tensors { return {problem.predict(x[0])}; }, Tensors{v});
         at->value()[0].eval();
       }));
@@ -178,9 +178,9 @@ void measure(bench::Results& results, MPI_Comm comm) {
 void measure_derivatives(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const auto simulation = std::make_shared<mt::Simulation2D>(
+  const auto simulation = std::make_shared<mt::d2::Simulation2D>(
       comm, section.grid, section.surface, survey,
-      mt::design_meshes(section, survey, mt::design_options(mt::Accuracy::iteration)));
+      mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
   const auto& x = section.resistivity_ohm_m;
   const auto linearization = simulation->linearize(x);
   const Tensor at =

@@ -2,13 +2,13 @@
 // Our side of the comparison with other programs (peers.py): impedances and Jacobian of COMMEMI 2D-1, each
 // mode and period by itself, with cells of several sizes. Prints one row per number; the case is "TE 0.1 s,
 // cells × 1.4". Sample run: bench_peers
-#include "apps/mt_invert/benchmark_data.hpp"
-#include "apps/mt_invert/benchmark_models.hpp"
+#include "apps/mt_invert/selftest/data.hpp"
+#include "apps/mt_invert/selftest/models.hpp"
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
-#include "physics/mt/mesh_design.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/transfer_functions.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +30,9 @@ using ByPlace = std::map<double, double>;  // y in m → apparent resistivity in
 using Reference = std::map<std::pair<std::string, double>, ByPlace>;  // of mode and period in s
 
 /// The apparent resistivities of the reference where it is judged.
-Reference read_reference(const mt_invert::BenchmarkModel& model) {
-  const mt_invert::BenchmarkTable table(mt_invert::data_file(fmt::format("benchmarks/{}.csv", benchmark)));
+Reference read_reference(const mt_invert::selftest::BenchmarkModel& model) {
+  const mt_invert::selftest::BenchmarkTable table(
+      mt_invert::selftest::data_file(fmt::format("benchmarks/{}.csv", benchmark)));
   Reference reference;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     const double y_m = table.number(i, "y_m");
@@ -61,10 +62,10 @@ mt::Survey2D survey_of(const Task& task) {
   return mt::full_survey(std::move(stations), {1.0 / task.period_s}, task.mode == "TE" ? te : tm);
 }
 
-mt::MeshSet2D meshes_of(const mesh::Section2D& section, const mt::Survey2D& survey, const Task& task) {
-  auto options = mt::design_options(mt::Accuracy::standard);
+mt::d2::MeshSet2D meshes_of(const mesh::Section2D& section, const mt::Survey2D& survey, const Task& task) {
+  auto options = mt::d2::design_options(mt::d2::Accuracy::standard);
   options.coarsen = task.coarsen;
-  return mt::design_meshes(section, survey, options);
+  return mt::d2::design_meshes(section, survey, options);
 }
 
 /// Largest relative deviation of apparent resistivity from the reference.
@@ -84,8 +85,8 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D&
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
-                                      meshes_of(section, survey, task));
+    const mt::d2::Simulation2D simulation(comm, section.grid, section.surface, survey,
+                                          meshes_of(section, survey, task));
     impedances = simulation.value(section.resistivity_ohm_m);
   });
   results.add({task.name(),
@@ -121,8 +122,8 @@ void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
-                                      meshes_of(section, survey, task));
+    const mt::d2::Simulation2D simulation(comm, section.grid, section.surface, survey,
+                                          meshes_of(section, survey, task));
     jacobian = simulation.linearize(section.resistivity_ohm_m)->jacobian();
   });
   results.add({task.name(), "model to Jacobian", "s CPU", seconds, {}, {}, {}});
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
   session.start<PetscScope>();
   return session.run([&] {
     bench::Results results;
-    const auto model = mt_invert::benchmark_model(benchmark);
+    const auto model = mt_invert::selftest::benchmark_model(benchmark);
     const auto cells = in_cells();
     for (const auto& [problem, reference] : read_reference(model)) {
       for (const double coarsen : {0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0}) {

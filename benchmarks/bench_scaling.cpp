@@ -6,8 +6,8 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "physics/linalg/petsc_scope.hpp"
-#include "physics/mt/mesh_design.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/d2/simulation.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -47,15 +47,16 @@ double peak_gb(MPI_Comm comm) {
 
 struct Case {
   std::string name;
-  mt::Accuracy accuracy;
+  mt::d2::Accuracy accuracy;
   std::optional<double> forward_target, jacobian_target;  ///< seconds on one rank
 };
 
 void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const mt::Simulation2D simulation(comm, section.grid, section.surface, survey,
-                                    mt::design_meshes(section, survey, mt::design_options(task.accuracy)));
+  const mt::d2::Simulation2D simulation(
+      comm, section.grid, section.surface, survey,
+      mt::d2::design_meshes(section, survey, mt::d2::design_options(task.accuracy)));
   const auto& x = section.resistivity_ohm_m;
   results.add({task.name,
                "forward",
@@ -82,8 +83,8 @@ int main(int argc, char** argv) {
   session.start<PetscScope>();
   return session.run([&] {
     bench::Results results;
-    measure(results, mpi.world(), {"iteration accuracy", mt::Accuracy::iteration, {}, {}});
-    measure(results, mpi.world(), {"standard accuracy", mt::Accuracy::standard, 2.0, 5.0});
+    measure(results, mpi.world(), {"iteration accuracy", mt::d2::Accuracy::iteration, {}, {}});
+    measure(results, mpi.world(), {"standard accuracy", mt::d2::Accuracy::standard, 2.0, 5.0});
     if (mpi.rank() == 0) results.print(mpi.size(), "make bench BENCH=scaling");
     return 0;
   });

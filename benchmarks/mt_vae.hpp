@@ -17,8 +17,8 @@ class MtVaeStep {
 
  private:
   explicit MtVaeStep(engine::InitialValues initial);
-  models::Vae net_;
-  models::VaeLoss loss_;
+  models::vae::Vae net_;
+  models::vae::VaeLoss loss_;
   engine::Adam adam_;
   engine::Tensor profiles_, noise_;
 };

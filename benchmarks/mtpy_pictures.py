@@ -203,7 +203,7 @@ def print_pairs(pairs):
 
 
 def top_panel(path):
-    """The observed data of a pseudosection of our report: the picture less its two lower panels (sizes in io/report/pseudosection_picture.cpp, width 1000)."""
+    """The observed data of a pseudosection of our report: the picture less its two lower panels (sizes in io/report/mt_pseudosections.cpp, width 1000)."""
     image = PIL.Image.open(path).convert("RGB")
     unit = image.width / 1000.0
     return image.crop((0, 0, image.width, image.height - int((2.0 * (132.0 + 30.0) + 48.0 - 8.0) * unit)))

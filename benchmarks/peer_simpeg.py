@@ -110,7 +110,7 @@ def jacobian(mode, period, y_sites, size, solver):
     model = np.where(body, np.log(BODY), np.log(HOST)).ravel()
     simulation = make_simulation(mode, period, y_sites, mesh, maps.ExpMap(mesh) * in_cells, solver)
     fields = simulation.fields(model)
-    # Row by row with one factorisation: getJ() of SimPEG 0.25 fails for these simulations (shapes do not broadcast).
+    # Row by row with one factorization: getJ() of SimPEG 0.25 fails for these simulations (shapes do not broadcast).
     return np.array([simulation.Jtvec(model, unit, fields) for unit in np.eye(simulation.survey.nD)])
 
 

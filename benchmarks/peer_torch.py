@@ -77,16 +77,16 @@ def similarity(x, y):
 def training(dtype, repeats):
     torch.manual_seed(1)
     net = Vae().to(dtype)
-    optimiser = torch.optim.Adam(net.parameters(), 8e-4)
+    optimizer = torch.optim.Adam(net.parameters(), 8e-4)
     profiles, noise = 3 + 0.5 * torch.randn(BATCH, LAYERS, dtype=dtype), torch.randn(BATCH, CODES, dtype=dtype)
 
     def step():
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         mean, log_variance, decoded = net(profiles, noise)
         divergence = -0.5 * (1 + log_variance - mean ** 2 - torch.exp(log_variance)).mean()
         loss = ((profiles - decoded) ** 2).mean() + 0.06 * (1 - similarity(profiles, decoded)) + 0.01 * divergence
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return loss.item()
 
     return {"loss, gradients, Adam": median_seconds(step, repeats)}

@@ -75,8 +75,8 @@ def profile_rows(bench, case):
 
 
 def jacobian_table(bench):
-    case = "linearise and Jacobian, iteration accuracy"
-    return [f"At iteration accuracy linearising takes {number(bench.value(case, 'linearise', 's'))} s and the Jacobian (2880 × 6400) "
+    case = "linearize and Jacobian, iteration accuracy"
+    return [f"At iteration accuracy linearizing takes {number(bench.value(case, 'linearize', 's'))} s and the Jacobian (2880 × 6400) "
             f"{number(bench.value(case, 'Jacobian (2880 × 6400)', 's'))} s. Where it goes (best of five; one core gives "
             f"{number(bench.value('machine, one core', 'zgemm 512'))} GFLOP/s in zgemm of 512 × 512 and copies {number(bench.value('machine, one core', 'copy'))} GB/s):",
             ""] + profile_rows(bench, case)
@@ -85,15 +85,15 @@ def jacobian_table(bench):
 def solver_table(bench):
     rows = []
     for case in bench.cases("line solver, "):
-        factorise, solve, numbers = (bench.row(case, m) for m in ("factorise", "solve 36 right-hand sides", "numbers in the factors"))
+        factorize, solve, numbers = (bench.row(case, m) for m in ("factorize", "solve 36 right-hand sides", "numbers in the factors"))
         cells = [case.removeprefix("line solver, "), number(bench.value(case, "unknowns")), number(bench.value(case, "unknowns per line"))]
-        if None in (factorise["peer_value"], solve["peer_value"], numbers["peer_value"]):
+        if None in (factorize["peer_value"], solve["peer_value"], numbers["peer_value"]):
             raise Missing(f"no figures of the peer for '{case}'")
-        for row in (factorise, solve):
+        for row in (factorize, solve):
             cells += [number(1e3 * row["value"]), number(1e3 * row["peer_value"]), f"{row['ratio']:.1f}"]
         rows.append(cells + [f"{numbers['ratio']:.1f}"])
     worst = max(bench.value(case, "relative difference of the solutions") for case in bench.cases("line solver, "))
-    head = ["matrix", "unknowns", "per line", "factorise, ms", "PETSc", "ratio", "solve 36, ms", "PETSc", "ratio", "numbers in factors, PETSc/ours"]
+    head = ["matrix", "unknowns", "per line", "factorize, ms", "PETSc", "ratio", "solve 36, ms", "PETSc", "ratio", "numbers in factors, PETSc/ours"]
     return table(head, rows) + ["", f"The two solutions differ by at most {worst:.0e} relative."]
 
 

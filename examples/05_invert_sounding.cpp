@@ -5,9 +5,10 @@
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
-#include "inversion/directives.hpp"
-#include "inversion/gauss_newton.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "inversion/optimize/directives.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "physics/mt/d1/simulation.hpp"
 
 #include <cmath>
 
@@ -27,7 +28,7 @@ std::vector<double> frequencies_hz() {
 
 /// Responses of a conductor (10 ohm m, 0.5–2.5 km) in 100 ohm m, with noise from a fixed seed.
 Eigen::VectorXd measured(const std::vector<mt::Quantity>& quantities) {
-  const mt::Simulation1D earth({500.0, 2000.0}, frequencies_hz(), quantities);
+  const mt::d1::Simulation1D earth({500.0, 2000.0}, frequencies_hz(), quantities);
   Eigen::VectorXd data = earth.value(Eigen::Vector3d(2.0, 1.0, 2.0));
   const core::Philox noise(7);
   for (Eigen::Index i = 0; i < data.size(); ++i)
@@ -35,7 +36,7 @@ Eigen::VectorXd measured(const std::vector<mt::Quantity>& quantities) {
   return data;
 }
 
-inversion::DataMisfit misfit_of(const Eigen::VectorXd& data) {
+inversion::objective::DataMisfit misfit_of(const Eigen::VectorXd& data) {
   const auto n = static_cast<std::size_t>(data.size());
   std::vector<std::uint8_t> is_phase(n, 0);
   std::fill(is_phase.begin() + static_cast<std::ptrdiff_t>(n / 2), is_phase.end(), std::uint8_t{1});
@@ -56,18 +57,18 @@ int main(int argc, char** argv) {
     thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
 
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(n_layers, 2.0);
-  const inversion::RoughnessOptions roughness{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0};
-  const inversion::Objective objective{
-      .forward = std::make_shared<mt::Simulation1D>(thickness_m, frequencies_hz(), quantities),
+  const inversion::prior::RoughnessOptions roughness{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0};
+  const inversion::optimize::Objective objective{
+      .forward = std::make_shared<mt::d1::Simulation1D>(thickness_m, frequencies_hz(), quantities),
       .misfit = misfit_of(measured(quantities)),
-      .regularization = std::make_shared<inversion::Regularization>(
-          inversion::roughness_operator(column, roughness), start)};
-  inversion::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 20});
-  gauss_newton.add(std::make_shared<inversion::IterationTable>());
-  const inversion::InversionSummary summary = gauss_newton.minimise(objective, start);
+      .regularization = std::make_shared<inversion::objective::Regularization>(
+          inversion::prior::roughness_operator(column, roughness), start)};
+  inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 20});
+  gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
+  const inversion::optimize::InversionSummary summary = gauss_newton.minimize(objective, start);
 
   core::log::info("{}\n\n{:>10} {:>12}", summary.brief(), "depth_m", "rho_ohm_m");
   for (int i = 0; i < n_layers; i += 3)
     core::log::info("{:>10.0f} {:>12.1f}", column.z_centre_m(i), std::pow(10.0, summary.model[i]));
-  return summary.reason == inversion::StopReason::target_reached ? 0 : 1;
+  return summary.reason == inversion::optimize::StopReason::target_reached ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this shows: a sparse PETSc solve as part of a function of tensors. F(u, m) = 0 is written with ops,
 // PETSc solves it, and gradient, Jacobian and
-//                  curvature use the factorisation of the forward solve; no solver is differentiated.
+//                  curvature use the factorization of the forward solve; no solver is differentiated.
 // Equation:        (K + i diag eᵐ) u = s, diffusion on a grid; data |u|² at the surface; F_uᴴ λ = ū, m̄ =
 // −F_mᴴ λ Sample run:      08_differentiate_a_solve Builds on:       04_derivative_check
 #include "engine/core/map_checks.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Dim n = 16;  // cells along each side
 constexpr Dim n_cells = n * n;
-int n_factorisations = 0, n_solves = 0, n_right_hand_sides = 0;
+int n_factorizations = 0, n_solves = 0, n_right_hand_sides = 0;
 
 /// Every cell and its neighbours, in compressed rows: 4 on the diagonal of K, −1 beside it.
 physics::linalg::SparsityPattern five_points() {
@@ -50,8 +50,8 @@ Tensor tensor_of(const Eigen::MatrixXcd& x, const Shape& shape) {
 /// PETSc's factors of A = Aᵀ; Aᴴ x = b is A x̄ = b̄.
 class Factors final : public ImplicitFactors {
  public:
-  explicit Factors(std::unique_ptr<physics::linalg::Factorisation> factors) : factors_(std::move(factors)) {
-    ++n_factorisations;
+  explicit Factors(std::unique_ptr<physics::linalg::Factorization> factors) : factors_(std::move(factors)) {
+    ++n_factorizations;
   }
   Tensor solve(const Tensor& b) const override { return tensor_of(solved(columns_of(b)), b.shape()); }
   Tensor solve_adjoint(const Tensor& b) const override {
@@ -67,7 +67,7 @@ class Factors final : public ImplicitFactors {
     n_right_hand_sides += static_cast<int>(b.cols());
     return factors_->solve(b);
   }
-  std::unique_ptr<physics::linalg::Factorisation> factors_;
+  std::unique_ptr<physics::linalg::Factorization> factors_;
 };
 
 /// One at the middle of the surface.
@@ -96,7 +96,7 @@ Function field_of() {
           values[static_cast<std::size_t>(k)] = {4.0, std::exp(m[0].data<double>()[row])};
       }
     }
-    auto factors = std::make_unique<Factors>(solver->factorise(values));
+    auto factors = std::make_unique<Factors>(solver->factorize(values));
     const Tensor s = source();
     return {reshape(factors->solve(reshape(s, {1, n_cells})), {n_cells}), std::move(factors)};
   };
@@ -108,9 +108,9 @@ Function field_of() {
 }
 
 void print_counts(const char* what) {
-  fmt::print("{}: {} factorisation(s), {} call(s) for {} right-hand side(s)\n", what, n_factorisations,
+  fmt::print("{}: {} factorization(s), {} call(s) for {} right-hand side(s)\n", what, n_factorizations,
              n_solves, n_right_hand_sides);
-  n_factorisations = n_solves = n_right_hand_sides = 0;
+  n_factorizations = n_solves = n_right_hand_sides = 0;
 }
 
 }  // namespace

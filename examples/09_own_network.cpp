@@ -15,11 +15,12 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/train/model.hpp"
-#include "inversion/directives.hpp"
-#include "inversion/gauss_newton.hpp"
-#include "inversion/map/coded_roughness.hpp"
-#include "inversion/map/network_map.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "inversion/optimize/directives.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "physics/mt/d1/simulation.hpp"
 
 #include <fmt/core.h>
 
@@ -76,17 +77,18 @@ int main(int argc, char** argv) {
                          Linear(64, n_layers - n_cover, first)};
     std::vector<Eigen::Index> deep;
     for (int i = argc > 1 ? std::atoi(argv[1]) : n_cover; i < n_layers; ++i) deep.push_back(i);
-    const auto decoder = inversion::network_decoder({"own network", n_codes, n_layers - n_cover}, net);
-    const auto earth = std::make_shared<const inversion::SubdomainMap>(
-        n_layers, std::vector{inversion::Region{"below the cover", decoder, {deep}}});
+    const auto decoder = inversion::prior::network_decoder({"own network", n_codes, n_layers - n_cover}, net);
+    const auto earth = std::make_shared<const inversion::prior::SubdomainMap>(
+        n_layers, std::vector{inversion::prior::Region{"below the cover", decoder, {deep}}});
     train(net);
-    const auto check =
-        core::check_derivative(*inversion::network_map(net, n_codes, "own network"), VectorXd::Zero(n_codes));
+    const auto check = core::check_derivative(*inversion::prior::network_map(net, n_codes, "own network"),
+                                              VectorXd::Zero(n_codes));
     const VectorXd start =
         (VectorXd(n_codes + n_cover) << VectorXd::Zero(n_codes), VectorXd::Constant(n_cover, 2.0)).finished();
-    const inversion::CodedRoughness roughness(
+    const inversion::prior::CodedRoughness roughness(
         earth,
-        inversion::roughness_operator(column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
+        inversion::prior::roughness_operator(column,
+                                             {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
         earth->value(start));
 
     // Physics, and data with noise of an earth that the network has not seen
@@ -95,7 +97,7 @@ int main(int argc, char** argv) {
       thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
     for (int i = 0; i < 30; ++i) frequencies_hz.push_back(std::pow(10.0, 3.0 - 0.2 * i));
     using enum physics::mt::Quantity;
-    const auto physics = std::make_shared<const physics::mt::Simulation1D>(
+    const auto physics = std::make_shared<const physics::mt::d1::Simulation1D>(
         thickness_m, frequencies_hz, std::vector{log10_rho_xy, phase_xy});
     const VectorXd truth =
         (VectorXd(n_layers) << VectorXd::Constant(n_cover, 1.5), earth_of(std::vector{0.7, -0.8, 0.9, -0.5}))
@@ -106,15 +108,15 @@ int main(int argc, char** argv) {
 
     // Inversion, to what noise and the smoothness of the network leave
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 15, .target_rms = 1.1});
-    gauss_newton.add(std::make_shared<inversion::IterationTable>());
+    inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 15, .target_rms = 1.1});
+    gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
     gauss_newton.set_reweigh(roughness.reweigh());
-    const auto summary = gauss_newton.minimise({core::compose(physics, earth),
+    const auto summary = gauss_newton.minimize({core::compose(physics, earth),
                                                 {data, VectorXd::Constant(data.size(), sigma), all, none},
                                                 roughness.at(start)},
                                                start);
     fmt::print("{}{}\nmean error {:.3f} decades\n", check.report, summary.brief(),
                (earth->value(summary.model) - truth).cwiseAbs().mean());
-    return check.passed && summary.reason == inversion::StopReason::target_reached ? 0 : 1;
+    return check.passed && summary.reason == inversion::optimize::StopReason::target_reached ? 0 : 1;
   });
 }

@@ -9,17 +9,18 @@
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
-#include "inversion/directives.hpp"
-#include "inversion/gauss_newton.hpp"
-#include "inversion/map/coded_roughness.hpp"
-#include "inversion/parameter_maps.hpp"
-#include "inversion/redesign.hpp"
-#include "io/model/model_file.hpp"
-#include "models/vae/prior/sections.hpp"
+#include "inversion/objective/parameter_maps.hpp"
+#include "inversion/optimize/directives.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/optimize/redesign.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "io/model/read.hpp"
+#include "models/earths/sections.hpp"
 #include "models/vae/train_vae.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "physics/linalg/petsc_scope.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/simulation.hpp"
 
 #include <fmt/core.h>
 
@@ -31,35 +32,38 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr models::Range line_m{300e3, 395e3};  // where the sections are cut, and where the network rules
-constexpr double sigma = 0.02;                 // decades and radian: 5 % of apparent resistivity, 1.1 degrees
+constexpr models::earths::Range line_m{300e3,
+                                       395e3};  // where the sections are cut, and where the network rules
+constexpr double sigma = 0.02;  // decades and radian: 5 % of apparent resistivity, 1.1 degrees
 constexpr double target_rms = 1.05;
 
 /// Columns of these sections, on their own layers.
-models::Prior prior_of(const std::vector<mesh::Section2D>& models_given) {
-  models::SectionsOptions options{.sections = {}, .mirrored = true};
+models::earths::Prior prior_of(const std::vector<mesh::Section2D>& models_given) {
+  models::earths::SectionsOptions options{.sections = {}, .mirrored = true};
   for (const auto& each : models_given)
-    options.sections.push_back(models::columns_within(
-        models::section_of(each, fmt::format("section {}", options.sections.size() + 1)), line_m));
-  const models::PatchGrid column{options.sections.front().depth_m, {0.0, 3000.0}};
-  return {column, {{1.0, std::make_shared<models::Sections>(options)}}, 1};
+    options.sections.push_back(models::earths::columns_within(
+        models::earths::section_of(each, fmt::format("section {}", options.sections.size() + 1)), line_m));
+  const models::earths::PatchGrid column{options.sections.front().depth_m, {0.0, 3000.0}};
+  return {column, {{1.0, std::make_shared<models::earths::Sections>(options)}}, 1};
 }
 
 /// A small network of them, in a few seconds.
-models::TrainedVae trained(const models::Prior& prior) {
-  const models::VaeSetup setup{
+models::vae::TrainedVae trained(const models::earths::Prior& prior) {
+  const models::vae::VaeSetup setup{
       .network = {.cells_z = prior.grid().n_z(), .n_codes = 4, .channels = {8, 16}, .centre = true},
       .loss = {},
-      .recipe = {
-          .n_draws = 4000, .epochs = 10, .learning_rate = 4e-3, .schedule = models::RateSchedule::cosine}};
-  models::TrainedVae vae = models::train_vae(prior, setup).vae.value();
+      .recipe = {.n_draws = 4000,
+                 .epochs = 10,
+                 .learning_rate = 4e-3,
+                 .schedule = models::vae::RateSchedule::cosine}};
+  models::vae::TrainedVae vae = models::vae::train_vae(prior, setup).vae.value();
   fmt::print("network: {:.3f} decades rms from the draws it has not seen\n", vae.statistics().rms);
   return vae;
 }
 
 /// A subdomain for each column between the ends of the line.
-inversion::Region columns_of(const mesh::TensorGrid2D& grid, inversion::DecoderPtr decoder) {
-  inversion::Region region{"line", std::move(decoder), {}};
+inversion::prior::Region columns_of(const mesh::TensorGrid2D& grid, inversion::prior::DecoderPtr decoder) {
+  inversion::prior::Region region{"line", std::move(decoder), {}};
   for (int iy = 0; iy < grid.n_y(); ++iy) {
     if (grid.y_centre_m(iy) < line_m.lower || grid.y_centre_m(iy) > line_m.upper) continue;
     auto& cells = region.subdomains.emplace_back();
@@ -71,7 +75,7 @@ inversion::Region columns_of(const mesh::TensorGrid2D& grid, inversion::DecoderP
 /// log10 of ohm m of the cells of a grid → responses at stations along the line, on meshes that are made for
 /// this model.
 core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid2D& grid, const VectorXd& model,
-                       mt::Accuracy accuracy) {
+                       mt::d2::Accuracy accuracy) {
   const mesh::Section2D section{grid, Eigen::pow(10.0, model.array()), mesh::Surface2D(0.0)};
   std::vector<mt::Station> stations;
   for (int i = 0; i < 8; ++i)
@@ -80,10 +84,10 @@ core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid2D& grid, const Vect
   using enum mt::Quantity;
   const mt::Survey2D survey =
       mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
-  auto simulation = std::make_shared<const mt::Simulation2D>(
+  auto simulation = std::make_shared<const mt::d2::Simulation2D>(
       comm, section.grid, section.surface, survey,
-      mt::design_meshes(section, survey, mt::design_options(accuracy)));
-  return core::compose(simulation, inversion::exp10_map(section.grid.n_cells()));
+      mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
+  return core::compose(simulation, inversion::objective::exp10_map(section.grid.n_cells()));
 }
 
 }  // namespace
@@ -97,36 +101,38 @@ int main(int argc, char** argv) {
       throw core::InvalidArgument("10_own_sections",
                                   "expected files of sections to learn from, got none; give model files");
     std::vector<mesh::Section2D> sections;
-    for (int i = 1; i < argc; ++i) sections.push_back(io::read_model(argv[i]));
-    const models::TrainedVae vae = trained(prior_of(sections));
+    for (int i = 1; i < argc; ++i) sections.push_back(io::model::read_model(argv[i]));
+    const models::vae::TrainedVae vae = trained(prior_of(sections));
 
     // Data with noise of the first section, on finer meshes than those of the inversion
     const mesh::Section2D& truth = sections.front();
     const VectorXd true_model = truth.resistivity_ohm_m.array().log10();
-    VectorXd data = responses(mpi.world(), truth.grid, true_model, mt::Accuracy::standard)->value(true_model);
+    VectorXd data =
+        responses(mpi.world(), truth.grid, true_model, mt::d2::Accuracy::standard)->value(true_model);
     const core::Philox noise(7);
     for (Eigen::Index i = 0; i < data.size(); ++i)
       data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
 
     // Codes of the columns of the line, and cells beside it
     const Eigen::Index n_cells = truth.grid.n_cells();
-    const auto earth = std::make_shared<const inversion::SubdomainMap>(
-        n_cells, std::vector<inversion::Region>{columns_of(truth.grid, models::vae_decoder(vae))});
+    const auto earth = std::make_shared<const inversion::prior::SubdomainMap>(
+        n_cells,
+        std::vector<inversion::prior::Region>{columns_of(truth.grid, models::vae::vae_decoder(vae))});
     const VectorXd half_space = VectorXd::Constant(n_cells, 2.0), start = earth->encode(half_space);
-    const inversion::CodedRoughness roughness(
-        earth, inversion::roughness_operator(truth.grid, {.depth_weight_exponent = 1.0}), half_space);
+    const inversion::prior::CodedRoughness roughness(
+        earth, inversion::prior::roughness_operator(truth.grid, {.depth_weight_exponent = 1.0}), half_space);
     const auto forward = [&](const VectorXd& unknowns) {
       return core::compose(
-          responses(mpi.world(), truth.grid, earth->value(unknowns), mt::Accuracy::iteration), earth);
+          responses(mpi.world(), truth.grid, earth->value(unknowns), mt::d2::Accuracy::iteration), earth);
     };
 
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::GaussNewton gauss_newton(
+    inversion::optimize::GaussNewton gauss_newton(
         mpi.world(), {.max_iterations = 10, .target_rms = target_rms, .smooth_at_target = false});
-    gauss_newton.add(std::make_shared<inversion::IterationTable>());
+    gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
     gauss_newton.set_reweigh(roughness.reweigh());
-    gauss_newton.set_redesign(inversion::redesign_until_near(1.5 * target_rms, forward));
-    const auto summary = gauss_newton.minimise(
+    gauss_newton.set_redesign(inversion::optimize::redesign_until_near(1.5 * target_rms, forward));
+    const auto summary = gauss_newton.minimize(
         {forward(start), {data, VectorXd::Constant(data.size(), sigma), all, none}, roughness.at(start)},
         start);
 
@@ -138,6 +144,6 @@ int main(int argc, char** argv) {
     }
     fmt::print("{}\n{:.3f} decades rms from the section that made the data, between {:g} and {:g} km\n",
                summary.brief(), std::sqrt(sum / count), 1e-3 * line_m.lower, 1e-3 * line_m.upper);
-    return summary.reason == inversion::StopReason::target_reached ? 0 : 1;
+    return summary.reason == inversion::optimize::StopReason::target_reached ? 0 : 1;
   });
 }

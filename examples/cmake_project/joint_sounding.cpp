@@ -12,12 +12,13 @@
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/random.hpp"
-#include "inversion/directives.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/directives.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "io/csv/csv.hpp"
-#include "io/hdf5/hdf5_file.hpp"
-#include "io/result/output_folder.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/run/output_folder.hpp"
+#include "physics/mt/d1/simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,7 @@ struct DataSet {
   Eigen::VectorXd observed, sigma;
   std::vector<std::uint8_t> is_phase;
 
-  [[nodiscard]] inversion::DataMisfit misfit() const {
+  [[nodiscard]] inversion::objective::DataMisfit misfit() const {
     return {observed, sigma, std::vector<std::uint8_t>(is_phase.size(), 1), is_phase};
   }
 };
@@ -90,11 +91,11 @@ DataSet mt_data(const Layers& layers) {
   std::vector<double> frequencies_hz;
   for (int i = 0; i < 26; ++i) frequencies_hz.push_back(std::pow(10.0, 2.0 - 0.2 * i));
   const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
-  const Eigen::VectorXd observed =
-      noisy(mt::Simulation1D(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
+  const Eigen::VectorXd observed = noisy(
+      mt::d1::Simulation1D(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
   std::vector<std::uint8_t> is_phase(frequencies_hz.size(), 0);
   is_phase.resize(2 * frequencies_hz.size(), 1);
-  return {std::make_shared<mt::Simulation1D>(layers.thickness_m(), frequencies_hz, quantities), observed,
+  return {std::make_shared<mt::d1::Simulation1D>(layers.thickness_m(), frequencies_hz, quantities), observed,
           Eigen::VectorXd::Constant(observed.size(), sigma_mt), is_phase};
 }
 
@@ -114,21 +115,22 @@ DataSet joined(const DataSet& first, const DataSet& second) {
 class Inversions {
  public:
   Inversions(MPI_Comm comm, std::filesystem::path folder) : comm_(comm), folder_(std::move(folder)) {
-    core::on_rank_zero(comm_, [&] { io::make_folder(folder_); });
+    core::on_rank_zero(comm_, [&] { io::run::make_folder(folder_); });
   }
 
-  inversion::InversionSummary invert(const std::string& name, const DataSet& data, int stop_after = 1000) {
+  inversion::optimize::InversionSummary invert(const std::string& name, const DataSet& data,
+                                               int stop_after = 1000) {
     core::log::info("\n{}: {} data", name, data.observed.size());
-    auto gauss_newton = optimiser(name, stop_after);
-    auto summary = gauss_newton.minimise(objective(data), start());
+    auto gauss_newton = optimizer(name, stop_after);
+    auto summary = gauss_newton.minimize(objective(data), start());
     core::log::info("{}", summary.brief());
     return summary;
   }
 
   /// Goes on from the checkpoint of a stopped run.
-  inversion::InversionSummary resume(const std::string& name, const DataSet& data) {
-    const io::Hdf5Source source(checkpoint_of(name));
-    return optimiser(name, 1000).resume(objective(data), inversion::read_state(source));
+  inversion::optimize::InversionSummary resume(const std::string& name, const DataSet& data) {
+    const io::hdf5::Hdf5Source source(checkpoint_of(name));
+    return optimizer(name, 1000).resume(objective(data), inversion::optimize::read_state(source));
   }
 
   void write_model(const std::string& name, const Layers& layers, const Eigen::VectorXd& model) const {
@@ -137,8 +139,8 @@ class Inversions {
       rows.row(i) << layers.column.z_edges_m()[static_cast<std::size_t>(i)],
           layers.column.z_edges_m()[static_cast<std::size_t>(i) + 1], std::pow(10.0, model[i]);
     core::on_rank_zero(comm_, [&] {
-      io::write_table_csv(folder_ / (name + "_model.csv"), {"z_top_m", "z_bottom_m", "resistivity_ohm_m"},
-                          rows);
+      io::csv::write_table_csv(folder_ / (name + "_model.csv"),
+                               {"z_top_m", "z_bottom_m", "resistivity_ohm_m"}, rows);
     });
   }
 
@@ -148,27 +150,29 @@ class Inversions {
     return folder_ / (name + "_checkpoint.h5");
   }
 
-  [[nodiscard]] static inversion::Objective objective(const DataSet& data) {
-    const auto roughness = inversion::roughness_operator(
+  [[nodiscard]] static inversion::optimize::Objective objective(const DataSet& data) {
+    const auto roughness = inversion::prior::roughness_operator(
         Layers().column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 1.5});
     return {data.forward, data.misfit(),
-            std::make_shared<const inversion::Regularization>(roughness, start())};
+            std::make_shared<const inversion::objective::Regularization>(roughness, start())};
   }
 
-  [[nodiscard]] inversion::GaussNewton optimiser(const std::string& name, int stop_after) const {
-    inversion::GaussNewton result(comm_, {.max_iterations = 30});
-    result.add(std::make_shared<inversion::IterationTable>());
-    result.add(std::make_shared<inversion::IterationsCsv>(comm_, folder_ / (name + "_iterations.csv")));
-    result.add(std::make_shared<inversion::CheckpointDirective>(
+  [[nodiscard]] inversion::optimize::GaussNewton optimizer(const std::string& name, int stop_after) const {
+    inversion::optimize::GaussNewton result(comm_, {.max_iterations = 30});
+    result.add(std::make_shared<inversion::optimize::IterationTable>());
+    result.add(
+        std::make_shared<inversion::optimize::IterationsCsv>(comm_, folder_ / (name + "_iterations.csv")));
+    result.add(std::make_shared<inversion::optimize::CheckpointDirective>(
         [this, path = checkpoint_of(name)](const auto& state) {
           core::on_rank_zero(comm_, [&] {
-            io::Hdf5Sink sink(path);
-            inversion::write_state(sink, state);
+            io::hdf5::Hdf5Sink sink(path);
+            inversion::optimize::write_state(sink, state);
             sink.commit();
           });
         }));
     result.set_stop([stop_after, n_asked = 0]() mutable {
-      return n_asked++ < stop_after ? std::nullopt : std::optional(inversion::StopReason::interrupted);
+      return n_asked++ < stop_after ? std::nullopt
+                                    : std::optional(inversion::optimize::StopReason::interrupted);
     });
     return result;
   }
@@ -193,7 +197,8 @@ struct Found {
   double rms, shallow, deep, whole;
 };
 
-Found judge(const std::string& name, const Layers& layers, const inversion::InversionSummary& summary) {
+Found judge(const std::string& name, const Layers& layers,
+            const inversion::optimize::InversionSummary& summary) {
   constexpr double bottom_m = 8e3;
   const Found found{summary.rms, deviation(layers, summary.model, 0.0, shallow_m),
                     deviation(layers, summary.model, shallow_m, bottom_m),

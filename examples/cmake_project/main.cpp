@@ -9,8 +9,8 @@
 #include "engine/core/map_checks.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/core/random.hpp"
-#include "inversion/gauss_newton.hpp"
-#include "inversion/parameter_maps.hpp"
+#include "inversion/objective/parameter_maps.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 
 #include <cmath>
 #include <memory>
@@ -68,19 +68,19 @@ void require_right_derivatives(const core::DifferentiableMap& map, const Eigen::
 
 int run(const core::MpiScope& mpi) {
   // 1. The physics, and what is to be found: the logarithm keeps thicknesses positive
-  const auto forward = core::compose(make_gravity(), inversion::exp10_map(n_columns));
+  const auto forward = core::compose(make_gravity(), inversion::objective::exp10_map(n_columns));
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(n_columns, 3.0);
   require_right_derivatives(*forward, start);
 
   // 2. Data, and what a good basin is
-  const inversion::DataMisfit misfit(measured(*forward), Eigen::VectorXd::Constant(n_stations, noise_mgal),
-                                     std::vector<std::uint8_t>(n_stations, 1),
-                                     std::vector<std::uint8_t>(n_stations, 0));
-  const auto smooth = std::make_shared<const inversion::Regularization>(roughness(), start);
+  const inversion::objective::DataMisfit misfit(
+      measured(*forward), Eigen::VectorXd::Constant(n_stations, noise_mgal),
+      std::vector<std::uint8_t>(n_stations, 1), std::vector<std::uint8_t>(n_stations, 0));
+  const auto smooth = std::make_shared<const inversion::objective::Regularization>(roughness(), start);
 
   // 3. The smoothest basin that fits
-  inversion::GaussNewton optimizer(mpi.world(), {.max_iterations = 20});
-  const auto summary = optimizer.minimise({forward, misfit, smooth}, start);
+  inversion::optimize::GaussNewton optimizer(mpi.world(), {.max_iterations = 20});
+  const auto summary = optimizer.minimize({forward, misfit, smooth}, start);
   const double error = (summary.model - true_model()).cwiseAbs().mean();
   core::log::info("{}; mean error of log10 thickness {:.3f}", summary.brief(), error);
   const bool found = summary.usable() && summary.rms < 1.1 && error < 0.1;

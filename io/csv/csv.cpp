@@ -16,7 +16,7 @@
 #include <map>
 #include <set>
 
-namespace lodestone::io {
+namespace lodestone::io::csv {
 namespace {
 
 using physics::mt::not_given;
@@ -26,7 +26,7 @@ constexpr std::string_view responses_header =
     "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
 std::string unquoted(std::string_view field) {
-  field = trimmed(field);
+  field = text::trimmed(field);
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
     field = field.substr(1, field.size() - 2);
   return std::string(field);
@@ -54,12 +54,12 @@ struct Table {
 };
 
 Table read_table(const std::string& path, const char* component) {
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = text::read_bytes(path);
   Table table;
   int line = 0;
-  for (const auto text : split_lines(bytes)) {
+  for (const auto text : text::split_lines(bytes)) {
     ++line;
-    if (trimmed(text).empty() || trimmed(text).front() == '#') continue;
+    if (text::trimmed(text).empty() || text::trimmed(text).front() == '#') continue;
     auto fields = fields_of(text);
     if (table.header.empty()) {
       table.header = std::move(fields);
@@ -75,10 +75,10 @@ Table read_table(const std::string& path, const char* component) {
 
 double real_field(const std::string& text, const std::string& path, int line, const char* component,
                   std::string_view column) {
-  const auto value = number(text);
+  const auto value = text::number(text);
   if (!value || !std::isfinite(*value)) {
     throw core::FormatError(component, "{}:{}: expected a number in column {}, got \"{}\"", path, line,
-                            column, printable(text));
+                            column, text::printable(text));
   }
   return *value;
 }
@@ -96,7 +96,7 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
   if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
     throw core::FormatError(component,
                             "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
-                            printable(fmt::format("{}", fmt::join(table.header, ","))));
+                            text::printable(fmt::format("{}", fmt::join(table.header, ","))));
   }
   std::vector<CsvSite> sites;
   std::set<std::string> names;
@@ -127,16 +127,17 @@ std::string responses_csv_text(const std::vector<Response>& responses) {
     const double phase = has_z ? physics::mt::phase_deg(r.impedance_ohm) : not_given;
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{}\n",
                    quoted_if_needed(r.site), r.mode == physics::mt::Mode::te ? "TE" : "TM",
-                   shortest(1.0 / r.frequency_hz, ""), shortest(r.y_m, ""), shortest(r.z_m, ""),
-                   shortest(rho, ""), shortest(phase, ""), shortest(r.impedance_ohm.real(), ""),
-                   shortest(r.impedance_ohm.imag(), ""), shortest(r.tipper.real(), ""),
-                   shortest(r.tipper.imag(), ""), name_of(r.definition));
+                   text::shortest(1.0 / r.frequency_hz, ""), text::shortest(r.y_m, ""),
+                   text::shortest(r.z_m, ""), text::shortest(rho, ""), text::shortest(phase, ""),
+                   text::shortest(r.impedance_ohm.real(), ""), text::shortest(r.impedance_ohm.imag(), ""),
+                   text::shortest(r.tipper.real(), ""), text::shortest(r.tipper.imag(), ""),
+                   name_of(r.definition));
   }
   return text;
 }
 
 void write_responses_csv(const std::string& path, const std::vector<Response>& responses) {
-  write_bytes_atomically(path, responses_csv_text(responses));
+  text::write_bytes_atomically(path, responses_csv_text(responses));
 }
 
 std::vector<Response> read_responses_csv(const std::string& path) {
@@ -152,15 +153,15 @@ std::vector<Response> read_responses_csv(const std::string& path) {
     };
     if (f[1] != "TE" && f[1] != "TM")
       throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line,
-                              printable(f[1]));
+                              text::printable(f[1]));
     const double period = value(2);
     if (!(period > 0.0))
       throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
-                              printable(f[2]));
+                              text::printable(f[2]));
     if (f[11] != "horizontal" && f[11] != "slope_parallel")
       throw core::FormatError(component,
                               "{}:{}: expected horizontal or slope_parallel in column definition, got \"{}\"",
-                              path, line, printable(f[11]));
+                              path, line, text::printable(f[11]));
     responses.push_back({f[0],
                          f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
                          1.0 / period,
@@ -181,10 +182,11 @@ void write_table_csv(const std::string& path, const std::vector<std::string>& co
                            values.cols());
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
-    for (Eigen::Index j = 0; j < values.cols(); ++j) text += (j > 0 ? "," : "") + shortest(values(i, j), "");
+    for (Eigen::Index j = 0; j < values.cols(); ++j)
+      text += (j > 0 ? "," : "") + text::shortest(values(i, j), "");
     text += '\n';
   }
-  write_bytes_atomically(path, text);
+  text::write_bytes_atomically(path, text);
 }
 
 void write_section_csv(const std::string& path, const physics::mesh::Section2D& section) {
@@ -216,7 +218,7 @@ double metres_of(const std::string& path, const Table& table, std::size_t column
     if (got == name + "_km") return 1000.0;
   }
   throw core::FormatError("io::read_sections_csv", "{}:1: expected {}_m or {}_km as column {}, got \"{}\"",
-                          path, names.front(), names.front(), column + 1, printable(got));
+                          path, names.front(), names.front(), column + 1, text::printable(got));
 }
 
 /// The distinct values, increasing, and the place of each of them.
@@ -252,7 +254,7 @@ std::vector<std::string> section_names(const std::string& path, const Table& tab
     if (!got.starts_with(prefix) || got.size() == prefix.size())
       throw core::FormatError("io::read_sections_csv",
                               "{}:1: expected log10_rho_NAME as column {}, got \"{}\"", path, column + 1,
-                              printable(got));
+                              text::printable(got));
     names.push_back(got.substr(prefix.size()));
     std::ranges::replace(names.back(), '_', ' ');
   }
@@ -301,4 +303,4 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
   return sections;
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::csv

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace lodestone::io {
+namespace lodestone::io::csv {
 
 struct CsvSite {
   std::string name;
@@ -51,4 +51,4 @@ void write_table_csv(const std::string& path, const std::vector<std::string>& co
 /// errors: FileError.
 void write_section_csv(const std::string& path, const physics::mesh::Section2D& section);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::csv

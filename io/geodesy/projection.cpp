@@ -11,7 +11,7 @@
 #include <numbers>
 #include <utility>
 
-namespace lodestone::io {
+namespace lodestone::io::geodesy {
 namespace {
 
 using physics::mt::PlanePoint;
@@ -151,4 +151,4 @@ double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b) {
   return 2.0 * radius_m * std::asin(std::min(1.0, std::sqrt(s)));
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::geodesy

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lodestone::io {
+namespace lodestone::io::geodesy {
 
 /// Latitude and longitude in degrees, WGS84.
 struct GeoPoint {
@@ -43,4 +43,4 @@ class Projection {
 /// Great-circle distance on a sphere of 6371 km.
 [[nodiscard]] double great_circle_distance_m(const GeoPoint& a, const GeoPoint& b);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::geodesy

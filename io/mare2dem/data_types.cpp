@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace lodestone::io {
+namespace lodestone::io::mare2dem {
 namespace {
 
 using physics::mt::deg_per_rad;
@@ -84,4 +84,4 @@ std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& p
   return {{{re, std::hypot(c * along, s * across)}, {im, std::hypot(s * along, c * across)}}};
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::mare2dem

@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace lodestone::io {
+namespace lodestone::io::mare2dem {
 
 /// How a row states its number.
 enum class EmDataForm { as_it_is, apparent_resistivity, phase_te, phase_tm, amplitude, phase };
@@ -40,4 +40,4 @@ struct Uncertain {
 /// one (0, or the negative one).
 [[nodiscard]] std::array<Uncertain, 2> parts_of(const Uncertain& amplitude, const Uncertain& phase);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::mare2dem

@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace lodestone::io {
+namespace lodestone::io::profile {
 
 using physics::mt::DatumKey;
 using physics::mt::MaskReason;
@@ -67,7 +67,7 @@ ObservedData on_full_survey(const std::vector<physics::mt::Station>& stations,
 
 LineReader::LineReader(const std::string& bytes, std::string path, std::string reader,
                        std::string comment_marks)
-    : lines_(split_lines(bytes)),
+    : lines_(text::split_lines(bytes)),
       path_(std::move(path)),
       reader_(std::move(reader)),
       comment_marks_(std::move(comment_marks)) {}
@@ -75,7 +75,7 @@ LineReader::LineReader(const std::string& bytes, std::string path, std::string r
 bool LineReader::next() {
   while (next_ < lines_.size()) {
     const std::string_view line = lines_[next_++];
-    text_ = trimmed(line.substr(0, line.find_first_of(comment_marks_)));
+    text_ = text::trimmed(line.substr(0, line.find_first_of(comment_marks_)));
     if (!text_.empty()) return true;
   }
   text_ = {};
@@ -89,15 +89,16 @@ void LineReader::require_next(const std::string& what) {
 std::string LineReader::here() const { return fmt::format("{}:{}", path_, next_); }
 
 double LineReader::finite(std::string_view word, const std::string& what) const {
-  const auto value = number(word);
-  if (!value || !std::isfinite(*value)) refuse(fmt::format("expected {}, got \"{}\"", what, printable(word)));
+  const auto value = text::number(word);
+  if (!value || !std::isfinite(*value))
+    refuse(fmt::format("expected {}, got \"{}\"", what, text::printable(word)));
   return *value;
 }
 
 int LineReader::whole(std::string_view word, const std::string& what, int least, int most) const {
-  const auto value = integer(word);
+  const auto value = text::integer(word);
   if (!value || *value < least || *value > most)
-    refuse(fmt::format("expected {} from {} to {}, got \"{}\"", what, least, most, printable(word)));
+    refuse(fmt::format("expected {} from {} to {}, got \"{}\"", what, least, most, text::printable(word)));
   return *value;
 }
 
@@ -105,4 +106,4 @@ void LineReader::refuse(const std::string& text) const {
   throw core::FormatError(reader_, "{}: {}", here(), text);
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::profile

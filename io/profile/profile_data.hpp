@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace lodestone::io {
+namespace lodestone::io::profile {
 
 /// What a data file says whose stations lie on a profile already.
 struct ProfileData {
@@ -77,4 +77,4 @@ class LineReader {
   std::size_t next_ = 0;
 };
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::profile

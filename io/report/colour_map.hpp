@@ -18,7 +18,7 @@ struct OkLab {
 [[nodiscard]] Color to_srgb(const OkLab& color);
 
 /// Colours from 0 to 1 at equal perceived steps: a path through anchor colours, straight in OKLab and
-/// parametrised by its length.
+/// parametrized by its length.
 class ColourMap {
  public:
   /// Anchors as 0xRRGGBB.

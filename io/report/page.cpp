@@ -30,16 +30,16 @@ summary { cursor: pointer; color: #1a5a96; margin: 10px 0; }
 }  // namespace
 
 void Page::heading(const std::string& id, const std::string& text) {
-  body_ += fmt::format("<h2 id=\"{}\">{}</h2>\n", id, escaped(text));
-  navigation_ += fmt::format("<a href=\"#{}\">{}</a>", id, escaped(text));
+  body_ += fmt::format("<h2 id=\"{}\">{}</h2>\n", id, text::escaped(text));
+  navigation_ += fmt::format("<a href=\"#{}\">{}</a>", id, text::escaped(text));
 }
 
-void Page::paragraph(const std::string& text) { body_ += "<p>" + escaped(text) + "</p>\n"; }
+void Page::paragraph(const std::string& text) { body_ += "<p>" + text::escaped(text) + "</p>\n"; }
 
 void Page::figure(const Canvas& canvas, const std::string& name, const std::string& caption) {
   png(canvas, name);
-  body_ +=
-      fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", canvas.svg(), escaped(caption));
+  body_ += fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", canvas.svg(),
+                       text::escaped(caption));
 }
 
 std::string Page::text(const std::string& title, const std::string& lead) const {
@@ -48,7 +48,7 @@ std::string Page::text(const std::string& title, const std::string& lead) const 
       "content=\"width=device-width\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p "
       "class=\"lead\">{2}</p>\n<nav>{3}</nav>\n{4}</body>\n</html>\n",
-      escaped(title), style, escaped(lead), navigation_, body_);
+      text::escaped(title), style, text::escaped(lead), navigation_, body_);
 }
 
 }  // namespace lodestone::io::report

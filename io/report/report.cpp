@@ -3,22 +3,22 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
-#include "io/report/misfit_picture.hpp"
+#include "io/report/misfit.hpp"
+#include "io/report/mt_data.hpp"
+#include "io/report/mt_pseudosections.hpp"
+#include "io/report/mt_soundings.hpp"
 #include "io/report/page.hpp"
-#include "io/report/pseudosection_picture.hpp"
-#include "io/report/report_tables.hpp"
-#include "io/report/section_picture.hpp"
-#include "io/report/sounding_picture.hpp"
-#include "io/report/uncertainty_picture.hpp"
-#include "io/result/output_folder.hpp"
+#include "io/report/slice.hpp"
+#include "io/report/tables.hpp"
+#include "io/report/uncertainty.hpp"
+#include "io/run/output_folder.hpp"
 #include "io/text/markup.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace lodestone::io {
+namespace lodestone::io::report {
 
 using namespace report;
 
@@ -37,9 +37,11 @@ double shallow_depth_m(const physics::mesh::TensorGrid2D& grid) {
                                                               : 10.0);
 }
 
-bool has_mask(const InversionResult& result) { return result.uncertainty && result.uncertainty->posterior; }
+bool has_mask(const run::InversionResult& result) {
+  return result.uncertainty && result.uncertainty->posterior;
+}
 
-void add_section(Page& page, const InversionResult& result) {
+void add_section(Page& page, const run::InversionResult& result) {
   page.heading("section", "Resistivity section");
   page.figure(section_picture(result), "section",
               "Resistivity of the final model. Red is conductive, blue resistive; triangles are sites. "
@@ -53,10 +55,10 @@ void add_section(Page& page, const InversionResult& result) {
               "The upper part of the same section, with its own colour scale.");
 }
 
-void add_learned_prior(Page& page, const InversionResult& result) {
+void add_learned_prior(Page& page, const run::InversionResult& result) {
   if (!result.learned_prior) return;
   page.heading("prior", "Learned prior");
-  page.paragraph(verdict_on_prior(result));
+  page.paragraph(run::verdict_on_prior(result));
   page.html(learned_prior_table(*result.learned_prior));
   if (const std::string table = coverage_table(*result.learned_prior); !table.empty())
     page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
@@ -70,10 +72,10 @@ void add_learned_prior(Page& page, const InversionResult& result) {
               "The final model, and the nearest one of the prior.");
 }
 
-void add_uncertainty(Page& page, const InversionResult& result) {
+void add_uncertainty(Page& page, const run::InversionResult& result) {
   if (!result.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(words_on_uncertainty(result));
+  page.paragraph(run::words_on_uncertainty(result));
   page.figure(deviations_picture(result), "deviations",
               "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
               "either way. It is measured against the "
@@ -81,7 +83,7 @@ void add_uncertainty(Page& page, const InversionResult& result) {
               "section of this kind, not how wide "
               "geology is.");
   if (has_mask(result)) {
-    const PosteriorSpread& posterior = *result.uncertainty->posterior;
+    const run::PosteriorSpread& posterior = *result.uncertainty->posterior;
     page.paragraph(
         fmt::format("Hatched, here and in the sections: beyond the depth of investigation, where the data "
                     "leave more than {:.3g} of the "
@@ -91,7 +93,7 @@ void add_uncertainty(Page& page, const InversionResult& result) {
   if (result.uncertainty->ensemble)
     page.figure(
         percentiles_picture(result), "percentiles",
-        result.uncertainty->ensemble->n_samples >= EnsembleSpread::fewest
+        result.uncertainty->ensemble->n_samples >= run::EnsembleSpread::fewest
             ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last "
               "with 90 % probability, if it is "
               "one of the kind that the prior knows. None of the three is itself a model that fits the data."
@@ -129,7 +131,7 @@ void add_soundings(Page& page, const ShownData& data) {
   }
 }
 
-void add_misfit(Page& page, const InversionResult& result) {
+void add_misfit(Page& page, const run::InversionResult& result) {
   page.heading("misfit", "Misfit");
   page.figure(
       misfit_picture(result), "misfit",
@@ -145,7 +147,7 @@ void add_misfit(Page& page, const InversionResult& result) {
   }
 }
 
-void add_static_shifts(Page& page, const InversionResult& result) {
+void add_static_shifts(Page& page, const run::InversionResult& result) {
   if (result.static_shifts.empty()) return;
   page.heading("static", "Static shifts");
   page.paragraph(fmt::format(
@@ -154,25 +156,25 @@ void add_static_shifts(Page& page, const InversionResult& result) {
   page.html(static_shift_table(result));
 }
 
-void add_background(Page& page, const InversionResult& result) {
+void add_background(Page& page, const run::InversionResult& result) {
   page.heading("accuracy", "Forward meshes and their accuracy");
   if (!result.meshes.bands.empty()) {
-    page.html("<pre>" + escaped(result.meshes.summary()) + "</pre>\n");
+    page.html("<pre>" + text::escaped(result.meshes.summary()) + "</pre>\n");
   }
   const std::string certificate = certificate_table(result);
   page.html(certificate.empty() ? "<p>No accuracy certificate was made for this run.</p>\n" : certificate);
   page.heading("provenance", "How this was made");
   page.html(provenance_table(result));
-  page.html("<details open><summary>Configuration</summary>\n<pre>" + escaped(result.configuration_toml) +
-            "</pre>\n</details>\n");
+  page.html("<details open><summary>Configuration</summary>\n<pre>" +
+            text::escaped(result.configuration_toml) + "</pre>\n</details>\n");
 }
 
 }  // namespace
 
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const InversionResult& result) {
+                                   const run::InversionResult& result) {
   const ShownData data(result);
-  make_folder(run_directory / "pictures");
+  run::make_folder(run_directory / "pictures");
   Page page(run_directory / "pictures");
   page.heading("summary", "Summary");
   page.html(summary_table(result));
@@ -194,4 +196,4 @@ std::filesystem::path write_report(const std::filesystem::path& run_directory,
   return path;
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::report

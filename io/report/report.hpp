@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/result/result.hpp"
+#include "io/run/result.hpp"
 
 #include <filesystem>
 
-namespace lodestone::io {
+namespace lodestone::io::report {
 
 /// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window
 /// system. returns: the path of the page. errors: FileError, ShapeError.
-std::filesystem::path write_report(const std::filesystem::path& run_directory, const InversionResult& result);
+std::filesystem::path write_report(const std::filesystem::path& run_directory,
+                                   const run::InversionResult& result);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::report

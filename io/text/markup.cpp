@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/text/markup.hpp"
 
-namespace lodestone::io {
+namespace lodestone::io::text {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

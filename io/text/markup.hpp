@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace lodestone::io {
+namespace lodestone::io::text {
 
 /// Text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control characters become
 /// '?'.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace lodestone::io {
+namespace lodestone::io::text {
 namespace {
 
 char lower_char(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -131,4 +131,4 @@ std::string printable(std::string_view text, std::size_t limit) {
   return text.size() > limit ? out + "…" : out;
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Scanning of ASCII text that never asks the locale.
-namespace lodestone::io {
+namespace lodestone::io::text {
 
 [[nodiscard]] bool is_blank(char c);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
@@ -27,4 +27,4 @@ namespace lodestone::io {
 /// Text fit for a message: at most `limit` bytes, control and non-ASCII bytes replaced by '?'.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 60);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

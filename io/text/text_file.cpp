@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace lodestone::io {
+namespace lodestone::io::text {
 namespace {
 
 struct CloseFile {
@@ -82,4 +82,4 @@ std::vector<std::string_view> split_lines(std::string_view bytes) {
   return lines;
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lodestone::io {
+namespace lodestone::io::text {
 
 /// The whole file as bytes. errors: FileError (missing, a folder, unreadable, larger than 2 GiB).
 [[nodiscard]] std::string read_bytes(const std::string& path);
@@ -20,4 +20,4 @@ void write_bytes_atomically(const std::string& path, std::string_view bytes);
 /// Lines without their ends (LF, CRLF or lone CR), a byte-order mark removed.
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view bytes);
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::text

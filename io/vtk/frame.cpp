@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/vtk/section_writer.hpp"
+#include "io/vtk/cells.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace lodestone::io {
+namespace lodestone::io::vtk {
 
 namespace mt = physics::mt;
 
@@ -41,4 +41,4 @@ VtkFrame polyline_frame(std::vector<double> y_m, std::vector<mt::PlanePoint> poi
   return {at, datum_elevation_m};
 }
 
-}  // namespace lodestone::io
+}  // namespace lodestone::io::vtk

@@ -3,7 +3,7 @@
 
 // Private to io/vtk: what its writers share.
 
-#include "io/vtk/section_writer.hpp"
+#include "io/vtk/cells.hpp"
 
 #include <span>
 #include <string>

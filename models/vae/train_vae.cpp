@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
@@ -63,10 +63,10 @@ BatchLoss loss_of(const Vae& net, const VaeLoss& loss) {
           .figures = {"reconstruction", "dissimilarity", "divergence"}};
 }
 
-void check_options(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {
   setup.network.check();
   setup.recipe.check();
-  const PatchGrid& grid = prior.grid();
+  const earths::PatchGrid& grid = prior.grid();
   if (grid.n_z() != setup.network.cells_z || grid.n_y() != setup.network.cells_y)
     throw core::InvalidArgument(component,
                                 "expected a network for the {} × {} cells of the prior, got one for {} × {}",
@@ -116,12 +116,12 @@ void VaeRecipe::check() const {
     throw core::InvalidArgument(recipe, "expected a positive learning rate, got {}", learning_rate);
 }
 
-void check_run(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {
   check_options(prior, setup, run);
   if (run.begin == Begin::resume) check_same_setup(run.checkpoint, setup_text(prior, setup, run.data));
 }
 
-VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run) {
+VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {
   check_run(prior, setup, run);
   const VaeDraws draws = make_draws(prior, setup.recipe.n_draws, setup.recipe.validation_share);
   const Vae net = new_net(setup, draws);
@@ -153,4 +153,4 @@ VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& r
   return result;
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

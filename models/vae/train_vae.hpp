@@ -9,7 +9,7 @@
 #include <functional>
 #include <optional>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 enum class RateSchedule : std::uint8_t {
   constant,
@@ -59,12 +59,13 @@ struct VaeTraining {
 /// What cannot be trained, or resumed, is refused before anything is drawn or written; `train_vae` asks
 /// first. errors: InvalidArgument (options); ConfigError when a resume is of another network, loss, recipe or
 /// prior; FileError, FormatError for the checkpoint.
-void check_run(const Prior& prior, const VaeSetup& setup, const VaeRun& run);
+void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run);
 
 /// Trains a network on draws of a prior. The same arguments give the same bits on the same type of processor,
 /// whatever the number of threads, resumed or not. errors: those of `check_run`; InvalidArgument (draws that
 /// are not finite); SolverError for a loss that is not finite. cost: 3 ms a step for the published network
 /// and batch.
-[[nodiscard]] VaeTraining train_vae(const Prior& prior, const VaeSetup& setup, const VaeRun& run = {});
+[[nodiscard]] VaeTraining train_vae(const earths::Prior& prior, const VaeSetup& setup,
+                                    const VaeRun& run = {});
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
@@ -110,8 +110,9 @@ void check_statistics(const core::ArraySource& source, const VaeStatistics& stat
                               "in {}; train the network again",
                               source.location(), name);
   };
-  for_each_vector(statistics,
-                  [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
+  for_each_vector(statistics, [&](const char* name, const Eigen::VectorXd& values) {
+    check(name, values.allFinite());
+  });
   check("statistics/covariance", statistics.covariance.allFinite());
   for (const double score : {statistics.rms, statistics.reduced_chi_square})
     check("statistics/rms", std::isfinite(score) && score > 0.0);
@@ -154,7 +155,7 @@ void check_edges(const char* what, const std::vector<double>& expected, const st
 
 }  // namespace
 
-TrainedVae::TrainedVae(Vae net, PatchGrid grid, VaeStatistics statistics, std::string card)
+TrainedVae::TrainedVae(Vae net, earths::PatchGrid grid, VaeStatistics statistics, std::string card)
     : net_(std::move(net)),
       grid_(std::move(grid)),
       statistics_(std::move(statistics)),
@@ -212,7 +213,7 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   InitialValues initial(0);
   const Vae net(read_options(source), initial);
   const NamedTensors state = read_net(source);
-  PatchGrid grid{core::read_doubles(source, "grid/depth_m"), core::read_doubles(source, "grid/y_m")};
+  earths::PatchGrid grid{core::read_doubles(source, "grid/depth_m"), core::read_doubles(source, "grid/y_m")};
   VaeStatistics statistics;
   for_each_vector(statistics, [&](const char* name, Eigen::VectorXd& values) {
     values = vector_of(core::read_doubles(source, name));
@@ -238,7 +239,7 @@ void TrainedVae::check_grid(const std::vector<double>& depth_m, const std::strin
   check_edges("interfaces", grid_.depth_m, depth_m, where);
 }
 
-void TrainedVae::check_grid(const PatchGrid& grid, const std::string& where) const {
+void TrainedVae::check_grid(const earths::PatchGrid& grid, const std::string& where) const {
   check_grid(grid.depth_m, where);
   if (options().kind == VaeKind::patch)
     check_edges("edges of columns", grid_.y_m, grid.y_m, where);  // a column may be of any width
@@ -253,4 +254,4 @@ void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {
                                 where, options().n_codes, n_codes);
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

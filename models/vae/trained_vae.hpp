@@ -2,10 +2,10 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
-#include "models/vae/prior/prior.hpp"
+#include "models/earths/prior.hpp"
 #include "models/vae/vae.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// What the draws a network was trained on are like, and how near the network comes to them.
 struct VaeStatistics {
@@ -32,11 +32,11 @@ class TrainedVae {
  public:
   /// `net`: f32, its options fit the grid. errors: InvalidArgument, ShapeError where parts do not fit each
   /// other.
-  TrainedVae(Vae net, PatchGrid grid, VaeStatistics statistics, std::string card);
+  TrainedVae(Vae net, earths::PatchGrid grid, VaeStatistics statistics, std::string card);
 
   [[nodiscard]] const Vae& net() const { return net_; }
   [[nodiscard]] const VaeOptions& options() const { return net_.options(); }
-  [[nodiscard]] const PatchGrid& grid() const { return grid_; }
+  [[nodiscard]] const earths::PatchGrid& grid() const { return grid_; }
   [[nodiscard]] const VaeStatistics& statistics() const { return statistics_; }
   /// JSON: data, seed, recipe, scores, version.
   [[nodiscard]] const std::string& card() const { return card_; }
@@ -53,15 +53,15 @@ class TrainedVae {
   /// errors: InvalidArgument unless these are the edges the network was trained on, to 1e-6 of a cell: says
   /// where they differ first. `where`: for messages.
   void check_grid(const std::vector<double>& depth_m, const std::string& where) const;
-  void check_grid(const PatchGrid& grid, const std::string& where) const;
+  void check_grid(const earths::PatchGrid& grid, const std::string& where) const;
   /// errors: InvalidArgument for another number of codes.
   void check_codes(engine::Dim n_codes, const std::string& where) const;
 
  private:
   Vae net_;
-  PatchGrid grid_;
+  earths::PatchGrid grid_;
   VaeStatistics statistics_;
   std::string card_;
 };
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
@@ -177,4 +177,4 @@ std::int64_t Vae::n_parameters() const {
   return total;
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

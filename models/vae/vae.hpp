@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 enum class VaeKind : std::uint8_t {
   column,  ///< convolutions along depth
@@ -76,4 +76,4 @@ class Vae : public engine::Module {
   std::optional<engine::Variable> centre_;
 };
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -6,7 +6,7 @@
 
 #include <fmt/ranges.h>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 const char* name_of(LayerWeights kind) {
@@ -31,7 +31,7 @@ std::string list_of(const Eigen::VectorXd& values) {
 }
 
 Facts network_facts(const VaeOptions& network) {
-  return {{"kind", core::json_quoted(models::name_of(network.kind))},
+  return {{"kind", core::json_quoted(name_of(network.kind))},
           {"cells_z", std::to_string(network.cells_z)},
           {"cells_y", std::to_string(network.cells_y)},
           {"n_codes", std::to_string(network.n_codes)},
@@ -72,13 +72,13 @@ std::string object_of(const Facts& facts) {
 
 }  // namespace
 
-std::string setup_text(const Prior& prior, const VaeSetup& setup, const std::string& data) {
+std::string setup_text(const earths::Prior& prior, const VaeSetup& setup, const std::string& data) {
   Facts recipe = recipe_facts(setup.recipe);
   std::erase_if(recipe, [&](const Fact& fact) {
     return fact.key == "patience" ||
            (fact.key == "epochs" && setup.recipe.schedule == RateSchedule::constant);
   });
-  const PatchGrid& grid = prior.grid();
+  const earths::PatchGrid& grid = prior.grid();
   return lines_of("network", network_facts(setup.network)) + lines_of("loss", loss_facts(setup.loss)) +
          lines_of("training", recipe) +
          fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.depth_m, " "),
@@ -86,9 +86,9 @@ std::string setup_text(const Prior& prior, const VaeSetup& setup, const std::str
          data;
 }
 
-std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data,
+std::string card_of(const earths::Prior& prior, const VaeSetup& setup, const std::string& data,
                     const VaeStatistics& statistics, const VaeScores& scores) {
-  const PatchGrid& grid = prior.grid();
+  const earths::PatchGrid& grid = prior.grid();
   const Facts depth{{"from_m", fmt::format("{}", grid.depth_m.front())},
                     {"to_m", fmt::format("{}", grid.depth_m.back())}};
   const Facts reached{{"best_epoch", std::to_string(scores.best_epoch)},
@@ -110,4 +110,4 @@ std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string
       prior.seed(), core::json_quoted(data), object_of(reached));
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

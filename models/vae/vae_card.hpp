@@ -4,11 +4,12 @@
 
 #include "models/vae/train_vae.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// Everything that decides what comes out, as lines "key = value". What may change between a training and its
 /// resume is left out: the patience, and the number of epochs where the learning rate does not depend on it.
-[[nodiscard]] std::string setup_text(const Prior& prior, const VaeSetup& setup, const std::string& data);
+[[nodiscard]] std::string setup_text(const earths::Prior& prior, const VaeSetup& setup,
+                                     const std::string& data);
 
 struct VaeScores {
   std::int64_t best_epoch = 0;
@@ -17,7 +18,7 @@ struct VaeScores {
   std::string why_stopped;
 };
 /// The model card, JSON.
-[[nodiscard]] std::string card_of(const Prior& prior, const VaeSetup& setup, const std::string& data,
+[[nodiscard]] std::string card_of(const earths::Prior& prior, const VaeSetup& setup, const std::string& data,
                                   const VaeStatistics& statistics, const VaeScores& scores);
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/map/decoder.hpp"
+#include "inversion/prior/decoder.hpp"
 #include "models/vae/trained_vae.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// A trained network as a decoder for inversions: f64, batch norm by its running statistics. `encode` gives
 /// the mean of the codes' distribution.
 ///
 /// errors of its functions: as of `inversion::network_decoder`.
-[[nodiscard]] inversion::DecoderPtr vae_decoder(const TrainedVae& vae, std::string name = "VAE");
+[[nodiscard]] inversion::prior::DecoderPtr vae_decoder(const TrainedVae& vae, std::string name = "VAE");
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

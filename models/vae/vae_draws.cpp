@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using Eigen::Index;
@@ -59,7 +59,7 @@ void check_finite(const MatrixXd& draws, std::int64_t first) {
 
 }  // namespace
 
-VaeDraws make_draws(const Prior& prior, std::int64_t n, double validation_share) {
+VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validation_share) {
   const auto n_validation =
       static_cast<std::int64_t>(std::llround(static_cast<double>(n) * validation_share));
   const std::int64_t n_training = n - n_validation;
@@ -85,4 +85,4 @@ VaeDraws make_draws(const Prior& prior, std::int64_t n, double validation_share)
   return result;
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/data/dataset.hpp"
-#include "models/vae/prior/prior.hpp"
+#include "models/earths/prior.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// Draws of a prior in memory, in f32, split for training; moments of the part that is trained on.
 struct VaeDraws {
@@ -17,6 +17,6 @@ struct VaeDraws {
 /// The first draws are for training, the last share of them for validation: a draw does not depend on those
 /// before it. errors: InvalidArgument for fewer than two draws in either part, draws that are not finite
 /// (with their number) and those that do not vary.
-[[nodiscard]] VaeDraws make_draws(const Prior& prior, std::int64_t n, double validation_share);
+[[nodiscard]] VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validation_share);
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

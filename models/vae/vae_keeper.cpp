@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
@@ -107,4 +107,4 @@ void check_same_setup(const std::filesystem::path& checkpoint, const std::string
                             checkpoint.string(), lines_missing(begun, setup), lines_missing(setup, begun));
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// Keeps the network of the best epoch, writes checkpoints that hold it and the text of the setup, and stops
 /// on request.
@@ -39,4 +39,4 @@ class VaeKeeper final : public engine::Callback {
 /// FormatError.
 void check_same_setup(const std::filesystem::path& checkpoint, const std::string& setup);
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

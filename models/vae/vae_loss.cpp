@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 using namespace engine;
 
-std::vector<double> cell_weights(LayerWeights kind, const PatchGrid& grid) {
+std::vector<double> cell_weights(LayerWeights kind, const earths::PatchGrid& grid) {
   if (grid.n_z() < 1 || grid.n_y() < 1)
     throw core::InvalidArgument("models::cell_weights", "expected a grid with cells, got {} × {}", grid.n_z(),
                                 grid.n_y());
@@ -52,4 +52,4 @@ VaeTerms VaeLoss::operator()(const Vae& net, const Tensor& cells, const Tensor& 
   return terms;
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

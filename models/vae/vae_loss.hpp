@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/vae/prior/prior.hpp"
+#include "models/earths/prior.hpp"
 #include "models/vae/vae.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 enum class LayerWeights : std::uint8_t {
   log10_thickness,  ///< log10 of a layer's thickness in m, as published; at least 0.1
@@ -25,7 +25,7 @@ struct VaeLossOptions {
 };
 
 /// w_i of every cell, in the order of the cells. errors: InvalidArgument for a grid without cells.
-[[nodiscard]] std::vector<double> cell_weights(LayerWeights kind, const PatchGrid& grid);
+[[nodiscard]] std::vector<double> cell_weights(LayerWeights kind, const earths::PatchGrid& grid);
 
 /// The loss of a batch and its terms before their weights, each a number.
 struct VaeTerms {
@@ -51,4 +51,4 @@ class VaeLoss {
   double range_;
 };
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

@@ -4,7 +4,7 @@
 #include "engine/nn/loss.hpp"
 #include "engine/ops/ops.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 namespace {
 
 using namespace engine;
@@ -50,4 +50,4 @@ VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws) {
   return result;
 }
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

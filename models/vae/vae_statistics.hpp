@@ -5,10 +5,10 @@
 #include "models/vae/trained_vae.hpp"
 #include "models/vae/vae_draws.hpp"
 
-namespace lodestone::models {
+namespace lodestone::models::vae {
 
 /// Statistics of a trained network over the validation draws; mean and covariance are those of the training
 /// draws.
 [[nodiscard]] VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws);
 
-}  // namespace lodestone::models
+}  // namespace lodestone::models::vae

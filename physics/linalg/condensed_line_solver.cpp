@@ -36,10 +36,10 @@ MatrixXcd through(const std::vector<Coupling>& coupling, const SymmetricBand& ba
   return result;
 }
 
-class CondensedFactorisation final : public Factorisation {
+class CondensedFactorization final : public Factorization {
  public:
-  CondensedFactorisation(std::vector<EvenLine> even, std::vector<OddLine> odd, int m)
-      : Factorisation(m * static_cast<int>(even.size() + odd.size()),
+  CondensedFactorization(std::vector<EvenLine> even, std::vector<OddLine> odd, int m)
+      : Factorization(m * static_cast<int>(even.size() + odd.size()),
                       1.5 * static_cast<double>(even.size()) * m * m,
                       static_cast<double>(even.size()) * (inverse_flops(m) + 16.0 * m * m * m)),
         even_(std::move(even)),
@@ -138,11 +138,11 @@ class CondensedSolver final : public SymmetricSolver {
     return blocks;
   }
 
-  std::unique_ptr<Factorisation> do_factorise(std::span<const Complex> values) const override {
+  std::unique_ptr<Factorization> do_factorize(std::span<const Complex> values) const override {
     Blocks blocks = read(values);
     for (std::size_t i = 0; i < blocks.odd.size(); ++i) {
       auto& [band, left, right] = blocks.odd[i];
-      band.factorise(static_cast<int>(2 * i + 1));
+      band.factorize(static_cast<int>(2 * i + 1));
       const MatrixXcd from_left = through(left, band), from_right = through(right, band);
       add_rows({from_left.data(), m_, m_}, left, false, -1.0, blocks.diagonal[i].data());
       add_rows({from_left.data(), m_, m_}, right, false, -1.0, blocks.coupling[i].data());
@@ -159,7 +159,7 @@ class CondensedSolver final : public SymmetricSolver {
       }
       even.push_back(std::move(line));
     }
-    return std::make_unique<CondensedFactorisation>(std::move(even), std::move(blocks.odd), m_);
+    return std::make_unique<CondensedFactorization>(std::move(even), std::move(blocks.odd), m_);
   }
 
   int m_, band_ = 0;

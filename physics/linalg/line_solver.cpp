@@ -15,10 +15,10 @@ namespace {
 
 using Eigen::MatrixXcd;
 
-class LineFactorisation final : public Factorisation {
+class LineFactorization final : public Factorization {
  public:
-  LineFactorisation(std::vector<MatrixXcd> inverses, std::vector<std::vector<Coupling>> couplings)
-      : Factorisation(
+  LineFactorization(std::vector<MatrixXcd> inverses, std::vector<std::vector<Coupling>> couplings)
+      : Factorization(
             static_cast<int>(inverses.size() * inverses.front().rows()),
             static_cast<double>(inverses.size()) * static_cast<double>(inverses.front().size()),
             static_cast<double>(inverses.size()) * inverse_flops(static_cast<int>(inverses.front().rows()))),
@@ -80,7 +80,7 @@ class LineSolver final : public SymmetricSolver {
   }
 
  private:
-  std::unique_ptr<Factorisation> do_factorise(std::span<const Complex> values) const override {
+  std::unique_ptr<Factorization> do_factorize(std::span<const Complex> values) const override {
     const int n_lines = pattern().size() / m_;
     std::vector<MatrixXcd> inverses;
     std::vector<std::vector<Coupling>> couplings(n_lines);
@@ -92,7 +92,7 @@ class LineSolver final : public SymmetricSolver {
       invert_in_place(schur, inverses.emplace_back(), line);
       std::swap(schur, before);
     }
-    return std::make_unique<LineFactorisation>(std::move(inverses), std::move(couplings));
+    return std::make_unique<LineFactorization>(std::move(inverses), std::move(couplings));
   }
 
   void read_line(std::span<const Complex> values, int line, SplitBlock& block,

@@ -5,7 +5,7 @@
 
 namespace lodestone::physics {
 
-/// PETSc from initialisation to finalisation; MPI must be up already. Command-line arguments are not handed
+/// PETSc from initialization to finalization; MPI must be up already. Command-line arguments are not handed
 /// to PETSc (use PETSC_OPTIONS).
 class PetscScope final : public core::SubsystemScope {
  public:

@@ -35,11 +35,11 @@ double entries_of(Mat factor) {
   return info.nz_used;
 }
 
-class PetscFactorisation final : public Factorisation {
+class PetscFactorization final : public Factorization {
  public:
   // A planar mesh in nested-dissection order: flops per factor entry grow like its mean row length.
-  PetscFactorisation(OwnedMat factor, int n, double entries)
-      : Factorisation(n, entries, 4.0 * entries * entries / n), factor_(std::move(factor)) {}
+  PetscFactorization(OwnedMat factor, int n, double entries)
+      : Factorization(n, entries, 4.0 * entries * entries / n), factor_(std::move(factor)) {}
 
  private:
   Eigen::MatrixXcd do_solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const override {
@@ -76,7 +76,7 @@ class PetscSolver final : public SymmetricSolver {
   }
 
  private:
-  std::unique_ptr<Factorisation> do_factorise(std::span<const Complex> values) const override {
+  std::unique_ptr<Factorization> do_factorize(std::span<const Complex> values) const override {
     const OwnedMat matrix = wrapped(pattern(), values);
     OwnedMat factor;
     MatFactorInfo info;
@@ -89,12 +89,12 @@ class PetscSolver final : public SymmetricSolver {
     check_petsc(MatFactorGetError(factor, &failure), "MatFactorGetError");
     if (failure != MAT_FACTOR_NOERROR) {
       throw core::SolverError("linalg",
-                              "the factorisation of a matrix with {} rows failed (PETSc factor error {}); "
+                              "the factorization of a matrix with {} rows failed (PETSc factor error {}); "
                               "are all resistivities finite and positive?",
                               pattern().size(), static_cast<int>(failure));
     }
     const double entries = entries_of(factor);
-    return std::make_unique<PetscFactorisation>(std::move(factor), pattern().size(), entries);
+    return std::make_unique<PetscFactorization>(std::move(factor), pattern().size(), entries);
   }
   OwnedIndexSet row_order_, column_order_;
 };

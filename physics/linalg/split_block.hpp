@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/linalg: small dense symmetric blocks in loops that the compiler vectorises.
+// Private to physics/linalg: small dense symmetric blocks in loops that the compiler vectorizes.
 #pragma once
 
 #include "physics/linalg/line_blocks.hpp"

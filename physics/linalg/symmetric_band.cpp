@@ -44,7 +44,7 @@ void solve(const Factors& factors, Complex* z, int stride, int count) {
 SymmetricBand::SymmetricBand(int size, int bandwidth)
     : size_(size), bandwidth_(bandwidth), lower_(static_cast<std::size_t>(size) * (bandwidth + 1)) {}
 
-void SymmetricBand::factorise(int line) {
+void SymmetricBand::factorize(int line) {
   for (int k = 0; k < size_; ++k) {
     if (!(std::norm(at(k, k)) > 0.0)) throw_zero_pivot(line);
     const Complex inverse = 1.0 / at(k, k);

@@ -12,10 +12,10 @@ class SymmetricBand {
  public:
   SymmetricBand(int size, int bandwidth);
   [[nodiscard]] int size() const { return size_; }
-  /// Entry of the lower triangle, row − column ≤ bandwidth; before `factorise`.
+  /// Entry of the lower triangle, row − column ≤ bandwidth; before `factorize`.
   void set(int row, int column, Complex value) { at(row, column) = value; }
   /// errors: SolverError that names the mesh line.
-  void factorise(int line);
+  void factorize(int line);
   /// Z ← Z D⁻¹ for the first `count` rows of a block of columns `stride` numbers apart.
   void solve_rows(Complex* z, int stride, int count) const;
 
@@ -28,7 +28,7 @@ class SymmetricBand {
   }
 
   int size_, bandwidth_;
-  std::vector<Complex> lower_;  ///< by columns; once factorised L below the diagonal and P⁻¹ on it
+  std::vector<Complex> lower_;  ///< by columns; once factorized L below the diagonal and P⁻¹ on it
 };
 
 }  // namespace lodestone::physics::linalg

@@ -7,37 +7,37 @@
 
 namespace lodestone::physics::linalg {
 
-Eigen::MatrixXcd Factorisation::solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const {
+Eigen::MatrixXcd Factorization::solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const {
   if (right_hand_sides.rows() != size_) {
-    throw core::ShapeError("linalg::Factorisation", "expected right-hand sides with {} rows, got {}", size_,
+    throw core::ShapeError("linalg::Factorization", "expected right-hand sides with {} rows, got {}", size_,
                            right_hand_sides.rows());
   }
   if (right_hand_sides.cols() == 0) return Eigen::MatrixXcd(size_, 0);
   return do_solve(right_hand_sides);
 }
 
-Eigen::MatrixXcd Factorisation::solve_rows(Eigen::MatrixXcd right_hand_sides) const {
+Eigen::MatrixXcd Factorization::solve_rows(Eigen::MatrixXcd right_hand_sides) const {
   if (right_hand_sides.cols() != size_) {
-    throw core::ShapeError("linalg::Factorisation", "expected right-hand sides with {} columns, got {}",
+    throw core::ShapeError("linalg::Factorization", "expected right-hand sides with {} columns, got {}",
                            size_, right_hand_sides.cols());
   }
   if (right_hand_sides.rows() == 0) return right_hand_sides;
   return do_solve_rows(std::move(right_hand_sides));
 }
 
-Eigen::MatrixXcd Factorisation::do_solve_rows(Eigen::MatrixXcd right_hand_sides) const {
+Eigen::MatrixXcd Factorization::do_solve_rows(Eigen::MatrixXcd right_hand_sides) const {
   right_hand_sides.transposeInPlace();
   Eigen::MatrixXcd solution = do_solve(right_hand_sides);
   solution.transposeInPlace();
   return solution;
 }
 
-std::unique_ptr<Factorisation> SymmetricSolver::factorise(std::span<const Complex> values) const {
+std::unique_ptr<Factorization> SymmetricSolver::factorize(std::span<const Complex> values) const {
   if (values.size() != pattern_.column.size()) {
     throw core::ShapeError("linalg::SymmetricSolver", "expected {} values, got {}", pattern_.column.size(),
                            values.size());
   }
-  return do_factorise(values);
+  return do_factorize(values);
 }
 
 }  // namespace lodestone::physics::linalg

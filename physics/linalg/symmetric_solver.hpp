@@ -20,11 +20,11 @@ struct SparsityPattern {
 };
 
 /// The factors of one complex-symmetric matrix (A = Aᵀ, not Hermitian). Sequential, immutable.
-class Factorisation {
+class Factorization {
  public:
-  virtual ~Factorisation() = default;
-  Factorisation(const Factorisation&) = delete;
-  Factorisation& operator=(const Factorisation&) = delete;
+  virtual ~Factorization() = default;
+  Factorization(const Factorization&) = delete;
+  Factorization& operator=(const Factorization&) = delete;
 
   /// A⁻¹ B for all columns in one call. shapes: (n, k) → (n, k). errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const;
@@ -34,11 +34,11 @@ class Factorisation {
   /// Complex numbers in the factors: a solve reads each once per sweep and multiplies each once per
   /// right-hand side.
   [[nodiscard]] double entries() const { return entries_; }
-  /// Real flops of the factorisation, counted or estimated from the factors.
+  /// Real flops of the factorization, counted or estimated from the factors.
   [[nodiscard]] double flops() const { return flops_; }
 
  protected:
-  Factorisation(int size, double entries, double flops) : size_(size), entries_(entries), flops_(flops) {}
+  Factorization(int size, double entries, double flops) : size_(size), entries_(entries), flops_(flops) {}
 
  private:
   [[nodiscard]] virtual Eigen::MatrixXcd do_solve(
@@ -59,13 +59,13 @@ class SymmetricSolver {
   [[nodiscard]] const SparsityPattern& pattern() const { return pattern_; }
   /// shapes: values (n_nonzero), order of the pattern. errors: ShapeError; SolverError (zero pivot, out of
   /// memory) with the reason.
-  [[nodiscard]] std::unique_ptr<Factorisation> factorise(std::span<const Complex> values) const;
+  [[nodiscard]] std::unique_ptr<Factorization> factorize(std::span<const Complex> values) const;
 
  protected:
   explicit SymmetricSolver(SparsityPattern pattern) : pattern_(std::move(pattern)) {}
 
  private:
-  [[nodiscard]] virtual std::unique_ptr<Factorisation> do_factorise(
+  [[nodiscard]] virtual std::unique_ptr<Factorization> do_factorize(
       std::span<const Complex> values) const = 0;
   SparsityPattern pattern_;
 };

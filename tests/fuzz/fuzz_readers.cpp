@@ -4,14 +4,14 @@
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/csv/csv.hpp"
-#include "io/edi/edi_reader.hpp"
-#include "io/info/file_info.hpp"
-#include "io/mare2dem/emdata.hpp"
-#include "io/model/model_file.hpp"
-#include "io/modem/modem_2d.hpp"
-#include "io/mt2d/mt2d_data.hpp"
-#include "io/toml/model_toml.hpp"
-#include "io/toml/options_toml.hpp"
+#include "io/edi/reader.hpp"
+#include "io/info/info.hpp"
+#include "io/mare2dem/data.hpp"
+#include "io/model/read.hpp"
+#include "io/model/toml.hpp"
+#include "io/modem/modem.hpp"
+#include "io/mt2d/data.hpp"
+#include "io/toml/options.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
@@ -124,45 +124,47 @@ TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
   for (const char* name : {"data/samtex/edi_kim_eto/SAMTEX.kim443.2004.edi",
                            "data/samtex/edi_kim_eto/SAMTEX.ETO009A.2008.edi", "tests/data/edi/gv100.edi"}) {
     check_survives(text_of_file(source_path(name)), [](const std::string& bytes, const std::string& path) {
-      (void)io::parse_edi(bytes, path);
+      (void)io::edi::parse_edi(bytes, path);
     });
   }
 }
 
 TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
-  check_survives(text_of_file(source_path("data/modem_block2_2d/m0.rho")),
-                 [](const std::string&, const std::string& path) { (void)io::read_modem_model_2d(path); });
+  check_survives(
+      text_of_file(source_path("data/modem_block2_2d/m0.rho")),
+      [](const std::string&, const std::string& path) { (void)io::modem::read_modem_model_2d(path); });
   const std::string data = text_of_file(source_path("data/modem_block2_2d/d0_JT.dat"));
-  check_survives(data.substr(0, 6000),
-                 [](const std::string&, const std::string& path) { (void)io::read_modem_data_2d(path); });
+  check_survives(data.substr(0, 6000), [](const std::string&, const std::string& path) {
+    (void)io::modem::read_modem_data_2d(path);
+  });
 }
 
 TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {
   const std::string marine = text_of_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
   check_survives(replaced(marine.substr(0, 6000), "1600", "50"),
-                 [](const std::string&, const std::string& path) { (void)io::read_emdata(path); });
+                 [](const std::string&, const std::string& path) { (void)io::mare2dem::read_emdata(path); });
   const std::string impedances = text_of_file(source_path("data/coprod2/coprod2data.dat"));
   check_survives(replaced(impedances.substr(0, 5000), "470", "40"),
-                 [](const std::string&, const std::string& path) { (void)io::read_mt2d_data(path); });
+                 [](const std::string&, const std::string& path) { (void)io::mt2d::read_mt2d_data(path); });
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {
   check_survives(model_toml, [](const std::string& bytes, const std::string& path) {
-    (void)io::parse_options_toml(bytes, path);
+    (void)io::toml::parse_options_toml(bytes, path);
   });
   check_survives(model_toml,
-                 [](const std::string&, const std::string& path) { (void)io::read_model_toml(path); });
+                 [](const std::string&, const std::string& path) { (void)io::model::read_model_toml(path); });
 }
 
 TEST_CASE("fuzz: the CSV readers survive damaged files", "[fuzz]") {
   check_survives("site,y_m,z_m\na,1.5,2\n\"b,c\",2e3,\nd,-7,1e-3\n",
-                 [](const std::string&, const std::string& path) { (void)io::read_sites_csv(path); });
+                 [](const std::string&, const std::string& path) { (void)io::csv::read_sites_csv(path); });
   check_survives(
       "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition\na,TE,1,0,"
       "0,10,45,1e-3,1e-3,0.1,0.2,"
       "horizontal\na,TM,1,0,0,10,"
       "-135,-1e-3,-1e-3,,,horizontal\n",
-      [](const std::string&, const std::string& path) { (void)io::read_responses_csv(path); });
+      [](const std::string&, const std::string& path) { (void)io::csv::read_responses_csv(path); });
 }
 
 TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "[fuzz]") {
@@ -171,10 +173,11 @@ TEST_CASE("fuzz: telling files apart survives damaged files and never throws", "
         text_of_file(source_path("data/modem_block2_2d/d0_JT.dat")).substr(0, 3000),
         text_of_file(source_path("tests/data/edi/gv100.edi")).substr(0, 6000)}) {
     check_survives(text, [](const std::string&, const std::string& path) {
-      const auto info = io::describe_file(path);
+      const auto info = io::info::describe_file(path);
       if (info.status.empty()) FAIL("a file without a status");
     });
-    check_survives(text, [](const std::string&, const std::string& path) { (void)io::read_model(path); });
+    check_survives(text,
+                   [](const std::string&, const std::string& path) { (void)io::model::read_model(path); });
   }
 }
 

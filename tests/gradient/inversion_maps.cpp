@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/parameter_maps.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "inversion/objective/parameter_maps.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "tests/gradient/map_case.hpp"
 
 namespace lodestone::tests {
@@ -8,7 +8,7 @@ namespace {
 
 core::MapPtr sounding() {
   using physics::mt::Quantity;
-  return std::make_shared<physics::mt::Simulation1D>(
+  return std::make_shared<physics::mt::d1::Simulation1D>(
       std::vector{600.0, 1400.0, 4000.0}, std::vector{100.0, 1.0, 0.01},
       std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_re});
 }
@@ -17,14 +17,18 @@ core::MapPtr sounding() {
 
 std::vector<MapCase> inversion_maps() {
   return {
-      {"inversion/exp10", [] { return inversion::exp10_map(6); }, [] { return some_numbers(6, -1.0, 4.0); }},
-      {"inversion/bounds", [] { return inversion::bounds_map(6, -1.0, 5.0); },
+      {"inversion/exp10", [] { return inversion::objective::exp10_map(6); },
+       [] { return some_numbers(6, -1.0, 4.0); }},
+      {"inversion/bounds", [] { return inversion::objective::bounds_map(6, -1.0, 5.0); },
        [] { return some_numbers(6, -3.0, 3.0); }},
       {"inversion/exp10 after bounds",
-       [] { return core::compose(inversion::exp10_map(6), inversion::bounds_map(6, 0.0, 3.0)); },
+       [] {
+         return core::compose(inversion::objective::exp10_map(6),
+                              inversion::objective::bounds_map(6, 0.0, 3.0));
+       },
        [] { return some_numbers(6, -2.0, 2.0); }},
       {"inversion/sounding after bounds",
-       [] { return core::compose(sounding(), inversion::bounds_map(4, 0.0, 4.0)); },
+       [] { return core::compose(sounding(), inversion::objective::bounds_map(4, 0.0, 4.0)); },
        [] { return some_numbers(4, -1.5, 1.5); }},
   };
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/nn/activation.hpp"
 #include "engine/nn/linear.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
-#include "inversion/map/network_map.hpp"
-#include "inversion/map/subdomain_map.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "inversion/prior/network_map.hpp"
+#include "inversion/prior/subdomain_map.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/gradient/map_case.hpp"
 
@@ -15,50 +15,51 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// Two subdomains that share a cell, and two cells outside.
-core::MapPtr subdomains(const inversion::DecoderPtr& decoder) {
+core::MapPtr subdomains(const inversion::prior::DecoderPtr& decoder) {
   const Index n = decoder->n_cells();
   std::vector<std::vector<Index>> cells(2);
   for (Index i = 0; i < n; ++i) {
     cells[0].push_back(1 + i);
     cells[1].push_back(2 * n - 1 - i);
   }
-  return std::make_shared<inversion::SubdomainMap>(
-      2 * n + 1, std::vector<inversion::Region>{{"region", decoder, std::move(cells)}});
+  return std::make_shared<inversion::prior::SubdomainMap>(
+      2 * n + 1, std::vector<inversion::prior::Region>{{"region", decoder, std::move(cells)}});
 }
 
 /// A network as it is before training.
-core::MapPtr network(const models::VaeOptions& options) {
+core::MapPtr network(const models::vae::VaeOptions& options) {
   engine::InitialValues initial(4);
-  models::PatchGrid grid;
+  models::earths::PatchGrid grid;
   for (Index i = 0; i <= options.cells_z; ++i) grid.depth_m.push_back(static_cast<double>(i));
   for (Index i = 0; i <= options.cells_y; ++i) grid.y_m.push_back(static_cast<double>(i));
   const Index n_cells = options.n_cells(), n_codes = options.n_codes;
-  models::VaeStatistics statistics;
+  models::vae::VaeStatistics statistics;
   statistics.mean = statistics.cell_rms = VectorXd::Zero(n_cells);
   statistics.covariance = MatrixXd::Identity(n_cells, n_cells);
   statistics.code_mean = statistics.code_deviation = statistics.code_variance = statistics.code_divergence =
       VectorXd::Zero(n_codes);
-  const models::TrainedVae vae(models::Vae(options, initial), grid, statistics, "");
-  return subdomains(models::vae_decoder(vae));
+  const models::vae::TrainedVae vae(models::vae::Vae(options, initial), grid, statistics, "");
+  return subdomains(models::vae::vae_decoder(vae));
 }
 
 core::MapPtr gaussian() {
   const MatrixXd factor = some_numbers(15, -1.0, 1.0).reshaped(5, 3);
-  return subdomains(inversion::gaussian_decoder(some_numbers(5, 1.0, 3.0), factor * factor.transpose()));
+  return subdomains(
+      inversion::prior::gaussian_decoder(some_numbers(5, 1.0, 3.0), factor * factor.transpose()));
 }
 
 core::MapPtr perceptron() {
   engine::InitialValues initial(2, engine::DType::f64);
-  return inversion::network_map(
+  return inversion::prior::network_map(
       engine::Sequential{engine::Linear(4, 6, initial), engine::tanh, engine::Linear(6, 3, initial)}, 4);
 }
 
 }  // namespace
 
 std::vector<MapCase> models_maps() {
-  const models::VaeOptions column{.cells_z = 13, .n_codes = 4, .channels = {4, 8}};
-  const models::VaeOptions patch{
-      .kind = models::VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 4, .channels = {4, 8}};
+  const models::vae::VaeOptions column{.cells_z = 13, .n_codes = 4, .channels = {4, 8}};
+  const models::vae::VaeOptions patch{
+      .kind = models::vae::VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 4, .channels = {4, 8}};
   return {{"models/VAE of columns", [column] { return network(column); },
            [] { return some_numbers(10, -1.0, 1.0); }},
           {"models/VAE of patches", [patch] { return network(patch); },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/static_shift.hpp"
 #include "tests/gradient/map_case.hpp"
 #include "tests/support/small_section.hpp"
@@ -35,9 +35,9 @@ MapCase sea_case() {
     const auto model = section();
     auto survey = small_survey();
     survey.stations[2].definition = Definition::slope_parallel;
-    auto meshes = design_meshes(model, survey, design_options(Accuracy::iteration));
-    return in_log_resistivity(
-        std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface, survey, std::move(meshes)));
+    auto meshes = d2::design_meshes(model, survey, d2::design_options(d2::Accuracy::iteration));
+    return in_log_resistivity(std::make_shared<d2::Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
+                                                                 survey, std::move(meshes)));
   };
   return {"mt::Simulation2D with a sea", make,
           [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
@@ -52,9 +52,9 @@ MapCase perfect_conductor_case() {
   };
   const auto make = [section]() -> core::MapPtr {
     const auto model = section();
-    auto meshes = design_meshes(model, small_survey(), design_options(Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
-                                                             small_survey(), std::move(meshes)));
+    auto meshes = d2::design_meshes(model, small_survey(), d2::design_options(d2::Accuracy::iteration));
+    return in_log_resistivity(std::make_shared<d2::Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
+                                                                 small_survey(), std::move(meshes)));
   };
   return {"mt::Simulation2D over a perfect conductor", make,
           [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
@@ -62,10 +62,10 @@ MapCase perfect_conductor_case() {
 
 MapCase sounding_case() {
   const auto make = []() -> core::MapPtr {
-    return std::make_shared<Simulation1D>(
+    return std::make_shared<d1::Simulation1D>(
         std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
         std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
-        Simulation1D::Thickness::free);
+        d1::Simulation1D::Thickness::free);
   };
   return {"mt::Simulation1D with free thickness", make, [] {
             return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}};

@@ -30,7 +30,7 @@ case $step in
   install)
     rm -rf "${LODESTONE_WORK:?}"
     "$CMAKE" --install "$LODESTONE_BUILD" --prefix "$prefix" >"$LODESTONE_BUILD/tests/install/install.log"
-    for file in include/lodestone/engine/core/differentiable_map.hpp include/lodestone/physics/mt/simulation_2d.hpp; do
+    for file in include/lodestone/engine/core/differentiable_map.hpp include/lodestone/physics/mt/d2/simulation.hpp; do
       [ -f "$prefix/$file" ] || fail "$file was not installed"
     done
     [ -n "$(find "$prefix" -name FindPETSc.cmake)" ] || fail "FindPETSc.cmake was not installed"

@@ -2,12 +2,12 @@
 // Each rank also inverts alone (MPI_COMM_SELF): the shared run must give the numbers of the lonely one.
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "inversion/team.hpp"
+#include "engine/core/mpi/team.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/alternating_fixtures.hpp"
 
 using namespace lodestone;
-using inversion::Alternating;
+using inversion::optimize::Alternating;
 using tests::SectionProblem;
 
 namespace {
@@ -15,7 +15,7 @@ namespace {
 bool is_last_rank() { return core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1; }
 
 /// The decoder of the fixture, which may fail on the last rank alone.
-class Failing final : public inversion::Decoder {
+class Failing final : public inversion::prior::Decoder {
  public:
   mutable int n_encoded = 0;
   int bad = 0;  ///< the call of `encode` that fails
@@ -42,11 +42,11 @@ class Failing final : public inversion::Decoder {
 
 TEST_CASE("alternating: any number of ranks gives the model of one rank, with the same bits on all of them") {
   const SectionProblem problem;
-  const inversion::AlternatingOptions options{.max_iterations = 6, .target_rms = 0.5};
+  const inversion::optimize::AlternatingOptions options{.max_iterations = 6, .target_rms = 0.5};
   const auto shared = Alternating(MPI_COMM_WORLD, options, problem.coded())
-                          .minimise(problem.objective(), problem.reference());
+                          .minimize(problem.objective(), problem.reference());
   const auto alone =
-      Alternating(MPI_COMM_SELF, options, problem.coded()).minimise(problem.objective(), problem.reference());
+      Alternating(MPI_COMM_SELF, options, problem.coded()).minimize(problem.objective(), problem.reference());
   CHECK((shared.model - alone.model).norm() < 1e-8 * alone.model.norm());
   CHECK(shared.rms == Approx(alone.rms).epsilon(1e-8));
   CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-8));
@@ -54,7 +54,7 @@ TEST_CASE("alternating: any number of ranks gives the model of one rank, with th
   CHECK(shared.history.size() == alone.history.size());
   CHECK(shared.history.size() > 2);
   Eigen::MatrixXd of_root = shared.model;
-  inversion::Team(MPI_COMM_WORLD).broadcast(of_root);
+  core::Team(MPI_COMM_WORLD).broadcast(of_root);
   CHECK((of_root.array() == shared.model.array()).all());
 }
 
@@ -65,9 +65,9 @@ TEST_CASE(
   const SectionProblem problem(decoder);
   decoder->bad = 1;
   const auto summary =
-      Alternating(MPI_COMM_WORLD, {}, problem.coded()).minimise(problem.objective(), problem.reference());
-  CHECK(summary.reason == inversion::StopReason::target_reached);
+      Alternating(MPI_COMM_WORLD, {}, problem.coded()).minimize(problem.objective(), problem.reference());
+  CHECK(summary.reason == inversion::optimize::StopReason::target_reached);
   Eigen::MatrixXd of_root = summary.model;
-  inversion::Team(MPI_COMM_WORLD).broadcast(of_root);
+  core::Team(MPI_COMM_WORLD).broadcast(of_root);
   CHECK((of_root.array() == summary.model.array()).all());
 }

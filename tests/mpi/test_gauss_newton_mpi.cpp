@@ -2,14 +2,14 @@
 // Each rank also inverts alone (MPI_COMM_SELF): the shared run must give the numbers of the lonely one.
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "inversion/descent.hpp"
-#include "inversion/gauss_newton_system.hpp"
+#include "inversion/optimize/descent.hpp"
+#include "inversion/optimize/system.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using inversion::GaussNewton;
-using inversion::StopReason;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::StopReason;
 
 namespace {
 
@@ -23,7 +23,8 @@ struct WideProblem {
                         [](double v) { return 1.0 + 0.3 * std::cos(v); }));
   Eigen::VectorXd observed =
       map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
-  inversion::Objective objective{map, tests::plain_misfit(observed, 0.45), tests::line_roughness(n)};
+  inversion::optimize::Objective objective{map, tests::plain_misfit(observed, 0.45),
+                                           tests::line_roughness(n)};
 };
 
 /// A x over all ranks; each holds the rows that are dealt to it and may fail to make them.
@@ -57,12 +58,12 @@ double distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a 
 
 TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank, in data and in model space") {
   const WideProblem problem;
-  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
-    const inversion::GaussNewtonOptions options{.max_iterations = 6, .space = space};
+  for (const auto space : {inversion::optimize::SystemSpace::data, inversion::optimize::SystemSpace::model}) {
+    const inversion::optimize::GaussNewtonOptions options{.max_iterations = 6, .space = space};
     const auto shared =
-        GaussNewton(MPI_COMM_WORLD, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+        GaussNewton(MPI_COMM_WORLD, options).minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
     const auto alone =
-        GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+        GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
     CHECK(distance(shared.model, alone.model) < 1e-12);
     CHECK(shared.rms == Approx(alone.rms).epsilon(1e-12));
     CHECK(shared.lambda == Approx(alone.lambda).epsilon(1e-12));
@@ -74,19 +75,21 @@ TEST_CASE("Gauss-Newton: any number of ranks gives the model of one rank, in dat
 
 TEST_CASE("descent: any number of ranks gives the bits of one rank") {
   const WideProblem problem;
-  for (const auto method : {inversion::DescentMethod::nlcg, inversion::DescentMethod::lbfgs}) {
-    const inversion::DescentOptions options{.method = method, .max_iterations = 12, .target_rms = 0.1};
-    const auto shared = inversion::Descent(MPI_COMM_WORLD, options)
-                            .minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
-    const auto alone = inversion::Descent(MPI_COMM_SELF, options)
-                           .minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  for (const auto method :
+       {inversion::optimize::DescentMethod::nlcg, inversion::optimize::DescentMethod::lbfgs}) {
+    const inversion::optimize::DescentOptions options{
+        .method = method, .max_iterations = 12, .target_rms = 0.1};
+    const auto shared = inversion::optimize::Descent(MPI_COMM_WORLD, options)
+                            .minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
+    const auto alone = inversion::optimize::Descent(MPI_COMM_SELF, options)
+                           .minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
     CHECK(tests::same_bits(shared.model, alone.model));
     CHECK(shared.history.size() == alone.history.size());
     CHECK(shared.history.size() == 13);
   }
 }
 
-TEST_CASE("descent: a linearisation that fails on one rank is rejected, or ends the run, on all of them") {
+TEST_CASE("descent: a linearization that fails on one rank is rejected, or ends the run, on all of them") {
   const WideProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
@@ -95,17 +98,17 @@ TEST_CASE("descent: a linearisation that fails on one rank is rejected, or ends 
     if (last && call >= first_bad && call <= last_bad)
       throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
   };
-  inversion::Objective objective = problem.objective;
+  inversion::optimize::Objective objective = problem.objective;
   objective.forward = fake;
-  const inversion::DescentOptions options{.max_iterations = 3, .target_rms = 0.1};
-  const auto rejected =
-      inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const inversion::optimize::DescentOptions options{.max_iterations = 3, .target_rms = 0.1};
+  const auto rejected = inversion::optimize::Descent(MPI_COMM_WORLD, options)
+                            .minimize(objective, Eigen::VectorXd::Zero(problem.n));
   REQUIRE(rejected.history.size() == 4);
   CHECK(rejected.history[1].n_forward == 2);
   fake->n_linearize = 0;
   first_bad = 1;
-  const auto failed =
-      inversion::Descent(MPI_COMM_WORLD, options).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto failed = inversion::optimize::Descent(MPI_COMM_WORLD, options)
+                          .minimize(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(failed.reason == StopReason::failed);
   CHECK(failed.history.size() == 1);
 }
@@ -114,15 +117,15 @@ TEST_CASE("normal equations: in either space the model of a lambda has the same 
   const WideProblem problem;
   const Eigen::VectorXd m = Eigen::VectorXd::Constant(problem.n, 0.5);
   const auto linearization = problem.map->linearize(m);
-  const inversion::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
-  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
-    const auto system = inversion::make_system(space, team, *linearization, problem.objective, m);
+  const core::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
+  for (const auto space : {inversion::optimize::SystemSpace::data, inversion::optimize::SystemSpace::model}) {
+    const auto system = inversion::optimize::make_system(space, team, *linearization, problem.objective, m);
     const auto model = system->jump(3.0);
     REQUIRE(model);
     Eigen::MatrixXd of_root = *model;
     team.broadcast(of_root);
     CHECK((of_root.array() == model->array()).all());
-    const auto alone = inversion::make_system(space, self, *linearization, problem.objective, m);
+    const auto alone = inversion::optimize::make_system(space, self, *linearization, problem.objective, m);
     CHECK(distance(*model, *alone->jump(3.0)) < 1e-13);
     CHECK(system->linear_rms(3.0) == Approx(alone->linear_rms(3.0)).epsilon(1e-12));
   }
@@ -137,16 +140,16 @@ TEST_CASE(
                         observed = tests::random_matrix(n_data, 1, 2).col(0);
   std::vector<std::uint8_t> kept(n_data, 1);
   for (std::size_t i = 0; i < kept.size(); i += 7) kept[i] = 0;
-  const inversion::Objective objective{
+  const inversion::optimize::Objective objective{
       nullptr,
       {observed, Eigen::VectorXd::Ones(n_data), kept, std::vector<std::uint8_t>(n_data, 0)},
       tests::line_roughness(n, 0.2)};
   const auto whole = core::affine(a, Eigen::VectorXd::Zero(n_data))->linearize(m);
   const SharedAffine shared(a, m, false);
-  const inversion::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
-  for (const auto space : {inversion::SystemSpace::data, inversion::SystemSpace::model}) {
-    const auto system = inversion::make_system(space, team, shared, objective, m);
-    const auto expected = inversion::make_system(space, self, *whole, objective, m);
+  const core::Team team(MPI_COMM_WORLD), self(MPI_COMM_SELF);
+  for (const auto space : {inversion::optimize::SystemSpace::data, inversion::optimize::SystemSpace::model}) {
+    const auto system = inversion::optimize::make_system(space, team, shared, objective, m);
+    const auto expected = inversion::optimize::make_system(space, self, *whole, objective, m);
     CHECK(distance(*system->jump(3.0), *expected->jump(3.0)) < 1e-12);
     CHECK(distance(*system->creep(3.0), *expected->creep(3.0)) < 1e-12);
   }
@@ -155,13 +158,14 @@ TEST_CASE(
 TEST_CASE("normal equations: rows that fail on one rank are the same error on all of them") {
   constexpr Eigen::Index n = 60, n_data = 90;
   const Eigen::VectorXd m = Eigen::VectorXd::Zero(n);
-  const inversion::Objective objective{nullptr, tests::plain_misfit(Eigen::VectorXd::Ones(n_data), 0.1),
-                                       tests::line_roughness(n)};
+  const inversion::optimize::Objective objective{
+      nullptr, tests::plain_misfit(Eigen::VectorXd::Ones(n_data), 0.1), tests::line_roughness(n)};
   const SharedAffine shared(tests::random_matrix(n_data, n, 1), m,
                             core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1);
-  const inversion::Team team(MPI_COMM_WORLD);
-  CHECK_THROWS_WITH(inversion::make_system(inversion::SystemSpace::data, team, shared, objective, m),
-                    "[tests::SharedAffine] no memory for these rows");
+  const core::Team team(MPI_COMM_WORLD);
+  CHECK_THROWS_WITH(
+      inversion::optimize::make_system(inversion::optimize::SystemSpace::data, team, shared, objective, m),
+      "[tests::SharedAffine] no memory for these rows");
 }
 
 TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of them") {
@@ -171,28 +175,28 @@ TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of th
   fake->spoil_value = [last](Eigen::VectorXd&, int call) {
     if (last && call == 2) throw core::SolverError("tests::FakeMap", "no memory on the last rank");
   };
-  inversion::Objective objective = problem.objective;
+  inversion::optimize::Objective objective = problem.objective;
   objective.forward = fake;
   const auto summary = GaussNewton(MPI_COMM_WORLD, {.max_iterations = 3})
-                           .minimise(objective, Eigen::VectorXd::Zero(problem.n));
+                           .minimize(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.history.size() > 1);
   CHECK(summary.reason != StopReason::failed);
   Eigen::MatrixXd of_root = summary.model;
-  inversion::Team(MPI_COMM_WORLD).broadcast(of_root);
+  core::Team(MPI_COMM_WORLD).broadcast(of_root);
   CHECK((of_root.array() == summary.model.array()).all());
 }
 
-TEST_CASE("Gauss-Newton: a linearisation that fails on one rank ends the run on all of them") {
+TEST_CASE("Gauss-Newton: a linearization that fails on one rank ends the run on all of them") {
   const WideProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
   fake->before_linearize = [last](int call) {
     if (last && call == 2) throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");
   };
-  inversion::Objective objective = problem.objective;
+  inversion::optimize::Objective objective = problem.objective;
   objective.forward = fake;
   const auto summary =
-      GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimise(objective, Eigen::VectorXd::Zero(problem.n));
+      GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimize(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.reason == StopReason::failed);
   CHECK(summary.history.size() == 2);
 }
@@ -206,7 +210,7 @@ TEST_CASE("Gauss-Newton: a stop asked on one rank stops all of them after the sa
     ++n_asked;
     return last && n_asked == 2 ? std::optional(StopReason::interrupted) : std::nullopt;
   });
-  const auto summary = gauss_newton.minimise(problem.objective, Eigen::VectorXd::Zero(problem.n));
+  const auto summary = gauss_newton.minimize(problem.objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.reason == StopReason::interrupted);
   CHECK(summary.history.size() == 2);
 }

@@ -2,9 +2,9 @@
 // Each rank also computes alone (MPI_COMM_SELF): what is shared must give the numbers of the lonely one.
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "inversion/ensemble.hpp"
-#include "inversion/posterior.hpp"
-#include "inversion/team.hpp"
+#include "engine/core/mpi/team.hpp"
+#include "inversion/uncertainty/ensemble.hpp"
+#include "inversion/uncertainty/posterior.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -23,7 +23,7 @@ struct BentProblem {
                         [](double v) { return 1.0 + 0.3 * std::cos(v); }));
   Eigen::VectorXd observed =
       map->value(Eigen::VectorXd::LinSpaced(n, 0.0, 3.0)) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
-  Objective objective{map, tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
+  optimize::Objective objective{map, tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
   Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(n, 0.1, 2.8);
 };
 
@@ -31,7 +31,7 @@ double distance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) { return (a 
 
 bool is_that_of_root(const Eigen::MatrixXd& values) {
   Eigen::MatrixXd of_root = values;
-  Team(MPI_COMM_WORLD).broadcast(of_root);
+  core::Team(MPI_COMM_WORLD).broadcast(of_root);
   return (of_root.array() == values.array()).all();
 }
 
@@ -41,9 +41,9 @@ TEST_CASE("posterior: any number of ranks gives that of one rank, with the same 
   const BentProblem problem;
   const Eigen::MatrixXd push = tests::random_matrix(270, problem.n, 3);
   const auto pushed = core::affine(push, Eigen::VectorXd::Zero(270))->linearize(problem.model);
-  for (const auto space : {SystemSpace::data, SystemSpace::model}) {
-    const Posterior shared(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, space);
-    const Posterior alone(MPI_COMM_SELF, problem.objective, problem.model, 5.0, space);
+  for (const auto space : {optimize::SystemSpace::data, optimize::SystemSpace::model}) {
+    const uncertainty::Posterior shared(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, space);
+    const uncertainty::Posterior alone(MPI_COMM_SELF, problem.objective, problem.model, 5.0, space);
     CHECK(distance(shared.spread().posterior, alone.spread().posterior) < 1e-8);
     CHECK(distance(shared.spread().prior, alone.spread().prior) < 1e-8);
     CHECK(distance(shared.resolution(), alone.resolution()) < 1e-8);
@@ -58,14 +58,14 @@ TEST_CASE("posterior: any number of ranks gives that of one rank, with the same 
 }
 
 TEST_CASE(
-    "randomise-then-optimise: any number of ranks gives the samples of one rank, with the same bits on every "
+    "randomize-then-optimize: any number of ranks gives the samples of one rank, with the same bits on every "
     "rank") {
   const BentProblem problem;
-  const EnsembleOptions options{.n_samples = 3, .max_iterations = 3};
-  const Ensemble shared =
-      randomise_then_optimise(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, options);
-  const Ensemble alone =
-      randomise_then_optimise(MPI_COMM_SELF, problem.objective, problem.model, 5.0, options);
+  const uncertainty::EnsembleOptions options{.n_samples = 3, .max_iterations = 3};
+  const uncertainty::Ensemble shared =
+      uncertainty::randomize_then_optimize(MPI_COMM_WORLD, problem.objective, problem.model, 5.0, options);
+  const uncertainty::Ensemble alone =
+      uncertainty::randomize_then_optimize(MPI_COMM_SELF, problem.objective, problem.model, 5.0, options);
   REQUIRE(shared.models.cols() == 3);
   CHECK(shared.records[0].n_iterations > 1);
   CHECK(distance(shared.models, alone.models) < 1e-8);
@@ -73,7 +73,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "randomise-then-optimise: a sample that fails on one rank fails on all of them, a stop on one stops "
+    "randomize-then-optimize: a sample that fails on one rank fails on all of them, a stop on one stops "
     "all") {
   const BentProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
@@ -82,16 +82,16 @@ TEST_CASE(
     if (last && call >= 2 && call <= 7)
       throw core::SolverError("tests::FakeMap", "no memory on the last rank");
   };
-  Objective objective = problem.objective;
+  optimize::Objective objective = problem.objective;
   objective.forward = fake;
   int n_asked = 0;
-  const Ensemble ensemble = randomise_then_optimise(
+  const uncertainty::Ensemble ensemble = uncertainty::randomize_then_optimize(
       MPI_COMM_WORLD, objective, problem.model, 5.0, {.n_samples = 5},
-      {.stop = [&]() -> std::optional<StopReason> {
-        return ++n_asked == 3 && last ? std::optional(StopReason::interrupted) : std::nullopt;
+      {.stop = [&]() -> std::optional<optimize::StopReason> {
+        return ++n_asked == 3 && last ? std::optional(optimize::StopReason::interrupted) : std::nullopt;
       }});
   CHECK(ensemble.n_failed() == 1);
   CHECK(ensemble.records.size() == 2);
-  CHECK(ensemble.stopped == StopReason::interrupted);
+  CHECK(ensemble.stopped == optimize::StopReason::interrupted);
   CHECK(is_that_of_root(ensemble.models));
 }

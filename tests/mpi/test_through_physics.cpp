@@ -9,7 +9,7 @@
 #include "engine/transform/external.hpp"
 #include "engine/transform/function_map.hpp"
 #include "engine/transform/variables.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/simulation.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -49,8 +49,9 @@ Eigen::VectorXd earth(const mesh::TensorGrid2D& cells) {
 
 core::MapPtr simulation(MPI_Comm comm) {
   const mesh::Section2D section{grid(), earth(grid()), mesh::Surface2D(0.0)};
-  const auto meshes = mt::design_meshes(section, survey(), mt::design_options(mt::Accuracy::iteration));
-  return std::make_shared<mt::Simulation2D>(comm, section.grid, section.surface, survey(), meshes);
+  const auto meshes =
+      mt::d2::design_meshes(section, survey(), mt::d2::design_options(mt::d2::Accuracy::iteration));
+  return std::make_shared<mt::d2::Simulation2D>(comm, section.grid, section.surface, survey(), meshes);
 }
 
 /// Position of a cell → log10 of its resistivity around that of 100 ohm m.

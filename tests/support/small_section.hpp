@@ -4,8 +4,8 @@
 #pragma once
 
 #include "engine/core/random.hpp"
-#include "physics/mt/mesh_design.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/d2/simulation.hpp"
 
 #include <cmath>
 #include <vector>
@@ -38,12 +38,12 @@ inline physics::mt::Survey2D small_survey() {
 }
 
 /// The simulation of `small_survey` over `small_section` on coarse meshes.
-inline std::shared_ptr<physics::mt::Simulation2D> small_simulation(MPI_Comm comm, bool with_hill) {
+inline std::shared_ptr<physics::mt::d2::Simulation2D> small_simulation(MPI_Comm comm, bool with_hill) {
   const auto section = small_section(with_hill);
-  auto meshes = physics::mt::design_meshes(section, small_survey(),
-                                           physics::mt::design_options(physics::mt::Accuracy::iteration));
-  return std::make_shared<physics::mt::Simulation2D>(comm, section.grid, section.surface, small_survey(),
-                                                     std::move(meshes));
+  auto meshes = physics::mt::d2::design_meshes(
+      section, small_survey(), physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
+  return std::make_shared<physics::mt::d2::Simulation2D>(comm, section.grid, section.surface, small_survey(),
+                                                         std::move(meshes));
 }
 
 }  // namespace lodestone::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/checkpoint.hpp"
+#include "apps/mt_invert/method/checkpoint.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -10,8 +10,8 @@ namespace mt = physics::mt;
 
 namespace {
 
-RunInputs small_inputs() {
-  RunInputs inputs;
+method::RunInputs small_inputs() {
+  method::RunInputs inputs;
   inputs.config_toml = "[inversion]\ntarget_rms = 1.0\nmax_iterations = 3\n";
   mt::Station station;
   station.name = "a";
@@ -24,8 +24,8 @@ RunInputs small_inputs() {
   return inputs;
 }
 
-inversion::InversionState small_state() {
-  inversion::InversionState state;
+inversion::optimize::InversionState small_state() {
+  inversion::optimize::InversionState state;
   state.iteration = 2;
   state.lambda = 0.125;
   state.model = Eigen::Vector3d(1.0, 1.0 / 3.0, -2.0);
@@ -37,8 +37,8 @@ inversion::InversionState small_state() {
 
 TEST_CASE("checkpoint: the state comes back bit by bit", "[apps]") {
   const tests::TemporaryFolder folder;
-  write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
-  const auto [state, before] = read_checkpoint(folder / "c.h5", small_inputs());
+  method::write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
+  const auto [state, before] = method::read_checkpoint(folder / "c.h5", small_inputs());
   CHECK_FALSE(before);
   CHECK(state.iteration == 2);
   CHECK(state.lambda == 0.125);
@@ -49,16 +49,16 @@ TEST_CASE("checkpoint: the state comes back bit by bit", "[apps]") {
 
 TEST_CASE("checkpoint: of the stage before it keeps how that ended", "[apps]") {
   const tests::TemporaryFolder folder;
-  const inversion::InversionSummary summary{.reason = inversion::StopReason::stagnated,
-                                            .message = "no better",
-                                            .model = Eigen::Vector2d(0.1, 1.0 / 3.0),
-                                            .predicted = {},
-                                            .rms = 1.5,
-                                            .history = small_state().history};
-  write_checkpoint(folder / "c.h5", small_inputs(), {small_state(), summary});
-  const auto before = read_checkpoint(folder / "c.h5", small_inputs()).before;
+  const inversion::optimize::InversionSummary summary{.reason = inversion::optimize::StopReason::stagnated,
+                                                      .message = "no better",
+                                                      .model = Eigen::Vector2d(0.1, 1.0 / 3.0),
+                                                      .predicted = {},
+                                                      .rms = 1.5,
+                                                      .history = small_state().history};
+  method::write_checkpoint(folder / "c.h5", small_inputs(), {small_state(), summary});
+  const auto before = method::read_checkpoint(folder / "c.h5", small_inputs()).before;
   REQUIRE(before);
-  CHECK(before->reason == inversion::StopReason::stagnated);
+  CHECK(before->reason == inversion::optimize::StopReason::stagnated);
   CHECK(before->message == "no better");
   CHECK(before->model == summary.model);
   CHECK(before->rms == 1.5);
@@ -67,12 +67,12 @@ TEST_CASE("checkpoint: of the stage before it keeps how that ended", "[apps]") {
 
 TEST_CASE("checkpoint: other data or another start model are refused", "[apps]") {
   const tests::TemporaryFolder folder;
-  write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
-  const auto refusal = [&](const RunInputs& inputs) {
+  method::write_checkpoint(folder / "c.h5", small_inputs(), {small_state()});
+  const auto refusal = [&](const method::RunInputs& inputs) {
     return tests::message_of<core::ConfigError>(
-        [&] { static_cast<void>(read_checkpoint(folder / "c.h5", inputs)); });
+        [&] { static_cast<void>(method::read_checkpoint(folder / "c.h5", inputs)); });
   };
-  RunInputs changed = small_inputs();
+  method::RunInputs changed = small_inputs();
   changed.data.value[1] = 2.5;
   CHECK_THAT(refusal(changed), Catch::Contains("values of data"));
   changed = small_inputs();
@@ -96,6 +96,6 @@ TEST_CASE("checkpoint: differences of configurations are named by key, also in a
   const std::string after =
       "[data]\nkind = \"impedance\"\n\n[[data.mask]]\nstation = \"a\"\n\n[[data.mask]]\nstation = "
       "\"c\"\n\n[output]\nvtk = false\n";
-  CHECK(config_difference(before, before).empty());
-  CHECK(config_difference(before, after) == "data.mask[1].station: \"b\" → \"c\"");
+  CHECK(method::config_difference(before, before).empty());
+  CHECK(method::config_difference(before, after) == "data.mask[1].station: \"b\" → \"c\"");
 }

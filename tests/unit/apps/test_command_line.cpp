@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/command_line.hpp"
-#include "apps/mt_invert/resume_command.hpp"
+#include "apps/mt_invert/cli/command_line.hpp"
+#include "apps/mt_invert/cli/resume_command.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -10,9 +10,9 @@ using namespace lodestone::mt_invert;
 
 namespace {
 
-CommandLine parse(std::vector<const char*> words) {
+cli::CommandLine parse(std::vector<const char*> words) {
   words.insert(words.begin(), "mt_invert");
-  return parse_command_line(static_cast<int>(words.size()), words.data());
+  return cli::parse_command_line(static_cast<int>(words.size()), words.data());
 }
 
 std::string refusal(std::vector<const char*> words) {
@@ -24,7 +24,7 @@ std::string refusal(std::vector<const char*> words) {
 TEST_CASE("command line: invert takes repeated assignments, a folder and a time limit", "[apps]") {
   const auto line = parse({"invert", "a.toml", "--set", "x.y=1", "--set", "x.z=[1, 2]", "-o", "out/a",
                            "--time-limit", "2.5", "--resume"});
-  const auto& invert = std::get<InvertArguments>(line.command);
+  const auto& invert = std::get<cli::InvertArguments>(line.command);
   CHECK(invert.config_path == "a.toml");
   CHECK(invert.assignments == std::vector<std::string>{"x.y=1", "x.z=[1, 2]"});
   CHECK(invert.output_folder == "out/a");
@@ -38,14 +38,14 @@ TEST_CASE("command line: invert takes repeated assignments, a folder and a time 
 TEST_CASE("command line: train takes what invert takes, and a preview instead of a resume", "[apps]") {
   const auto line = parse({"train", "a.toml", "--set", "x.y=1", "-o", "out/a", "--time-limit", "2.5",
                            "--resume", "--threads", "2"});
-  const auto& train = std::get<TrainArguments>(line.command);
+  const auto& train = std::get<cli::TrainArguments>(line.command);
   CHECK(train.config_path == "a.toml");
   CHECK(train.assignments == std::vector<std::string>{"x.y=1"});
   CHECK(train.output_folder == "out/a");
   CHECK(train.time_limit_min == 2.5);
   CHECK(train.resume);
   CHECK_FALSE(train.preview);
-  CHECK(std::get<TrainArguments>(parse({"train", "a.toml", "--preview"}).command).preview);
+  CHECK(std::get<cli::TrainArguments>(parse({"train", "a.toml", "--preview"}).command).preview);
   CHECK_THAT(refusal({"train", "a.toml", "--preview", "--resume"}),
              Catch::Contains("--preview") && Catch::Contains("--resume"));
   CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), Catch::Contains("--time-limit"));
@@ -54,29 +54,29 @@ TEST_CASE("command line: train takes what invert takes, and a preview instead of
 TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
   const auto line = parse({"forward", "--model", "m", "--sites", "s", "--periods", "0.1,1,10", "--accuracy",
                            "fine", "--log", "json"});
-  const auto& forward = std::get<ForwardArguments>(line.command);
+  const auto& forward = std::get<cli::ForwardArguments>(line.command);
   CHECK(forward.periods_s == std::vector<double>{0.1, 1.0, 10.0});
-  CHECK(forward.accuracy == physics::mt::Accuracy::fine);
+  CHECK(forward.accuracy == physics::mt::d2::Accuracy::fine);
   CHECK(line.log_as_json);
 }
 
 TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[apps]") {
-  const auto given = std::get<SelftestArguments>(
+  const auto given = std::get<cli::SelftestArguments>(
       parse({"selftest", "commemi2d1", "--accuracy", "fine", "--json", "a.json"}).command);
   CHECK(given.names == std::vector<std::string>{"commemi2d1"});
-  CHECK(given.accuracy == physics::mt::Accuracy::fine);
+  CHECK(given.accuracy == physics::mt::d2::Accuracy::fine);
   CHECK(given.json_path == "a.json");
-  const auto usual = std::get<SelftestArguments>(parse({"selftest"}).command);
-  CHECK(usual.accuracy == physics::mt::Accuracy::standard);
+  const auto usual = std::get<cli::SelftestArguments>(parse({"selftest"}).command);
+  CHECK(usual.accuracy == physics::mt::d2::Accuracy::standard);
   CHECK(usual.json_path.empty());
   CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
   const auto synthetic =
-      std::get<SelftestArguments>(
+      std::get<cli::SelftestArguments>(
           parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command)
           .synthetic;
   CHECK((synthetic.quick && !synthetic.sweep && synthetic.n_models == 3 && synthetic.output_folder == "a"));
   const auto part =
-      std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command)
+      std::get<cli::SelftestArguments>(parse({"selftest", "vae-synthetic", "--only", "cases,wedge"}).command)
           .synthetic;
   CHECK(part.only == std::vector<std::string>{"cases", "wedge"});
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}),
@@ -88,12 +88,13 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}),
              Catch::Contains("--accuracy fine") && Catch::Contains("leave it out"));
-  CHECK(std::get<SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command)
-            .names.size() == 1);
+  CHECK(
+      std::get<cli::SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command)
+          .names.size() == 1);
 }
 
 TEST_CASE("command line: compare takes sections, references, blocks in km and a picture", "[apps]") {
-  const auto given = std::get<CompareArguments>(
+  const auto given = std::get<cli::CompareArguments>(
       parse({"compare", "a", "b", "--reference", "c.csv", "--block-km", "90,200,25,80", "--block-km",
              "-5, 5,0,1", "--range", "-1,5", "--depth-km", "84", "-o", "d.png"})
           .command);
@@ -105,7 +106,7 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK(given.min_log10 == -1.0);
   CHECK(given.max_depth_m == 84e3);
   CHECK(given.output_path == "d.png");
-  CHECK_FALSE(std::get<CompareArguments>(parse({"compare", "a"}).command).max_log10);
+  CHECK_FALSE(std::get<cli::CompareArguments>(parse({"compare", "a"}).command).max_log10);
   CHECK_THAT(refusal({"compare"}), Catch::Contains("SECTION"));
   CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}),
              Catch::Contains("four numbers") && Catch::Contains("1,2,3"));
@@ -141,17 +142,17 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {
   for (const char* command : {"invert", "forward", "report", "compare", "info", "selftest"}) {
     const auto line = parse({command, "--help"});
-    CHECK_THAT(std::get<ShowText>(line.command).text,
+    CHECK_THAT(std::get<cli::ShowText>(line.command).text,
                Catch::Contains("Examples:") && Catch::Contains(std::string("mt_invert ") + command));
   }
-  CHECK_THAT(std::get<ShowText>(parse({"--version"}).command).text, Catch::Contains("compiler"));
+  CHECK_THAT(std::get<cli::ShowText>(parse({"--version"}).command).text, Catch::Contains("compiler"));
 }
 
 TEST_CASE("command line: what is printed to be typed again is quoted for a shell", "[apps]") {
-  CHECK(shell_quoted("inversion.target_rms=1.5") == "inversion.target_rms=1.5");
-  CHECK(shell_quoted("data.modes=[\"te\"]") == "'data.modes=[\"te\"]'");
-  CHECK(shell_quoted("it's") == "'it'\\''s'");
-  CHECK(shell_quoted("") == "''");
-  CHECK(resume_command("invert", "my run.toml", {"a.b=1", "run.title=x y"}, "out/x") ==
+  CHECK(cli::shell_quoted("inversion.target_rms=1.5") == "inversion.target_rms=1.5");
+  CHECK(cli::shell_quoted("data.modes=[\"te\"]") == "'data.modes=[\"te\"]'");
+  CHECK(cli::shell_quoted("it's") == "'it'\\''s'");
+  CHECK(cli::shell_quoted("") == "''");
+  CHECK(cli::resume_command("invert", "my run.toml", {"a.b=1", "run.title=x y"}, "out/x") ==
         "mt_invert invert 'my run.toml' --set a.b=1 --set 'run.title=x y' -o out/x --resume");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/config.hpp"
+#include "apps/mt_invert/config/config.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
@@ -13,10 +13,10 @@ using physics::mt::Quantity;
 
 namespace {
 
-Config read(const std::string& text, const std::vector<std::string>& assignments = {}) {
+config::Config read(const std::string& text, const std::vector<std::string>& assignments = {}) {
   const tests::TemporaryFolder folder;
   core::write_file(folder / "c.toml", text);
-  return read_config(folder / "c.toml", assignments);
+  return config::read_config(folder / "c.toml", assignments);
 }
 
 std::string refusal(const std::string& text, const std::vector<std::string>& assignments = {}) {
@@ -28,7 +28,7 @@ const std::string minimal = "[data]\nedi_folder = \"edi\"\n";
 }  // namespace
 
 TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults", "[apps]") {
-  const Config config = read(minimal);
+  const config::Config config = read(minimal);
   CHECK(config.title == "c");
   CHECK(std::filesystem::path(config.data.edi_folder).filename() == "edi");
   CHECK(std::filesystem::path(config.data.edi_folder).is_absolute());
@@ -38,20 +38,20 @@ TEST_CASE("configuration: a folder of EDI files is enough, the rest has defaults
   CHECK(config.start.resistivity_ohm_m == 100.0);
   CHECK(config.inversion.max_iterations() == 15);
   CHECK_FALSE(config.bounds.has_value());
-  CHECK(config.forward.redesign == Redesigning::each_iteration);
+  CHECK(config.forward.redesign == config::Redesigning::each_iteration);
 }
 
 TEST_CASE(
     "configuration: meshes follow the model always, until it is near the target, or never, and may be finer",
     "[apps]") {
-  const ForwardConfig near =
+  const config::ForwardConfig near =
       read(minimal +
            "[forward]\nredesign = \"until_near_target\"\nnear_target = 2.0\niteration_coarsen = 0.5\n")
           .forward;
-  CHECK(near.redesign == Redesigning::until_near_target);
+  CHECK(near.redesign == config::Redesigning::until_near_target);
   CHECK(near.near_target == 2.0);
   CHECK(near.iteration_coarsen == 0.5);
-  CHECK(read(minimal + "[forward]\nredesign = \"never\"\n").forward.redesign == Redesigning::never);
+  CHECK(read(minimal + "[forward]\nredesign = \"never\"\n").forward.redesign == config::Redesigning::never);
   CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"never\"\nnear_target = 2.0\n"),
              Catch::Contains("c.toml:5") && Catch::Contains("needs redesign = \"until_near_target\""));
   CHECK_THAT(refusal(minimal + "[forward]\nredesign = \"until_near_target\"\nnear_target = 0.9\n"),
@@ -62,24 +62,25 @@ TEST_CASE(
 }
 
 TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[apps]") {
-  const Config config = read(minimal + "[inversion]\ntarget_rms = 2\n", {"grid.n_columns=7"});
+  const config::Config config = read(minimal + "[inversion]\ntarget_rms = 2\n", {"grid.n_columns=7"});
   CHECK_THAT(config.toml, Catch::Contains("target_rms = 2.0") && Catch::Contains("n_columns = 7") &&
                               Catch::Contains("max_iterations = 15"));
   CHECK(read(config.toml).toml == config.toml);
 }
 
 TEST_CASE("configuration: the algorithm decides which keys of [inversion] there are", "[apps]") {
-  const Config descent =
+  const config::Config descent =
       read(minimal + "[inversion]\nalgorithm = \"lbfgs\"\nmemory = 5\n[misfit]\nhuber_threshold = 1.5\n");
   CHECK(descent.inversion.max_iterations() == 100);
   CHECK_FALSE(descent.inversion.needs_jacobian());
-  CHECK(std::get<inversion::DescentOptions>(descent.inversion.method).memory == 5);
+  CHECK(std::get<inversion::optimize::DescentOptions>(descent.inversion.method).memory == 5);
   CHECK(descent.huber_threshold == 1.5);
   CHECK(read(descent.toml).toml == descent.toml);
-  const Config cooling = read(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nspace = \"model\"\n");
-  const auto& options = std::get<inversion::GaussNewtonOptions>(cooling.inversion.method);
-  CHECK(options.lambda_strategy == inversion::LambdaStrategy::cooling);
-  CHECK(options.space == inversion::SystemSpace::model);
+  const config::Config cooling =
+      read(minimal + "[inversion]\nlambda_strategy = \"cooling\"\nspace = \"model\"\n");
+  const auto& options = std::get<inversion::optimize::GaussNewtonOptions>(cooling.inversion.method);
+  CHECK(options.lambda_strategy == inversion::optimize::LambdaStrategy::cooling);
+  CHECK(options.space == inversion::optimize::SystemSpace::model);
   CHECK(cooling.inversion.needs_jacobian());
   CHECK_THAT(refusal(minimal + "[inversion]\nalgorithm = \"nlcg\"\nspace = \"data\"\n"),
              Catch::Contains("c.toml:5") && Catch::Contains("gauss_newton"));
@@ -97,7 +98,7 @@ TEST_CASE("configuration: the algorithm decides which keys of [inversion] there 
 TEST_CASE("configuration: uncertainty is asked for piece by piece", "[apps]") {
   CHECK_FALSE(read(minimal).uncertainty.has_value());
   CHECK_FALSE(read(minimal + "[uncertainty]\nsamples = 0\n").uncertainty.has_value());
-  const Config both =
+  const config::Config both =
       read(minimal + "[uncertainty]\nposterior = true\nsamples = 20\nseed = 7\nseen_share = 0.5\n");
   REQUIRE(both.uncertainty.has_value());
   CHECK(both.uncertainty->posterior);
@@ -158,14 +159,14 @@ TEST_CASE("configuration: unknown, contradictory and impossible keys are refused
 
 TEST_CASE("configuration: a sea has a level and a resistivity, and none without its table", "[apps]") {
   CHECK_FALSE(read(minimal).sea.has_value());
-  const Config config = read(minimal + "[sea]\nlevel_m = -2.0\nresistivity_ohm_m = 0.25\n");
+  const config::Config config = read(minimal + "[sea]\nlevel_m = -2.0\nresistivity_ohm_m = 0.25\n");
   CHECK(config.sea.value().level_m == -2.0);
   CHECK(config.sea.value().resistivity_ohm_m == 0.25);
   CHECK(read(config.toml).sea.value().resistivity_ohm_m == 0.25);
 }
 
 TEST_CASE("configuration: floors of ModEM files default to zero, bounds become decades", "[apps]") {
-  const Config config = read(
+  const config::Config config = read(
       "[data]\nmodem_file = \"d.dat\"\nkind = \"impedance\"\nmodes = [\"tm\"]\ntipper = "
       "true\n[bounds]\nresistivity_min_ohm_m = "
       "0.1\nresistivity_max_ohm_m = 1000\n");
@@ -178,13 +179,13 @@ TEST_CASE("configuration: floors of ModEM files default to zero, bounds become d
 
 TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo of them reads back",
           "[apps]") {
-  const Config config =
+  const config::Config config =
       read(minimal +
            "[regularization]\nnorm = \"mgs\"\n[[regularization.tear]]\ny_m = [0, 1]\nz_m = [0, 2.5]\nweight "
            "= 0.25\n"
            "[[regularization.fixed]]\ny_m = [0, 1, 1]\nz_m = [0, 0, 1]\nresistivity_ohm_m = 0.3\n"
            "[[regularization.fixed]]\nz_min_m = 100\n");
-  CHECK(config.regularization.norm.norm == inversion::RoughnessNorm::minimum_gradient_support);
+  CHECK(config.regularization.norm.norm == inversion::prior::RoughnessNorm::minimum_gradient_support);
   CHECK(config.regularization.norm.epsilon == 0.5);
   REQUIRE(config.regularization.roughness.tears.size() == 1);
   CHECK(config.regularization.roughness.tears[0].points[1].z_m == 2.5);
@@ -194,7 +195,7 @@ TEST_CASE("configuration: norms, tears and fixed regions are read, and the echo 
   CHECK(config.regularization.fixed[1].polygon.contains({1e6, 101.0}));
   CHECK_FALSE(config.regularization.fixed[1].polygon.contains({0.0, 99.0}));
   CHECK(read(config.toml).toml == config.toml);
-  CHECK(read(minimal).regularization.norm.norm == inversion::RoughnessNorm::l2);
+  CHECK(read(minimal).regularization.norm.norm == inversion::prior::RoughnessNorm::l2);
 }
 
 TEST_CASE(
@@ -221,7 +222,7 @@ TEST_CASE("configuration: the start model's kind follows from its keys or is sai
             .reference.file.empty());
   CHECK_THAT(refusal(minimal + "[start]\nmodel_file = \"m.h5\"\n[reference]\nfrom = \"file\"\n"),
              Catch::Contains("reference.model_file") && Catch::Contains("got none"));
-  const Config same = read(minimal + "[start]\nmodel_file = \"m.h5\"\n");
+  const config::Config same = read(minimal + "[start]\nmodel_file = \"m.h5\"\n");
   CHECK(read(same.toml).toml == same.toml);
   CHECK_THAT(refusal(minimal + "[start]\nfrom = \"half_space\"\nmodel_file = \"m.h5\"\n"),
              Catch::Contains("excludes from"));
@@ -231,7 +232,8 @@ TEST_CASE("configuration: the start model's kind follows from its keys or is sai
 
 TEST_CASE("configuration: every key of the demo is known", "[apps]") {
   for (const char* name : {"kim_eto.toml", "kim_eto_te.toml"}) {
-    const Config config = read_config(std::string(LODESTONE_SOURCE_DIR "/examples/kim_eto/") + name);
+    const config::Config config =
+        config::read_config(std::string(LODESTONE_SOURCE_DIR "/examples/kim_eto/") + name);
     CHECK(config.data.edi.station_order.size() == 36);
     CHECK(config.data.selection.frequencies_hz.size() == 20);
     CHECK(config.data.selection.masks.size() == 14);

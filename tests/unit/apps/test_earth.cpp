@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/benchmark_models.hpp"
-#include "apps/mt_invert/earth.hpp"
-#include "apps/mt_invert/model_surface.hpp"
-#include "apps/mt_invert/site_depths.hpp"
-#include "apps/mt_invert/site_kinks.hpp"
-#include "apps/mt_invert/surface_file.hpp"
+#include "apps/mt_invert/method/earth.hpp"
+#include "apps/mt_invert/method/model_surface.hpp"
+#include "apps/mt_invert/selftest/models.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
+#include "io/model/surface.hpp"
+#include "physics/mt/site_depths.hpp"
+#include "physics/mt/site_kinks.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -51,12 +51,12 @@ std::vector<mt::Station> sites_on_hill() {
 }  // namespace
 
 TEST_CASE("grid: the columns and layers asked for, with a margin in shares of the profile", "[apps]") {
-  GridConfig config;
+  config::GridConfig config;
   config.n_columns = 100;
   config.n_layers = 64;
   config.first_layer_m = 2.0;
   config.layer_factor = 1.146;
-  const auto grid = make_grid(config, data_at({0.0, 300e3, 719e3}, 2.0));
+  const auto grid = method::make_grid(config, data_at({0.0, 300e3, 719e3}, 2.0));
   CHECK(grid.n_y() == 100);
   CHECK(grid.n_z() == 64);
   CHECK(grid.y_edges_m().front() == Approx(-35.95e3));
@@ -65,34 +65,34 @@ TEST_CASE("grid: the columns and layers asked for, with a margin in shares of th
 }
 
 TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps]") {
-  const auto grid = make_grid({}, data_at({0.0, 1e3, 2e3}, 2.0));
+  const auto grid = method::make_grid({}, data_at({0.0, 1e3, 2e3}, 2.0));
   CHECK(grid.n_y() == 20);
   CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));  // 100 ohm m at 100 Hz: 503 m
   CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                    // and 50.3 km at 0.01 Hz
   CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
-  const auto lone = make_grid({}, data_at({5.0}, 2.0));
+  const auto lone = method::make_grid({}, data_at({5.0}, 2.0));
   CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
 }
 
 TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres",
           "[apps]") {
-  const auto block = benchmark_model("commemi2d1").section;
+  const auto block = selftest::benchmark_model("commemi2d1").section;
   CHECK(
-      (Eigen::pow(10.0, sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m).norm() <
-      1e-9);
+      (Eigen::pow(10.0, method::sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m)
+          .norm() < 1e-9);
   const physics::mesh::TensorGrid2D other({-100, 100, 800}, {0, 100, 600, 4000});
-  const Eigen::VectorXd values = sampled_log10(block, other);
+  const Eigen::VectorXd values = method::sampled_log10(block, other);
   CHECK(values[other.index(1, 0)] == Approx(std::log10(0.5)));
   CHECK(values[other.index(0, 0)] == Approx(2.0));
   CHECK(values[other.index(1, 1)] == Approx(std::log10(0.5)));  // centre at 450 m, in the block
 }
 
 TEST_CASE("benchmark models: sites within 2 % of a body's width from a contact are not judged", "[apps]") {
-  const auto block = benchmark_model("commemi2d1");
+  const auto block = selftest::benchmark_model("commemi2d1");
   CHECK(block.is_at_contact(500.0));
   CHECK(block.is_at_contact(-519.0));
   CHECK_FALSE(block.is_at_contact(525.0));
-  CHECK_THROWS_AS(benchmark_model("commemi9"), core::InvalidArgument);
+  CHECK_THROWS_AS(selftest::benchmark_model("commemi9"), core::InvalidArgument);
 }
 
 TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with their line", "[apps]") {
@@ -100,12 +100,12 @@ TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with
   const auto refusal = [&](const std::string& text) {
     core::write_file(folder / "s.csv", text);
     return tests::message_of<core::FormatError>(
-        [&] { static_cast<void>(read_surface_file(folder / "s.csv")); });
+        [&] { static_cast<void>(io::model::read_surface_file(folder / "s.csv")); });
   };
   core::write_file(folder / "hill.csv", "y_m,z_m\n-100,0\n0,-50\n\n100,0\n");
-  CHECK(read_surface_file(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
+  CHECK(io::model::read_surface_file(folder / "hill.csv").z_at(-50.0) == Approx(-25.0));
   core::write_file(folder / "sea.prfl", "   0.0000000e+00   2.1900000e+03\n   1.0e+02   2.1880000e+03\n");
-  CHECK(read_surface_file(folder / "sea.prfl").z_at(50.0) == Approx(2189.0));
+  CHECK(io::model::read_surface_file(folder / "sea.prfl").z_at(50.0) == Approx(2189.0));
   CHECK_THAT(refusal("0 1\n2\n"), Catch::Contains("s.csv:2"));
   CHECK_THAT(refusal("y,z\n0,0\n"), Catch::Contains("s.csv:1"));
   CHECK_THAT(refusal("y_m,z_m\n0,0\n0,1\n"), Catch::Contains("s.csv:3") && Catch::Contains("sort"));
@@ -121,14 +121,17 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
     stations[i].y_m = 500.0 * static_cast<double>(i);
   }
   const double not_stated = physics::mt::not_given;
-  check_site_depths(stations, {}, slope, OffSurface::refuse, "drape");
-  check_site_depths(stations, {0.9, not_stated, 99.1}, slope, OffSurface::refuse, "drape");
+  physics::mt::check_site_depths(stations, {}, slope, physics::mt::OffSurface::refuse, "drape");
+  physics::mt::check_site_depths(stations, {0.9, not_stated, 99.1}, slope, physics::mt::OffSurface::refuse,
+                                 "drape");
   const auto message = tests::message_of<core::InvalidArgument>([&] {
-    check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::refuse, "set drape");
+    physics::mt::check_site_depths(stations, {0.0, 30.0, 101.5}, slope, physics::mt::OffSurface::refuse,
+                                   "set drape");
   });
   CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
-  CHECK_NOTHROW(check_site_depths(stations, {0.0, 30.0, 101.5}, slope, OffSurface::drape, ""));
-  CHECK(surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
+  CHECK_NOTHROW(physics::mt::check_site_depths(stations, {0.0, 30.0, 101.5}, slope,
+                                               physics::mt::OffSurface::drape, ""));
+  CHECK(physics::mt::surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
 }
 
 TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells", "[apps]") {
@@ -139,8 +142,8 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
   const Surface2D hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}),
       longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
   const std::optional<physics::mesh::Sea> none, sea{{0.0, 0.3}}, brackish{{0.0, 0.31}};
-  const auto difference = [](const physics::mesh::Section2D& model, const Ground& ground) {
-    return difference_of_surfaces(model, ground);
+  const auto difference = [](const physics::mesh::Section2D& model, const method::Ground& ground) {
+    return method::difference_of_surfaces(model, ground);
   };
   const Eigen::VectorXd cells = Eigen::VectorXd::Ones(2);
   CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
@@ -160,13 +163,13 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
 TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees",
           "[apps]") {
   const auto stations = sites_on_hill();
-  const auto found = sites_at_kinks(stations, kinked_hill());
+  const auto found = physics::mt::sites_at_kinks(stations, kinked_hill());
   REQUIRE(found.size() == 3);
   CHECK(std::vector{found[0].site, found[1].site, found[2].site} == std::vector<std::size_t>{0, 2, 3});
   CHECK(found[0].distance_m == Approx(20.0));
   CHECK(found[1].distance_m == 0.0);
   CHECK(found[1].angle_rad * mt::deg_per_rad == Approx(16.699 + 30.964).epsilon(1e-4));
-  CHECK(sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
+  CHECK(physics::mt::sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
 }
 
 TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none",
@@ -174,7 +177,7 @@ TEST_CASE("sites at kinks: one warning names them with their distances, none whe
   const auto stations = sites_on_hill();
   const auto warned = [&](const std::vector<physics::mt::Station>& sites) {
     tests::Capture err(STDERR_FILENO);
-    warn_of_sites_at_kinks(sites, kinked_hill(), "move them");
+    physics::mt::warn_of_sites_at_kinks(sites, kinked_hill(), "move them");
     return err.text();
   };
   CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") &&
@@ -186,27 +189,27 @@ TEST_CASE("sites at kinks: one warning names them with their distances, none whe
 
 TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths",
           "[apps]") {
-  DataConfig coprod;
+  config::DataConfig coprod;
   coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
   coprod.selection.quantities = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
   coprod.selection.floors = {0.1, 0.0, 0.0, 0.0};
-  const auto impedances = load_observations(coprod, ProfileConfig()).data;
+  const auto impedances = method::load_observations(coprod, config::ProfileConfig()).data;
   CHECK(impedances.survey.stations.size() == 20);
   CHECK(impedances.sigma[0] == Approx(6.692749e-05));  // above the floor
-  DataConfig marine;
+  config::DataConfig marine;
   marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
   marine.selection.quantities = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
-  ProfileConfig profile;
+  config::ProfileConfig profile;
   CHECK_THAT(tests::message_of<core::InvalidArgument>(
-                 [&] { static_cast<void>(load_observations(marine, profile)); }),
+                 [&] { static_cast<void>(method::load_observations(marine, profile)); }),
              Catch::Contains("1 (2172.1 m below)") && Catch::Contains("and 15 more") &&
                  Catch::Contains("profile.drape"));
-  profile.elevation = Elevation::file;
+  profile.elevation = config::Elevation::file;
   profile.surface_file = tests::source_path("data/mare2dem_demo/Topo.prfl");
-  const auto line = load_observations(marine, profile);
+  const auto line = method::load_observations(marine, profile);
   CHECK(line.data.n_kept() == 800);
   CHECK(line.surface.z_at(0.0) == 2190.0);
-  ProfileConfig through_stations;
-  through_stations.elevation = Elevation::stations;
-  CHECK(load_observations(marine, through_stations).surface.z_at(1000.0) == Approx(2172.1));
+  config::ProfileConfig through_stations;
+  through_stations.elevation = config::Elevation::stations;
+  CHECK(method::load_observations(marine, through_stations).surface.z_at(1000.0) == Approx(2172.1));
 }

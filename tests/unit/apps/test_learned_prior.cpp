@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/config.hpp"
-#include "apps/mt_invert/smoothness.hpp"
+#include "apps/mt_invert/config/config.hpp"
+#include "apps/mt_invert/method/smoothness.hpp"
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
-#include "io/hdf5/hdf5_file.hpp"
-#include "io/toml/options_toml.hpp"
-#include "models/vae/prior/prior_options.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/toml/options.hpp"
+#include "models/earths/prior_options.hpp"
 #include "models/vae/train_vae.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -31,26 +31,26 @@ log10_resistivity = [0.5, 3.5]
 )";
 
 /// A network of subdomains, trained for an epoch.
-models::TrainedVae small_network(const std::string& grid, int n_codes, int seed = 1) {
+models::vae::TrainedVae small_network(const std::string& grid, int n_codes, int seed = 1) {
   const tests::TemporaryFolder folder;
   std::ofstream(folder / "prior.toml") << "[grid]\n" << grid << "[prior]\nseed = " << seed << "\n" << layers;
-  const core::Options options = io::read_options_toml(folder / "prior.toml");
-  const models::Prior prior =
-      models::read_prior(options, [](const std::string&) { return models::Section{}; });
+  const core::Options options = io::toml::read_options_toml(folder / "prior.toml");
+  const models::earths::Prior prior =
+      models::earths::read_prior(options, [](const std::string&) { return models::earths::Section{}; });
   const bool is_column = prior.grid().n_y() == 1;
-  const models::VaeSetup setup{
-      .network = {.kind = is_column ? models::VaeKind::column : models::VaeKind::patch,
+  const models::vae::VaeSetup setup{
+      .network = {.kind = is_column ? models::vae::VaeKind::column : models::vae::VaeKind::patch,
                   .cells_z = prior.grid().n_z(),
                   .cells_y = prior.grid().n_y(),
                   .n_codes = n_codes,
                   .channels = {4}},
       .loss = {},
       .recipe = {.n_draws = 100, .epochs = 1, .batch_size = 20}};
-  return *models::train_vae(prior, setup).vae;
+  return *models::vae::train_vae(prior, setup).vae;
 }
 
-void save(const models::TrainedVae& vae, const std::string& path) {
-  io::Hdf5Sink sink(path);
+void save(const models::vae::TrainedVae& vae, const std::string& path) {
+  io::hdf5::Hdf5Sink sink(path);
   vae.save(sink);
   sink.commit();
 }
@@ -59,7 +59,7 @@ void save(const models::TrainedVae& vae, const std::string& path) {
 const tests::TemporaryFolder& networks() {
   static const tests::TemporaryFolder folder;
   static const bool made = [] {
-    const models::TrainedVae column = small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\n", 2);
+    const models::vae::TrainedVae column = small_network("depth_m = [100.0, 200.0, 300.0, 400.0]\n", 2);
     save(column, folder / "column.h5");
     engine::SafetensorsSink sink(folder / "column.safetensors");
     column.save(sink);
@@ -74,15 +74,16 @@ const tests::TemporaryFolder& networks() {
 }
 
 /// 8 columns × 5 rows of 100 m.
-Earth small_earth() {
+method::Earth small_earth() {
   const TensorGrid2D grid({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500},
                           DepthReference::surface);
-  Earth earth{grid, physics::mesh::Surface2D(), VectorXd::Constant(40, 2.0), VectorXd::Constant(40, 1.0), {}};
-  fix_regions({}, earth);
+  method::Earth earth{
+      grid, physics::mesh::Surface2D(), VectorXd::Constant(40, 2.0), VectorXd::Constant(40, 1.0), {}};
+  method::fix_regions({}, earth);
   return earth;
 }
 
-LearnedRegionConfig region(const std::string& file, Extent y, int overlap = 0) {
+config::LearnedRegionConfig region(const std::string& file, config::Extent y, int overlap = 0) {
   return {.name = "middle",
           .network = networks() / file,
           .network_as_written = file,
@@ -92,8 +93,9 @@ LearnedRegionConfig region(const std::string& file, Extent y, int overlap = 0) {
           .place = "c.toml:7: learned_prior.region[0].network"};
 }
 
-std::string refusal(std::vector<LearnedRegionConfig> regions, const Earth& earth = small_earth()) {
-  return tests::message_of<core::Error>([&] { Subdomains({.regions = std::move(regions)}, earth); });
+std::string refusal(std::vector<config::LearnedRegionConfig> regions,
+                    const method::Earth& earth = small_earth()) {
+  return tests::message_of<core::Error>([&] { method::Subdomains({.regions = std::move(regions)}, earth); });
 }
 
 }  // namespace
@@ -103,8 +105,8 @@ TEST_CASE(
     "safetensors alike",
     "[apps]") {
   for (const char* file : {"column.h5", "column.safetensors"}) {
-    const Subdomains subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth());
-    const LearnedRegion& cut = subdomains.regions()[0];
+    const method::Subdomains subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth());
+    const method::LearnedRegion& cut = subdomains.regions()[0];
     CHECK(cut.first_column == 1);
     CHECK(cut.subdomains ==
           std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
@@ -115,8 +117,8 @@ TEST_CASE(
 }
 
 TEST_CASE("learned prior: patches share columns with weights that fall linearly", "[apps]") {
-  const Subdomains subdomains({.regions = {region("patch.h5", {0.0, 300.0}, 1)}}, small_earth());
-  const LearnedRegion& cut = subdomains.regions()[0];
+  const method::Subdomains subdomains({.regions = {region("patch.h5", {0.0, 300.0}, 1)}}, small_earth());
+  const method::LearnedRegion& cut = subdomains.regions()[0];
   CHECK(cut.subdomains ==
         std::vector<std::vector<Eigen::Index>>{{8, 9, 16, 17, 24, 25}, {9, 10, 17, 18, 25, 26}});
   CHECK(cut.taper.isApprox(VectorXd::Constant(6, 0.5)));
@@ -131,26 +133,26 @@ TEST_CASE(
   CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}),
              Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
   CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
-  LearnedRegionConfig of_three = region("column.h5", {100.0, 300.0});
+  config::LearnedRegionConfig of_three = region("column.h5", {100.0, 300.0});
   of_three.n_codes = 3;
   CHECK_THAT(refusal({of_three}),
              Contains("c.toml:7") &&
                  Contains("column.h5: expected 2 codes per subdomain as the network has, got 3"));
   of_three.network = networks() / "other.h5";
   CHECK(refusal({of_three}).empty());
-  LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
-  deep.z = Extent{0.0, 300.0};
+  config::LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
+  deep.z = config::Extent{0.0, 300.0};
   CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("is expected at 100 m, got 0 m"));
-  deep.z = Extent{100.0, 500.0};
+  deep.z = config::Extent{100.0, 500.0};
   CHECK_THAT(refusal({deep}), Contains("expected 4 interfaces"));
   CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}),
              Contains("another network"));
-  CHECK_NOTHROW(
-      Subdomains({.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}},
-                 small_earth()));
-  Earth earth = small_earth();
-  fix_regions({{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}},
-              earth);
+  CHECK_NOTHROW(method::Subdomains(
+      {.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}},
+      small_earth()));
+  method::Earth earth = small_earth();
+  method::fix_regions(
+      {{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}}, earth);
   CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, earth),
              Contains("got 1 that [[regularization.fixed]] holds"));
 }
@@ -167,13 +169,13 @@ TEST_CASE("learned prior: files that are missing, cut off or something else are 
 
 TEST_CASE("learned prior: codes come first, then cells outside, then shifts, what is decoded comes back",
           "[apps]") {
-  Earth earth = small_earth();
-  fix_regions({{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}},
-              earth);
-  const auto subdomains = std::make_shared<const Subdomains>(
-      LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  method::Earth earth = small_earth();
+  method::fix_regions(
+      {{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}}, earth);
+  const auto subdomains = std::make_shared<const method::Subdomains>(
+      config::LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
   using physics::mt::Mode;
-  const ModelSpace space(earth, {}, {{Mode::te, 0}, {Mode::tm, 0}}, subdomains);
+  const method::ModelSpace space(earth, {}, {{Mode::te, 0}, {Mode::tm, 0}}, subdomains);
   CHECK(space.n_of_cells() == 8 + 39 - 12);
   VectorXd unknowns = space.unshifted(earth.start_log10);
   REQUIRE(unknowns.size() == space.n_of_cells() + 2);
@@ -186,13 +188,13 @@ TEST_CASE("learned prior: codes come first, then cells outside, then shifts, wha
   CHECK((model(std::vector{9, 17, 25}) - subdomains->regions()[0].decoder->decode(unknowns.head(2)).col(0))
             .norm() < 1e-12);
 
-  RegularizationConfig regularization;
-  const Smoothness smoothness(regularization, earth, space);
+  config::RegularizationConfig regularization;
+  const method::Smoothness smoothness(regularization, earth, space);
   const auto before = smoothness.at(unknowns)->cost(unknowns);
   VectorXd further = unknowns;
   further[0] += 0.3;
   CHECK(smoothness.at(unknowns)->cost(further) ==
-        smoothness.reweigh()(further)->cost(further));  // the roughness itself, wherever it is linearised
+        smoothness.reweigh()(further)->cost(further));  // the roughness itself, wherever it is linearized
   further = unknowns;
   further.tail(1) *= 10.0;
   CHECK(smoothness.at(unknowns)->cost(further) > before);
@@ -206,12 +208,12 @@ TEST_CASE(
       << "[data]\nmodem_file = \"d.dat\"\n[inversion]\nalgorithm = \"alternating\"\ntarget_rms = 2.0\n"
          "pixel_lambda = 3.0\ncode_lambda = 4.0\nlambda_start = 5.0\n"
          "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
-  const Config config = read_config(folder / "c.toml");
+  const config::Config config = config::read_config(folder / "c.toml");
   REQUIRE(config.inversion.alternates());
   CHECK(config.inversion.needs_jacobian());
   CHECK(config.inversion.max_iterations() == 13);
   CHECK(config.inversion.target_rms() == 2.0);
-  const auto& both = std::get<AlternatingConfig>(config.inversion.method);
+  const auto& both = std::get<config::AlternatingConfig>(config.inversion.method);
   CHECK(both.pairs.pixel_lambda == 3.0);
   CHECK(both.pairs.code_lambda == 4.0);
   CHECK(both.polish.target_rms == 2.0);
@@ -220,10 +222,10 @@ TEST_CASE(
 }
 
 TEST_CASE("learned prior: the codes that made a model are found again", "[apps]") {
-  const Earth earth = small_earth();
-  const auto subdomains = std::make_shared<const Subdomains>(
-      LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
-  const ModelSpace space(earth, {}, {}, subdomains);
+  const method::Earth earth = small_earth();
+  const auto subdomains = std::make_shared<const method::Subdomains>(
+      config::LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
+  const method::ModelSpace space(earth, {}, {}, subdomains);
   VectorXd unknowns = space.unshifted(earth.start_log10);
   unknowns.head(8) << 0.4, -1.0, 1.5, 0.2, -0.3, 0.8, 2.0, -2.0;
   const VectorXd model = space.to_log10(unknowns);
@@ -238,7 +240,7 @@ TEST_CASE("learned prior: the codes that made a model are found again", "[apps]"
 TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart",
           "[apps]") {
   const auto identity = [](const char* file) {
-    return Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity();
+    return method::Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity();
   };
   CHECK(identity("column.h5") == identity("column.h5"));
   CHECK(identity("column.h5") != identity("other.h5"));
@@ -249,7 +251,8 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   const tests::TemporaryFolder folder;
   const auto refusal_of = [&](const std::string& text) {
     std::ofstream(folder / "c.toml") << "[data]\nmodem_file = \"d.dat\"\n" << text;
-    return tests::message_of<core::ConfigError>([&] { static_cast<void>(read_config(folder / "c.toml")); });
+    return tests::message_of<core::ConfigError>(
+        [&] { static_cast<void>(config::read_config(folder / "c.toml")); });
   };
   const std::string one = "[[learned_prior.region]]\nnetwork = \"vae.h5\"\ny_m = [0.0, 1.0]\n";
   CHECK_THAT(refusal_of("[learned_prior]\npolish = \"always\"\n"),
@@ -277,10 +280,10 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   std::ofstream(folder / "c.toml")
       << "[data]\nmodem_file = \"d.dat\"\n[learned_prior]\nbetween_norm = \"l1\"\n"
       << one;
-  const auto prior = read_config(folder / "c.toml").learned_prior;
+  const auto prior = config::read_config(folder / "c.toml").learned_prior;
   REQUIRE(prior);
-  CHECK(prior->polish == Polish::when_needed);
-  CHECK(prior->weights.between_norm.norm == inversion::RoughnessNorm::l1);
+  CHECK(prior->polish == config::Polish::when_needed);
+  CHECK(prior->weights.between_norm.norm == inversion::prior::RoughnessNorm::l1);
   CHECK(prior->weights.between_norm.epsilon == 0.1);
   CHECK(prior->regions[0].network == folder / "vae.h5");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/model_space.hpp"
-#include "apps/mt_invert/smoothness.hpp"
-#include "apps/mt_invert/soundings.hpp"
+#include "apps/mt_invert/method/model_space.hpp"
+#include "apps/mt_invert/method/smoothness.hpp"
+#include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
 #include "tests/support/capture.hpp"
@@ -19,21 +19,21 @@ using physics::mesh::TensorGrid2D;
 namespace {
 
 /// 3 columns × 2 rows, 100 ohm m, reference 10 ohm m.
-Earth small_earth() {
-  Earth earth{TensorGrid2D({0, 100, 200, 300}, {0, 100, 300}),
-              physics::mesh::Surface2D(),
-              Eigen::VectorXd::Constant(6, 2.0),
-              Eigen::VectorXd::Constant(6, 1.0),
-              {}};
-  fix_regions({}, earth);
+method::Earth small_earth() {
+  method::Earth earth{TensorGrid2D({0, 100, 200, 300}, {0, 100, 300}),
+                      physics::mesh::Surface2D(),
+                      Eigen::VectorXd::Constant(6, 2.0),
+                      Eigen::VectorXd::Constant(6, 1.0),
+                      {}};
+  method::fix_regions({}, earth);
   return earth;
 }
 
-TearConfig tear_along(std::vector<physics::mesh::Point2D> points) {
-  return {inversion::Tear{std::move(points)}, "c.toml:9: regularization.tear[0].y_m"};
+config::TearConfig tear_along(std::vector<physics::mesh::Point2D> points) {
+  return {inversion::prior::Tear{std::move(points)}, "c.toml:9: regularization.tear[0].y_m"};
 }
 
-FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
+config::FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
   return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
           "c.toml:7: regularization.fixed[0]"};
 }
@@ -41,8 +41,8 @@ FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
 }  // namespace
 
 TEST_CASE("bounds: the slope of log10 resistivity is that of the transform, and 1 without", "[apps]") {
-  const Earth earth = small_earth();
-  const ModelSpace free(earth, {}), bounded(earth, BoundsConfig{0.0, 3.0});
+  const method::Earth earth = small_earth();
+  const method::ModelSpace free(earth, {}), bounded(earth, config::BoundsConfig{0.0, 3.0});
   Eigen::VectorXd unknowns = Eigen::VectorXd::LinSpaced(6, -2.0, 2.0);
   CHECK(free.slope_of_log10(unknowns) == Eigen::VectorXd::Ones(6));
   constexpr double step = 1e-6;
@@ -55,12 +55,12 @@ TEST_CASE(
     "fixed regions: cells with their centre inside take the reference or the given resistivity and are no "
     "unknowns",
     "[apps]") {
-  Earth earth = small_earth();
+  method::Earth earth = small_earth();
   CHECK(earth.free_cells.size() == 6);
-  fix_regions({upper_left()}, earth);
+  method::fix_regions({upper_left()}, earth);
   CHECK(earth.free_cells == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
   CHECK(earth.start_log10[0] == 1.0);
-  fix_regions({upper_left(1000.0)}, earth);
+  method::fix_regions({upper_left(1000.0)}, earth);
   CHECK(earth.start_log10[0] == Approx(3.0));
   CHECK(earth.reference_log10[0] == Approx(3.0));
   CHECK(earth.start_log10[1] == 2.0);
@@ -70,18 +70,18 @@ TEST_CASE(
     "fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with "
     "their place",
     "[apps]") {
-  Earth earth = small_earth();
+  method::Earth earth = small_earth();
   const auto refusal = [&](std::vector<physics::mesh::Point2D> corners) {
     return tests::message_of<core::ConfigError>([&] {
-      fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth);
+      method::fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth);
     });
   };
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}),
              Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
   CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
-  const TearConfig outside = tear_along({{900, 0}, {900, 400}});
-  const auto message =
-      tests::message_of<core::ConfigError>([&] { check_tears({outside}, earth.grid, earth.surface); });
+  const config::TearConfig outside = tear_along({{900, 0}, {900, 400}});
+  const auto message = tests::message_of<core::ConfigError>(
+      [&] { method::check_tears({outside}, earth.grid, earth.surface); });
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
 }
 
@@ -89,28 +89,29 @@ TEST_CASE(
     "tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground "
     "counts as inside",
     "[apps]") {
-  const Earth earth = small_earth();
-  const auto warned = [](const TearConfig& tear, const TensorGrid2D& grid,
+  const method::Earth earth = small_earth();
+  const auto warned = [](const config::TearConfig& tear, const TensorGrid2D& grid,
                          const physics::mesh::Surface2D& surface) {
     tests::Capture err(STDERR_FILENO);
-    check_tears({tear}, grid, surface);
+    method::check_tears({tear}, grid, surface);
     return err.text();
   };
-  const TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
+  const config::TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
   CHECK_THAT(warned(tear, earth.grid, earth.surface),
              Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
                  Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
                  Catch::Contains("the grid spans y 0 … 300 m"));
-  const TearConfig shorter = tear_along({{100, -60}, {100, 300}});
+  const config::TearConfig shorter = tear_along({{100, -60}, {100, 300}});
   const TensorGrid2D on_datum({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(warned(shorter, on_datum, physics::mesh::Surface2D({0, 100}, {0, -80})).empty());
   CHECK_FALSE(warned(shorter, on_datum, physics::mesh::Surface2D()).empty());
 }
 
 TEST_CASE("model space: fixed cells stay, bounds hold for the others, shifts follow", "[apps]") {
-  Earth earth = small_earth();
-  fix_regions({upper_left(0.3)}, earth);
-  const ModelSpace space(earth, BoundsConfig{0.0, 3.0}, {{mt::Mode::te, 0}, {mt::Mode::tm, 0}});
+  method::Earth earth = small_earth();
+  method::fix_regions({upper_left(0.3)}, earth);
+  const method::ModelSpace space(earth, config::BoundsConfig{0.0, 3.0},
+                                 {{mt::Mode::te, 0}, {mt::Mode::tm, 0}});
   CHECK(space.n_free() == 5);
   const Eigen::VectorXd x = space.unshifted(earth.start_log10);
   REQUIRE(x.size() == 7);
@@ -124,9 +125,9 @@ TEST_CASE("model space: fixed cells stay, bounds hold for the others, shifts fol
 
 TEST_CASE("smoothness: a shift of a decade costs as much as a section a decade from the reference",
           "[apps]") {
-  const Earth earth = small_earth();
-  const ModelSpace space(earth, {}, {{mt::Mode::te, 0}});
-  const Smoothness smoothness({}, earth, space);
+  const method::Earth earth = small_earth();
+  const method::ModelSpace space(earth, {}, {{mt::Mode::te, 0}});
+  const method::Smoothness smoothness({}, earth, space);
   Eigen::VectorXd x = space.unshifted(earth.reference_log10);
   const auto regularization = smoothness.at(x);
   CHECK(regularization->cost(x) == 0.0);
@@ -140,14 +141,15 @@ TEST_CASE(
     "soundings: sections are linear between stations, constant beyond, and count depth from the surface on "
     "any grid",
     "[apps]") {
-  std::vector<SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
-                                    {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
+  std::vector<method::SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
+                                            {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
   const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};
-  const Eigen::VectorXd section = stitched(models, stations, small_earth().grid, physics::mesh::Surface2D());
+  const Eigen::VectorXd section =
+      method::stitched(models, stations, small_earth().grid, physics::mesh::Surface2D());
   CHECK(section[0] == Approx(3.0));
   CHECK(section[1] == Approx(2.0));
   CHECK(section[2] == Approx(1.0));
   CHECK(section[4] == Approx(2.0));
   const TensorGrid2D datum({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
-  CHECK(stitched(models, stations, datum, physics::mesh::Surface2D(-150.0))[0] == Approx(2.0));
+  CHECK(method::stitched(models, stations, datum, physics::mesh::Surface2D(-150.0))[0] == Approx(2.0));
 }

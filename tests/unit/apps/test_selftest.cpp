@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/benchmark_models.hpp"
-#include "apps/mt_invert/selftest_json.hpp"
+#include "apps/mt_invert/selftest/json.hpp"
+#include "apps/mt_invert/selftest/models.hpp"
 #include "tests/support/catch.hpp"
 
 #include <limits>
@@ -8,12 +8,12 @@
 using namespace lodestone;
 using namespace lodestone::mt_invert;
 using Catch::Contains;
-using physics::mt::Accuracy;
+using physics::mt::d2::Accuracy;
 
 namespace {
 
-SelftestRow row(double difference, double limit, bool judged) {
-  SelftestRow result;
+selftest::SelftestRow row(double difference, double limit, bool judged) {
+  selftest::SelftestRow result;
   result.what = "TM \"10 s\"";
   result.units = "ohm m";
   result.difference = difference;
@@ -23,12 +23,12 @@ SelftestRow row(double difference, double limit, bool judged) {
   return result;
 }
 
-std::string json(std::vector<SelftestRow> rows, Accuracy accuracy) {
-  io::Provenance provenance;
+std::string json(std::vector<selftest::SelftestRow> rows, Accuracy accuracy) {
+  io::run::Provenance provenance;
   provenance.version = "1.2.3";
   provenance.build = {{"commit", "abc"}};
   provenance.host = {{"processor", "P"}, {"cores", "4"}, {"system", "S"}, {"MPI ranks", "2"}};
-  return selftest_json(provenance, accuracy, {{"hill", {std::move(rows), "a note"}, 0.25}});
+  return selftest::selftest_json(provenance, accuracy, {{"hill", {std::move(rows), "a note"}, 0.25}});
 }
 
 }  // namespace
@@ -63,12 +63,13 @@ TEST_CASE("selftest: a number that is not finite is null in the JSON and never p
 TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the slope of 2D-4 more closely",
           "[apps]") {
   for (const char* name : {"commemi2d0", "commemi2d1", "commemi2d2", "commemi2d4", "wannamaker_hill"}) {
-    const auto usual = benchmark_model(name), fine = benchmark_model(name, Accuracy::fine);
+    const auto usual = selftest::benchmark_model(name),
+               fine = selftest::benchmark_model(name, Accuracy::fine);
     CHECK(usual.rho_limit_percent >= 0.5);
     CHECK(usual.phase_limit_deg >= 0.2);
     CHECK(fine.rho_limit_percent == 0.1);
     CHECK(fine.phase_limit_deg == 0.05);
   }
-  CHECK(benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() >
-        1.4 * benchmark_model("commemi2d4").section.grid.n_y());
+  CHECK(selftest::benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() >
+        1.4 * selftest::benchmark_model("commemi2d4").section.grid.n_y());
 }

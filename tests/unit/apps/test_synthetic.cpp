@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/synthetic_data.hpp"
-#include "apps/mt_invert/synthetic_domain.hpp"
-#include "apps/mt_invert/synthetic_models.hpp"
-#include "apps/mt_invert/synthetic_table.hpp"
+#include "apps/mt_invert/study/data.hpp"
+#include "apps/mt_invert/study/domain.hpp"
+#include "apps/mt_invert/study/models.hpp"
+#include "apps/mt_invert/study/table.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
-#include "io/toml/model_toml.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "io/model/toml.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -27,13 +27,13 @@ using physics::mesh::TensorGrid2D;
 
 namespace {
 
-inversion::DecoderPtr level(Index n_cells) {
-  return inversion::gaussian_decoder(VectorXd::Zero(n_cells), MatrixXd::Identity(n_cells, n_cells));
+inversion::prior::DecoderPtr level(Index n_cells) {
+  return inversion::prior::gaussian_decoder(VectorXd::Zero(n_cells), MatrixXd::Identity(n_cells, n_cells));
 }
 
-ContestEntry entry(const std::string& section, const std::string& family, SyntheticMethod method,
-                   double error, double similarity) {
-  ContestEntry result{.section = section, .family = family, .method = method};
+study::ContestEntry entry(const std::string& section, const std::string& family,
+                          study::SyntheticMethod method, double error, double similarity) {
+  study::ContestEntry result{.section = section, .family = family, .method = method};
   result.figures.error_region = error;
   result.figures.similarity_region = similarity;
   result.figures.chi_rms = 1.0;
@@ -42,8 +42,8 @@ ContestEntry entry(const std::string& section, const std::string& family, Synthe
   return result;
 }
 
-const SelftestRow& row_of(const std::vector<SelftestRow>& rows, const std::string& what) {
-  const auto found = std::ranges::find(rows, what, &SelftestRow::what);
+const selftest::SelftestRow& row_of(const std::vector<selftest::SelftestRow>& rows, const std::string& what) {
+  const auto found = std::ranges::find(rows, what, &selftest::SelftestRow::what);
   REQUIRE(found != rows.end());
   return *found;
 }
@@ -54,7 +54,7 @@ TEST_CASE(
     "synthetic domain: the region of interest is 3 to 7 km along and 204 to 787 m deep, unknowns go on "
     "beyond 10 km",
     "[apps]") {
-  const SyntheticDomain domain;
+  const study::SyntheticDomain domain;
   const auto depth_m = domain.region_depths_m();
   CHECK(depth_m.size() == 33);
   CHECK(depth_m.front() == Approx(203.5).margin(1.0));
@@ -64,7 +64,7 @@ TEST_CASE(
   CHECK(domain.grid().z_edges_m().back() > 10e3);
   std::set<int> columns;
   for (const Index cell : domain.region_cells()) columns.insert(static_cast<int>(cell) % domain.grid().n_y());
-  const SyntheticDomain light(light_cells);
+  const study::SyntheticDomain light(study::light_cells);
   CHECK(light.region_depths_m() == depth_m);
   CHECK(light.region_cells().size() == 20 * 32);
   CHECK(2 * light.grid().n_cells() < domain.grid().n_cells());
@@ -74,7 +74,7 @@ TEST_CASE(
 
 TEST_CASE("synthetic domain: a section on another grid becomes the mean of its log10 over each cell",
           "[apps]") {
-  const SyntheticDomain domain;
+  const study::SyntheticDomain domain;
   const TensorGrid2D coarse({0.0, 4030.0, 10000.0}, {0.0, 300.0, 900.0});
   const VectorXd on_grid =
       domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::Surface2D()});
@@ -92,7 +92,7 @@ TEST_CASE("synthetic domain: a section on another grid becomes the mean of its l
 
 TEST_CASE("synthetic domain: subdomains are the region's columns, or patches that overlap by half",
           "[apps]") {
-  const SyntheticDomain domain;
+  const study::SyntheticDomain domain;
   const auto columns = domain.subdomains({domain.region_depths_m(), {0.0, 1000.0}}, level(32));
   CHECK(columns.subdomains.size() == 40);
   std::vector<double> y_m;
@@ -109,17 +109,17 @@ TEST_CASE(
     "synthetic models: every family draws sections that can be read, no two alike, and the same ones again",
     "[apps]") {
   const tests::TemporaryFolder folder;
-  const SyntheticDomain domain;
+  const study::SyntheticDomain domain;
   std::set<std::string> seen;
   constexpr std::size_t n_each = 2;
-  for (const SyntheticFamily& family : synthetic_families()) {
+  for (const study::SyntheticFamily& family : study::synthetic_families()) {
     for (int number = 0; number < static_cast<int>(n_each); ++number) {
-      const std::string text = synthetic_model(family.name, number);
-      CHECK(text == synthetic_model(family.name, number));
+      const std::string text = study::synthetic_model(family.name, number);
+      CHECK(text == study::synthetic_model(family.name, number));
       seen.insert(text);
       const auto path = folder / "model.toml";
       core::write_file(path, text);
-      const MatrixXd image = domain.image_of_region(domain.on_grid(io::read_model_toml(path)));
+      const MatrixXd image = domain.image_of_region(domain.on_grid(io::model::read_model_toml(path)));
       INFO(family.name << " " << number);
       if (family.in_prior) {  // the prior's resistivities, and a body in the region
         CHECK(image.minCoeff() > 0.45);
@@ -130,12 +130,12 @@ TEST_CASE(
       }
     }
   }
-  CHECK(seen.size() == n_each * synthetic_families().size());
-  CHECK_THROWS_WITH(synthetic_model("donut", 0), Contains("donut"));
+  CHECK(seen.size() == n_each * study::synthetic_families().size());
+  CHECK_THROWS_WITH(study::synthetic_model("donut", 0), Contains("donut"));
 }
 
 TEST_CASE("synthetic data: noise of ε shifts c to about 0.6 ε, and chi rms of the truth is 1", "[apps]") {
-  const SyntheticSurvey survey{.n_stations = 11, .n_frequencies = 15, .tm = true};
+  const study::SyntheticSurvey survey{.n_stations = 11, .n_frequencies = 15, .tm = true};
   const auto keys = survey.impedances();
   VectorXd impedances(
       std::ssize(keys.keys));  // a half-space of 100 ohm m: phase 45 degrees, TM the other sign
@@ -145,9 +145,9 @@ TEST_CASE("synthetic data: noise of ε shifts c to about 0.6 ε, and chi rms of 
     impedances[static_cast<Index>(i)] =
         physics::mt::mode_of(keys.keys[i].quantity) == physics::mt::Mode::te ? part : -part;
   }
-  const SyntheticData data = noisy_data(survey, impedances, 0.01, 3),
-                      clean = noisy_data(survey, impedances, 0.0, 3),
-                      more = noisy_data(survey, impedances, 0.05, 3);
+  const study::SyntheticData data = study::noisy_data(survey, impedances, 0.01, 3),
+                             clean = study::noisy_data(survey, impedances, 0.0, 3),
+                             more = study::noisy_data(survey, impedances, 0.05, 3);
   CHECK(data.misfit().rms(data.clean) == Approx(1.0).margin(0.08));
   CHECK(data.floor() == Approx(0.0044).margin(5e-4));  // √((0.87 ε/2)² …): mean squares of 2 decades and π/4
   CHECK(more.floor() == Approx(5.0 * data.floor()).epsilon(0.05));
@@ -157,30 +157,31 @@ TEST_CASE("synthetic data: noise of ε shifts c to about 0.6 ε, and chi rms of 
         Approx(0.5 * data.sigma.maxCoeff()));  // an error of 0.5 % where there is no noise
   CHECK(data.clean.head(3).isApproxToConstant(2.0, 1e-9));
   CHECK(data.relative_misfit(data.observed) == 0.0);
-  CHECK((noisy_data(survey, impedances, 0.01, 4).observed - data.observed).norm() > 0.0);
+  CHECK((study::noisy_data(survey, impedances, 0.01, 4).observed - data.observed).norm() > 0.0);
 }
 
 TEST_CASE("quantiles are linear between the sorted values", "[apps]") {
-  CHECK(quantile({3.0, 1.0, 2.0}, 0.5) == 2.0);
-  CHECK(quantile({4.0, 1.0, 2.0, 3.0}, 0.25) == Approx(1.75));
-  CHECK(quantile({7.0}, 0.75) == 7.0);
-  CHECK(std::isnan(quantile({}, 0.5)));
+  CHECK(study::quantile({3.0, 1.0, 2.0}, 0.5) == 2.0);
+  CHECK(study::quantile({4.0, 1.0, 2.0, 3.0}, 0.25) == Approx(1.75));
+  CHECK(study::quantile({7.0}, 0.75) == 7.0);
+  CHECK(std::isnan(study::quantile({}, 0.5)));
 }
 
 TEST_CASE("variants change one weight by a factor of ten, of every method", "[apps]") {
-  const ContestSettings usual;
-  CHECK(with_variant(usual, "").feature.code == usual.feature.code);
-  CHECK(with_variant(usual, "code x10").feature.code == Approx(10.0 * usual.feature.code));
-  CHECK(with_variant(usual, "code x10").feature.between == usual.feature.between);
-  CHECK(with_variant(usual, "horizontal /10").pixel.horizontal == Approx(0.1 * usual.pixel.horizontal));
-  CHECK_THROWS_AS(with_variant(usual, "code x2"), core::InvalidArgument);
-  CHECK_THROWS_AS(with_variant(usual, "vertical x10"), core::InvalidArgument);
+  const study::ContestSettings usual;
+  CHECK(study::with_variant(usual, "").feature.code == usual.feature.code);
+  CHECK(study::with_variant(usual, "code x10").feature.code == Approx(10.0 * usual.feature.code));
+  CHECK(study::with_variant(usual, "code x10").feature.between == usual.feature.between);
+  CHECK(study::with_variant(usual, "horizontal /10").pixel.horizontal ==
+        Approx(0.1 * usual.pixel.horizontal));
+  CHECK_THROWS_AS(study::with_variant(usual, "code x2"), core::InvalidArgument);
+  CHECK_THROWS_AS(study::with_variant(usual, "vertical x10"), core::InvalidArgument);
 }
 
 TEST_CASE("contest: targets are met or missed by the medians, and a figure that is not a number never passes",
           "[apps]") {
-  using enum SyntheticMethod;
-  std::vector<ContestEntry> entries;
+  using enum study::SyntheticMethod;
+  std::vector<study::ContestEntry> entries;
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("wedge {}", i);
     entries.push_back(entry(name, "wedge", pixel, 0.20 + 0.1 * i, 0.50));
@@ -190,7 +191,7 @@ TEST_CASE("contest: targets are met or missed by the medians, and a figure that 
     entries.push_back(entry(name, "rimmed", feature, 0.32, 0.4));
   }
   entries.push_back(entry("A", "", feature, 0.1, 0.9));
-  auto rows = contest_rows(entries, true);
+  auto rows = study::contest_rows(entries, true);
   CHECK(row_of(rows, "wedge error, half of pixel").passed());  // 0.14 against 0.15
   CHECK(row_of(rows, "wedge SSIM, pixel + 0.1").passed());
   CHECK(row_of(rows, "wedge error, Gaussian").passed());
@@ -198,35 +199,37 @@ TEST_CASE("contest: targets are met or missed by the medians, and a figure that 
   CHECK_FALSE(row_of(rows, "rimmed error, 1.05 pixel").passed());
   CHECK(row_of(rows, "A 1 % feature chi rms").passed());
   CHECK(row_of(rows, "A 1 % feature c in 4 iterations").passed());
-  CHECK_FALSE(row_of(contest_rows(entries, false), "rimmed error, 1.05 pixel").judged);
+  CHECK_FALSE(row_of(study::contest_rows(entries, false), "rimmed error, 1.05 pixel").judged);
 
   entries.back().figures.c = 0.92 * 0.0046;
   entries.back().figures.chi_rms = 1.06;
   entries[2].figures.error_region = std::numeric_limits<double>::quiet_NaN();
   entries[7].figures.error_region = entries[12].figures.error_region = entries[2].figures.error_region;
-  rows = contest_rows(entries, true);
+  rows = study::contest_rows(entries, true);
   CHECK_FALSE(row_of(rows, "A 1 % feature c, 0.93 floor").passed());
   CHECK_FALSE(row_of(rows, "A 1 % feature chi rms").passed());
   CHECK_FALSE(row_of(rows, "wedge error, half of pixel").passed());
 
   entries.back().figures.floor = 0.006;  // noise above the published residual: nothing to judge
-  CHECK_FALSE(row_of(contest_rows(entries, true), "A 1 % feature c in 4 iterations").judged);
+  CHECK_FALSE(row_of(study::contest_rows(entries, true), "A 1 % feature c in 4 iterations").judged);
 }
 
 TEST_CASE(
     "contest: the tables show every run beside the published figures, and the families' medians with "
     "quartiles",
     "[apps]") {
-  using enum SyntheticMethod;
-  std::vector<ContestEntry> entries{entry("A", "", pixel, 0.21, 0.5), entry("A", "", feature, 0.11, 0.7)};
+  using enum study::SyntheticMethod;
+  std::vector<study::ContestEntry> entries{entry("A", "", pixel, 0.21, 0.5),
+                                           entry("A", "", feature, 0.11, 0.7)};
   entries.push_back(entries.back());
   entries.back().variant = "code x10";
   for (int i = 0; i < 5; ++i) entries.push_back(entry("blocks", "blocks", pixel, 0.1 * (i + 1), 0.5));
-  const std::string text = contest_tables(entries);
+  const std::string text = study::contest_tables(entries);
   CHECK_THAT(text, Contains("case A, noise 1 %: noise floor of c 0.00460; published c 0.0056 (feature, 4 "
                             "iterations), 0.023 (pixel, 6)"));
   CHECK_THAT(text, Contains("100 ohm m") && Contains("Dec(Enc(100))") && Contains("code x10"));
   CHECK_THAT(text, Contains("0.3000 [0.2000 0.4000]"));
-  CHECK(contest_runs(entries).size() == entries.size());
-  CHECK(contest_runs(entries)[2].facts.back() == std::pair<std::string, std::string>{"variant", "code x10"});
+  CHECK(study::contest_runs(entries).size() == entries.size());
+  CHECK(study::contest_runs(entries)[2].facts.back() ==
+        std::pair<std::string, std::string>{"variant", "code x10"});
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/commands.hpp"
-#include "apps/mt_invert/config_train.hpp"
-#include "apps/mt_invert/new_folder.hpp"
+#include "apps/mt_invert/commands/commands.hpp"
+#include "apps/mt_invert/config/train.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/run/new_folder.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -69,13 +69,13 @@ class Training {
     const std::string path = config(), output = out().string();
     words.insert(words.end(), {path.c_str(), "-o", output.c_str()});
     for (const std::string& each : more) words.push_back(each.c_str());
-    const CommandLine line = parse_command_line(static_cast<int>(words.size()), words.data());
+    const cli::CommandLine line = cli::parse_command_line(static_cast<int>(words.size()), words.data());
     const Capture quiet(STDOUT_FILENO);
-    return run_train(MPI_COMM_SELF, std::get<TrainArguments>(line.command), line);
+    return commands::run_train(MPI_COMM_SELF, std::get<cli::TrainArguments>(line.command), line);
   }
   template <class E>
   [[nodiscard]] std::string refusal(const std::vector<std::string>& more) const {
-    return message_of<E>([&] { (void)run(more); });
+    return message_of<E>([&] { (void)commands::run(more); });
   }
 
  private:
@@ -93,7 +93,7 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
     INFO(name);
     CHECK(training.has(name));
   }
-  const auto vae = models::TrainedVae::load(io::Hdf5Source(training.out() / "vae.h5"));
+  const auto vae = models::vae::TrainedVae::load(io::hdf5::Hdf5Source(training.out() / "vae.h5"));
   CHECK(vae.options().cells_z == 12);
   CHECK(vae.options().n_codes == 3);
   CHECK(vae.grid().depth_m[1] == 100.0);
@@ -157,9 +157,9 @@ TEST_CASE("train: a network that learned nothing is told from one that did", "[a
 TEST_CASE("train: more codes than cells are warned of", "[apps]") {
   const Training training;
   const int before = core::log::count(core::log::Level::warning);
-  static_cast<void>(read_train_config(training.config(), {"network.codes=12"}));
+  static_cast<void>(config::read_train_config(training.config(), {"network.codes=12"}));
   CHECK(core::log::count(core::log::Level::warning) == before);
-  static_cast<void>(read_train_config(training.config(), {"network.codes=13"}));
+  static_cast<void>(config::read_train_config(training.config(), {"network.codes=13"}));
   CHECK(core::log::count(core::log::Level::warning) == before + 1);
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("train: a folder made for a training that is refused is gone again, on
   const std::filesystem::path there = training.out().parent_path() / "there",
                               fresh = training.out().parent_path() / "a/b/c";
   const auto leave = [](const std::filesystem::path& folder, bool with_file) {
-    NewFolder made(folder, core::log::Format::human);
+    io::run::NewFolder made(folder, core::log::Format::human);
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "log.jsonl") << "{}";
     if (with_file) std::ofstream(folder / "notes.txt") << "mine";
@@ -290,23 +290,23 @@ TEST_CASE("train: a resume with another network or other contents of its section
 }
 
 TEST_CASE("train: the published recipe is shipped with the defaults, which are its settings", "[apps]") {
-  const TrainConfig config =
-      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
-  const TrainConfig demo =
-      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  const config::TrainConfig config =
+      config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
+  const config::TrainConfig demo =
+      config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
   CHECK(config.prior.grid().depth_m == demo.prior.grid().depth_m);
-  CHECK(config.setup.network == models::VaeOptions{});
+  CHECK(config.setup.network == models::vae::VaeOptions{});
   CHECK(config.setup.loss.similarity == 0.06);
   CHECK(config.setup.loss.divergence == 0.01);
-  const models::VaeRecipe& recipe = config.setup.recipe;
+  const models::vae::VaeRecipe& recipe = config.setup.recipe;
   CHECK(std::tuple(recipe.n_draws, recipe.epochs, recipe.batch_size, recipe.learning_rate) ==
         std::tuple(60000, 200, 64, 8e-4));
-  CHECK(recipe.schedule == models::RateSchedule::constant);
+  CHECK(recipe.schedule == models::vae::RateSchedule::constant);
 }
 
 TEST_CASE("train: the shipped prior of the field case stands on the cells of its line's mesh", "[apps]") {
-  const TrainConfig config =
-      read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
+  const config::TrainConfig config =
+      config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
   const auto& depth_m = config.prior.grid().depth_m;
   REQUIRE(depth_m.size() == 33);
   CHECK(depth_m.front() == Approx(1059.0).epsilon(1e-3));
@@ -319,9 +319,9 @@ TEST_CASE(
     "saw",
     "[apps]") {
   const std::string source(LODESTONE_SOURCE_DIR);
-  const models::TrainedVae vae =
-      models::TrainedVae::load(io::Hdf5Source(source + "/data/kim_eto_prior/vae.h5"));
-  const TrainConfig config = read_train_config(source + "/examples/kim_eto/prior.toml");
+  const models::vae::TrainedVae vae =
+      models::vae::TrainedVae::load(io::hdf5::Hdf5Source(source + "/data/kim_eto_prior/vae.h5"));
+  const config::TrainConfig config = config::read_train_config(source + "/examples/kim_eto/prior.toml");
   vae.check_grid(config.prior.grid(), "prior.toml");
   CHECK(vae.options() == config.setup.network);
   for (const std::string& said :
@@ -333,7 +333,7 @@ TEST_CASE(
 
   // Draws are told by their numbers; the training and its validation had those below.
   const Eigen::MatrixXd fresh = config.prior.draws(config.setup.recipe.n_draws, 2000);
-  const inversion::DecoderPtr decoder = models::vae_decoder(vae, "vae.h5");
+  const inversion::prior::DecoderPtr decoder = models::vae::vae_decoder(vae, "vae.h5");
   const Eigen::ArrayXXd missing = decoder->decode(decoder->encode(fresh)) - fresh;
   CHECK(std::sqrt(missing.square().mean()) == Approx(vae.statistics().rms).epsilon(0.1));
   CHECK(std::sqrt(missing.square().mean()) < 0.035);

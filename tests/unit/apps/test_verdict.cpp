@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/verdict.hpp"
+#include "apps/mt_invert/method/verdict.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace lodestone;
@@ -7,17 +7,17 @@ using namespace lodestone::mt_invert;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using core::ExitCode;
-using inversion::StopReason;
-using physics::mt::Accuracy;
+using inversion::optimize::StopReason;
+using physics::mt::d2::Accuracy;
 
 namespace {
 
-Verdict verdict(StopReason reason, double rms, const ForwardConfig& forward = {}) {
-  inversion::InversionSummary summary;
+method::Verdict verdict(StopReason reason, double rms, const config::ForwardConfig& forward = {}) {
+  inversion::optimize::InversionSummary summary;
   summary.reason = reason;
   summary.message = "why";
   summary.history.push_back({.iteration = 7});
-  return judge(summary, rms, 2.0, forward);
+  return method::judge(summary, rms, 2.0, forward);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE(
     "verdict: the advice is the next finer meshes for the iterations, and never one that is set already",
     "[apps]") {
   const auto advice = [](Accuracy iteration, Accuracy final_accuracy,
-                         Redesigning redesign = Redesigning::each_iteration) {
+                         config::Redesigning redesign = config::Redesigning::each_iteration) {
     return verdict(StopReason::target_reached, 9.0,
                    {.iteration = iteration, .final_accuracy = final_accuracy, .redesign = redesign})
         .text;
@@ -62,6 +62,6 @@ TEST_CASE(
              Contains("set forward.iteration_accuracy = \"fine\""));
   CHECK_THAT(advice(Accuracy::standard, Accuracy::standard),
              Contains("set both one step finer") && !Contains("forward.iteration_accuracy ="));
-  CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, Redesigning::never),
+  CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, config::Redesigning::never),
              Contains("set forward.redesign = \"each_iteration\""));
 }

@@ -20,7 +20,7 @@ namespace {
 void nested_regions() {
   const ScopedTimer outer("solve");
   for (int i = 0; i < 3; ++i) {
-    const ScopedTimer inner("solve/factorise");
+    const ScopedTimer inner("solve/factorize");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -32,18 +32,18 @@ TEST_CASE("timer: regions nest and accumulate", "[core]") {
   nested_regions();
   const auto& totals = Trace::global().totals();
   CHECK(totals.at("solve").calls == 1);
-  CHECK(totals.at("solve/factorise").calls == 3);
-  CHECK(totals.at("solve/factorise").seconds >= 0.006);
-  CHECK(totals.at("solve").seconds >= totals.at("solve/factorise").seconds);
+  CHECK(totals.at("solve/factorize").calls == 3);
+  CHECK(totals.at("solve/factorize").seconds >= 0.006);
+  CHECK(totals.at("solve").seconds >= totals.at("solve/factorize").seconds);
 }
 
 TEST_CASE("timer: the table shows rates where work is counted and a dash elsewhere", "[core]") {
   Trace::global().clear();
   nested_regions();
-  Trace::global().add_work("solve/factorise", 1e9, 2e9);
+  Trace::global().add_work("solve/factorize", 1e9, 2e9);
   const std::string table = Trace::global().table();
   CHECK(table.find("GFLOP/s") != std::string::npos);
-  const std::string row = table.substr(table.find("solve/factorise"));
+  const std::string row = table.substr(table.find("solve/factorize"));
   CHECK(row.find(" - ") == std::string::npos);
   CHECK(table.find("         -         -") != std::string::npos);
 }
@@ -66,7 +66,7 @@ TEST_CASE("trace: events are written as Chrome trace JSON with the rank as proce
   const auto& events = trace["traceEvents"];
   REQUIRE(events.size() == 5);  // the process name and four regions
   CHECK(events[0]["args"]["name"] == "rank 2");
-  CHECK(events[1]["name"] == "solve/factorise");
+  CHECK(events[1]["name"] == "solve/factorize");
   CHECK(events[4]["name"] == "solve");
   CHECK(events[4]["ph"] == "X");
   CHECK(events[4]["pid"] == 2);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/alternating.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/optimize/alternating.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 /// A small section with subdomains, shared by the tests of alternating steps.
 namespace lodestone::tests {
 
 /// A conductor whose depth and level are set by two codes; its encoder knows nothing.
-class ConductorDecoder final : public inversion::Decoder {
+class ConductorDecoder final : public inversion::prior::Decoder {
  public:
   static constexpr Eigen::Index n = 6;
   [[nodiscard]] std::string name() const override { return "conductor"; }
@@ -46,15 +47,16 @@ class ConductorDecoder final : public inversion::Decoder {
 struct SectionProblem {
   static constexpr Eigen::Index n_columns = 6, n_rows = 8, n = n_columns * n_rows, n_data = 30;
 
-  explicit SectionProblem(inversion::DecoderPtr of_columns = std::make_shared<ConductorDecoder>())
+  explicit SectionProblem(inversion::prior::DecoderPtr of_columns = std::make_shared<ConductorDecoder>())
       : decoder(std::move(of_columns)) {
-    inversion::Region region{"middle", decoder, {}};
+    inversion::prior::Region region{"middle", decoder, {}};
     for (Eigen::Index column = 1; column < 5; ++column) {
       std::vector<Eigen::Index> cells;
       for (Eigen::Index row = 2; row < n_rows; ++row) cells.push_back(row * n_columns + column);
       region.subdomains.push_back(cells);
     }
-    map = std::make_shared<const inversion::SubdomainMap>(n, std::vector<inversion::Region>{region});
+    map = std::make_shared<const inversion::prior::SubdomainMap>(
+        n, std::vector<inversion::prior::Region>{region});
     Eigen::VectorXd codes = 0.8 * random_matrix(map->size_in(), 1, 5).col(0);
     codes.tail(n - 24).setConstant(2.0);
     truth = map->value(codes);
@@ -76,19 +78,19 @@ struct SectionProblem {
     std::vector<double> y, z;
     for (int i = 0; i <= n_columns; ++i) y.push_back(i);
     for (int i = 0; i <= n_rows; ++i) z.push_back(i);
-    return inversion::roughness_operator(physics::mesh::TensorGrid2D(y, z), {});
+    return inversion::prior::roughness_operator(physics::mesh::TensorGrid2D(y, z), {});
   }
   [[nodiscard]] Eigen::VectorXd reference() const { return Eigen::VectorXd::Constant(n, 2.0); }
-  [[nodiscard]] inversion::CodedRoughness coded(double inside_weight = 0.0) const {
+  [[nodiscard]] inversion::prior::CodedRoughness coded(double inside_weight = 0.0) const {
     return {map, roughness(), reference(), {.between_weight = 1.0 / 6.0, .inside_weight = inside_weight}};
   }
-  [[nodiscard]] inversion::Objective objective(const core::MapPtr& other = nullptr) const {
+  [[nodiscard]] inversion::optimize::Objective objective(const core::MapPtr& other = nullptr) const {
     return {other ? other : forward, plain_misfit(observed, sigma),
-            std::make_shared<inversion::Regularization>(roughness(), reference())};
+            std::make_shared<inversion::objective::Regularization>(roughness(), reference())};
   }
 
-  inversion::DecoderPtr decoder;
-  std::shared_ptr<const inversion::SubdomainMap> map;
+  inversion::prior::DecoderPtr decoder;
+  std::shared_ptr<const inversion::prior::SubdomainMap> map;
   core::MapPtr forward = core::compose(core::affine(kernels(), Eigen::VectorXd::Zero(n_data)),
                                        core::pointwise("bend", n, bent, slope));
   double sigma = 0.05;

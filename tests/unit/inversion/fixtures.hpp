@@ -3,7 +3,7 @@
 
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/random.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 
 #include <cmath>
 #include <functional>
@@ -23,8 +23,8 @@ inline Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, std::
 }
 
 /// First differences and a small smallness on a line of n cells.
-inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::Index n,
-                                                                       double reference = 0.0) {
+inline std::shared_ptr<const inversion::objective::Regularization> line_roughness(Eigen::Index n,
+                                                                                  double reference = 0.0) {
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i + 1 < n; ++i) {
     entries.emplace_back(i, i, -1.0);
@@ -33,10 +33,11 @@ inline std::shared_ptr<const inversion::Regularization> line_roughness(Eigen::In
   for (int i = 0; i < n; ++i) entries.emplace_back(static_cast<int>(n) - 1 + i, i, 0.05);
   Eigen::SparseMatrix<double> roughness(2 * n - 1, n);
   roughness.setFromTriplets(entries.begin(), entries.end());
-  return std::make_shared<inversion::Regularization>(roughness, Eigen::VectorXd::Constant(n, reference));
+  return std::make_shared<inversion::objective::Regularization>(roughness,
+                                                                Eigen::VectorXd::Constant(n, reference));
 }
 
-inline inversion::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {
+inline inversion::objective::DataMisfit plain_misfit(const Eigen::VectorXd& observed, double sigma) {
   const auto n = static_cast<std::size_t>(observed.size());
   return {observed, Eigen::VectorXd::Constant(observed.size(), sigma), std::vector<std::uint8_t>(n, 1),
           std::vector<std::uint8_t>(n, 0)};
@@ -81,16 +82,16 @@ struct CurvedProblem {
   double sigma = 0.3;
   Eigen::VectorXd observed = map->value(truth) + sigma * random_matrix(n_data, 1, 2).col(0);
 
-  [[nodiscard]] inversion::Objective objective(const core::MapPtr& forward = nullptr) const {
+  [[nodiscard]] inversion::optimize::Objective objective(const core::MapPtr& forward = nullptr) const {
     return {forward ? forward : map, plain_misfit(observed, sigma), line_roughness(n)};
   }
 };
 
 /// Counts what a run reports.
-struct Witness final : inversion::Directive {
+struct Witness final : inversion::optimize::Directive {
   int n_iterations = 0, n_progress = 0;
-  std::vector<inversion::InversionState> states;
-  void on_iteration(const inversion::IterationView& view) override {
+  std::vector<inversion::optimize::InversionState> states;
+  void on_iteration(const inversion::optimize::IterationView& view) override {
     ++n_iterations;
     states.push_back(view.state);
   }
@@ -103,8 +104,8 @@ inline bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 /// Every state of a run, resumed by `again`, must end as the run did, bit by bit; says where it does not.
 inline std::string difference_of_resumed(
-    const Witness& witness, const inversion::InversionSummary& expected,
-    const std::function<inversion::InversionSummary(inversion::InversionState)>& again) {
+    const Witness& witness, const inversion::optimize::InversionSummary& expected,
+    const std::function<inversion::optimize::InversionSummary(inversion::optimize::InversionState)>& again) {
   for (const auto& state : witness.states) {
     const auto resumed = again(state);
     bool same = same_bits(resumed.model, expected.model) &&

@@ -10,9 +10,9 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::Alternating;
-using inversion::AlternatingOptions;
-using inversion::StopReason;
+using inversion::optimize::Alternating;
+using inversion::optimize::AlternatingOptions;
+using inversion::optimize::StopReason;
 using tests::SectionProblem;
 
 namespace {
@@ -56,7 +56,7 @@ TEST_CASE(
   constexpr Eigen::Index n = SectionProblem::n;
   const Eigen::MatrixXd l = 0.5 * tests::random_matrix(6, 2, 8);
   const Eigen::VectorXd mean = Eigen::VectorXd::LinSpaced(6, 1.5, 2.5);
-  const SectionProblem problem(inversion::gaussian_decoder(mean, l * l.transpose()));
+  const SectionProblem problem(inversion::prior::gaussian_decoder(mean, l * l.transpose()));
   const double pixel_lambda = 20.0, code_lambda = 3.0, weight = 1.0 / (problem.sigma * problem.sigma);
   const AlternatingOptions options{.max_iterations = 1,
                                    .target_rms = 1e-3,
@@ -65,9 +65,9 @@ TEST_CASE(
                                    .max_halvings = 0,
                                    .encode = {.max_iterations = 0}};
   const auto summary = Alternating(MPI_COMM_SELF, options, problem.coded(inside_weight))
-                           .minimise(problem.objective(), problem.reference());
+                           .minimize(problem.objective(), problem.reference());
   REQUIRE(summary.history.size() == 2);
-  CHECK(summary.history[1].kind == inversion::StepKind::pair);
+  CHECK(summary.history[1].kind == inversion::optimize::StepKind::pair);
   CHECK(summary.history[1].n_jacobian == 2);
   CHECK(summary.history[1].lambda == pixel_lambda);
   CHECK(summary.history[1].step == 1.0);
@@ -109,8 +109,8 @@ TEST_CASE(
 }
 
 TEST_CASE("alternating: roughness inside subdomains makes them smoother, at the same target") {
-  const SectionProblem problem(
-      inversion::gaussian_decoder(Eigen::VectorXd::Constant(6, 2.0), 0.25 * Eigen::MatrixXd::Identity(6, 6)));
+  const SectionProblem problem(inversion::prior::gaussian_decoder(Eigen::VectorXd::Constant(6, 2.0),
+                                                                  0.25 * Eigen::MatrixXd::Identity(6, 6)));
   const auto roughness_inside = [&](const Eigen::VectorXd& model) {
     double sum = 0.0;
     for (const auto& column : problem.map->regions()[0].subdomains) {
@@ -122,7 +122,7 @@ TEST_CASE("alternating: roughness inside subdomains makes them smoother, at the 
   double rougher = std::numeric_limits<double>::infinity();
   for (const double inside_weight : {0.0, 1.0, 10.0}) {
     const auto summary = Alternating(MPI_COMM_SELF, {}, problem.coded(inside_weight))
-                             .minimise(problem.objective(), zero_codes(problem));
+                             .minimize(problem.objective(), zero_codes(problem));
     INFO(inside_weight << ": " << summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(roughness_inside(summary.model) < 0.8 * rougher);  // 0.089, 0.057, 0.020
@@ -135,7 +135,7 @@ TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the 
   const auto witness = std::make_shared<tests::Witness>();
   Alternating alternating(MPI_COMM_SELF, {}, problem.coded());
   alternating.add(witness);
-  const auto summary = alternating.minimise(problem.objective(), zero_codes(problem));
+  const auto summary = alternating.minimize(problem.objective(), zero_codes(problem));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -143,10 +143,11 @@ TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the 
   REQUIRE(summary.history.size() > 2);
   for (std::size_t i = 1; i < summary.history.size(); ++i) {
     CHECK(summary.history[i].rms < summary.history[i - 1].rms);
-    CHECK(summary.history[i].kind == inversion::StepKind::pair);
+    CHECK(summary.history[i].kind == inversion::optimize::StepKind::pair);
     CHECK(distance_from_decoded(problem, witness->states[i].model) < 1e-6);  // 1e-8 of all of them
   }
-  const auto cells = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), problem.reference());
+  const auto cells =
+      inversion::optimize::GaussNewton(MPI_COMM_SELF).minimize(problem.objective(), problem.reference());
   CHECK(distance_from_decoded(problem, cells.model) > 0.3);  // 0.60: what is not decoded is seen as such, ...
   Eigen::VectorXd hardly_polished = summary.model;
   hardly_polished[problem.map->regions()[0].subdomains[0][0]] += 0.01;
@@ -158,8 +159,9 @@ TEST_CASE("alternating: every pair fits better, decodes its subdomains, and the 
 TEST_CASE("alternating: a truth that the decoder can draw is recovered better than by the cells alone") {
   const SectionProblem problem;
   const auto pairs =
-      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(), problem.reference());
-  const auto cells = inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), problem.reference());
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimize(problem.objective(), problem.reference());
+  const auto cells =
+      inversion::optimize::GaussNewton(MPI_COMM_SELF).minimize(problem.objective(), problem.reference());
   REQUIRE(pairs.reason == StopReason::target_reached);
   REQUIRE(cells.reason == StopReason::target_reached);
   const auto error_of = [&](const Eigen::VectorXd& model) {
@@ -178,7 +180,7 @@ TEST_CASE(
   const auto run = [&](double factor) {
     const AlternatingOptions options{.pixel_lambda = 3e4 * factor, .code_lambda = 500.0 * factor};
     auto summary = Alternating(MPI_COMM_SELF, options, problem.coded())
-                       .minimise(problem.objective(), zero_codes(problem));
+                       .minimize(problem.objective(), zero_codes(problem));
     INFO(factor << ": " << summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(summary.history.size() <= 8);  // 7, 7 and 8: the rule for λ catches up within a pair
@@ -204,10 +206,10 @@ TEST_CASE(
     "steps go on") {
   SectionProblem problem;
   problem.observed = problem.forward->value(problem.truth);
-  const inversion::CodedRoughness coded = problem.coded();
+  const inversion::prior::CodedRoughness coded = problem.coded();
   const auto pairs = [&](double target) {
     return Alternating(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = target}, coded)
-        .minimise(problem.objective(), zero_codes(problem));
+        .minimize(problem.objective(), zero_codes(problem));
   };
   const auto near = pairs(0.6), end = pairs(0.01);
   INFO(near.brief() << "; " << end.brief());
@@ -215,10 +217,10 @@ TEST_CASE(
   CHECK(near.history.size() <= 10);
   CHECK(end.reason == StopReason::stagnated);
   CHECK(end.rms == Approx(0.297).margin(0.01));
-  inversion::GaussNewton joint(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = 0.01});
+  inversion::optimize::GaussNewton joint(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = 0.01});
   joint.set_reweigh(coded.reweigh());
   const Eigen::VectorXd start = problem.map->encode(problem.reference());
-  const auto summary = joint.minimise(
+  const auto summary = joint.minimize(
       {core::compose(problem.forward, problem.map), problem.objective().misfit, coded.at(start)}, start);
   INFO("joint: " << summary.brief());
   CHECK(summary.rms < 0.1 * end.rms);
@@ -233,12 +235,13 @@ TEST_CASE("alternating: a masked datum never matters, nor does its response") {
     observed[7] = value;
     Eigen::MatrixXd of_datum = Eigen::MatrixXd::Identity(SectionProblem::n_data, SectionProblem::n_data);
     of_datum(7, 7) = bias[7] = response;
-    const inversion::Objective objective{core::compose(core::affine(of_datum, bias), problem.forward),
-                                         {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma),
-                                          kept, std::vector<std::uint8_t>(kept.size(), 0)},
-                                         problem.objective().regularization};
+    const inversion::optimize::Objective objective{
+        core::compose(core::affine(of_datum, bias), problem.forward),
+        {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma), kept,
+         std::vector<std::uint8_t>(kept.size(), 0)},
+        problem.objective().regularization};
     return Alternating(MPI_COMM_SELF, {.target_rms = 0.5}, problem.coded())
-        .minimise(objective, zero_codes(problem));
+        .minimize(objective, zero_codes(problem));
   };
   const auto one = run(0.0, 1.0), other = run(std::numeric_limits<double>::quiet_NaN(), 1e3);
   CHECK(one.history.size() > 2);
@@ -254,10 +257,10 @@ TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given
     const auto witness = std::make_shared<tests::Witness>();
     Alternating whole(MPI_COMM_SELF, options, problem.coded());
     whole.add(witness);
-    const auto expected = whole.minimise(problem.objective(), zero_codes(problem));
+    const auto expected = whole.minimize(problem.objective(), zero_codes(problem));
     INFO(expected.brief());
     REQUIRE(expected.history.size() > 3);
-    CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+    CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
             return Alternating(MPI_COMM_SELF, options, problem.coded())
                 .resume(problem.objective(), std::move(state));
           }).empty());
@@ -270,7 +273,7 @@ TEST_CASE(
   problem.observed += 5.0 * tests::random_matrix(SectionProblem::n_data, 1, 9).col(0);
   problem.sigma = 1e-3;
   const auto summary = Alternating(MPI_COMM_SELF, {.max_iterations = 100}, problem.coded())
-                           .minimise(problem.objective(), zero_codes(problem));
+                           .minimize(problem.objective(), zero_codes(problem));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 50);
@@ -284,7 +287,7 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const auto summary =
-      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimize(problem.objective(fake), zero_codes(problem));
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.history[1].n_forward >= 4);
   fake->n_value = fake->n_linearize = 0;
@@ -295,7 +298,7 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
     if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const auto failed =
-      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimise(problem.objective(fake), zero_codes(problem));
+      Alternating(MPI_COMM_SELF, {}, problem.coded()).minimize(problem.objective(fake), zero_codes(problem));
   CHECK(failed.reason == StopReason::failed);
   CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
   CHECK(tests::same_bits(failed.model, zero_codes(problem)));
@@ -312,11 +315,12 @@ TEST_CASE("alternating: options without sense and objectives of other cells are 
   CHECK_THROWS_WITH(with({.patience = 0}), Contains("patience ≥ 1"));
   CHECK_THROWS_WITH(with({.encode = {.sigma_decades = 0.0}}), Contains("sigma_decades > 0"));
   const tests::CurvedProblem other;
-  CHECK_THROWS_WITH(with({}).minimise(other.objective(), Eigen::VectorXd::Zero(30)),
+  CHECK_THROWS_WITH(with({}).minimize(other.objective(), Eigen::VectorXd::Zero(30)),
                     Contains("48 cells") && Contains("got 30"));
-  const auto none =
-      std::make_shared<const inversion::SubdomainMap>(SectionProblem::n, std::vector<inversion::Region>{});
-  CHECK_THROWS_WITH(Alternating(MPI_COMM_SELF, {},
-                                inversion::CodedRoughness(none, problem.roughness(), problem.reference())),
-                    Contains("at least one subdomain"));
+  const auto none = std::make_shared<const inversion::prior::SubdomainMap>(
+      SectionProblem::n, std::vector<inversion::prior::Region>{});
+  CHECK_THROWS_WITH(
+      Alternating(MPI_COMM_SELF, {},
+                  inversion::prior::CodedRoughness(none, problem.roughness(), problem.reference())),
+      Contains("at least one subdomain"));
 }

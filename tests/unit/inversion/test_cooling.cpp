@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gauss–Newton under a λ that cools.
 #include "engine/core/error.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -9,13 +9,13 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::GaussNewton;
-using inversion::GaussNewtonOptions;
-using inversion::StopReason;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::StopReason;
 
 namespace {
 
-constexpr auto cooling = inversion::LambdaStrategy::cooling;
+constexpr auto cooling = inversion::optimize::LambdaStrategy::cooling;
 
 Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem::n); }
 
@@ -27,14 +27,15 @@ TEST_CASE(
   const Eigen::MatrixXd a = tests::random_matrix(40, 30, 1);
   const Eigen::VectorXd observed =
       a * Eigen::VectorXd::LinSpaced(30, 0.0, 2.0) + 0.5 * tests::random_matrix(40, 1, 2).col(0);
-  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(40)),
-                                       tests::plain_misfit(observed, 0.5), tests::line_roughness(30)};
+  const inversion::optimize::Objective objective{core::affine(a, Eigen::VectorXd::Zero(40)),
+                                                 tests::plain_misfit(observed, 0.5),
+                                                 tests::line_roughness(30)};
   const auto witness = std::make_shared<tests::Witness>();
-  GaussNewton optimiser(
+  GaussNewton optimizer(
       MPI_COMM_SELF,
       {.lambda_strategy = cooling, .lambda_start = 1e4, .cooling_factor = 2.0, .max_halvings = 0});
-  optimiser.add(witness);
-  const auto summary = optimiser.minimise(objective, Eigen::VectorXd::Zero(30));
+  optimizer.add(witness);
+  const auto summary = optimizer.minimize(objective, Eigen::VectorXd::Zero(30));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -54,7 +55,7 @@ TEST_CASE(
 TEST_CASE("cooling: a nonlinear problem reaches the target with about one forward run per iteration") {
   const tests::CurvedProblem problem;
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimise(problem.objective(), zero_start());
+      GaussNewton(MPI_COMM_SELF, {.lambda_strategy = cooling}).minimize(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= 1.0);
@@ -74,12 +75,12 @@ TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resu
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
-  const auto expected = whole.minimise(problem.objective(), zero_start());
+  const auto expected = whole.minimize(problem.objective(), zero_start());
   REQUIRE(expected.history.size() >= 6);
   CHECK(expected.history[1].lambda == 300.0);
   CHECK(expected.history[2].lambda == 300.0);
   CHECK(expected.history[3].lambda == 300.0 / options.cooling_factor);
-  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
         }).empty());
 }
@@ -88,7 +89,7 @@ TEST_CASE("cooling: a start at a lambda too large to matter does not count as st
   const tests::CurvedProblem problem;
   const auto summary =
       GaussNewton(MPI_COMM_SELF, {.max_iterations = 40, .lambda_strategy = cooling, .lambda_start = 1e9})
-          .minimise(problem.objective(), zero_start());
+          .minimize(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.history[2].rms > 0.99 * summary.history[1].rms);
   CHECK(summary.history[3].rms > 0.99 * summary.history[2].rms);
@@ -98,10 +99,10 @@ TEST_CASE("cooling: a start at a lambda too large to matter does not count as st
 TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
   const tests::CurvedProblem problem;
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
-  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
-                                       tests::line_roughness(problem.n)};
+  const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
+                                                 tests::line_roughness(problem.n)};
   const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 60, .lambda_strategy = cooling})
-                           .minimise(objective, zero_start());
+                           .minimize(objective, zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 40);
@@ -114,14 +115,14 @@ TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all f
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.3, .lambda_strategy = cooling};
-  const auto summary = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   REQUIRE(summary.history.size() == 4);
   CHECK(summary.history[1].step == 0.5);
   fake->n_value = 0;
   fake->spoil_value = [](Eigen::VectorXd&, int call) {
     if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
   };
-  const auto failed = GaussNewton(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+  const auto failed = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   CHECK(failed.reason == StopReason::failed);
   CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
 }

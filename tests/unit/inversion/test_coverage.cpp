@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/map/coverage.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/prior/coverage.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
 #include "tests/support/catch.hpp"
 
 #include <Eigen/Dense>
@@ -20,8 +20,9 @@ namespace {
 /// Four cells, of which draws move the first two alone: the range of the decoder is the mean plus any numbers
 /// there.
 const VectorXd mean{{1.0, 2.0, 3.0, 2.0}};
-const DecoderPtr flat = gaussian_decoder(mean, MatrixXd(VectorXd{{1.0, 0.25, 0.0, 0.0}}.asDiagonal()));
-const SubdomainMap three(13, {{"crust", flat, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}}});
+const prior::DecoderPtr flat =
+    prior::gaussian_decoder(mean, MatrixXd(VectorXd{{1.0, 0.25, 0.0, 0.0}}.asDiagonal()));
+const prior::SubdomainMap three(13, {{"crust", flat, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}}});
 
 VectorXd model_of(const VectorXd& a, const VectorXd& b, const VectorXd& c) {
   VectorXd model(13);
@@ -38,41 +39,41 @@ TEST_CASE(
   const double rms = 0.1;
   const VectorXd model = model_of(VectorXd{{0.8, -0.6, 0.0, 0.0}}, VectorXd{{0.0, 0.0, 0.3, 0.0}},
                                   VectorXd{{0.5, 0.0, 0.0, -0.5}});
-  const auto rows = coverage(three, model, {{.rms = rms}});
+  const auto rows = prior::coverage(three, model, {{.rms = rms}});
   REQUIRE(rows.size() == 3);
   // v_i = s_i y_i/(s_i² + rms²) for standard deviations s = 1, ½
   const double v0 = 0.8 / (1.0 + rms * rms), v1 = -0.3 / (0.25 + rms * rms);
   CHECK(rows[0].chi_square == Approx((v0 * v0 + v1 * v1) / 2.0).epsilon(1e-8));
   CHECK(rows[0].tail == Approx(std::exp(-0.5 * (v0 * v0 + v1 * v1))).epsilon(1e-8));
   CHECK(rows[0].distance_decades == Approx(0.5 * std::hypot(0.8 - v0, -0.6 - 0.5 * v1)).epsilon(1e-6));
-  CHECK(rows[0].verdict == Verdict::inside);
+  CHECK(rows[0].verdict == prior::Verdict::inside);
   CHECK(rows[1].distance_decades == Approx(0.15).epsilon(1e-8));
   CHECK(rows[1].relative_distance == Approx(1.5).epsilon(1e-8));
   CHECK(rows[1].tail == Approx(1.0));
-  CHECK(rows[2].verdict == Verdict::edge);
+  CHECK(rows[2].verdict == prior::Verdict::edge);
 }
 
 TEST_CASE("coverage: a model far from the range or a code no draw has is outside, and words say which") {
   const VectorXd model = model_of(none, VectorXd{{6.0, 0.0, 0.0, 0.0}}, VectorXd{{0.0, 0.0, 0.0, 1.0}});
-  const auto rows = coverage(three, model, {{.rms = 0.1}});
-  CHECK(rows[1].verdict == Verdict::outside);
+  const auto rows = prior::coverage(three, model, {{.rms = 0.1}});
+  CHECK(rows[1].verdict == prior::Verdict::outside);
   CHECK(rows[1].relative_distance < 1.0);  // the code alone
-  CHECK(rows[2].verdict == Verdict::outside);
+  CHECK(rows[2].verdict == prior::Verdict::outside);
   CHECK(rows[2].tail == Approx(1.0));  // the distance alone
-  CHECK_THAT(in_words(rows),
+  CHECK_THAT(prior::in_words(rows),
              Contains("2 of 3 subdomains are not such as the prior knows (region \"crust\": 1, 2)"));
-  CHECK_THAT(in_words(coverage(three, model_of(none, none, none), {{.rms = 0.1}})),
+  CHECK_THAT(prior::in_words(prior::coverage(three, model_of(none, none, none), {{.rms = 0.1}})),
              Contains("All 3 subdomains are such as the prior knows"));
-  const VectorXd verdicts = verdicts_in_cells(three, rows);
+  const VectorXd verdicts = prior::verdicts_in_cells(three, rows);
   CHECK(verdicts.head(12) == VectorXd{{0.0, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0}});
   CHECK(std::isnan(verdicts[12]));
-  CHECK(in_cells(three, rows, &SubdomainCoverage::relative_distance)[11] == Approx(5.0));
+  CHECK(prior::in_cells(three, rows, &prior::SubdomainCoverage::relative_distance)[11] == Approx(5.0));
 }
 
 TEST_CASE("coverage: codes of a decoder that uses few of them sparingly are judged by those it uses") {
   const VectorXd model = model_of(VectorXd{{1.0, 0.0, 0.0, 0.0}}, none, none);
   const double v = 1.0 / 1.01;
-  const auto rows = coverage(three, model, {{.rms = 0.1, .reduced_chi_square = 0.25, .n_active = 1}});
+  const auto rows = prior::coverage(three, model, {{.rms = 0.1, .reduced_chi_square = 0.25, .n_active = 1}});
   CHECK(rows[0].chi_square == Approx(v * v / 0.5).epsilon(1e-6));
   CHECK(rows[0].tail == Approx(std::erfc(std::sqrt(v * v / 0.5 / 2.0))).epsilon(1e-6));
 }
@@ -80,29 +81,32 @@ TEST_CASE("coverage: codes of a decoder that uses few of them sparingly are judg
 TEST_CASE("coverage: the share of the data is that of the cells, and words say where the prior spoke") {
   VectorXd reduction = VectorXd::Constant(13, 0.9);
   reduction.segment(8, 4).setConstant(0.1);
-  const auto rows = coverage(three, model_of(none, none, none), {{.rms = 0.1}}, reduction);
+  const auto rows = prior::coverage(three, model_of(none, none, none), {{.rms = 0.1}}, reduction);
   CHECK(*rows[1].data_share == Approx(0.9));
-  CHECK_THAT(in_words(rows), Contains("63 % of the prior's variance on average, more than half in 2 of 3 "
-                                      "subdomains; in 1 the prior speaks"));
+  CHECK_THAT(prior::in_words(rows),
+             Contains("63 % of the prior's variance on average, more than half in 2 of 3 "
+                      "subdomains; in 1 the prior speaks"));
 }
 
 TEST_CASE("coverage: what does not belong to the map is refused") {
   const VectorXd model = model_of(none, none, none);
-  CHECK_THROWS_WITH(coverage(three, VectorXd::Zero(12), {{.rms = 0.1}}), Contains("13 cells, got 12"));
-  CHECK_THROWS_WITH(coverage(three, model, {}), Contains("scores of the 1 regions, got 0"));
-  CHECK_THROWS_WITH(coverage(three, model, {{.rms = 0.0}}), Contains("region \"crust\": expected rms > 0"));
-  CHECK_THROWS_WITH(coverage(three, model, {{.rms = 0.1, .n_active = 3}}), Contains("0 to 2 active codes"));
+  CHECK_THROWS_WITH(prior::coverage(three, VectorXd::Zero(12), {{.rms = 0.1}}), Contains("13 cells, got 12"));
+  CHECK_THROWS_WITH(prior::coverage(three, model, {}), Contains("scores of the 1 regions, got 0"));
+  CHECK_THROWS_WITH(prior::coverage(three, model, {{.rms = 0.0}}),
+                    Contains("region \"crust\": expected rms > 0"));
+  CHECK_THROWS_WITH(prior::coverage(three, model, {{.rms = 0.1, .n_active = 3}}),
+                    Contains("0 to 2 active codes"));
 }
 
 TEST_CASE("tail of chi-square: closed forms, and both formulas where they meet") {
   for (const double x : {1e-9, 0.3, 1.0, 2.5, 4.0, 12.0, 60.0}) {
-    CHECK(chi_square_tail(x, 1.0) == Approx(std::erfc(std::sqrt(0.5 * x))).epsilon(1e-12));
-    CHECK(chi_square_tail(x, 2.0) == Approx(std::exp(-0.5 * x)).epsilon(1e-12));
+    CHECK(prior::chi_square_tail(x, 1.0) == Approx(std::erfc(std::sqrt(0.5 * x))).epsilon(1e-12));
+    CHECK(prior::chi_square_tail(x, 2.0) == Approx(std::exp(-0.5 * x)).epsilon(1e-12));
     double sum = 0.0, term = 1.0;  // 16 degrees of freedom: e^(−x/2) Σ_(j<8) (x/2)^j/j!
     for (int j = 0; j < 8; ++j, term *= 0.5 * x / j) sum += term;
-    CHECK(chi_square_tail(x, 16.0) == Approx(std::exp(-0.5 * x) * sum).epsilon(1e-11));
+    CHECK(prior::chi_square_tail(x, 16.0) == Approx(std::exp(-0.5 * x) * sum).epsilon(1e-11));
   }
-  CHECK(chi_square_tail(0.0, 5.0) == 1.0);
-  CHECK(chi_square_tail(1e4, 16.0) < 1e-300);
-  CHECK_THROWS_AS(chi_square_tail(-1.0, 2.0), core::InvalidArgument);
+  CHECK(prior::chi_square_tail(0.0, 5.0) == 1.0);
+  CHECK(prior::chi_square_tail(1e4, 16.0) < 1e-300);
+  CHECK_THROWS_AS(prior::chi_square_tail(-1.0, 2.0), core::InvalidArgument);
 }

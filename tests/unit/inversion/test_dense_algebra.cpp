@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/lapack.hpp"
-#include "inversion/shared_gram.hpp"
+#include "inversion/optimize/lapack.hpp"
+#include "inversion/optimize/shared_gram.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/thread_count.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
@@ -17,7 +17,7 @@ Eigen::MatrixXd positive_definite(Eigen::Index n) {
 
 /// The lower triangle of the factor, the rest 0.
 Eigen::MatrixXd factor_of(Eigen::MatrixXd matrix) {
-  REQUIRE(lapack::factorise(matrix));
+  REQUIRE(inversion::optimize::lapack::factorize(matrix));
   return matrix.triangularView<Eigen::Lower>();
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("Cholesky factors: less than a tile, whole tiles and a rest give the m
     INFO(n);
     CHECK((factor * factor.transpose() - matrix).norm() < 1e-13 * matrix.norm());
     const Eigen::VectorXd x = tests::random_matrix(n, 1, 6).col(0);
-    CHECK((lapack::solve(factor, matrix * x) - x).norm() < 1e-8 * x.norm());
+    CHECK((inversion::optimize::lapack::solve(factor, matrix * x) - x).norm() < 1e-8 * x.norm());
   }
 }
 
@@ -42,17 +42,17 @@ TEST_CASE("Cholesky factors: a matrix that is not positive definite has none, wh
   for (const Eigen::Index bad : {0, 300, 599}) {
     Eigen::MatrixXd matrix = positive_definite(600);
     matrix(bad, bad) = -1.0;
-    CHECK_FALSE(lapack::factorise(matrix));
+    CHECK_FALSE(inversion::optimize::lapack::factorize(matrix));
   }
 }
 
 TEST_CASE("dense algebra: any number of threads gives the same bits") {
   const Eigen::MatrixXd matrix = positive_definite(700), a = tests::random_matrix(90, 700, 7);
-  const inversion::Team alone(MPI_COMM_SELF);
-  const Eigen::MatrixXd factor = factor_of(matrix), gram = inversion::shared_gram(alone, a);
+  const core::Team alone(MPI_COMM_SELF);
+  const Eigen::MatrixXd factor = factor_of(matrix), gram = inversion::optimize::shared_gram(alone, a);
   for (const int n_threads : {2, 3}) {
     const tests::ThreadCount set(n_threads);
     CHECK(factor_of(matrix) == factor);
-    CHECK(inversion::shared_gram(alone, a) == gram);
+    CHECK(inversion::optimize::shared_gram(alone, a) == gram);
   }
 }

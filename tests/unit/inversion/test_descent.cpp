@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonlinear conjugate gradients and L-BFGS: what both must do, and what only one does.
 #include "engine/core/error.hpp"
-#include "inversion/descent.hpp"
-#include "inversion/descent_direction.hpp"
+#include "inversion/optimize/descent.hpp"
+#include "inversion/optimize/descent_direction.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -12,10 +12,10 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::Descent;
-using inversion::DescentMethod;
-using inversion::DescentOptions;
-using inversion::StopReason;
+using inversion::optimize::Descent;
+using inversion::optimize::DescentMethod;
+using inversion::optimize::DescentOptions;
+using inversion::optimize::StopReason;
 
 namespace {
 
@@ -29,8 +29,8 @@ struct LinearProblem {
   Eigen::MatrixXd a = tests::random_matrix(n_data, n, 1);
   Eigen::VectorXd observed =
       a * Eigen::VectorXd::LinSpaced(n, 0.0, 2.0) + 0.5 * tests::random_matrix(n_data, 1, 2).col(0);
-  inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(n_data)),
-                                 tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
+  inversion::optimize::Objective objective{core::affine(a, Eigen::VectorXd::Zero(n_data)),
+                                           tests::plain_misfit(observed, 0.5), tests::line_roughness(n)};
   [[nodiscard]] Eigen::VectorXd tikhonov(double lambda) const {
     const Eigen::MatrixXd r(objective.regularization->roughness());
     return (a.transpose() * a / 0.25 + lambda * r.transpose() * r)
@@ -52,7 +52,7 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
                                  .memory = 30,
                                  .patience = 1000};
     const auto summary = Descent(MPI_COMM_SELF, options)
-                             .minimise(problem.objective, Eigen::VectorXd::Constant(problem.n, 5.0));
+                             .minimize(problem.objective, Eigen::VectorXd::Constant(problem.n, 5.0));
     INFO(summary.brief());
     CHECK(summary.lambda == Approx(50.0).epsilon(1e-6));
     const Eigen::VectorXd expected = problem.tikhonov(50.0);
@@ -60,7 +60,7 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
     CHECK(summary.roughness == Approx(problem.objective.regularization->cost(expected)).epsilon(1e-3));
     REQUIRE(summary.history.size() > 6);
     for (std::size_t i = 1; i < 6; ++i) {
-      CHECK(summary.history[i].kind == inversion::StepKind::descent);
+      CHECK(summary.history[i].kind == inversion::optimize::StepKind::descent);
       CHECK(summary.history[i].n_forward == 1);  // the first length is the minimum along the direction
       CHECK(summary.history[i].n_jacobian == 0);
     }
@@ -71,7 +71,7 @@ TEST_CASE("descent: a nonlinear problem reaches the target without a Jacobian") 
   const tests::CurvedProblem problem;
   for (const auto method : methods) {
     const auto summary =
-        Descent(MPI_COMM_SELF, {.method = method}).minimise(problem.objective(), zero_start());
+        Descent(MPI_COMM_SELF, {.method = method}).minimize(problem.objective(), zero_start());
     INFO(summary.brief());
     CHECK(summary.reason == StopReason::target_reached);
     CHECK(summary.rms <= 1.0);
@@ -85,11 +85,11 @@ TEST_CASE(
     "that") {
   const tests::CurvedProblem problem;
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
-  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
-                                       tests::line_roughness(problem.n)};
+  const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
+                                                 tests::line_roughness(problem.n)};
   for (const auto method : methods) {
     const auto summary =
-        Descent(MPI_COMM_SELF, {.method = method, .max_iterations = 1000}).minimise(objective, zero_start());
+        Descent(MPI_COMM_SELF, {.method = method, .max_iterations = 1000}).minimize(objective, zero_start());
     INFO(summary.brief());
     CHECK(summary.reason == StopReason::stagnated);
     const auto& history = summary.history;
@@ -105,7 +105,7 @@ TEST_CASE(
 
 TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, redesigned or not") {
   const tests::CurvedProblem problem;
-  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr {
+  const auto redesign = [&](const inversion::optimize::RedesignView& view) -> core::MapPtr {
     return core::compose(
         core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
                      Eigen::VectorXd::Constant(problem.n_data, view.iteration % 2 == 0 ? 0.01 : 0.0)),
@@ -114,18 +114,18 @@ TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, re
   for (const auto method : methods) {
     for (const bool redesigned : {false, true}) {
       const auto make = [&] {
-        auto optimiser = std::make_unique<Descent>(
+        auto optimizer = std::make_unique<Descent>(
             MPI_COMM_SELF,
             DescentOptions{.method = method, .max_iterations = 20, .target_rms = 0.6, .memory = 3});
-        if (redesigned) optimiser->set_redesign(redesign);
-        return optimiser;
+        if (redesigned) optimizer->set_redesign(redesign);
+        return optimizer;
       };
       const auto witness = std::make_shared<tests::Witness>();
       const auto whole = make();
       whole->add(witness);
-      const auto expected = whole->minimise(problem.objective(), zero_start());
+      const auto expected = whole->minimize(problem.objective(), zero_start());
       REQUIRE(witness->states.size() > 5);
-      CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+      CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
               return make()->resume(problem.objective(), std::move(state));
             }).empty());
     }
@@ -141,7 +141,7 @@ TEST_CASE(
       if (call == 2) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
     };
     const DescentOptions options{.method = method, .max_iterations = 3, .target_rms = 0.1};
-    const auto summary = Descent(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+    const auto summary = Descent(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
     REQUIRE(summary.history.size() == 4);
     CHECK(summary.history[1].step == Approx(0.1));
     CHECK(summary.history[1].n_forward == 2);
@@ -149,7 +149,7 @@ TEST_CASE(
     fake->before_linearize = [](int call) {
       if (call >= 2) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
     };
-    const auto failed = Descent(MPI_COMM_SELF, options).minimise(problem.objective(fake), zero_start());
+    const auto failed = Descent(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
     CHECK(failed.reason == StopReason::failed);
     CHECK_THAT(failed.message, Contains("every trial failed") && Contains("zero pivot in row 17"));
     CHECK(failed.model == zero_start());
@@ -162,27 +162,27 @@ TEST_CASE("L-BFGS: its direction is the Newton step of the quadratic its pairs c
   const Eigen::VectorXd gradient = tests::random_matrix(n, 1, 4).col(0);
   Eigen::MatrixXd memory;
   const Eigen::MatrixXd basis = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(hessian).eigenvectors();
-  const inversion::DescentGradient nothing{Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)};
+  const inversion::optimize::DescentGradient nothing{Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const Eigen::VectorXd change = basis.col(i);
-    memory = inversion::remember(DescentMethod::lbfgs, memory,
-                                 {change, change, nothing, {hessian * change, change}, 0.0}, 8);
+    memory = inversion::optimize::remember(DescentMethod::lbfgs, memory,
+                                           {change, change, nothing, {hessian * change, change}, 0.0}, 8);
   }
   for (const double lambda : {0.0, 3.0}) {
     const Eigen::VectorXd expected =
         -(hessian + lambda * Eigen::MatrixXd::Identity(n, n)).ldlt().solve(gradient);
     const Eigen::VectorXd direction =
-        inversion::descent_direction(DescentMethod::lbfgs, memory, gradient, lambda);
+        inversion::optimize::descent_direction(DescentMethod::lbfgs, memory, gradient, lambda);
     CHECK((direction - expected).norm() < 1e-10 * expected.norm());
   }
 }
 
 TEST_CASE("L-BFGS: old pairs make room, and one without positive curvature is not kept") {
   const Eigen::VectorXd one = Eigen::Vector2d(1.0, 0.0), two = Eigen::Vector2d(0.0, 2.0);
-  const inversion::DescentGradient nothing{Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2)};
+  const inversion::optimize::DescentGradient nothing{Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2)};
   const auto added = [&](const Eigen::MatrixXd& memory, const Eigen::VectorXd& change, double curvature) {
-    return inversion::remember(DescentMethod::lbfgs, memory,
-                               {change, change, nothing, {curvature * change, change}, 0.0}, 1);
+    return inversion::optimize::remember(DescentMethod::lbfgs, memory,
+                                         {change, change, nothing, {curvature * change, change}, 0.0}, 1);
   };
   const Eigen::MatrixXd memory = added(added({}, one, 1.0), two, 1.0);
   REQUIRE(memory.cols() == 3);
@@ -195,6 +195,6 @@ TEST_CASE("descent: options without sense are refused") {
   CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.lambda_factor = 1.0}), Contains("lambda_factor > 1"));
   CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.target_rms = -1.0}), Contains("target_rms > 0"));
   CHECK_THROWS_WITH(
-      Descent(MPI_COMM_SELF).minimise(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)),
+      Descent(MPI_COMM_SELF).minimize(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)),
       Contains("got 3"));
 }

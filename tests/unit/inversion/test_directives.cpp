@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/directives.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/directives.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -20,18 +20,18 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-inversion::InversionSummary run_with(std::shared_ptr<inversion::Directive> directive) {
+inversion::optimize::InversionSummary run_with(std::shared_ptr<inversion::optimize::Directive> directive) {
   const tests::CurvedProblem problem;
-  inversion::GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1});
+  inversion::optimize::GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1});
   gauss_newton.add(std::move(directive));
-  return gauss_newton.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  return gauss_newton.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
 }
 
 }  // namespace
 
 TEST_CASE("directives: the table has one heading and one aligned line per iteration") {
   tests::Capture out(STDOUT_FILENO);
-  const auto summary = run_with(std::make_shared<inversion::IterationTable>());
+  const auto summary = run_with(std::make_shared<inversion::optimize::IterationTable>());
   std::istringstream lines(out.text());
   std::vector<std::string> table;
   for (std::string line; std::getline(lines, line);) table.push_back(line);
@@ -43,7 +43,7 @@ TEST_CASE("directives: the table has one heading and one aligned line per iterat
 
 TEST_CASE("directives: the bar prints nothing where stdout is no terminal") {
   tests::Capture out(STDOUT_FILENO);
-  (void)run_with(std::make_shared<inversion::ProgressBar>(2));
+  (void)run_with(std::make_shared<inversion::optimize::ProgressBar>(2));
   CHECK(out.text().empty());
 }
 
@@ -52,7 +52,7 @@ TEST_CASE(
     "be written") {
   const tests::TemporaryFolder folder;
   const std::string path = folder / "iterations.csv";
-  const auto summary = run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, path));
+  const auto summary = run_with(std::make_shared<inversion::optimize::IterationsCsv>(MPI_COMM_SELF, path));
   std::ifstream lines(path);
   std::string heading, start;
   std::getline(lines, heading);
@@ -64,15 +64,16 @@ TEST_CASE(
       std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
   CHECK(n_more + 1 == static_cast<std::ptrdiff_t>(summary.history.size()));
   const std::string nowhere = folder / "missing/iterations.csv";
-  CHECK_THAT(tests::message_of<core::Error>(
-                 [&] { (void)run_with(std::make_shared<inversion::IterationsCsv>(MPI_COMM_SELF, nowhere)); }),
+  CHECK_THAT(tests::message_of<core::Error>([&] {
+               (void)run_with(std::make_shared<inversion::optimize::IterationsCsv>(MPI_COMM_SELF, nowhere));
+             }),
              Contains("missing"));
 }
 
 TEST_CASE("directives: the checkpoint hands over every state, the start's included") {
   std::vector<int> iterations;
-  const auto summary = run_with(std::make_shared<inversion::CheckpointDirective>(
-      [&](const inversion::InversionState& state) { iterations.push_back(state.iteration); }));
+  const auto summary = run_with(std::make_shared<inversion::optimize::CheckpointDirective>(
+      [&](const inversion::optimize::InversionState& state) { iterations.push_back(state.iteration); }));
   CHECK(iterations == std::vector<int>{0, 1, 2});
   CHECK(summary.history.size() == 3);
 }

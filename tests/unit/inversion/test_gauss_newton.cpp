@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <Eigen/Dense>
 
 using namespace lodestone;
-using inversion::GaussNewton;
-using inversion::GaussNewtonOptions;
-using inversion::StopReason;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::StopReason;
 
 TEST_CASE(
     "Gauss-Newton: a linear problem ends at the Tikhonov solution of its lambda, the largest one at the "
@@ -19,7 +19,7 @@ TEST_CASE(
   const Eigen::VectorXd observed = a * truth + 0.5 * tests::random_matrix(40, 1, 2).col(0);
   const auto regularization = tests::line_roughness(30);
   GaussNewton gauss_newton(MPI_COMM_SELF, {.lambda_tolerance = 0.02});
-  const auto summary = gauss_newton.minimise(
+  const auto summary = gauss_newton.minimize(
       {core::affine(a, Eigen::VectorXd::Zero(40)), tests::plain_misfit(observed, 0.5), regularization},
       Eigen::VectorXd::Zero(30));
   REQUIRE(summary.usable());
@@ -40,15 +40,16 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "Gauss-Newton: the step does not depend on the model it is linearised at when the problem is linear") {
+    "Gauss-Newton: the step does not depend on the model it is linearized at when the problem is linear") {
   const Eigen::MatrixXd a = tests::random_matrix(20, 10, 1);
   const Eigen::VectorXd observed = tests::random_matrix(20, 1, 2).col(0);
-  const inversion::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)),
-                                       tests::plain_misfit(observed, 0.01), tests::line_roughness(10, 1.0)};
+  const inversion::optimize::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)),
+                                                 tests::plain_misfit(observed, 0.01),
+                                                 tests::line_roughness(10, 1.0)};
   const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 2.0, .max_lambda_trials = 1};
-  const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Zero(10));
+  const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Zero(10));
   const auto from_far =
-      GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(10, 50.0));
+      GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(10, 50.0));
   CHECK((from_zero.model - from_far.model).norm() < 1e-9 * from_zero.model.norm());
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
   const double target = objective.misfit.rms(problem.map->value(problem.truth));
   GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = target});
   gauss_newton.add(witness);
-  const auto summary = gauss_newton.minimise(objective, Eigen::VectorXd::Zero(problem.n));
+  const auto summary = gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.rms <= target);
@@ -86,7 +87,7 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
 TEST_CASE("Gauss-Newton: forward runs per iteration stay few") {
   const tests::CurvedProblem problem;
   const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05})
-                           .minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+                           .minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   int n_forward = 0;
   for (const auto& row : summary.history) n_forward += row.n_forward;
   CHECK(n_forward <= 6 * static_cast<int>(summary.history.size()));
@@ -101,10 +102,11 @@ TEST_CASE("Gauss-Newton: masked data do not move the result") {
       kept[static_cast<std::size_t>(i)] = 0;
       observed[i] = nonsense;
     }
-    const inversion::DataMisfit misfit(observed, Eigen::VectorXd::Constant(problem.n_data, problem.sigma),
-                                       kept, std::vector<std::uint8_t>(kept.size(), 0));
+    const inversion::objective::DataMisfit misfit(observed,
+                                                  Eigen::VectorXd::Constant(problem.n_data, problem.sigma),
+                                                  kept, std::vector<std::uint8_t>(kept.size(), 0));
     return GaussNewton(MPI_COMM_SELF)
-        .minimise({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
+        .minimize({problem.map, misfit, tests::line_roughness(problem.n)}, Eigen::VectorXd::Zero(problem.n));
   };
   const auto clean = run(0.0), wild = run(1e30);
   CHECK(tests::same_bits(clean.model, wild.model));
@@ -117,9 +119,9 @@ TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bi
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
-  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   REQUIRE(witness->states.size() >= 3);
-  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           return GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), std::move(state));
         }).empty());
 }
@@ -130,14 +132,14 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
                                                   Eigen::VectorXd::Constant(problem.n_data, 0.05)),
                                      problem.map);
   const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
-  const auto redesign = [&](const inversion::RedesignView& view) -> core::MapPtr {
+  const auto redesign = [&](const inversion::optimize::RedesignView& view) -> core::MapPtr {
     return view.iteration == 2 ? shifted : nullptr;
   };
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
   whole.set_redesign(redesign);
-  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   REQUIRE(expected.history.size() >= 4);
   CHECK(expected.history[1].rms_at_start == Approx(expected.history[0].rms));
   CHECK(expected.history[2].rms_at_start != Approx(expected.history[1].rms).epsilon(1e-6));
@@ -160,11 +162,11 @@ TEST_CASE(
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton gauss_newton(MPI_COMM_SELF, options);
   gauss_newton.add(witness);
-  const auto summary = gauss_newton.minimise(problem.objective(), start);
+  const auto summary = gauss_newton.minimize(problem.objective(), start);
   REQUIRE(summary.history.size() == 4);
-  CHECK(summary.history[0].kind == inversion::StepKind::start);
+  CHECK(summary.history[0].kind == inversion::optimize::StepKind::start);
   for (std::size_t i = 1; i < 4; ++i) {
-    CHECK(summary.history[i].kind == inversion::StepKind::creep);
+    CHECK(summary.history[i].kind == inversion::optimize::StepKind::creep);
     CHECK(summary.history[i].rms < 0.99 * summary.history[i - 1].rms);
     CHECK(summary.history[i].n_forward ==
           (i == 1 ? 2 : 1));  // the jump is tried before the first creeping step alone

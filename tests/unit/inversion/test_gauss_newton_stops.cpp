@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why a run ends, and what is left when it ends badly.
 #include "engine/core/error.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -10,9 +10,9 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::GaussNewton;
-using inversion::GaussNewtonOptions;
-using inversion::StopReason;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::StopReason;
 
 namespace {
 
@@ -24,7 +24,7 @@ TEST_CASE("stop: iterations ran out above the target") {
   const tests::CurvedProblem problem;
   const auto summary =
       GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .target_rms = 0.01, .max_lambda_trials = 1})
-          .minimise(problem.objective(), zero_start());
+          .minimize(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::max_iterations);
   CHECK(summary.history.size() == 2);
   CHECK_THAT(summary.brief(), Contains("iterations ran out after 1 iterations") && Contains("1 Jacobians"));
@@ -35,9 +35,9 @@ TEST_CASE("stop: stagnated when the rms no longer falls") {
   Eigen::VectorXd observed = problem.observed;
   observed +=
       5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);  // more data than unknowns: cannot be fitted
-  const inversion::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
-                                       tests::line_roughness(problem.n)};
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40}).minimise(objective, zero_start());
+  const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
+                                                 tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40}).minimize(objective, zero_start());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 30);
   CHECK(summary.usable());
@@ -45,10 +45,10 @@ TEST_CASE("stop: stagnated when the rms no longer falls") {
 
 TEST_CASE("stop: a reference model at the target needs no iteration") {
   const tests::CurvedProblem problem;
-  const inversion::Objective objective{problem.map,
-                                       tests::plain_misfit(problem.map->value(zero_start()), 0.1),
-                                       tests::line_roughness(problem.n)};
-  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start());
+  const inversion::optimize::Objective objective{problem.map,
+                                                 tests::plain_misfit(problem.map->value(zero_start()), 0.1),
+                                                 tests::line_roughness(problem.n)};
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.history.size() == 1);
 }
@@ -61,12 +61,12 @@ TEST_CASE(
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton to_target(MPI_COMM_SELF, first_only);
   to_target.add(witness);
-  REQUIRE(to_target.minimise(problem.objective(), zero_start()).reason == StopReason::target_reached);
-  inversion::InversionState twice =
+  REQUIRE(to_target.minimize(problem.objective(), zero_start()).reason == StopReason::target_reached);
+  inversion::optimize::InversionState twice =
       witness->states.back();  // as if it had stayed where it was for one more iteration
   twice.history.push_back(twice.history.back());
-  for (const auto& [kind, goes_on] :
-       {std::pair{inversion::StepKind::jump, false}, std::pair{inversion::StepKind::creep, true}}) {
+  for (const auto& [kind, goes_on] : {std::pair{inversion::optimize::StepKind::jump, false},
+                                      std::pair{inversion::optimize::StepKind::creep, true}}) {
     twice.history.back().kind = kind;
     const auto fake = std::make_shared<tests::FakeMap>(problem.map);
     const auto summary = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(fake), twice);
@@ -83,25 +83,25 @@ TEST_CASE("stop: asked from outside, it ends after the iteration with the given 
     if (++n_asked < 3) return std::nullopt;
     return StopReason::time_limit;
   });
-  const auto summary = gauss_newton.minimise(problem.objective(), zero_start());
+  const auto summary = gauss_newton.minimize(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::time_limit);
   CHECK(summary.history.size() == 3);
   CHECK_THAT(summary.message, Contains("time limit"));
 }
 
-TEST_CASE("stop: a failed linearisation ends the run and keeps the last good model") {
+TEST_CASE("stop: a failed linearization ends the run and keeps the last good model") {
   const tests::CurvedProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   fake->before_linearize = [](int call) {
     if (call == 3) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
   };
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.target_rms = 0.1}).minimise(problem.objective(fake), zero_start());
+      GaussNewton(MPI_COMM_SELF, {.target_rms = 0.1}).minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
   CHECK_THAT(summary.message, Contains("zero pivot in row 17"));
   REQUIRE(summary.history.size() == 3);
   const auto two = GaussNewton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1})
-                       .minimise(problem.objective(), zero_start());
+                       .minimize(problem.objective(), zero_start());
   CHECK((summary.model - two.model).norm() == 0.0);
   CHECK((summary.predicted - two.predicted).norm() == 0.0);
 }
@@ -114,7 +114,7 @@ TEST_CASE("stop: failed or NaN trials are rejected and the search goes on") {
     if (call == 4) value[0] = std::numeric_limits<double>::quiet_NaN();
     if (call == 6) throw core::InvalidArgument("tests::FakeMap", "resistivity overflows");
   };
-  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(problem.objective(fake), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimize(problem.objective(fake), zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(fake->n_value > 6);
@@ -127,7 +127,7 @@ TEST_CASE("stop: when every trial fails the summary says why and keeps the model
     if (call > 1) value.setConstant(std::numeric_limits<double>::quiet_NaN());
   };
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 4}).minimise(problem.objective(fake), zero_start());
+      GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 4}).minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
   CHECK_THAT(summary.message, Contains("every trial failed") && Contains("finite outputs"));
   CHECK(summary.usable());
@@ -140,7 +140,7 @@ TEST_CASE("stop: a start model without responses gives a summary that is not usa
   fake->spoil_value = [](Eigen::VectorXd&, int) {
     throw core::SolverError("tests::FakeMap", "out of memory");
   };
-  const auto summary = GaussNewton(MPI_COMM_SELF).minimise(problem.objective(fake), zero_start());
+  const auto summary = GaussNewton(MPI_COMM_SELF).minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
   CHECK_FALSE(summary.usable());
   CHECK_THAT(summary.brief(), Contains("start model") && Contains("out of memory"));
@@ -152,12 +152,12 @@ TEST_CASE(
   // Newton's method for atan(v) = 0: the full step from 3 lands at −9.5, from 1.38 at −1.36.
   const auto steep = core::pointwise(
       "atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
-  const inversion::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3),
-                                       tests::line_roughness(1, 0.0)};
+  const inversion::optimize::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3),
+                                                 tests::line_roughness(1, 0.0)};
   const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1};
   for (const auto& [start, step, n_forward] : {std::tuple{3.0, 0.25, 5}, std::tuple{1.38, 0.5, 4}}) {
     const auto summary =
-        GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(1, start));
+        GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(1, start));
     REQUIRE(summary.history.size() == 2);
     CHECK(summary.history[1].step == step);
     CHECK(summary.history[1].n_forward == n_forward);
@@ -167,18 +167,18 @@ TEST_CASE(
 
 TEST_CASE("stop: broken input is an exception, not a summary") {
   const tests::CurvedProblem problem;
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(problem.objective(), Eigen::VectorXd::Zero(3)),
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimize(problem.objective(), Eigen::VectorXd::Zero(3)),
                     Contains("start model of 30") && Contains("got 3"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.target_rms = 0.0}), Contains("target_rms > 0"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0}), Contains("max_lambda_trials"));
   CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.min_rms_drop = -1.0}), Contains("min_rms_drop"));
-  inversion::Objective objective = problem.objective();
+  inversion::optimize::Objective objective = problem.objective();
   objective.forward = core::affine(Eigen::MatrixXd::Zero(3, problem.n), Eigen::VectorXd::Zero(3));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()),
+  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start()),
                     Contains("gives 3 data, the misfit holds 40"));
   objective.forward = nullptr;
-  CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).minimise(objective, zero_start()), core::InvalidArgument);
-  inversion::InversionState without_history;
+  CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start()), core::InvalidArgument);
+  inversion::optimize::InversionState without_history;
   without_history.model = zero_start();
   CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).resume(problem.objective(), without_history),
                   core::InvalidArgument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/gauss_newton_system.hpp"
+#include "inversion/optimize/system.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -33,7 +33,7 @@ class FixedJacobian final : public core::Linearization {
   Eigen::MatrixXd jacobian_;
 };
 
-constexpr std::array spaces{inversion::SystemSpace::data, inversion::SystemSpace::model};
+constexpr std::array spaces{inversion::optimize::SystemSpace::data, inversion::optimize::SystemSpace::model};
 
 }  // namespace
 
@@ -41,15 +41,15 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
   const Eigen::MatrixXd a = tests::random_matrix(n_data, n_model, 1);
   const auto map = core::affine(a, Eigen::VectorXd::Ones(n_data));
   const Eigen::VectorXd observed = tests::random_matrix(n_data, 1, 2).col(0);
-  const inversion::Objective objective{map, tests::plain_misfit(observed, 0.1),
-                                       tests::line_roughness(n_model, 0.5)};
+  const inversion::optimize::Objective objective{map, tests::plain_misfit(observed, 0.1),
+                                                 tests::line_roughness(n_model, 0.5)};
   const auto& regularization = *objective.regularization;
   const Eigen::VectorXd m = tests::random_matrix(n_model, 1, 3).col(0);
-  const inversion::Team team(MPI_COMM_SELF);
+  const core::Team team(MPI_COMM_SELF);
   const Eigen::MatrixXd inverse_covariance =
       Eigen::MatrixXd(regularization.roughness()).transpose() * Eigen::MatrixXd(regularization.roughness());
   for (const auto space : spaces) {
-    const auto system = inversion::make_system(space, team, *map->linearize(m), objective, m);
+    const auto system = inversion::optimize::make_system(space, team, *map->linearize(m), objective, m);
     for (const double lambda : {1e-1, 10.0, 1e4}) {
       const Eigen::VectorXd expected =
           (a.transpose() * a / 0.01 + lambda * inverse_covariance)
@@ -78,17 +78,17 @@ TEST_CASE("normal equations: in either space, jump and creeping step are their s
 TEST_CASE(
     "normal equations: data and model space give the same model, with more data than unknowns and with "
     "fewer") {
-  const inversion::Team team(MPI_COMM_SELF);
+  const core::Team team(MPI_COMM_SELF);
   for (const auto& [data, cells] : {std::pair<Eigen::Index, Eigen::Index>{300, 40}, {40, 300}}) {
     const auto map = core::affine(tests::random_matrix(data, cells, 1), Eigen::VectorXd::Zero(data));
-    const inversion::Objective objective{
+    const inversion::optimize::Objective objective{
         map, tests::plain_misfit(tests::random_matrix(data, 1, 2).col(0), 0.1), tests::line_roughness(cells)};
     const Eigen::VectorXd m = tests::random_matrix(cells, 1, 3).col(0);
     const auto linearization = map->linearize(m);
-    const auto in_data =
-        inversion::make_system(inversion::SystemSpace::data, team, *linearization, objective, m);
-    const auto in_model =
-        inversion::make_system(inversion::SystemSpace::model, team, *linearization, objective, m);
+    const auto in_data = inversion::optimize::make_system(inversion::optimize::SystemSpace::data, team,
+                                                          *linearization, objective, m);
+    const auto in_model = inversion::optimize::make_system(inversion::optimize::SystemSpace::model, team,
+                                                           *linearization, objective, m);
     for (const double lambda : {1.0, 1e3}) {
       const Eigen::VectorXd expected = *in_data->jump(lambda);
       CHECK((*in_model->jump(lambda) - expected).norm() < 1e-8 * expected.norm());
@@ -99,15 +99,16 @@ TEST_CASE(
 }
 
 TEST_CASE("normal equations: chosen automatically, the smaller system is solved") {
-  const inversion::Team team(MPI_COMM_SELF);
+  const core::Team team(MPI_COMM_SELF);
   for (const auto& [data, cells] : {std::pair<Eigen::Index, Eigen::Index>{30, 8}, {8, 30}}) {
     const auto map = core::affine(tests::random_matrix(data, cells, 1), Eigen::VectorXd::Zero(data));
-    const inversion::Objective objective{map, tests::plain_misfit(Eigen::VectorXd::Ones(data), 0.1),
-                                         tests::line_roughness(cells)};
+    const inversion::optimize::Objective objective{map, tests::plain_misfit(Eigen::VectorXd::Ones(data), 0.1),
+                                                   tests::line_roughness(cells)};
     const Eigen::VectorXd m = Eigen::VectorXd::Zero(cells);
-    const auto system =
-        inversion::make_system(inversion::SystemSpace::automatic, team, *map->linearize(m), objective, m);
-    CHECK((dynamic_cast<const inversion::ModelSpaceSystem*>(system.get()) != nullptr) == (cells < data));
+    const auto system = inversion::optimize::make_system(inversion::optimize::SystemSpace::automatic, team,
+                                                         *map->linearize(m), objective, m);
+    CHECK((dynamic_cast<const inversion::optimize::ModelSpaceSystem*>(system.get()) != nullptr) ==
+          (cells < data));
   }
 }
 
@@ -116,14 +117,14 @@ TEST_CASE("normal equations: masked data do not enter, whatever their rows hold"
   const Eigen::VectorXd m = Eigen::VectorXd::Zero(10), observed = tests::random_matrix(20, 1, 2).col(0);
   std::vector<std::uint8_t> kept(20, 1);
   kept[3] = kept[19] = 0;
-  const inversion::Objective objective{
+  const inversion::optimize::Objective objective{
       nullptr,
       {observed, Eigen::VectorXd::Ones(20), kept, std::vector<std::uint8_t>(20, 0)},
       tests::line_roughness(10)};
-  const inversion::Team team(MPI_COMM_SELF);
+  const core::Team team(MPI_COMM_SELF);
   for (const auto space : spaces) {
     const auto model_of = [&](const Eigen::MatrixXd& jacobian) {
-      return *inversion::make_system(space, team, FixedJacobian(jacobian), objective, m)->jump(1.0);
+      return *inversion::optimize::make_system(space, team, FixedJacobian(jacobian), objective, m)->jump(1.0);
     };
     Eigen::MatrixXd spoilt = a;
     spoilt.row(3).setConstant(1e6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace lodestone;
@@ -24,7 +24,7 @@ TEST_CASE(
     "Gaussian decoder: standard normal codes have the covariance of the draws, in as many codes as it has "
     "directions",
     "[inversion]") {
-  const auto decoder = inversion::gaussian_decoder(mean(), covariance());
+  const auto decoder = inversion::prior::gaussian_decoder(mean(), covariance());
   CHECK(decoder->n_cells() == 5);
   CHECK(decoder->n_codes() == 3);
   CHECK((decoder->decode(VectorXd::Zero(3)) - mean()).norm() < 1e-14);
@@ -38,7 +38,7 @@ TEST_CASE(
 
 TEST_CASE("Gaussian decoder: encode gives the codes of what was decoded, and the nearest section else",
           "[inversion]") {
-  const auto decoder = inversion::gaussian_decoder(mean(), covariance());
+  const auto decoder = inversion::prior::gaussian_decoder(mean(), covariance());
   const MatrixXd codes = MatrixXd::Random(3, 4);
   CHECK((decoder->encode(decoder->decode(codes)) - codes).norm() < 1e-12);
   const VectorXd any = VectorXd::Random(5), left = any - decoder->decode(decoder->encode(any));
@@ -48,11 +48,11 @@ TEST_CASE("Gaussian decoder: encode gives the codes of what was decoded, and the
 
 TEST_CASE("Gaussian decoder: what is no covariance is refused", "[inversion]") {
   MatrixXd bad = covariance();
-  CHECK_THROWS_AS(inversion::gaussian_decoder(VectorXd::Zero(4), bad), core::ShapeError);
+  CHECK_THROWS_AS(inversion::prior::gaussian_decoder(VectorXd::Zero(4), bad), core::ShapeError);
   bad(0, 1) += 1.0;
-  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), bad), Contains("symmetric"));
-  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), -covariance()), Contains("negative"));
-  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), MatrixXd::Zero(5, 5)), Contains("vary"));
-  CHECK_THROWS_WITH(inversion::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))),
+  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), bad), Contains("symmetric"));
+  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), -covariance()), Contains("negative"));
+  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), MatrixXd::Zero(5, 5)), Contains("vary"));
+  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))),
                     Contains("NaN"));
 }

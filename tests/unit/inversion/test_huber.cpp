@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Huber's norm: its figures, and what it does to a run whose data have gross errors.
 #include "engine/core/error.hpp"
-#include "inversion/descent.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/descent.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::DataMisfit;
+using inversion::objective::DataMisfit;
 
 namespace {
 
@@ -24,7 +24,7 @@ struct SpoiltProblem : tests::CurvedProblem {
   SpoiltProblem() {
     for (const int i : {2, 11, 17, 23, 38}) spoilt[i] += 30.0 * sigma;
   }
-  [[nodiscard]] inversion::Objective with(double threshold, const Eigen::VectorXd& data) const {
+  [[nodiscard]] inversion::optimize::Objective with(double threshold, const Eigen::VectorXd& data) const {
     return {map, huber_misfit(data, sigma, threshold), tests::line_roughness(n)};
   }
 };
@@ -59,36 +59,37 @@ TEST_CASE("Huber: the weighted residuals are the gradient of the norm") {
 
 TEST_CASE("Huber: data within the threshold give the bits of least squares") {
   const SpoiltProblem problem;
-  const auto plain = inversion::GaussNewton(MPI_COMM_SELF)
-                         .minimise(problem.with(0.0, problem.observed), Eigen::VectorXd::Zero(problem.n));
-  const auto huber = inversion::GaussNewton(MPI_COMM_SELF)
-                         .minimise(problem.with(1e6, problem.observed), Eigen::VectorXd::Zero(problem.n));
+  const auto plain = inversion::optimize::GaussNewton(MPI_COMM_SELF)
+                         .minimize(problem.with(0.0, problem.observed), Eigen::VectorXd::Zero(problem.n));
+  const auto huber = inversion::optimize::GaussNewton(MPI_COMM_SELF)
+                         .minimize(problem.with(1e6, problem.observed), Eigen::VectorXd::Zero(problem.n));
   CHECK((huber.model - plain.model).norm() < 1e-12 * plain.model.norm());
 }
 
-TEST_CASE("Huber: gross errors no longer bend the model, whatever the optimiser") {
+TEST_CASE("Huber: gross errors no longer bend the model, whatever the optimizer") {
   const SpoiltProblem problem;
   const Eigen::VectorXd start = Eigen::VectorXd::Zero(problem.n);
-  const auto distance = [&](const inversion::InversionSummary& summary) {
+  const auto distance = [&](const inversion::optimize::InversionSummary& summary) {
     return (summary.model - problem.truth).norm();
   };
-  const auto run = [&](inversion::Optimiser&& optimiser, double threshold) {
-    return optimiser.minimise(problem.with(threshold, problem.spoilt), start);
+  const auto run = [&](inversion::optimize::Optimizer&& optimizer, double threshold) {
+    return optimizer.minimize(problem.with(threshold, problem.spoilt), start);
   };
   const double target =
       3.3;  // Huber's norm of five residuals of 30 errors alone is √(5·(90 − 2.25)/40) = 3.3
-  const inversion::GaussNewtonOptions options{.max_iterations = 20, .target_rms = target};
-  const double bent = distance(run(inversion::GaussNewton(MPI_COMM_SELF, options), 0.0));
-  const auto robust = run(inversion::GaussNewton(MPI_COMM_SELF, options), 1.5);
+  const inversion::optimize::GaussNewtonOptions options{.max_iterations = 20, .target_rms = target};
+  const double bent = distance(run(inversion::optimize::GaussNewton(MPI_COMM_SELF, options), 0.0));
+  const auto robust = run(inversion::optimize::GaussNewton(MPI_COMM_SELF, options), 1.5);
   INFO(robust.brief());
   CHECK(distance(robust) < 0.5 * bent);
-  for (const auto method : {inversion::DescentMethod::nlcg, inversion::DescentMethod::lbfgs}) {
+  for (const auto method :
+       {inversion::optimize::DescentMethod::nlcg, inversion::optimize::DescentMethod::lbfgs}) {
     const auto descent =
-        run(inversion::Descent(MPI_COMM_SELF, {.method = method, .target_rms = target}), 1.5);
+        run(inversion::optimize::Descent(MPI_COMM_SELF, {.method = method, .target_rms = target}), 1.5);
     INFO(descent.brief());
     CHECK(distance(descent) < 0.5 * bent);
   }
   const auto clean =
-      inversion::GaussNewton(MPI_COMM_SELF).minimise(problem.with(0.0, problem.observed), start);
+      inversion::optimize::GaussNewton(MPI_COMM_SELF).minimize(problem.with(0.0, problem.observed), start);
   CHECK(distance(clean) < bent);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/lambda_search.hpp"
+#include "inversion/optimize/lambda_search.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
 #include <limits>
 
 using namespace lodestone;
-using inversion::LambdaSearchOptions;
-using inversion::search_lambda;
+using inversion::optimize::LambdaSearchOptions;
+using inversion::optimize::search_lambda;
 
 namespace {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/gauss_newton.hpp"
-#include "inversion/parameter_maps.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "inversion/objective/parameter_maps.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -9,8 +10,8 @@
 
 using namespace lodestone;
 using namespace lodestone::physics;
-using inversion::GaussNewton;
-using inversion::StopReason;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::StopReason;
 
 namespace {
 
@@ -32,7 +33,7 @@ struct Sounding {
   core::MapPtr forward = [this] {
     std::vector<double> thickness;
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) thickness.push_back(edges[i + 1] - edges[i]);
-    return std::make_shared<mt::Simulation1D>(thickness, frequencies, quantities);
+    return std::make_shared<mt::d1::Simulation1D>(thickness, frequencies, quantities);
   }();
   Eigen::VectorXd sigma =
       (Eigen::VectorXd(60) << Eigen::VectorXd::Constant(30, 0.02), Eigen::VectorXd::Constant(30, 0.02))
@@ -40,17 +41,19 @@ struct Sounding {
   Eigen::VectorXd observed =
       forward->value(truth) + (sigma.array() * tests::random_matrix(60, 1, 11).col(0).array()).matrix();
 
-  [[nodiscard]] inversion::DataMisfit misfit() const {
+  [[nodiscard]] inversion::objective::DataMisfit misfit() const {
     std::vector<std::uint8_t> is_phase(60, 0);
     std::fill(is_phase.begin() + 30, is_phase.end(), std::uint8_t{1});
     return {observed, sigma, std::vector<std::uint8_t>(60, 1), is_phase};
   }
-  [[nodiscard]] std::shared_ptr<inversion::Regularization> regularization(double reference = 2.0) const {
+  [[nodiscard]] std::shared_ptr<inversion::objective::Regularization> regularization(
+      double reference = 2.0) const {
     std::vector<double> z = edges;
     z.push_back(edges.back() + 1.2 * (edges.back() - edges[edges.size() - 2]));
     const mesh::TensorGrid2D column({0.0, 1000.0}, z);
-    return std::make_shared<inversion::Regularization>(
-        inversion::roughness_operator(column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
+    return std::make_shared<inversion::objective::Regularization>(
+        inversion::prior::roughness_operator(column,
+                                             {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
         Eigen::VectorXd::Constant(n_cells, reference));
   }
 };
@@ -61,7 +64,7 @@ TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoothe
   const Sounding sounding;
   const auto regularization = sounding.regularization();
   const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 20, .lambda_tolerance = 0.02})
-                           .minimise({sounding.forward, sounding.misfit(), regularization},
+                           .minimize({sounding.forward, sounding.misfit(), regularization},
                                      Eigen::VectorXd::Constant(40, 2.0));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::target_reached);
@@ -78,14 +81,14 @@ TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoothe
 TEST_CASE("layered earth: no start model and no small change gives a smoother model at the target") {
   const Sounding sounding;
   const auto regularization = sounding.regularization();
-  const inversion::Objective objective{sounding.forward, sounding.misfit(), regularization};
-  const inversion::GaussNewtonOptions options{
+  const inversion::optimize::Objective objective{sounding.forward, sounding.misfit(), regularization};
+  const inversion::optimize::GaussNewtonOptions options{
       .max_iterations = 30, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
   const auto best =
-      GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, 2.0));
+      GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(40, 2.0));
   for (const double start : {0.5, 3.5}) {
     const auto other =
-        GaussNewton(MPI_COMM_SELF, options).minimise(objective, Eigen::VectorXd::Constant(40, start));
+        GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(40, start));
     INFO(other.brief());
     CHECK(other.roughness > 0.9 * best.roughness);
     CHECK(other.roughness < 1.1 * best.roughness);
@@ -101,14 +104,15 @@ TEST_CASE("layered earth: no start model and no small change gives a smoother mo
 
 TEST_CASE("layered earth: with bounds by transform the model stays inside them and still fits") {
   const Sounding sounding;
-  const auto bounded = core::compose(sounding.forward, inversion::bounds_map(40, 0.7, 3.3));
-  const Eigen::VectorXd reference = inversion::unbounded(Eigen::VectorXd::Constant(40, 2.0), 0.7, 3.3);
+  const auto bounded = core::compose(sounding.forward, inversion::objective::bounds_map(40, 0.7, 3.3));
+  const Eigen::VectorXd reference =
+      inversion::objective::unbounded(Eigen::VectorXd::Constant(40, 2.0), 0.7, 3.3);
   const auto summary =
       GaussNewton(MPI_COMM_SELF, {.max_iterations = 20})
-          .minimise({bounded, sounding.misfit(), sounding.regularization(reference[0])}, reference);
+          .minimize({bounded, sounding.misfit(), sounding.regularization(reference[0])}, reference);
   INFO(summary.brief());
   CHECK(summary.rms <= 1.0);
-  const Eigen::VectorXd m = inversion::bounds_map(40, 0.7, 3.3)->value(summary.model);
+  const Eigen::VectorXd m = inversion::objective::bounds_map(40, 0.7, 3.3)->value(summary.model);
   CHECK(m.minCoeff() > 0.7);
   CHECK(m.maxCoeff() < 3.3);
 }

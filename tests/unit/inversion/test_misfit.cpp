@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/misfit.hpp"
+#include "inversion/objective/misfit.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 using namespace lodestone;
 using Catch::Matchers::Contains;
 using Eigen::VectorXd;
-using inversion::DataMisfit;
+using inversion::objective::DataMisfit;
 
 namespace {
 

@@ -4,14 +4,14 @@
 #include "engine/nn/dropout.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/ops/ops.hpp"
-#include "inversion/map/network_map.hpp"
+#include "inversion/prior/network_map.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
-using inversion::network_decoder;
+using inversion::prior::network_decoder;
 
 namespace {
 

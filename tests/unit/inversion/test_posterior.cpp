@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/map/coded_roughness.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
-#include "inversion/posterior.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/uncertainty/posterior.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -28,9 +29,9 @@ struct LinearProblem {
     resolution = covariance * a.transpose() * a / (sigma * sigma);
   }
   MatrixXd a;
-  Objective objective{core::affine(a, VectorXd::Zero(a.rows())),
-                      tests::plain_misfit(tests::random_matrix(a.rows(), 1, 2).col(0), sigma),
-                      tests::line_roughness(a.cols(), 0.5)};
+  optimize::Objective objective{core::affine(a, VectorXd::Zero(a.rows())),
+                                tests::plain_misfit(tests::random_matrix(a.rows(), 1, 2).col(0), sigma),
+                                tests::line_roughness(a.cols(), 0.5)};
   VectorXd at = VectorXd::LinSpaced(a.cols(), 0.0, 1.0);
   MatrixXd prior, covariance, resolution;
 };
@@ -44,8 +45,8 @@ TEST_CASE(
   for (const auto& [n_data, n] : {std::pair<Index, Index>{60, 20}, {12, 40}}) {
     const LinearProblem problem(n_data, n);
     const MatrixXd push = tests::random_matrix(7, n, 3);
-    for (const auto space : {SystemSpace::data, SystemSpace::model}) {
-      const Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda, space);
+    for (const auto space : {optimize::SystemSpace::data, optimize::SystemSpace::model}) {
+      const uncertainty::Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda, space);
       CHECK(gap(posterior.spread().posterior, problem.covariance.diagonal().cwiseSqrt()) < 1e-10);
       CHECK(gap(posterior.spread().prior, problem.prior.inverse().diagonal().cwiseSqrt()) < 1e-10);
       CHECK(gap(posterior.resolution(), problem.resolution.diagonal()) < 1e-10);
@@ -53,7 +54,7 @@ TEST_CASE(
       CHECK(gap(posterior.covariance_columns({3, 0}),
                 problem.covariance(Eigen::all, std::vector<Index>{3, 0})) < 1e-10);
       CHECK(gap(posterior.resolution_columns({5}), problem.resolution.col(5)) < 1e-10);
-      const Spread pushed =
+      const uncertainty::Spread pushed =
           posterior.spread_of(*core::affine(push, VectorXd::Zero(7))->linearize(problem.at));
       CHECK(gap(pushed.posterior, (push * problem.covariance * push.transpose()).diagonal().cwiseSqrt()) <
             1e-10);
@@ -65,8 +66,10 @@ TEST_CASE(
 
 TEST_CASE("posterior: its draws have its mean and covariance, and are the same in either space") {
   const LinearProblem problem(9, 6);
-  const Posterior in_data(MPI_COMM_SELF, problem.objective, problem.at, lambda, SystemSpace::data);
-  const Posterior in_model(MPI_COMM_SELF, problem.objective, problem.at, lambda, SystemSpace::model);
+  const uncertainty::Posterior in_data(MPI_COMM_SELF, problem.objective, problem.at, lambda,
+                                       optimize::SystemSpace::data);
+  const uncertainty::Posterior in_model(MPI_COMM_SELF, problem.objective, problem.at, lambda,
+                                        optimize::SystemSpace::model);
   const auto error_of = [&](int n) {
     const MatrixXd draws = in_model.samples(7, 0, n).colwise() - problem.at;
     return gap(draws * draws.transpose() / n, problem.covariance);
@@ -83,19 +86,22 @@ TEST_CASE(
   const MatrixXd root = 0.3 * tests::random_matrix(n, n, 4) + MatrixXd::Identity(n, n),
                  prior = root * root.transpose();
   const VectorXd mean = VectorXd::LinSpaced(n, 1.0, 3.0);
-  const auto map = std::make_shared<const SubdomainMap>(
-      n, std::vector<Region>{{"all", gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
+  const auto map = std::make_shared<const prior::SubdomainMap>(
+      n, std::vector<prior::Region>{{"all", prior::gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0}, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0});
-  const double rule = CodedRoughness(map, roughness_operator(grid, {}), mean).code_weights().at(0);
-  const CodedRoughness coded(map, roughness_operator(grid, {}), mean,
-                             {.code_weight = 1.0 / rule});  // the prior itself
+  const double rule =
+      prior::CodedRoughness(map, prior::roughness_operator(grid, {}), mean).code_weights().at(0);
+  const prior::CodedRoughness coded(map, prior::roughness_operator(grid, {}), mean,
+                                    {.code_weight = 1.0 / rule});  // the prior itself
   const auto forward = core::affine(tests::random_matrix(3, n, 1), VectorXd::Zero(3));
-  const DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(3), 0.4);
+  const objective::DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(3), 0.4);
   const VectorXd code = VectorXd::LinSpaced(n, -1.0, 1.0);
-  const Posterior of_codes(MPI_COMM_SELF, {core::compose(forward, map), misfit, coded.at(code)}, code, 1.0);
-  const Spread cells = of_codes.spread_of(*map->linearize(code));
-  const auto normal = std::make_shared<Regularization>(MatrixXd(root.inverse()).sparseView(), mean);
-  const Posterior of_cells(MPI_COMM_SELF, {forward, misfit, normal}, map->value(code), 1.0);
+  const uncertainty::Posterior of_codes(MPI_COMM_SELF, {core::compose(forward, map), misfit, coded.at(code)},
+                                        code, 1.0);
+  const uncertainty::Spread cells = of_codes.spread_of(*map->linearize(code));
+  const auto normal =
+      std::make_shared<objective::Regularization>(MatrixXd(root.inverse()).sparseView(), mean);
+  const uncertainty::Posterior of_cells(MPI_COMM_SELF, {forward, misfit, normal}, map->value(code), 1.0);
   CHECK(gap(cells.posterior, of_cells.spread().posterior) < 1e-10);
   CHECK(gap(cells.prior, prior.diagonal().cwiseSqrt()) < 1e-10);
   CHECK(of_codes.degrees_of_freedom() == Approx(of_cells.degrees_of_freedom()).epsilon(1e-10));
@@ -106,18 +112,20 @@ TEST_CASE(
 TEST_CASE(
     "depth of investigation: cells whose deviation hardly fell are not seen, wide priors count as one "
     "decade") {
-  const Spread spread{VectorXd{{0.5, 0.5, 20.0, 20.0}}, VectorXd{{0.39, 0.41, 0.7, 0.9}}};
-  CHECK(investigated(spread) == std::vector<std::uint8_t>{1, 0, 1, 0});
-  CHECK(investigated(spread, {.share = 0.9, .largest_prior = 2.0}) == std::vector<std::uint8_t>{1, 1, 1, 1});
-  CHECK_THROWS_WITH(investigated(spread, {.share = 1.5}), Contains("share between 0 and 1"));
+  const uncertainty::Spread spread{VectorXd{{0.5, 0.5, 20.0, 20.0}}, VectorXd{{0.39, 0.41, 0.7, 0.9}}};
+  CHECK(uncertainty::investigated(spread) == std::vector<std::uint8_t>{1, 0, 1, 0});
+  CHECK(uncertainty::investigated(spread, {.share = 0.9, .largest_prior = 2.0}) ==
+        std::vector<std::uint8_t>{1, 1, 1, 1});
+  CHECK_THROWS_WITH(uncertainty::investigated(spread, {.share = 1.5}), Contains("share between 0 and 1"));
 }
 
 TEST_CASE("posterior: what cannot be is refused") {
   const LinearProblem problem(9, 6);
-  CHECK_THROWS_WITH(Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0),
+  CHECK_THROWS_WITH(uncertainty::Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0),
                     Contains("expected lambda > 0, got 0"));
-  CHECK_THROWS_AS(Posterior(MPI_COMM_SELF, problem.objective, VectorXd::Zero(5), 1.0), core::ShapeError);
-  const Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda);
+  CHECK_THROWS_AS(uncertainty::Posterior(MPI_COMM_SELF, problem.objective, VectorXd::Zero(5), 1.0),
+                  core::ShapeError);
+  const uncertainty::Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda);
   CHECK_THROWS_WITH(posterior.covariance_columns({6}), Contains("unknown from 0 to 5, got 6"));
   CHECK_THROWS_AS(posterior.spread_of(
                       *core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // When forward maps follow the model, and when they no longer do.
 #include "engine/core/error.hpp"
-#include "inversion/redesign.hpp"
+#include "inversion/optimize/redesign.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using inversion::GaussNewton;
-using inversion::GaussNewtonOptions;
-using inversion::IterationRecord;
-using inversion::RedesignView;
+using inversion::optimize::GaussNewton;
+using inversion::optimize::GaussNewtonOptions;
+using inversion::optimize::IterationRecord;
+using inversion::optimize::RedesignView;
 
 namespace {
 
@@ -22,13 +22,13 @@ std::vector<IterationRecord> rows_of(const std::vector<double>& rms) {
 }
 
 /// Whether a redesign is made before the iteration that follows these models.
-bool redesigns(const inversion::Redesign& redesign, const std::vector<double>& rms) {
+bool redesigns(const inversion::optimize::Redesign& redesign, const std::vector<double>& rms) {
   const auto rows = rows_of(rms);
   const Eigen::VectorXd model = Eigen::VectorXd::Zero(1);
   return redesign(RedesignView{model, static_cast<int>(rms.size()), rows}) != nullptr;
 }
 
-inversion::Design identity_for_all() {
+inversion::objective::Design identity_for_all() {
   return [](const Eigen::VectorXd& model) {
     return core::affine(Eigen::MatrixXd::Identity(model.size(), model.size()), model);
   };
@@ -50,22 +50,23 @@ struct Designs {
 }  // namespace
 
 TEST_CASE("redesign: the start keeps its map, every later model gets one of its own") {
-  const auto redesign = inversion::redesign_each_iteration(identity_for_all());
+  const auto redesign = inversion::optimize::redesign_each_iteration(identity_for_all());
   CHECK_FALSE(redesigns(redesign, {9.0}));
   CHECK(redesigns(redesign, {9.0, 5.0}));
   CHECK(redesigns(redesign, {9.0, 1.0, 1.0}));
 }
 
 TEST_CASE("redesign: the first model near the target gets the last map, whatever the rms does then") {
-  const auto redesign = inversion::redesign_until_near(1.5, identity_for_all());
+  const auto redesign = inversion::optimize::redesign_until_near(1.5, identity_for_all());
   CHECK_FALSE(redesigns(redesign, {9.0}));
   CHECK(redesigns(redesign, {9.0, 5.0, 2.0}));
   CHECK(redesigns(redesign, {9.0, 5.0, 1.5}));
   CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 1.2}));
   CHECK_FALSE(redesigns(redesign, {9.0, 5.0, 1.5, 3.0}));
   CHECK_FALSE(redesigns(redesign, {1.4, 1.3}));
-  CHECK_THAT(tests::message_of<core::InvalidArgument>(
-                 [] { static_cast<void>(inversion::redesign_until_near(0.0, identity_for_all())); }),
+  CHECK_THAT(tests::message_of<core::InvalidArgument>([] {
+               static_cast<void>(inversion::optimize::redesign_until_near(0.0, identity_for_all()));
+             }),
              Catch::Contains("expected a positive rms, got 0"));
 }
 
@@ -77,8 +78,8 @@ TEST_CASE("redesign: a run that was stopped before or behind the last redesign g
   Designs designs{problem};
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
-  whole.set_redesign(inversion::redesign_until_near(near_rms, std::ref(designs)));
-  const auto expected = whole.minimise(problem.objective(), Eigen::VectorXd::Zero(problem.n));
+  whole.set_redesign(inversion::optimize::redesign_until_near(near_rms, std::ref(designs)));
+  const auto expected = whole.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   const auto first_near =
       std::ranges::find_if(expected.history, [&](const IterationRecord& row) { return row.rms <= near_rms; });
   const auto n_before = static_cast<std::size_t>(first_near - expected.history.begin());
@@ -87,10 +88,10 @@ TEST_CASE("redesign: a run that was stopped before or behind the last redesign g
   REQUIRE(expected.history.size() > n_before + 2);  // and had time to be redesigned again
   CHECK(designs.models.size() == n_before);         // from the second iteration to the first near model
   CHECK(tests::same_bits(expected.design_model, witness->states[n_before].model));
-  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::InversionState state) {
+  CHECK(tests::difference_of_resumed(*witness, expected, [&](inversion::optimize::InversionState state) {
           Designs again{problem};
           GaussNewton later(MPI_COMM_SELF, options);
-          later.set_redesign(inversion::redesign_until_near(near_rms, std::ref(again)));
+          later.set_redesign(inversion::optimize::redesign_until_near(near_rms, std::ref(again)));
           return later.resume(problem.objective(), std::move(state));
         }).empty());
 }

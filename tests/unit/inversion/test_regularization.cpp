@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/regularization.hpp"
+#include "inversion/objective/regularization.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -9,9 +10,9 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::Regularization;
-using inversion::roughness_operator;
-using inversion::RoughnessOptions;
+using inversion::objective::Regularization;
+using inversion::prior::roughness_operator;
+using inversion::prior::RoughnessOptions;
 using physics::mesh::geometric_edges_m;
 using physics::mesh::TensorGrid2D;
 

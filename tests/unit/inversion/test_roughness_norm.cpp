@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/roughness_norm.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/prior/roughness_norm.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -8,11 +9,11 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::GaussNewton;
-using inversion::Regularization;
-using inversion::RoughnessNorm;
-using inversion::RoughnessNormOptions;
-using inversion::RoughnessOptions;
+using inversion::objective::Regularization;
+using inversion::optimize::GaussNewton;
+using inversion::prior::RoughnessNorm;
+using inversion::prior::RoughnessNormOptions;
+using inversion::prior::RoughnessOptions;
 using physics::mesh::TensorGrid2D;
 
 namespace {
@@ -61,17 +62,17 @@ struct BlockProblem {
     }
     return core::affine(a, Eigen::VectorXd::Zero(90));
   }
-  [[nodiscard]] inversion::InversionSummary invert(const RoughnessNormOptions& norm) const {
+  [[nodiscard]] inversion::optimize::InversionSummary invert(const RoughnessNormOptions& norm) const {
     const Eigen::VectorXd reference = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
-    const auto roughness = inversion::roughness_operator(grid, options);
-    const auto gradient = inversion::scaled_gradient(grid, options);
-    GaussNewton optimiser(MPI_COMM_SELF,
+    const auto roughness = inversion::prior::roughness_operator(grid, options);
+    const auto gradient = inversion::prior::scaled_gradient(grid, options);
+    GaussNewton optimizer(MPI_COMM_SELF,
                           {.max_iterations = 40, .lambda_tolerance = 0.01, .min_roughness_drop = 1e-3});
-    optimiser.set_reweigh([&](const core::ConstVectorRef& m) {
+    optimizer.set_reweigh([&](const core::ConstVectorRef& m) {
       return std::make_shared<const Regularization>(
-          inversion::reweighted(roughness, gradient * (m - reference), norm), reference);
+          inversion::prior::reweighted(roughness, gradient * (m - reference), norm), reference);
     });
-    return optimiser.minimise({forward, tests::plain_misfit(observed, sigma),
+    return optimizer.minimize({forward, tests::plain_misfit(observed, sigma),
                                std::make_shared<Regularization>(roughness, reference)},
                               reference);
   }
@@ -90,7 +91,7 @@ TEST_CASE("roughness norms: the weighted square touches the norm and lies above 
   for (const auto norm : {RoughnessNorm::l2, RoughnessNorm::l1, RoughnessNorm::minimum_gradient_support}) {
     for (const double v : {0.0, 0.05, -0.4, 2.0}) {
       const double root =
-          inversion::reweighted(one, Eigen::VectorXd::Constant(1, v), {norm, 0.1}).coeff(0, 0);
+          inversion::prior::reweighted(one, Eigen::VectorXd::Constant(1, v), {norm, 0.1}).coeff(0, 0);
       const double above_v =
           norm_of(norm, v, 0.1) - root * root * v * v;  // the square is ω u² + this constant
       CHECK(above_v >= -1e-15);
@@ -109,11 +110,11 @@ TEST_CASE(
     for (int iz = 0; iz < n; ++iz) {
       for (int iy = 0; iy < n; ++iy) ramp[grid.index(iz, iy)] = 2e-4 * grid.y_centre_m(iy);
     }
-    const Eigen::VectorXd v = inversion::scaled_gradient(grid, {.depth_weight_z0_m = 500.0}) * ramp;
+    const Eigen::VectorXd v = inversion::prior::scaled_gradient(grid, {.depth_weight_z0_m = 500.0}) * ramp;
     CHECK(v[0] == Approx(2e-4 * (grid.z_centre_m(0) + 500.0)));
     CHECK(v[n * (n - 1) - 1] == Approx(2e-4 * (grid.z_centre_m(n - 1) + 500.0)));
     CHECK(v.tail(grid.n_cells()).norm() == 0.0);
-    CHECK(v.size() == inversion::roughness_operator(grid, {}).rows());
+    CHECK(v.size() == inversion::prior::roughness_operator(grid, {}).rows());
   }
 }
 
@@ -144,24 +145,28 @@ TEST_CASE(
 TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one", "[inversion]") {
   const BlockProblem problem;
   const Eigen::VectorXd reference = Eigen::VectorXd::Constant(problem.grid.n_cells(), 2.0);
-  const auto roughness = inversion::roughness_operator(problem.grid, problem.options);
-  const auto gradient = inversion::scaled_gradient(problem.grid, problem.options);
-  const inversion::Objective objective{problem.forward, tests::plain_misfit(problem.observed, problem.sigma),
-                                       std::make_shared<Regularization>(roughness, reference)};
-  struct Keep final : inversion::Directive {
-    std::vector<inversion::InversionState> states;
-    void on_iteration(const inversion::IterationView& view) override { states.push_back(view.state); }
+  const auto roughness = inversion::prior::roughness_operator(problem.grid, problem.options);
+  const auto gradient = inversion::prior::scaled_gradient(problem.grid, problem.options);
+  const inversion::optimize::Objective objective{problem.forward,
+                                                 tests::plain_misfit(problem.observed, problem.sigma),
+                                                 std::make_shared<Regularization>(roughness, reference)};
+  struct Keep final : inversion::optimize::Directive {
+    std::vector<inversion::optimize::InversionState> states;
+    void on_iteration(const inversion::optimize::IterationView& view) override {
+      states.push_back(view.state);
+    }
   };
   const auto kept = std::make_shared<Keep>();
-  GaussNewton optimiser(MPI_COMM_SELF, {.max_iterations = 5});
-  optimiser.add(kept);
-  optimiser.set_reweigh([&](const core::ConstVectorRef& m) {
+  GaussNewton optimizer(MPI_COMM_SELF, {.max_iterations = 5});
+  optimizer.add(kept);
+  optimizer.set_reweigh([&](const core::ConstVectorRef& m) {
     return std::make_shared<const Regularization>(
-        inversion::reweighted(roughness, gradient * (m - reference), {RoughnessNorm::l1, 0.1}), reference);
+        inversion::prior::reweighted(roughness, gradient * (m - reference), {RoughnessNorm::l1, 0.1}),
+        reference);
   });
-  const auto whole = optimiser.minimise(objective, reference);
+  const auto whole = optimizer.minimize(objective, reference);
   REQUIRE(kept->states.size() > 3);
-  const auto resumed = optimiser.resume(objective, kept->states[2]);
+  const auto resumed = optimizer.resume(objective, kept->states[2]);
   CHECK(resumed.model == whole.model);
   CHECK(resumed.history.size() == whole.history.size());
   CHECK(resumed.roughness == whole.roughness);
@@ -169,11 +174,11 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
 
 TEST_CASE("roughness norms: order 2 and an epsilon of zero are refused", "[inversion]") {
   const TensorGrid2D grid(uniform_edges(1.0, 3), uniform_edges(1.0, 3));
-  CHECK_THROWS_WITH(inversion::scaled_gradient(grid, {.order = 2}), Contains("order 1, got 2"));
-  CHECK_THROWS_WITH(inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(21),
-                                          {RoughnessNorm::l1, 0.0}),
+  CHECK_THROWS_WITH(inversion::prior::scaled_gradient(grid, {.order = 2}), Contains("order 1, got 2"));
+  CHECK_THROWS_WITH(inversion::prior::reweighted(inversion::prior::roughness_operator(grid, {}),
+                                                 Eigen::VectorXd::Zero(21), {RoughnessNorm::l1, 0.0}),
                     Contains("positive epsilon"));
-  CHECK_THROWS_AS(
-      inversion::reweighted(inversion::roughness_operator(grid, {}), Eigen::VectorXd::Zero(3), {}),
-      core::ShapeError);
+  CHECK_THROWS_AS(inversion::prior::reweighted(inversion::prior::roughness_operator(grid, {}),
+                                               Eigen::VectorXd::Zero(3), {}),
+                  core::ShapeError);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/gauss_newton.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_arrays.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using inversion::InversionState;
+using inversion::optimize::InversionState;
 
 namespace {
 
@@ -19,7 +19,7 @@ InversionState some_state() {
   state.model = tests::random_matrix(7, 1, 4).col(0);
   state.history = {{.rms = 9.0, .n_forward = 1},
                    {.iteration = 1,
-                    .kind = inversion::StepKind::creep,
+                    .kind = inversion::optimize::StepKind::creep,
                     .lambda = 0.1,
                     .rms = 3.1,
                     .roughness = 2.0,
@@ -42,8 +42,8 @@ TEST_CASE("state: written and read back, every bit is there") {
       state.memory = tests::random_matrix(7, 4, 6);
     }
     tests::MemoryArrays arrays;
-    inversion::write_state(arrays, state);
-    const InversionState back = inversion::read_state(arrays);
+    inversion::optimize::write_state(arrays, state);
+    const InversionState back = inversion::optimize::read_state(arrays);
     CHECK(back.iteration == 1);
     CHECK(back.lambda == state.lambda);
     CHECK(back.creep_lambda == 0.3);
@@ -55,8 +55,8 @@ TEST_CASE("state: written and read back, every bit is there") {
     CHECK(back.design_model.size() == state.design_model.size());
     REQUIRE(back.history.size() == 2);
     CHECK(back.history[1].iteration == 1);
-    CHECK(back.history[0].kind == inversion::StepKind::start);
-    CHECK(back.history[1].kind == inversion::StepKind::creep);
+    CHECK(back.history[0].kind == inversion::optimize::StepKind::start);
+    CHECK(back.history[1].kind == inversion::optimize::StepKind::creep);
     CHECK(back.history[1].lambda == 0.1);
     CHECK(back.history[1].rms == 3.1);
     CHECK(back.history[1].roughness == 2.0);
@@ -70,8 +70,8 @@ TEST_CASE("state: written and read back, every bit is there") {
 
 TEST_CASE("state: a checkpoint of another layout is refused") {
   tests::MemoryArrays arrays;
-  CHECK_THROWS_AS(inversion::read_state(arrays), core::FormatError);
-  inversion::write_state(arrays, some_state());
+  CHECK_THROWS_AS(inversion::optimize::read_state(arrays), core::FormatError);
+  inversion::optimize::write_state(arrays, some_state());
   core::write_matrix(arrays, "state/history", Eigen::MatrixXd::Zero(2, 4));
-  CHECK_THROWS_WITH(inversion::read_state(arrays), Catch::Matchers::Contains("another version"));
+  CHECK_THROWS_WITH(inversion::optimize::read_state(arrays), Catch::Matchers::Contains("another version"));
 }

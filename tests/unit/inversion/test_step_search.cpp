@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inversion/step_search.hpp"
+#include "inversion/optimize/step_search.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -9,15 +9,15 @@
 #include <vector>
 
 using namespace lodestone;
-using inversion::Candidate;
-using inversion::StepKind;
+using inversion::optimize::Candidate;
+using inversion::optimize::StepKind;
 
 namespace {
 
 /// The forward runs of one search near the truth, whose responses `rms_of` invents.
 struct Searched {
   std::vector<Candidate> runs{};
-  std::variant<Candidate, inversion::Stop> outcome;
+  std::variant<Candidate, inversion::optimize::Stop> outcome;
   [[nodiscard]] int count(StepKind kind) const {
     return static_cast<int>(
         std::ranges::count_if(runs, [&](const Candidate& run) { return run.kind == kind; }));
@@ -28,17 +28,17 @@ Searched search(double present_rms, const std::function<double(const Candidate&)
   const tests::CurvedProblem problem;
   const auto objective = problem.objective();
   const Eigen::VectorXd model = 0.9 * problem.truth;
-  const inversion::Team team(MPI_COMM_SELF);
-  const inversion::GaussNewtonOptions options;
+  const core::Team team(MPI_COMM_SELF);
+  const inversion::optimize::GaussNewtonOptions options;
   const auto system = make_system(options.space, team, *problem.map->linearize(model), objective, model);
   Searched result;
-  const inversion::StepServices services{[&](Candidate& candidate) {
-                                           candidate.rms = rms_of(candidate);
-                                           result.runs.push_back(candidate);
-                                         },
-                                         [](const std::string&) {}};
-  result.outcome = inversion::StepSearch(options, *system, *objective.regularization,
-                                         {model, present_rms, 1.0, 0.0}, services)
+  const inversion::optimize::StepServices services{[&](Candidate& candidate) {
+                                                     candidate.rms = rms_of(candidate);
+                                                     result.runs.push_back(candidate);
+                                                   },
+                                                   [](const std::string&) {}};
+  result.outcome = inversion::optimize::StepSearch(options, *system, *objective.regularization,
+                                                   {model, present_rms, 1.0, 0.0}, services)
                        .run();
   return result;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/map/coded_roughness.hpp"
-#include "inversion/map/gaussian_decoder.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace lodestone;
@@ -15,7 +16,7 @@ namespace {
 
 /// Curved, so that least squares needs several steps: cell i = mean + a_i·v + ½ b_i |v|²; its encoder is off
 /// by design.
-class Curved final : public Decoder {
+class Curved final : public prior::Decoder {
  public:
   [[nodiscard]] std::string name() const override { return "curved"; }
   [[nodiscard]] Index n_codes() const override { return 2; }
@@ -38,12 +39,12 @@ class Curved final : public Decoder {
   static MatrixXd slopes() { return MatrixXd{{1.0, 0.2}, {0.1, 0.4}, {-0.3, 0.9}}; }
 };
 
-const DecoderPtr curved = std::make_shared<Curved>();
+const prior::DecoderPtr curved = std::make_shared<Curved>();
 
 }  // namespace
 
 TEST_CASE("subdomains: codes come first, cells outside follow, every cell has its place") {
-  const SubdomainMap map(7, {{"region", curved, {{1, 2, 3}, {6, 5, 4}}}});
+  const prior::SubdomainMap map(7, {{"region", curved, {{1, 2, 3}, {6, 5, 4}}}});
   REQUIRE(map.size_in() == 5);
   CHECK(map.outside() == std::vector<Index>{0});
   CHECK(map.subdomain_of() == std::vector<int>{-1, 0, 0, 0, 1, 1, 1});
@@ -57,7 +58,7 @@ TEST_CASE("subdomains: codes come first, cells outside follow, every cell has it
 }
 
 TEST_CASE("subdomains that overlap are blended by their tapers, which sum to one") {
-  const SubdomainMap map(5, {{"region", curved, {{0, 1, 2}, {2, 3, 4}}, VectorXd{{1.0, 2.0, 3.0}}}});
+  const prior::SubdomainMap map(5, {{"region", curved, {{0, 1, 2}, {2, 3, 4}}, VectorXd{{1.0, 2.0, 3.0}}}});
   const VectorXd u{{0.5, -0.2, 0.1, 0.3}};
   const MatrixXd decoded = curved->decode(MatrixXd{{0.5, 0.1}, {-0.2, 0.3}});
   CHECK(map.value(u)[2] == Approx(0.75 * decoded(2, 0) + 0.25 * decoded(0, 1)));
@@ -67,8 +68,8 @@ TEST_CASE("subdomains that overlap are blended by their tapers, which sum to one
 TEST_CASE(
     "products with the transposed derivative are those of the matrix, whatever the order of cells, overlaps "
     "and cells outside") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
-  const SubdomainMap map(10, {{"a", curved, {{5, 3, 1}, {1, 6, 7}}}, {"b", normal, {{9, 8}}}});
+  const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
+  const prior::SubdomainMap map(10, {{"a", curved, {{5, 3, 1}, {1, 6, 7}}}, {"b", normal, {{9, 8}}}});
   const VectorXd u = VectorXd::LinSpaced(map.size_in(), -0.7, 0.9);
   const MatrixXd w = MatrixXd{{0.3, -1.0}, {2.0, 0.1},  {0.5, 0.6},  {-0.2, 0.4}, {1.0, 0.0},
                               {0.7, 3.0},  {0.2, -0.3}, {-1.5, 0.8}, {0.9, 1.1},  {0.6, -0.4}};
@@ -78,15 +79,15 @@ TEST_CASE(
 }
 
 TEST_CASE("regions of different decoders stand side by side") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
-  const SubdomainMap map(6, {{"a", curved, {{0, 1, 2}}}, {"b", normal, {{3, 4}}}});
+  const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0}}, MatrixXd{{1.0, 0.5}, {0.5, 1.0}});
+  const prior::SubdomainMap map(6, {{"a", curved, {{0, 1, 2}}}, {"b", normal, {{3, 4}}}});
   CHECK(map.n_codes() == 4);
   CHECK(map.codes_of(1, VectorXd{{1.0, 2.0, 3.0, 4.0, 5.0}}) == MatrixXd{{3.0}, {4.0}});
   CHECK(map.value(VectorXd::Zero(5)).segment(3, 2) == VectorXd{{1.0, 2.0}});
 }
 
 TEST_CASE("encoding finds the codes of a decoded model where the encoder is off, and keeps what is outside") {
-  const SubdomainMap map(8, {{"region", curved, {{1, 2, 3}, {4, 5, 6}}}});
+  const prior::SubdomainMap map(8, {{"region", curved, {{1, 2, 3}, {4, 5, 6}}}});
   const VectorXd u{{0.9, -1.2, -0.4, 0.8, 5.0, 6.0}};
   const VectorXd m = map.value(u);
   const VectorXd found = map.encode(m, {.sigma_decades = 1e-4, .max_iterations = 40});
@@ -97,9 +98,9 @@ TEST_CASE("encoding finds the codes of a decoded model where the encoder is off,
 }
 
 TEST_CASE("what a region cannot be is refused before anything is computed") {
-  const auto text_of = [](Index n, std::vector<Region> regions) -> std::string {
+  const auto text_of = [](Index n, std::vector<prior::Region> regions) -> std::string {
     try {
-      const SubdomainMap map(n, std::move(regions));
+      const prior::SubdomainMap map(n, std::move(regions));
     } catch (const core::Error& error) {
       return error.what();
     }
@@ -117,11 +118,13 @@ TEST_CASE("what a region cannot be is refused before anything is computed") {
 namespace {
 
 /// Two columns of three cells beside each other and one outside, roughness by first differences.
-CodedRoughness two_columns(std::shared_ptr<const SubdomainMap>& map, CodedRoughnessOptions options) {
+prior::CodedRoughness two_columns(std::shared_ptr<const prior::SubdomainMap>& map,
+                                  prior::CodedRoughnessOptions options) {
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  map = std::make_shared<const SubdomainMap>(9,
-                                             std::vector<Region>{{"region", curved, {{0, 3, 6}, {1, 4, 7}}}});
-  return {map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0), options};
+  map = std::make_shared<const prior::SubdomainMap>(
+      9, std::vector<prior::Region>{{"region", curved, {{0, 3, 6}, {1, 4, 7}}}});
+  return {map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0),
+          options};
 }
 
 }  // namespace
@@ -129,8 +132,8 @@ CodedRoughness two_columns(std::shared_ptr<const SubdomainMap>& map, CodedRoughn
 TEST_CASE(
     "roughness counts outside and, weighted, between subdomains, inside one the codes' prior takes its "
     "place") {
-  std::shared_ptr<const SubdomainMap> map;
-  const CodedRoughness roughness = two_columns(map, {.code_weight = 0.5, .between_weight = 0.25});
+  std::shared_ptr<const prior::SubdomainMap> map;
+  const prior::CodedRoughness roughness = two_columns(map, {.code_weight = 0.5, .between_weight = 0.25});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
   const VectorXd m = map->value(u);
   const auto at = [&](int z, int y) { return m[3 * z + y]; };
@@ -147,9 +150,9 @@ TEST_CASE(
 TEST_CASE(
     "with a weight, roughness and smallness inside a subdomain count beside the codes' prior, in cost and "
     "quadratic part") {
-  std::shared_ptr<const SubdomainMap> map;
-  const CodedRoughness without = two_columns(map, {.code_weight = 0.5}),
-                       with = two_columns(map, {.code_weight = 0.5, .inside_weight = 0.3});
+  std::shared_ptr<const prior::SubdomainMap> map;
+  const prior::CodedRoughness without = two_columns(map, {.code_weight = 0.5}),
+                              with = two_columns(map, {.code_weight = 0.5, .inside_weight = 0.3});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
   const VectorXd m = map->value(u);
   double inside = 0.0;
@@ -165,13 +168,13 @@ TEST_CASE(
 }
 
 TEST_CASE("jumps between subdomains count by their norm, weighted at the model") {
-  std::shared_ptr<const SubdomainMap> map;
-  const auto with = [&](RoughnessNorm norm, double epsilon) {
+  std::shared_ptr<const prior::SubdomainMap> map;
+  const auto with = [&](prior::RoughnessNorm norm, double epsilon) {
     return two_columns(map, {.between_weight = 0.25, .between_norm = {.norm = norm, .epsilon = epsilon}});
   };
-  const CodedRoughness squares = two_columns(map, {.between_weight = 0.25}),
-                       none = two_columns(map, {.between_weight = 0.0});
-  const CodedRoughness absolute = with(RoughnessNorm::l1, 0.1);
+  const prior::CodedRoughness squares = two_columns(map, {.between_weight = 0.25}),
+                              none = two_columns(map, {.between_weight = 0.0});
+  const prior::CodedRoughness absolute = with(prior::RoughnessNorm::l1, 0.1);
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}};
   const VectorXd m = map->value(u);
   double expected = none.cost(u);
@@ -182,24 +185,24 @@ TEST_CASE("jumps between subdomains count by their norm, weighted at the model")
   CHECK(absolute.cost(u) == Approx(expected));
   CHECK(absolute.at(u)->cost(u) == Approx(expected));
   CHECK(absolute.cost(u) < squares.cost(u));
-  CHECK(with(RoughnessNorm::l1, 1e6).cost(u) == Approx(squares.cost(u)));
+  CHECK(with(prior::RoughnessNorm::l1, 1e6).cost(u) == Approx(squares.cost(u)));
   const VectorXd elsewhere{{-0.2, 0.4, 0.1, 0.3, 2.0, 1.0, 1.0}};  // the weights stay those of u
   CHECK(absolute.at(u)->cost(elsewhere) < absolute.at(elsewhere)->cost(elsewhere));
   const VectorXd codes = u.head(4);
   CHECK(absolute.of_codes(u)->cost(codes) == Approx(expected));
   CHECK(absolute.code_weights() == squares.code_weights());
-  CHECK_THROWS_WITH(with(RoughnessNorm::l1, 0.0), Contains("positive epsilon"));
+  CHECK_THROWS_WITH(with(prior::RoughnessNorm::l1, 0.0), Contains("positive epsilon"));
 }
 
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
-                                       MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+  const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
+                                              MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  const auto map = std::make_shared<const SubdomainMap>(
-      9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const auto map = std::make_shared<const prior::SubdomainMap>(
+      9, std::vector<prior::Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
   const auto weight = [&](double code_weight) {
-    return CodedRoughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Zero(9),
-                          {.code_weight = code_weight})
+    return prior::CodedRoughness(map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}),
+                                 VectorXd::Zero(9), {.code_weight = code_weight})
         .code_weights()
         .at(0);
   };
@@ -210,8 +213,8 @@ TEST_CASE("a draw of the prior costs as much as the roughness that its cells wou
 }
 
 TEST_CASE("the quadratic part of the roughness has its gradient") {
-  std::shared_ptr<const SubdomainMap> map;
-  const CodedRoughness roughness = two_columns(map, {});
+  std::shared_ptr<const prior::SubdomainMap> map;
+  const prior::CodedRoughness roughness = two_columns(map, {});
   const VectorXd u{{0.3, -0.1, -0.5, 0.2, 2.5, 1.5, 3.0}}, direction{{0.2, 0.7, -0.1, 0.4, 0.3, -0.6, 0.1}};
   const auto quadratic = roughness.at(u);
   const double slope =
@@ -223,13 +226,13 @@ TEST_CASE("the quadratic part of the roughness has its gradient") {
 }
 
 TEST_CASE("with a linear decoder the quadratic part is the roughness itself, up to a constant") {
-  const auto normal = gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
-                                       MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
+  const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
+                                              MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
   const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
-  const auto map = std::make_shared<const SubdomainMap>(
-      9, std::vector<Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
-  const CodedRoughness roughness(map, roughness_operator(grid, {.smallness_length_m = 10.0}),
-                                 VectorXd::Constant(9, 1.0));
+  const auto map = std::make_shared<const prior::SubdomainMap>(
+      9, std::vector<prior::Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
+  const prior::CodedRoughness roughness(map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}),
+                                        VectorXd::Constant(9, 1.0));
   const VectorXd u = VectorXd::LinSpaced(9, -1.0, 2.0), other = VectorXd::LinSpaced(9, 1.0, -0.5);
   const auto quadratic = roughness.at(u);
   const auto form = [&](const VectorXd& x) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "inversion/regularization.hpp"
+#include "inversion/objective/regularization.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::n_faces_crossed;
-using inversion::of_free_cells;
-using inversion::roughness_operator;
-using inversion::Tear;
-using inversion::with_further_unknowns;
+using inversion::prior::n_faces_crossed;
+using inversion::prior::of_free_cells;
+using inversion::prior::roughness_operator;
+using inversion::prior::Tear;
+using inversion::prior::with_further_unknowns;
 using physics::mesh::TensorGrid2D;
 
 namespace {
@@ -23,7 +24,8 @@ Eigen::VectorXd step(const TensorGrid2D& grid) {
                                       [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });
 }
 
-double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, const inversion::RoughnessOptions& options) {
+double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m,
+            const inversion::prior::RoughnessOptions& options) {
   return (roughness_operator(grid, options) * m).squaredNorm();
 }
 
@@ -34,7 +36,7 @@ TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere a
   const TensorGrid2D grid = six_by_four();
   const Tear whole{{{300, -50}, {300, 450}}}, upper{{{300, -50}, {300, 200}}};
   for (const int order : {1, 2}) {
-    inversion::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
+    inversion::prior::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
     const double without = cost(grid, step(grid), options);
     options.tears = {upper};
     const double half = cost(grid, step(grid), options);
@@ -54,7 +56,7 @@ TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere a
 
 TEST_CASE("tear: its weight scales the roughness across, and the smallest of several counts", "[inversion]") {
   const TensorGrid2D grid = six_by_four();
-  inversion::RoughnessOptions options{.smallness_length_m = 1e9};
+  inversion::prior::RoughnessOptions options{.smallness_length_m = 1e9};
   const double without = cost(grid, step(grid), options);
   options.tears = {{{{300, -50}, {300, 450}}, 0.25}};
   CHECK(cost(grid, step(grid), options) == Approx(0.25 * without));
@@ -74,25 +76,25 @@ TEST_CASE(
     "its own",
     "[inversion]") {
   const physics::mesh::Rectangle2D box{0, 600, 0, 400};
-  CHECK(inversion::pieces_outside({{{300, 0}, {300, 400}}}, box).empty());
+  CHECK(inversion::prior::pieces_outside({{{300, 0}, {300, 400}}}, box).empty());
   const auto ends =
-      inversion::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
+      inversion::prior::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
   REQUIRE(ends.size() == 2);
   CHECK(ends[0].length_m == Approx(50.0));
   CHECK(ends[0].to.z_m == Approx(0.0).margin(1e-9));
   CHECK(ends[1].from.y_m == Approx(600.0));
   CHECK(ends[1].to.y_m == Approx(500.0));
   CHECK(ends[1].length_m == Approx(100.0 + 250.0 + 200.0));
-  CHECK(inversion::pieces_outside({{{700, 0}, {900, 400}}}, box).size() == 1);
-  CHECK(inversion::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() ==
+  CHECK(inversion::prior::pieces_outside({{{700, 0}, {900, 400}}}, box).size() == 1);
+  CHECK(inversion::prior::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() ==
         2);  // through the box: a piece on either side
-  CHECK(inversion::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() ==
+  CHECK(inversion::prior::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() ==
         1);  // through its corner alone
 }
 
 TEST_CASE("tear: one point, a weight above 1 and points that are not finite are refused", "[inversion]") {
   const auto operator_with = [](const Tear& tear) {
-    inversion::RoughnessOptions options;
+    inversion::prior::RoughnessOptions options;
     options.tears = {tear};
     return roughness_operator(six_by_four(), options);
   };

@@ -2,7 +2,7 @@
 #include "tests/unit/io/output_support.hpp"
 
 #include "engine/core/random.hpp"
-#include "physics/mt/analytic.hpp"
+#include "physics/mt/d1/layered.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
@@ -119,8 +119,8 @@ Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt:
   return {};
 }
 
-mt::LayeredEarth column_below(const io::InversionResult& result, double y_m) {
-  mt::LayeredEarth earth;
+mt::d1::LayeredEarth column_below(const io::run::InversionResult& result, double y_m) {
+  mt::d1::LayeredEarth earth;
   const int iy = result.grid.column_of(y_m);
   for (int iz = 0; iz < result.grid.n_z(); ++iz) {
     earth.resistivity_ohm_m.push_back(std::pow(10.0, result.log10_resistivity[result.grid.index(iz, iy)]));
@@ -132,7 +132,7 @@ mt::LayeredEarth column_below(const io::InversionResult& result, double y_m) {
   return earth;
 }
 
-void add_model(io::InversionResult& result, const SyntheticOptions& options) {
+void add_model(io::run::InversionResult& result, const SyntheticOptions& options) {
   std::vector<double> y_edges;
   for (int k = 0; k <= options.n_columns; ++k) {
     y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
@@ -156,14 +156,14 @@ void add_model(io::InversionResult& result, const SyntheticOptions& options) {
   result.start_log10_resistivity = Eigen::VectorXd::Constant(result.grid.n_cells(), 2.0);
 }
 
-void add_data(io::InversionResult& result, const SyntheticOptions& options) {
+void add_data(io::run::InversionResult& result, const SyntheticOptions& options) {
   mt::ObservedData& data = result.data;
   data.survey = synthetic_survey(options);
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
   data.value.resize(n);
   data.sigma.resize(n);
   result.predicted.resize(n);
-  std::vector<mt::LayeredEarth> earths;
+  std::vector<mt::d1::LayeredEarth> earths;
   for (const mt::Station& station : data.survey.stations) {
     earths.push_back(column_below(result, station.y_m));
   }
@@ -171,7 +171,7 @@ void add_data(io::InversionResult& result, const SyntheticOptions& options) {
   for (Eigen::Index k = 0; k < n; ++k) {
     const mt::DatumKey& key = data.survey.keys[static_cast<std::size_t>(k)];
     const double frequency = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
-    const mt::Complex z = mt::layered_impedance(earths[static_cast<std::size_t>(key.station)], frequency);
+    const mt::Complex z = mt::d1::layered_impedance(earths[static_cast<std::size_t>(key.station)], frequency);
     const Datum clean = datum(key.quantity, z, frequency, result.floors);
     result.predicted[k] = clean.value;
     data.sigma[k] = clean.floor;
@@ -190,7 +190,7 @@ void add_data(io::InversionResult& result, const SyntheticOptions& options) {
   }
 }
 
-void add_run(io::InversionResult& result) {
+void add_run(io::run::InversionResult& result) {
   result.title = "Synthetic profile <A & B>";
   result.configuration_toml =
       "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, "
@@ -229,16 +229,17 @@ void add_run(io::InversionResult& result) {
     std::vector<double> y, z;
     for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
     for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
-    result.meshes.bands.push_back({{scale < 2.0 ? 0 : 1},
-                                   mesh::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4),
-                                   scale > 2.0});
+    result.meshes.bands.push_back(
+        {{scale < 2.0 ? 0 : 1},
+         physics::fem::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4),
+         scale > 2.0});
   }
 }
 
 }  // namespace
 
-io::InversionResult synthetic_result(const SyntheticOptions& options) {
-  io::InversionResult result;
+io::run::InversionResult synthetic_result(const SyntheticOptions& options) {
+  io::run::InversionResult result;
   add_model(result, options);
   add_data(result, options);
   add_run(result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/result/result.hpp"
+#include "io/run/result.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -48,6 +48,6 @@ struct SyntheticOptions {
 
 /// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the
 /// columns below each station with noise, some masked and interpolated data.
-io::InversionResult synthetic_result(const SyntheticOptions& options = {});
+io::run::InversionResult synthetic_result(const SyntheticOptions& options = {});
 
 }  // namespace lodestone::test

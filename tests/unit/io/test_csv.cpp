@@ -17,13 +17,13 @@ namespace {
 std::string sites_message(const std::string& text) {
   const TemporaryFolder folder;
   const std::string path = write_text(folder, "s.csv", text);
-  return message_of<core::FormatError>([&] { (void)read_sites_csv(path); });
+  return message_of<core::FormatError>([&] { (void)csv::read_sites_csv(path); });
 }
 
 std::string sections_message(const std::string& text) {
   const TemporaryFolder folder;
   const std::string path = write_text(folder, "p.csv", text);
-  return message_of<core::FormatError>([&] { (void)read_sections_csv(path); });
+  return message_of<core::FormatError>([&] { (void)csv::read_sections_csv(path); });
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ TEST_CASE(
     "points have no value",
     "[csv]") {
   const TemporaryFolder folder;
-  const auto sections = read_sections_csv(write_text(folder, "p.csv",
-                                                     "x_km,depth_m,log10_rho_smooth_model,log10_rho_b\n"
-                                                     "3,100,1,2\n0,100,0.5,\n1,100,,-1\n"
-                                                     "0,400,3,3\n1,400,2,0\n"));
+  const auto sections = csv::read_sections_csv(write_text(folder, "p.csv",
+                                                          "x_km,depth_m,log10_rho_smooth_model,log10_rho_b\n"
+                                                          "3,100,1,2\n0,100,0.5,\n1,100,,-1\n"
+                                                          "0,400,3,3\n1,400,2,0\n"));
   REQUIRE(sections.size() == 2);
   CHECK(sections[0].name == "smooth model");
   CHECK(sections[1].name == "b");
@@ -70,19 +70,19 @@ TEST_CASE(
              Catch::Contains("p.csv:4: expected each point once"));
   CHECK_THAT(sections_message("y_m,depth_m,log10_rho_a\n0,1,1\n0,2,1\n"),
              Catch::Contains("expected points at two positions or more, got 1"));
-  CHECK_THROWS_AS(read_sections_csv("/none/p.csv"), core::FileError);
+  CHECK_THROWS_AS(csv::read_sections_csv("/none/p.csv"), core::FileError);
 }
 
 TEST_CASE("sites CSV: names and positions are read, a missing depth means the surface", "[csv]") {
   const TemporaryFolder folder;
-  const auto sites = read_sites_csv(
+  const auto sites = csv::read_sites_csv(
       write_text(folder, "s.csv", "site,y_m,z_m\r\n# a comment\r\n\"a, b\",-100.5,\r\nc, 2e3 ,-12\r\n"));
   REQUIRE(sites.size() == 2);
   CHECK(sites[0].name == "a, b");
   CHECK(sites[0].y_m == -100.5);
   CHECK_FALSE(sites[0].z_m.has_value());
   CHECK(sites[1].z_m == -12.0);
-  CHECK(read_sites_csv(write_text(folder, "t.csv", "site,y_m\nx,1")).size() == 1);
+  CHECK(csv::read_sites_csv(write_text(folder, "t.csv", "site,y_m\nx,1")).size() == 1);
 }
 
 TEST_CASE(
@@ -97,7 +97,7 @@ TEST_CASE(
              Catch::Contains("s.csv:2: expected 2 fields as in the header line, got 3"));
   CHECK_THAT(sites_message("site,y_m\n,1\n"), Catch::Contains("expected a site name"));
   CHECK_THAT(sites_message("site,y_m\n"), Catch::Contains("at least one site"));
-  CHECK_THROWS_AS(read_sites_csv("/none/s.csv"), core::FileError);
+  CHECK_THROWS_AS(csv::read_sites_csv("/none/s.csv"), core::FileError);
 }
 
 TEST_CASE(
@@ -109,12 +109,12 @@ TEST_CASE(
   Response tm{"a", Mode::tm, 0.3, 100.0, -5.0, {-0.001, -0.003}, {}};
   tm.tipper = {physics::mt::not_given, physics::mt::not_given};
   tm.definition = physics::mt::Definition::slope_parallel;
-  write_responses_csv(folder / "r.csv", {te, tm});
+  csv::write_responses_csv(folder / "r.csv", {te, tm});
   const std::string text = text_of_file(folder / "r.csv");
   CHECK(text.substr(0, text.find('\n')) ==
         "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition");
   CHECK(text.substr(text.size() - 18) == ",,,slope_parallel\n");
-  const auto back = read_responses_csv(folder / "r.csv");
+  const auto back = csv::read_responses_csv(folder / "r.csv");
   REQUIRE(back.size() == 2);
   CHECK(back[0].impedance_ohm == te.impedance_ohm);
   CHECK(back[0].tipper == te.tipper);
@@ -131,12 +131,12 @@ TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]"
   const TemporaryFolder folder;
   physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}),
                                    Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::Surface2D(-100.0)};
-  write_section_csv(folder / "s.csv", section);
+  csv::write_section_csv(folder / "s.csv", section);
   CHECK(text_of_file(folder / "s.csv") ==
         "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-"
         "95,2.5,2\n0,10,-95,-85,10,3\n10,"
         "20,-95,-85,10,4\n");
-  CHECK_THROWS_AS(write_section_csv("/proc/none/s.csv", section), core::FileError);
+  CHECK_THROWS_AS(csv::write_section_csv("/proc/none/s.csv", section), core::FileError);
 }
 
 TEST_CASE(
@@ -145,8 +145,9 @@ TEST_CASE(
   const TemporaryFolder folder;
   Eigen::MatrixXd values(2, 2);
   values << 1.5, 0.1, -2e-7, std::nan("");
-  write_table_csv(folder / "t.csv", {"depth_m", "rho"}, values);
+  csv::write_table_csv(folder / "t.csv", {"depth_m", "rho"}, values);
   CHECK(text_of_file(folder / "t.csv") == "depth_m,rho\n1.5,0.1\n-2e-07,\n");
-  CHECK_THAT(message_of<core::ShapeError>([&] { write_table_csv(folder / "t.csv", {"depth_m"}, values); }),
-             Catch::Contains("1 names, got 2"));
+  CHECK_THAT(
+      message_of<core::ShapeError>([&] { csv::write_table_csv(folder / "t.csv", {"depth_m"}, values); }),
+      Catch::Contains("1 names, got 2"));
 }

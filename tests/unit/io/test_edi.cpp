@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/edi/edi_reader.hpp"
+#include "io/edi/reader.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -78,8 +78,8 @@ NFREQ=2
 >END
 )";
 
-TransferFunctions parse(const std::string& text, const EdiOptions& options = {}) {
-  return parse_edi(text, "test.edi", options);
+TransferFunctions parse(const std::string& text, const edi::EdiOptions& options = {}) {
+  return edi::parse_edi(text, "test.edi", options);
 }
 
 bool warns(const TransferFunctions& station, const std::string& text) {
@@ -128,8 +128,8 @@ TEST_CASE(
 }
 
 TEST_CASE("EDI: the meaning of .VAR is an option", "[edi]") {
-  EdiOptions options;
-  options.variance = EdiVariance::of_each_part;
+  edi::EdiOptions options;
+  options.variance = edi::EdiVariance::of_each_part;
   CHECK(parse(good, options).rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.08)));
 }
 
@@ -257,8 +257,8 @@ TEST_CASE(
   const auto contradicted = parse(file("SIGNCONVENTION=exp(+ i\\omega t)", negative, positive));
   CHECK(contradicted.sign_in_file == "+");
   CHECK(warns(contradicted, "contradict"));
-  EdiOptions options;
-  options.sign = EdiSign::plus;
+  edi::EdiOptions options;
+  options.sign = edi::EdiSign::plus;
   CHECK(parse(file("", negative, positive), options).rows[0].impedance[1].value.imag() < 0.0);
   auto ohm = replaced(replaced(good, " 10.0 30.0", " 0.010 0.030"), " 11.0 31.0", " 0.011 0.031");
   ohm = replaced(replaced(ohm, "-12.0 -32.0", "-0.012 -0.032"), "-13.0 -33.0", "-0.013 -0.033");
@@ -355,8 +355,8 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
       ">=SPECTRASECT\nNFREQ=1\n// 5\n 1.001 2.001 3.001\n 4.001 5.001\n>SPECTRA FREQ=2.0E+00 ROTSPEC=0 "
       "AVGT=100 // 25\n" +
       numbers + ">END\n";
-  EdiOptions options;
-  options.units = EdiUnits::field;
+  edi::EdiOptions options;
+  options.units = edi::EdiUnits::field;
   const auto s = parse(text, options);
   REQUIRE(s.rows.size() == 1);
   CHECK(s.rows[0].frequency_hz == 2.0);
@@ -369,16 +369,16 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
 }
 
 TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
-  const auto kim = read_edi(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  const auto kim = edi::read_edi(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
   CHECK(kim.name == "kim438");
   CHECK(kim.latitude_deg == Approx(-23.236867));
   CHECK(kim.rows.size() == 80);
   CHECK(std::abs(kim.rows[0].impedance[1].value - field * Complex(566.451, 166.966)) < 1e-9);
   CHECK(kim.rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.00186171 / 2.0)));
-  const auto many = read_edi(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
+  const auto many = edi::read_edi(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
   CHECK(many.rows.size() > 99);
   CHECK(warns(many, "\"**\""));
-  const auto gabbs = read_edi(source_path("tests/data/edi/gv100.edi"));
+  const auto gabbs = edi::read_edi(source_path("tests/data/edi/gv100.edi"));
   CHECK(gabbs.latitude_deg == Approx(38.611381).epsilon(1e-7));
   CHECK(gabbs.rows.size() == 48);
   const auto row = std::find_if(gabbs.rows.begin(), gabbs.rows.end(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "io/edi/edi_reader.hpp"
+#include "io/edi/reader.hpp"
 #include "io/geodesy/projection.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
@@ -28,10 +28,10 @@ std::string station_text(const std::string& name) {
 
 /// Rows of a CSV file by column name.
 std::vector<std::map<std::string, std::string>> csv_rows(const std::string& path) {
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = text::read_bytes(path);
   std::vector<std::string> header;
   std::vector<std::map<std::string, std::string>> rows;
-  for (const auto line : split_lines(bytes)) {
+  for (const auto line : text::split_lines(bytes)) {
     std::vector<std::string> fields(1);
     for (const char c : line) {
       if (c == ',')
@@ -52,26 +52,26 @@ std::vector<std::map<std::string, std::string>> csv_rows(const std::string& path
 std::vector<double> demo_frequencies() {
   std::vector<double> list;
   for (const auto& row : csv_rows(source_path("data/samtex/te_tm_20freq_kim_eto.csv"))) {
-    if (row.at("station") == "kim438") list.push_back(*number(row.at("freq_hz")));
+    if (row.at("station") == "kim438") list.push_back(*text::number(row.at("freq_hz")));
   }
   return list;
 }
 
 /// kim438 … kim447, then ETO001A … ETO026A.
-std::vector<std::string> demo_order(const EdiFolder& folder) {
+std::vector<std::string> demo_order(const edi::EdiFolder& folder) {
   std::vector<std::string> kim, eto;
   for (const auto& s : folder.stations) (s.name.substr(0, 3) == "kim" ? kim : eto).push_back(s.name);
   kim.insert(kim.end(), eto.begin(), eto.end());
   return kim;
 }
 
-EdiFolder demo() {
-  EdiFolderOptions options;
-  options.station_order = demo_order(read_edi_folder(demo_folder));
-  return read_edi_folder(demo_folder, options);
+edi::EdiFolder demo() {
+  edi::EdiFolderOptions options;
+  options.station_order = demo_order(edi::read_edi_folder(demo_folder));
+  return edi::read_edi_folder(demo_folder, options);
 }
 
-std::vector<std::string> names_of(const EdiFolder& folder) {
+std::vector<std::string> names_of(const edi::EdiFolder& folder) {
   std::vector<std::string> names;
   for (const auto& s : folder.stations) names.push_back(s.name);
   return names;
@@ -96,7 +96,7 @@ TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, nev
   write_text(folder, "bad.edi", ">HEAD\nDATAID=x\n");
   write_text(folder, "readme.txt", "no data");
   const int warnings = core::log::count(core::log::Level::warning);
-  const auto set = read_edi_folder(folder.path().string());
+  const auto set = edi::read_edi_folder(folder.path().string());
   CHECK(names_of(set) == std::vector<std::string>{"a", "b"});
   REQUIRE(set.skipped.size() == 1);
   CHECK(set.skipped[0].path == folder / "bad.edi");
@@ -109,24 +109,25 @@ TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the
           "[edi]") {
   const TemporaryFolder folder;
   for (const char* file : {"1.edi", "2.edi", "3.edi"}) write_text(folder, file, station_text("same"));
-  const auto set = read_edi_folder(folder.path().string());
+  const auto set = edi::read_edi_folder(folder.path().string());
   CHECK(names_of(set) == std::vector<std::string>{"same", "same_2", "same_3"});
-  EdiFolderOptions options;
+  edi::EdiFolderOptions options;
   options.station_order = {"same_3", "sane"};
-  CHECK_THAT(message_of<core::ConfigError>([&] { (void)read_edi_folder(folder.path().string(), options); }),
-             Catch::Contains("did you mean \"same"));
+  CHECK_THAT(
+      message_of<core::ConfigError>([&] { (void)edi::read_edi_folder(folder.path().string(), options); }),
+      Catch::Contains("did you mean \"same"));
   options.station_order = {"same_3", "same"};
-  CHECK(names_of(read_edi_folder(folder.path().string(), options)) == options.station_order);
+  CHECK(names_of(edi::read_edi_folder(folder.path().string(), options)) == options.station_order);
 }
 
 TEST_CASE("EDI folder: a missing or empty folder and one without a readable file are refused", "[edi]") {
   const TemporaryFolder folder;
-  CHECK_THAT(message_of<core::FileError>([&] { (void)read_edi_folder(folder / "none"); }),
+  CHECK_THAT(message_of<core::FileError>([&] { (void)edi::read_edi_folder(folder / "none"); }),
              Catch::Contains("expected a folder of EDI files, got nothing"));
-  CHECK_THAT(message_of<core::FileError>([&] { (void)read_edi_folder(folder.path().string()); }),
+  CHECK_THAT(message_of<core::FileError>([&] { (void)edi::read_edi_folder(folder.path().string()); }),
              Catch::Contains("expected files named *.edi"));
   write_text(folder, "bad.edi", "\x01\x02");
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_edi_folder(folder.path().string()); }),
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)edi::read_edi_folder(folder.path().string()); }),
              Catch::Contains("none of 1 EDI files") && Catch::Contains("bad.edi:1"));
 }
 
@@ -140,7 +141,7 @@ TEST_CASE(
   std::map<std::pair<int, int>, std::map<std::string, std::string>> reference;
   int row_number = 0;
   for (const auto& row : csv_rows(source_path("data/samtex/te_tm_20freq_kim_eto.csv"))) {
-    reference[{*integer(row.at("index")), row_number++ % 20}] = row;
+    reference[{*text::integer(row.at("index")), row_number++ % 20}] = row;
   }
   double worst_rho = 0.0, worst_phase = 0.0;
   for (int s = 0; s < 36; ++s) {
@@ -149,7 +150,7 @@ TEST_CASE(
     if (station.name == "kim443") rotated = interpolated_to(rotated, frequencies);
     for (int f = 0; f < 20; ++f) {
       const auto& row = reference.at({s, f});
-      const double frequency = *number(row.at("freq_hz"));
+      const double frequency = *text::number(row.at("freq_hz"));
       const auto found = std::find_if(rotated.rows.begin(), rotated.rows.end(), [&](const auto& r) {
         return std::abs(r.frequency_hz / frequency - 1.0) < 1e-5;
       });
@@ -157,17 +158,17 @@ TEST_CASE(
       REQUIRE(found != rotated.rows.end());
       const auto zxy = found->impedance[1].value, zyx = found->impedance[2].value;
       worst_rho = std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(zxy, frequency) /
-                                                   *number(row.at("rho_te_ohmm")) -
+                                                   *text::number(row.at("rho_te_ohmm")) -
                                                1.0));
       worst_rho = std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(-zyx, frequency) /
-                                                   *number(row.at("rho_tm_ohmm")) -
+                                                   *text::number(row.at("rho_tm_ohmm")) -
                                                1.0));
       worst_phase = std::max(
-          worst_phase,
-          std::abs(std::remainder(physics::mt::phase_deg(zxy) - *number(row.at("phase_te_deg")), 360.0)));
+          worst_phase, std::abs(std::remainder(
+                           physics::mt::phase_deg(zxy) - *text::number(row.at("phase_te_deg")), 360.0)));
       worst_phase = std::max(
-          worst_phase,
-          std::abs(std::remainder(physics::mt::phase_deg(-zyx) - *number(row.at("phase_tm_deg")), 360.0)));
+          worst_phase, std::abs(std::remainder(
+                           physics::mt::phase_deg(-zyx) - *text::number(row.at("phase_tm_deg")), 360.0)));
     }
   }
   CHECK(worst_rho < 1e-4);
@@ -176,9 +177,9 @@ TEST_CASE(
 
 TEST_CASE("KIM-ETO: the profile has the published azimuth, projected length and running sum", "[edi][demo]") {
   const auto folder = demo();
-  std::vector<GeoPoint> points;
+  std::vector<geodesy::GeoPoint> points;
   for (const auto& s : folder.stations) points.push_back({s.latitude_deg, s.longitude_deg});
-  const auto plane = Projection(points).to_plane(points);
+  const auto plane = geodesy::Projection(points).to_plane(points);
   const auto best = physics::mt::make_profile(names_of(folder), plane, {});
   CHECK(best.azimuth_deg == Approx(329.5).margin(0.3));
   const auto given = physics::mt::make_profile(
@@ -192,21 +193,21 @@ TEST_CASE("KIM-ETO: the profile has the published azimuth, projected length and 
   CHECK(summed.y_m.back() == Approx(757.02e3).epsilon(4e-3));
   double great_circle = 0.0;
   for (std::size_t i = 1; i < points.size(); ++i)
-    great_circle += great_circle_distance_m(points[i - 1], points[i]);
+    great_circle += geodesy::great_circle_distance_m(points[i - 1], points[i]);
   CHECK(great_circle == Approx(757.02e3).epsilon(1e-5));
 }
 
 TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443 is interpolated and flagged",
           "[edi][demo]") {
   const auto folder = demo();
-  std::vector<GeoPoint> points;
+  std::vector<geodesy::GeoPoint> points;
   std::vector<physics::mt::TransferFunctions> rotated;
   for (const auto& s : folder.stations) {
     points.push_back({s.latitude_deg, s.longitude_deg});
     rotated.push_back(rotated_to(s, 239.5));
   }
   const auto profile =
-      physics::mt::make_profile(names_of(folder), Projection(points).to_plane(points),
+      physics::mt::make_profile(names_of(folder), geodesy::Projection(points).to_plane(points),
                                 {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
   physics::mt::DataSelection selection;
   selection.quantities = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/info/file_info.hpp"
-#include "io/mare2dem/emdata.hpp"
+#include "io/info/info.hpp"
+#include "io/mare2dem/data.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -22,16 +22,16 @@ const std::string head =
     "-0.5 0 0 west\n"
     "0 2000 2160.2 0 0 3.5 0 0 east\n";
 
-EmData parse(const std::string& text) {
+mare2dem::EmData parse(const std::string& text) {
   const TemporaryFolder folder;
-  return read_emdata(write_text(folder, "d.emdata", text));
+  return mare2dem::read_emdata(write_text(folder, "d.emdata", text));
 }
 
 std::string refusal(const std::string& text) {
   return message_of<core::FormatError>([&] { (void)parse(text); });
 }
 
-double value_of(const EmData& file, Quantity quantity, int frequency, int station,
+double value_of(const mare2dem::EmData& file, Quantity quantity, int frequency, int station,
                 const Eigen::VectorXd& from) {
   const auto& keys = file.data.survey.keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -44,7 +44,7 @@ double value_of(const EmData& file, Quantity quantity, int frequency, int statio
 }  // namespace
 
 TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 data", "[mare2dem]") {
-  const auto file = read_emdata(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  const auto file = mare2dem::read_emdata(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
   CHECK(file.version == "EMData_2.2");
   CHECK(file.data.survey.stations.size() == 25);
   CHECK(file.data.survey.stations[24].name == "25");
@@ -58,12 +58,13 @@ TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 
   CHECK(value_of(file, Quantity::log10_rho_yx, 0, 0, file.data.sigma) == 0.017372);
   const double degree = std::numbers::pi / 180.0;
   CHECK(value_of(file, Quantity::phase_xy, 0, 0, file.data.value) == Approx(14.318 * degree));
-  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) == Approx((19.4429 - 180.0) * degree));
+  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) ==
+        Approx((19.4429 - 180.0) * degree));
   CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.sigma) == Approx(1.14592 * degree));
 }
 
 TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]") {
-  const auto file = read_emdata(source_path("data/mare2dem_demo/Demo.0.resp"));
+  const auto file = mare2dem::read_emdata(source_path("data/mare2dem_demo/Demo.0.resp"));
   CHECK(file.data.survey.stations[6].name == "7");
   REQUIRE(file.response.size() == 1600);
   CHECK(file.response.allFinite());
@@ -80,7 +81,8 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
             "1e-4\n114 2 0 2 2e-3 1e-4\n"
             "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) ==
+        Approx(0.1 / std::numbers::ln10));
   CHECK(value_of(file, Quantity::zyx_re, 1, 1, file.data.value) == -1e-3);
   CHECK(value_of(file, Quantity::tzy_im, 0, 1, file.data.value) == -0.2);
   CHECK(file.data.n_kept() == 8);  // neither the negative resistivity nor the error of 0
@@ -191,7 +193,7 @@ TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]")
 }
 
 TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[info]") {
-  const auto info = describe_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  const auto info = info::describe_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
   CHECK(info.format == "MARE2DEM data");
   CHECK(info.status == "ok");
   CHECK(info.sites.size() == 25);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/state/state_file.hpp"
-#include "io/hdf5/hdf5_file.hpp"
-#include "io/info/file_info.hpp"
-#include "io/model/file_kind.hpp"
-#include "io/model/model_file.hpp"
-#include "io/result/result.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/info/info.hpp"
+#include "io/model/read.hpp"
+#include "io/run/result.hpp"
+#include "io/survey/kinds.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace lodestone::io;
 using namespace lodestone::tests;
 
 TEST_CASE("info: an EDI file shows its site with components, periods, sign, units and frame", "[info]") {
-  const auto info = describe_file(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  const auto info = info::describe_file(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
   CHECK(info.format == "EDI");
   CHECK(info.status == "ok");
   REQUIRE(info.sites.size() == 1);
@@ -31,11 +31,11 @@ TEST_CASE("info: an EDI file shows its site with components, periods, sign, unit
   CHECK(site.sign == "+");
   CHECK(site.units == "mV/km/nT");
   CHECK(site.frame_deg == 0.0);
-  CHECK(describe_file(source_path("tests/data/edi/gv100.edi")).sites[0].components.size() == 6);
+  CHECK(info::describe_file(source_path("tests/data/edi/gv100.edi")).sites[0].components.size() == 6);
 }
 
 TEST_CASE("info: ModEM data and models are told apart and described", "[info]") {
-  const auto data = describe_file(source_path("data/modem_block2_2d/d0_JT.dat"));
+  const auto data = info::describe_file(source_path("data/modem_block2_2d/d0_JT.dat"));
   CHECK(data.format == "ModEM 2-D data");
   CHECK(data.sites.size() == 40);
   CHECK(data.sites[0].components == std::vector<std::string>{"zxy", "zyx"});
@@ -43,7 +43,7 @@ TEST_CASE("info: ModEM data and models are told apart and described", "[info]") 
   CHECK(data.sites[0].units == "V/m/T");
   CHECK(data.sites[0].n_masked == 12);
   CHECK(data.warnings.size() == 1);
-  const auto model = describe_file(source_path("data/modem_block2_2d/m0.rho"));
+  const auto model = info::describe_file(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(model.format == "ModEM 2-D model");
   CHECK_THAT(model.facts.at(0), Catch::Contains("100 columns x 31 rows"));
 }
@@ -52,85 +52,86 @@ TEST_CASE(
     "info: what cannot be read has its error text and the exit code of its class, and nothing is thrown",
     "[info]") {
   const TemporaryFolder folder;
-  const auto missing = describe_file(folder / "none");
+  const auto missing = info::describe_file(folder / "none");
   CHECK(missing.code == core::ExitCode::file);
   CHECK_THAT(missing.status, Catch::Contains("there is none"));
-  const auto binary = describe_file(write_text(folder, "b.edi", std::string("\x01\0\x02", 3)));
+  const auto binary = info::describe_file(write_text(folder, "b.edi", std::string("\x01\0\x02", 3)));
   CHECK(binary.code == core::ExitCode::format);
   CHECK_THAT(binary.status, Catch::Contains("expected an EDI file"));
-  const auto other = describe_file(write_text(folder, "b.txt", "Dear all,\n"));
+  const auto other = info::describe_file(write_text(folder, "b.txt", "Dear all,\n"));
   CHECK(other.format == "unknown");
   CHECK_THAT(other.status, Catch::Contains("convert it"));
   CHECK(other.code == core::ExitCode::format);
   const TemporaryFolder empty;
-  const auto no_edi = describe_file(empty.path().string());
+  const auto no_edi = info::describe_file(empty.path().string());
   CHECK(no_edi.code == core::ExitCode::file);
   CHECK_THAT(no_edi.status, Catch::Contains("holds no EDI files (*.edi)"));
-  CHECK_THAT(describe_file(source_path("data/samtex/edi_kim_eto")).status,
+  CHECK_THAT(info::describe_file(source_path("data/samtex/edi_kim_eto")).status,
              Catch::Contains("name the files in it"));
-  const auto three_d = describe_file(write_text(
+  const auto three_d = info::describe_file(write_text(
       folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
   CHECK(three_d.format == "ModEM 3-D data");
   CHECK(three_d.code == core::ExitCode::format);
 }
 
-TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognised by content",
+TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are recognized by content",
           "[info]") {
   const TemporaryFolder folder;
-  CHECK(describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format ==
+  CHECK(info::describe_file(write_text(folder, "x", "[background]\nresistivity_ohm_m = [1]\n")).format ==
         "TOML model");
-  const auto inversion = describe_file(write_text(folder, "y", "[run]\ntitle = \"t\"\n[data]\n"));
+  const auto inversion = info::describe_file(write_text(folder, "y", "[run]\ntitle = \"t\"\n[data]\n"));
   CHECK(inversion.format == "TOML inversion");
   CHECK_THAT(inversion.facts.at(0),
              Catch::Contains("configuration of \"t\" of an inversion: mt_invert invert"));
-  const auto prior = describe_file(source_path("examples/kim_eto/prior.toml"));
+  const auto prior = info::describe_file(source_path("examples/kim_eto/prior.toml"));
   CHECK(prior.format == "TOML prior");
   CHECK_THAT(prior.facts.at(0), Catch::Contains("mt_invert train"));
-  CHECK_THAT(describe_file(write_text(folder, "w", "[run]\n")).facts.at(0),
+  CHECK_THAT(info::describe_file(write_text(folder, "w", "[run]\n")).facts.at(0),
              Catch::Contains("no command takes it"));
-  const auto sites = describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
+  const auto sites = info::describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
   CHECK(sites.sites.at(0).name == "a");
   CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("y = -2.5 to 1 m"));
-  const auto benchmark = describe_file(source_path("data/benchmarks/commemi2d4.csv"));
+  const auto benchmark = info::describe_file(source_path("data/benchmarks/commemi2d4.csv"));
   CHECK(benchmark.format == "CSV table");
   CHECK(benchmark.status == "ok");
   CHECK_THAT(benchmark.facts.at(0), Catch::Contains("rows of mode,definition,period_s"));
-  CHECK_THAT(describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1),
+  CHECK_THAT(info::describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1),
              Catch::Contains("profile.surface_file"));
-  CHECK(describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
-  const auto section = read_model(source_path("data/modem_block2_2d/m0.rho"));
-  write_section_hdf5(folder / "m.h5", section);
-  CHECK(describe_file(folder / "m.h5").format == "HDF5 model");
-  CHECK(kind_of_file(folder / "m.h5") == FileKind::hdf5);
+  CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
+  const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
+  run::write_section_hdf5(folder / "m.h5", section);
+  CHECK(info::describe_file(folder / "m.h5").format == "HDF5 model");
+  CHECK(survey::kind_of_file(folder / "m.h5") == survey::FileKind::hdf5);
 }
 
 TEST_CASE(
     "model files: HDF5, ModEM and TOML are read whatever their names, others are refused by what they are",
     "[model]") {
   const TemporaryFolder folder;
-  const auto modem = read_model(source_path("data/modem_block2_2d/m0.rho"));
+  const auto modem = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(modem.grid.n_y() == 100);
-  write_section_hdf5(folder / "m.dat", modem);
-  CHECK(read_model(folder / "m.dat").resistivity_ohm_m.isApprox(modem.resistivity_ohm_m, 1e-12));
-  CHECK(read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n"))
+  run::write_section_hdf5(folder / "m.dat", modem);
+  CHECK(model::read_model(folder / "m.dat").resistivity_ohm_m.isApprox(modem.resistivity_ohm_m, 1e-12));
+  CHECK(model::read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n"))
             .resistivity_ohm_m[0] == 5.0);
+  CHECK_THAT(message_of<core::FormatError>(
+                 [] { (void)model::read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
+             Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
   CHECK_THAT(
-      message_of<core::FormatError>([] { (void)read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
-      Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)read_model(write_text(folder, "t", "hello world")); }),
-             Catch::Contains("a file of unknown format"));
+      message_of<core::FormatError>([&] { (void)model::read_model(write_text(folder, "t", "hello world")); }),
+      Catch::Contains("a file of unknown format"));
   physics::mesh::Section2D section = modem;
   section.resistivity_ohm_m[section.grid.index(2, 3)] = 1e13;
-  write_section_hdf5(folder / "air.h5", section);
+  run::write_section_hdf5(folder / "air.h5", section);
   CHECK_THAT(
-      message_of<core::FormatError>([&] { (void)read_model(folder / "air.h5"); }),
+      message_of<core::FormatError>([&] { (void)model::read_model(folder / "air.h5"); }),
       Catch::Contains(
           "air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
-  CHECK_THROWS_AS(read_model(folder / "none"), core::FileError);
+  CHECK_THROWS_AS(model::read_model(folder / "none"), core::FileError);
 }
 
 TEST_CASE("info: a trained network shows its cells, depths and codes before its arrays", "[info]") {
-  const auto info = describe_file(source_path("data/kim_eto_prior/vae.h5"));
+  const auto info = info::describe_file(source_path("data/kim_eto_prior/vae.h5"));
   CHECK(info.format == "HDF5 network");
   CHECK(info.status == "ok");
   CHECK(info.facts.at(0) == "network of subdomains: 32 x 1 cells, depths 1059.26 to 84027.6 m, 16 codes");
@@ -138,13 +139,13 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
   CHECK(std::ranges::count(info.facts, "statistics/covariance: f64 [32, 32]") == 1);
 
   const TemporaryFolder folder;
-  Hdf5Sink sink(folder / "half.h5");
+  hdf5::Hdf5Sink sink(folder / "half.h5");
   sink.attribute("", "format", "lodestone vae");
   core::write_vector(sink, "options/sizes", std::vector<std::int64_t>{32, 1});
   core::write_vector(sink, "grid/depth_m", std::vector<double>{1.0, 2.0});
   sink.commit();
-  CHECK_THAT(describe_file(folder / "half.h5").status, Catch::Contains("half.h5: expected four sizes"));
-  CHECK(describe_file(folder / "half.h5").code == core::ExitCode::format);
+  CHECK_THAT(info::describe_file(folder / "half.h5").status, Catch::Contains("half.h5: expected four sizes"));
+  CHECK(info::describe_file(folder / "half.h5").code == core::ExitCode::format);
 }
 
 TEST_CASE("info: the card of a network and the samples of a run say in short what they hold", "[info]") {
@@ -152,17 +153,17 @@ TEST_CASE("info: the card of a network and the samples of a run say in short wha
   const std::string card =
       R"({"format": "lodestone vae card", "network": {"kind": "column", "cells_z": 20, "cells_y": 1, "n_codes": 8},
     "training": {"draws": 100, "seed": 3}, "grid": {"from_m": 10.500000000000002, "to_m": 90}, "scores": {"epochs": 2, "reconstruction_rms_decades": 0.02)";
-  const auto info = describe_file(write_text(folder, "card.json", card + R"(, "codes_used": 7}})"));
+  const auto info = info::describe_file(write_text(folder, "card.json", card + R"(, "codes_used": 7}})"));
   CHECK(info.format == "card of a network");
   CHECK(info.facts ==
         std::vector<std::string>{
             "network of a column of 20 x 1 cells, depths 10.5 to 90 m, 8 codes, 7 of them in use",
             "trained on 100 draws, seed 3, 2 epochs; reconstruction error 0.02 decades rms"});
-  CHECK_THAT(describe_file(write_text(folder, "half.json", card + "}}")).status,
+  CHECK_THAT(info::describe_file(write_text(folder, "half.json", card + "}}")).status,
              Catch::Contains("/scores/codes_used"));
-  CHECK(describe_file(write_text(folder, "cut.json", card)).code == core::ExitCode::format);
+  CHECK(info::describe_file(write_text(folder, "cut.json", card)).code == core::ExitCode::format);
 
-  Hdf5Sink sink(folder / "ensemble.h5");
+  hdf5::Hdf5Sink sink(folder / "ensemble.h5");
   sink.attribute("", "format", "lodestone ensemble");
   core::write_vector(sink, "ensemble/seed", std::vector<std::int64_t>{5, 3});
   core::write_vector(sink, "ensemble/lambda", std::vector<double>{2.5});
@@ -170,7 +171,7 @@ TEST_CASE("info: the card of a network and the samples of a run say in short wha
   records << 0, 1.5, 0, 3, 1, 0, 1, 9.0, 0, 3, 0, 1, 2, 1.25, 0, 3, 1, 0;
   core::write_matrix(sink, "ensemble/records", records);
   sink.commit();
-  const auto samples = describe_file(folder / "ensemble.h5");
+  const auto samples = info::describe_file(folder / "ensemble.h5");
   CHECK(samples.format == "HDF5 samples");
   CHECK(samples.facts.at(0) == "2 samples of the final model (1 more failed), seed 5, lambda 2.5");
   CHECK(samples.facts.at(1) == "rms of the samples 1.250 to 1.500, by the errors they were drawn with");
@@ -184,23 +185,23 @@ TEST_CASE("info: the state of a network shows its arrays, from safetensors and f
       {"optimizer.n_steps", engine::Tensor::from(std::vector<std::int64_t>{7}, {})}};
   const std::string path = folder / "state.safetensors";
   engine::save_state(path, state);
-  Hdf5Sink sink(folder / "state.h5");
+  hdf5::Hdf5Sink sink(folder / "state.h5");
   engine::write_state(sink, state);
   sink.commit();
-  CHECK(kind_of_file(path) == FileKind::safetensors);
-  const auto info = describe_file(path);
+  CHECK(survey::kind_of_file(path) == survey::FileKind::safetensors);
+  const auto info = info::describe_file(path);
   CHECK(info.format == "safetensors");
   CHECK(info.status == "ok");
   CHECK(info.facts.at(0) == "2 arrays, 7 numbers");
   CHECK(info.facts.at(1) == "format: lodestone state");
   CHECK(info.facts.at(4) == "net.0.weight: f64 [2, 3]");
   CHECK(info.facts.at(5) == "optimizer.n_steps: i64 []");
-  CHECK(describe_file(folder / "state.h5").format == "HDF5 state");
-  CHECK(describe_file(folder / "state.h5").facts == info.facts);
+  CHECK(info::describe_file(folder / "state.h5").format == "HDF5 state");
+  CHECK(info::describe_file(folder / "state.h5").facts == info.facts);
   std::string bytes = text_of_file(path);
   bytes.back() ^= 1;
-  const auto damaged = describe_file(write_text(folder, "damaged", bytes));
+  const auto damaged = info::describe_file(write_text(folder, "damaged", bytes));
   CHECK(damaged.code == core::ExitCode::format);
   CHECK_THAT(damaged.status, Catch::Contains("\"optimizer.n_steps\" with checksum"));
-  CHECK(describe_file(write_text(folder, "cut", bytes.substr(0, 100))).code == core::ExitCode::format);
+  CHECK(info::describe_file(write_text(folder, "cut", bytes.substr(0, 100))).code == core::ExitCode::format);
 }

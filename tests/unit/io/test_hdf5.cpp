@@ -2,7 +2,7 @@
 #include "engine/core/error.hpp"
 #include "engine/data/loader.hpp"
 #include "engine/state/state_file.hpp"
-#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
@@ -21,7 +21,7 @@ using test::OutputFolder;
 namespace {
 
 void write_example(const std::filesystem::path& path) {
-  io::Hdf5Sink sink(path);
+  io::hdf5::Hdf5Sink sink(path);
   core::write_vector(sink, "a/reals", std::vector<double>{1.5, -2.0, std::nan("")});
   core::write_vector(sink, "a/complex", std::vector<std::complex<double>>{{1.0, 2.0}, {3.0, -4.0}});
   core::write_vector(sink, "b/deep/integers", std::vector<std::int64_t>{1, -(std::int64_t{1} << 40), 3});
@@ -40,7 +40,7 @@ void write_example(const std::filesystem::path& path) {
 TEST_CASE("hdf5: what is written is read back") {
   const OutputFolder folder;
   write_example(folder / "x.h5");
-  const io::Hdf5Source source(folder / "x.h5");
+  const io::hdf5::Hdf5Source source(folder / "x.h5");
   const auto reals = core::read_doubles(source, "a/reals");
   REQUIRE(reals.size() == 3);
   CHECK(reals[0] == 1.5);
@@ -69,7 +69,7 @@ TEST_CASE("hdf5: what is written is read back") {
 TEST_CASE("hdf5: ranges are read in row-major order") {
   const OutputFolder folder;
   write_example(folder / "x.h5");
-  const io::Hdf5Source source(folder / "x.h5");
+  const io::hdf5::Hdf5Source source(folder / "x.h5");
   std::vector<double> part(3);
   source.read("matrix", 2, std::as_writable_bytes(std::span(part)));
   CHECK(part == std::vector<double>{3, 4, 5});
@@ -81,10 +81,10 @@ TEST_CASE("hdf5: big arrays are compressed and unchanged") {
   const OutputFolder folder;
   const std::vector<double> values(200000, 3.25);
   for (const std::int64_t threshold : {std::int64_t{65536}, std::int64_t{-1}}) {
-    io::Hdf5Sink sink(folder / std::to_string(threshold), {.compress_from_bytes = threshold});
+    io::hdf5::Hdf5Sink sink(folder / std::to_string(threshold), {.compress_from_bytes = threshold});
     core::write_vector(sink, "v", values);
     sink.commit();
-    CHECK(core::read_doubles(io::Hdf5Source(folder / std::to_string(threshold)), "v") == values);
+    CHECK(core::read_doubles(io::hdf5::Hdf5Source(folder / std::to_string(threshold)), "v") == values);
   }
   CHECK(std::filesystem::file_size(folder / "65536") * 50 < std::filesystem::file_size(folder / "-1"));
 }
@@ -92,7 +92,7 @@ TEST_CASE("hdf5: big arrays are compressed and unchanged") {
 TEST_CASE("hdf5: without commit there is no file") {
   const OutputFolder folder;
   {
-    io::Hdf5Sink sink(folder / "x.h5");
+    io::hdf5::Hdf5Sink sink(folder / "x.h5");
     core::write_vector(sink, "v", std::vector<double>{1.0});
   }
   CHECK(folder.n_entries() == 0);
@@ -107,12 +107,12 @@ TEST_CASE("hdf5: an older file stays when writing the new one fails on a full di
     CHECK_THROWS_WITH(write_example(folder / "x.h5"), Contains("x.h5") && Contains("free space"));
   }
   CHECK(folder.n_entries() == 1);
-  CHECK(io::Hdf5Source(folder / "x.h5").contains("matrix"));
+  CHECK(io::hdf5::Hdf5Source(folder / "x.h5").contains("matrix"));
 }
 
 TEST_CASE("hdf5: misuse of the sink is told") {
   const OutputFolder folder;
-  io::Hdf5Sink sink(folder / "x.h5");
+  io::hdf5::Hdf5Sink sink(folder / "x.h5");
   core::write_vector(sink, "v", std::vector<double>{1.0});
   CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}), Contains("'v' again"));
   const double value = 1.0;
@@ -125,26 +125,27 @@ TEST_CASE("hdf5: misuse of the sink is told") {
 
 TEST_CASE("hdf5: missing folders, folders and missing files are file errors") {
   const OutputFolder folder;
-  CHECK_THROWS_AS(io::Hdf5Sink(folder / "none" / "x.h5"), core::FileError);
-  CHECK_THROWS_AS(io::Hdf5Source(folder / "none.h5"), core::FileError);
-  CHECK_THROWS_WITH(io::Hdf5Source(folder.path()), Contains("a folder"));
+  CHECK_THROWS_AS(io::hdf5::Hdf5Sink(folder / "none" / "x.h5"), core::FileError);
+  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "none.h5"), core::FileError);
+  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder.path()), Contains("a folder"));
 }
 
 TEST_CASE("hdf5: files of another kind and cut files are format errors") {
   const OutputFolder folder;
   std::ofstream(folder / "text.h5") << "no data here\n";
-  CHECK_THROWS_AS(io::Hdf5Source(folder / "text.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::Hdf5Source(folder / "text.h5"), Contains("text.h5") && Contains("no HDF5 signature"));
+  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "text.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder / "text.h5"),
+                    Contains("text.h5") && Contains("no HDF5 signature"));
   write_example(folder / "x.h5");
   std::filesystem::resize_file(folder / "x.h5", std::filesystem::file_size(folder / "x.h5") / 2);
-  CHECK_THROWS_AS(io::Hdf5Source(folder / "x.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::Hdf5Source(folder / "x.h5"), Contains("cut off or damaged"));
+  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "x.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder / "x.h5"), Contains("cut off or damaged"));
 }
 
 TEST_CASE("hdf5: missing arrays and attributes name file and object") {
   const OutputFolder folder;
   write_example(folder / "x.h5");
-  const io::Hdf5Source source(folder / "x.h5");
+  const io::hdf5::Hdf5Source source(folder / "x.h5");
   CHECK_THROWS_AS(source.info("nothing/here"), core::FormatError);
   CHECK_THROWS_WITH(source.info("nothing/here"), Contains("x.h5") && Contains("nothing/here"));
   CHECK_THROWS_WITH(source.attribute("a/reals", "colour"), Contains("a/reals@colour"));
@@ -158,13 +159,13 @@ TEST_CASE("hdf5: arrays of every dtype come back bit by bit") {
       bytes[i] = static_cast<std::byte>(dtype == core::DType::b8 ? i % 2 : 17 + 41 * i);
     return bytes;
   };
-  io::Hdf5Sink sink(folder / "x.h5");
+  io::hdf5::Hdf5Sink sink(folder / "x.h5");
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<core::DType>(i);
     sink.write(std::string(core::name_of(dtype)), {dtype, {2, 2}}, bytes_of(dtype));
   }
   sink.commit();
-  const io::Hdf5Source source(folder / "x.h5");
+  const io::hdf5::Hdf5Source source(folder / "x.h5");
   CHECK(source.location() == (folder / "x.h5").string());
   for (int i = 0; i < core::n_dtypes; ++i) {
     const auto dtype = static_cast<core::DType>(i);
@@ -198,10 +199,10 @@ TEST_CASE("hdf5: the state of a network is written and read through the same two
       {"net.0.weight", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})},
       {"net.0.key", Tensor::from(std::vector<std::uint64_t>{~std::uint64_t{0}, 1, 2}, {3})},
       {"optimizer.step", Tensor::from(std::vector<std::int64_t>{-7}, {})}};
-  io::Hdf5Sink sink(folder / "x.h5");
+  io::hdf5::Hdf5Sink sink(folder / "x.h5");
   engine::write_state(sink, state);
   sink.commit();
-  const engine::NamedTensors read = engine::read_state(io::Hdf5Source(folder / "x.h5"));
+  const engine::NamedTensors read = engine::read_state(io::hdf5::Hdf5Source(folder / "x.h5"));
   REQUIRE(read.size() == state.size());
   for (const auto& [name, tensor] : state) {
     INFO(name);
@@ -215,15 +216,15 @@ TEST_CASE("hdf5: a loader reads ahead on its own thread while this one writes") 
   std::vector<double> values(2000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
   {
-    io::Hdf5Sink sink(folder / "data.h5");
+    io::hdf5::Hdf5Sink sink(folder / "data.h5");
     sink.write("x", {core::DType::f64, {500, 4}}, std::as_bytes(std::span(values)));
     sink.commit();
   }
-  const engine::Dataset data(std::make_shared<io::Hdf5Source>(folder / "data.h5"));
+  const engine::Dataset data(std::make_shared<io::hdf5::Hdf5Source>(folder / "data.h5"));
   const engine::Loader ahead(data, {.batch_size = 50, .read_ahead = 4}),
       plain(data.in_memory(), {.batch_size = 50});
   while (const auto batch = ahead.next()) {
-    io::Hdf5Sink sink(folder / "state.h5");
+    io::hdf5::Hdf5Sink sink(folder / "state.h5");
     engine::write_state(sink, *batch);
     CHECK(batch->at("x").to_vector<double>() == plain.next()->at("x").to_vector<double>());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/info/file_info.hpp"
-#include "io/mt2d/mt2d_data.hpp"
+#include "io/info/info.hpp"
+#include "io/mt2d/data.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -20,9 +20,9 @@ const std::string head =
     "Format: MT2DData_1.0\n# comment\nReceiver Location (m): 2\n# Y Z\n0 0\n10 -5\nFrequencies (Hz): "
     "1\n0.1\n";
 
-ProfileData parse(const std::string& text) {
+profile::ProfileData parse(const std::string& text) {
   const TemporaryFolder folder;
-  return read_mt2d_data(write_text(folder, "d.dat", text));
+  return mt2d::read_mt2d_data(write_text(folder, "d.dat", text));
 }
 
 std::string refusal(const std::string& text) {
@@ -33,7 +33,7 @@ std::string refusal(const std::string& text) {
 
 TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances of a plausible earth",
           "[mt2d]") {
-  const auto file = read_mt2d_data(coprod2);
+  const auto file = mt2d::read_mt2d_data(coprod2);
   CHECK(file.data.survey.stations.size() == 20);
   CHECK(file.data.survey.stations[19].y_m == 230800.0);
   CHECK(file.data.survey.frequencies_hz.size() == 12);
@@ -86,7 +86,7 @@ TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {
 }
 
 TEST_CASE("info: an MT2DData file shows its stations", "[info]") {
-  const auto info = describe_file(coprod2);
+  const auto info = info::describe_file(coprod2);
   CHECK(info.format == "MT2DData");
   CHECK(info.sites.size() == 20);
   CHECK(info.sites[0].components == std::vector<std::string>{"zxy", "zyx"});

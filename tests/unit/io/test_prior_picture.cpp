@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/report/prior_picture.hpp"
+#include "io/report/prior.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 

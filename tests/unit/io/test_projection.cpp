@@ -11,8 +11,8 @@ using namespace lodestone::tests;
 
 TEST_CASE("projection: the survey's own plane is centred, true to scale near the centre and comes back",
           "[geodesy]") {
-  const std::vector<GeoPoint> points{{-20.0, 16.0}, {-21.0, 16.5}, {-19.5, 15.0}};
-  const Projection projection(points);
+  const std::vector<geodesy::GeoPoint> points{{-20.0, 16.0}, {-21.0, 16.5}, {-19.5, 15.0}};
+  const geodesy::Projection projection(points);
   const auto plane = projection.to_plane(points);
   CHECK(std::abs(plane[0].north_m + plane[1].north_m + plane[2].north_m) < 2e3);
   const auto back = projection.to_geographic(plane);
@@ -21,35 +21,35 @@ TEST_CASE("projection: the survey's own plane is centred, true to scale near the
     CHECK(back[i].longitude_deg == Approx(points[i].longitude_deg).epsilon(1e-10));
   }
   const double distance = std::hypot(plane[0].north_m - plane[1].north_m, plane[0].east_m - plane[1].east_m);
-  CHECK(distance == Approx(great_circle_distance_m(points[0], points[1])).epsilon(5e-3));
+  CHECK(distance == Approx(geodesy::great_circle_distance_m(points[0], points[1])).epsilon(5e-3));
   CHECK(plane[1].north_m < plane[0].north_m);
   CHECK(plane[1].east_m > plane[0].east_m);
 }
 
 TEST_CASE("projection: UTM zone 33 south is found for Namibia and puts its central meridian at 500 km east",
           "[geodesy]") {
-  const auto utm = Projection::utm({{-20.0, 15.0}});
+  const auto utm = geodesy::Projection::utm({{-20.0, 15.0}});
   CHECK(utm.definition() == "EPSG:32733");
   const auto plane = utm.to_plane({{-20.0, 15.0}});
   CHECK(plane[0].east_m == Approx(500e3).margin(1e-3));
   CHECK(plane[0].north_m == Approx(7788446.0).margin(1e4));
-  CHECK(Projection::utm({{60.0, 179.9}}).definition() == "EPSG:32660");
+  CHECK(geodesy::Projection::utm({{60.0, 179.9}}).definition() == "EPSG:32660");
 }
 
 TEST_CASE("projection: points across the date line have one centre", "[geodesy]") {
-  const std::vector<GeoPoint> points{{10.0, 179.5}, {10.0, -179.5}};
-  const auto plane = Projection(points).to_plane(points);
+  const std::vector<geodesy::GeoPoint> points{{10.0, 179.5}, {10.0, -179.5}};
+  const auto plane = geodesy::Projection(points).to_plane(points);
   CHECK(std::abs(plane[0].east_m) < 60e3);
   CHECK(plane[1].east_m > plane[0].east_m);
 }
 
 TEST_CASE("projection: unknown or angular systems and points without coordinates are errors", "[geodesy]") {
-  CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:999999"); }),
+  CHECK_THAT(message_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:999999"); }),
              Catch::Contains("EPSG:999999"));
-  CHECK_THROWS_AS(Projection::from_definition("EPSG:4326"), core::ConfigError);
-  CHECK_THAT(message_of<core::ConfigError>([] { (void)Projection::from_definition("EPSG:2225"); }),
+  CHECK_THROWS_AS(geodesy::Projection::from_definition("EPSG:4326"), core::ConfigError);
+  CHECK_THAT(message_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:2225"); }),
              Catch::Contains("metres"));  // US survey feet
-  CHECK_THROWS_AS(Projection::from_definition("nonsense"), core::ConfigError);
-  CHECK_THROWS_AS(Projection(std::vector<GeoPoint>{}), core::InvalidArgument);
-  CHECK_THROWS_AS(Projection({{std::nan(""), 1.0}}), core::InvalidArgument);
+  CHECK_THROWS_AS(geodesy::Projection::from_definition("nonsense"), core::ConfigError);
+  CHECK_THROWS_AS(geodesy::Projection(std::vector<geodesy::GeoPoint>{}), core::InvalidArgument);
+  CHECK_THROWS_AS(geodesy::Projection({{std::nan(""), 1.0}}), core::InvalidArgument);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
-#include "io/report/display_data.hpp"
 #include "io/report/html.hpp"
-#include "io/report/misfit_picture.hpp"
-#include "io/report/pseudosection_picture.hpp"
+#include "io/report/misfit.hpp"
+#include "io/report/mt_data.hpp"
+#include "io/report/mt_pseudosections.hpp"
+#include "io/report/mt_soundings.hpp"
 #include "io/report/report.hpp"
-#include "io/report/report_tables.hpp"
-#include "io/report/section_picture.hpp"
-#include "io/report/sounding_picture.hpp"
-#include "io/result/residuals.hpp"
+#include "io/report/slice.hpp"
+#include "io/report/tables.hpp"
+#include "io/run/residuals.hpp"
 #include "io/text/markup.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
@@ -131,18 +131,18 @@ TEST_CASE("canvas: coordinates that are not finite are left out") {
 }
 
 TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless") {
-  CHECK(io::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
-  CHECK(io::escaped("ρₐ → Ω") == "ρₐ → Ω");
-  CHECK(io::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
+  CHECK(io::text::escaped("<b a=\"1\">&</b>") == "&lt;b a=&quot;1&quot;&gt;&amp;&lt;/b&gt;");
+  CHECK(io::text::escaped("ρₐ → Ω") == "ρₐ → Ω");
+  CHECK(io::text::escaped(std::string("a\x01\xff\xc3", 4)) == "a???");
   CHECK(html_table({"<h>"}, {{"1"}}) ==
         "<table>\n<tr><th>&lt;h&gt;</th></tr>\n<tr><td>1</td></tr>\n</table>\n");
 }
 
 TEST_CASE("display: impedances show the same as apparent resistivity and phase") {
-  const io::InversionResult direct = test::synthetic_result(small);
+  const io::run::InversionResult direct = test::synthetic_result(small);
   test::SyntheticOptions options = small;
   options.with_impedance = true;
-  const io::InversionResult impedance = test::synthetic_result(options);
+  const io::run::InversionResult impedance = test::synthetic_result(options);
   const ShownData a(direct), b(impedance);
   for (const Shown shown : {Shown::rho_te, Shown::phase_te, Shown::rho_tm, Shown::phase_tm}) {
     CHECK(a.has(shown));
@@ -158,9 +158,9 @@ TEST_CASE("display: impedances show the same as apparent resistivity and phase")
 }
 
 TEST_CASE("display: residuals are those of the result, none where masked") {
-  const io::InversionResult result = test::synthetic_result(small);
+  const io::run::InversionResult result = test::synthetic_result(small);
   const ShownData data(result);
-  const Eigen::VectorXd residual = io::normalised_residuals(result.data, result.predicted);
+  const Eigen::VectorXd residual = io::run::normalized_residuals(result.data, result.predicted);
   for (Eigen::Index k = 0; k < 60; ++k) {
     const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
     const ShownDatum datum =
@@ -176,7 +176,7 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
 }
 
 TEST_CASE("section picture: colours of cells, station names and scales are in the picture") {
-  const io::InversionResult result = test::synthetic_result(small);
+  const io::run::InversionResult result = test::synthetic_result(small);
   const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
   CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") &&
                       Contains(">kim440<") && Contains("vertical exaggeration"));
@@ -188,7 +188,7 @@ TEST_CASE("section picture: colours of cells, station names and scales are in th
 TEST_CASE(
     "section picture: the upper part says so, values beyond the colours and cells without a value are "
     "marked") {
-  io::InversionResult result = test::synthetic_result(small);
+  io::run::InversionResult result = test::synthetic_result(small);
   const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
   SectionPictureOptions shallow = wide;
@@ -219,14 +219,14 @@ TEST_CASE("colour bars: an end beyond which there are values has a triangle") {
 }
 
 TEST_CASE("soundings: the legend stands on every sheet and names only what the data have") {
-  const io::InversionResult both = test::synthetic_result(small);
+  const io::run::InversionResult both = test::synthetic_result(small);
   CHECK_THAT(sounding_sheet(ShownData(both), {0, 1}).svg(),
              Contains("TE observed") && Contains("TM predicted") && !Contains("tipper"));
   test::SyntheticOptions options = small;
   options.with_impedance = true;
-  const io::InversionResult tipper = test::synthetic_result(options);
+  const io::run::InversionResult tipper = test::synthetic_result(options);
   CHECK_THAT(sounding_legend(ShownData(tipper)).svg(), Contains("tipper, real"));
-  io::InversionResult te = both;
+  io::run::InversionResult te = both;
   std::erase_if(te.data.survey.keys,
                 [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
   const auto n = static_cast<Eigen::Index>(te.data.survey.keys.size());  // the quantities of TE come first
@@ -237,7 +237,7 @@ TEST_CASE("soundings: the legend stands on every sheet and names only what the d
 }
 
 TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
-  const io::InversionResult result = test::synthetic_result(small);
+  const io::run::InversionResult result = test::synthetic_result(small);
   const SectionPanel panel{"first", result.section(), {}, {}};
   SectionPanel second = panel;
   second.title = "second";
@@ -259,13 +259,13 @@ TEST_CASE("section picture: several panels share the scales, a veil covers what 
 }
 
 TEST_CASE("pictures: models and data that are not finite, fully masked or of one station break nothing") {
-  io::InversionResult result = test::synthetic_result(small);
+  io::run::InversionResult result = test::synthetic_result(small);
   result.log10_resistivity.setConstant(std::nan(""));
   result.data.mask.assign(result.data.mask.size(), mt::MaskReason::listed);
   result.predicted.setConstant(std::nan(""));
-  const io::InversionResult lone =
+  const io::run::InversionResult lone =
       test::synthetic_result({.n_stations = 1, .n_frequencies = 1, .n_columns = 2, .n_rows = 2});
-  for (const io::InversionResult* each : {&std::as_const(result), &lone}) {
+  for (const io::run::InversionResult* each : {&std::as_const(result), &lone}) {
     const ShownData data(*each);
     for (const std::string& svg :
          {section_picture(*each).svg(), pseudosection_picture(data, Shown::rho_te).svg(),
@@ -278,8 +278,8 @@ TEST_CASE("pictures: models and data that are not finite, fully masked or of one
 
 TEST_CASE("report: one self-contained page and the pictures as PNG") {
   const OutputFolder folder;
-  const io::InversionResult result = test::synthetic_result(small);
-  CHECK(io::write_report(folder.path(), result) == folder / "report.html");
+  const io::run::InversionResult result = test::synthetic_result(small);
+  CHECK(io::report::write_report(folder.path(), result) == folder / "report.html");
   const std::string page = test::slurp(folder / "report.html");
   CHECK_THAT(page, Contains("Synthetic profile &lt;A &amp; B&gt;") && !Contains("<A & B>"));
   CHECK_THAT(page, !Contains("<script") && !Contains("src=") && !Contains("url(") && !Contains("<link"));
@@ -299,17 +299,17 @@ TEST_CASE("report: one self-contained page and the pictures as PNG") {
 
 TEST_CASE("report: static shifts have a table per site and mode with their means, and none without shifts") {
   const OutputFolder folder;
-  io::InversionResult result = test::synthetic_result(small);
+  io::run::InversionResult result = test::synthetic_result(small);
   CHECK(static_shift_table(result).empty());
   result.static_shifts = {{mt::Mode::te, 0, 0.25}, {mt::Mode::te, 2, -0.05}, {mt::Mode::tm, 0, 0.125}};
   CHECK_THAT(static_shift_table(result),
              Contains("0.250") && Contains("-0.050") && Contains("mean</td><td>0.100</td><td>0.125"));
-  io::write_report(folder.path(), result);
+  io::report::write_report(folder.path(), result);
   CHECK_THAT(test::slurp(folder / "report.html"), Contains("Static shifts"));
 }
 
 TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
-  const io::InversionResult result = test::synthetic_result({});
+  const io::run::InversionResult result = test::synthetic_result({});
   const ShownData data(result);
   std::size_t bytes = 2 * section_picture(result).svg().size() + misfit_picture(result).svg().size();
   for (const Shown shown : all_shown) {
@@ -322,20 +322,20 @@ TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
 
 TEST_CASE("report: a result without data, history or certificate has a page") {
   const OutputFolder folder;
-  io::InversionResult empty;
+  io::run::InversionResult empty;
   empty.log10_resistivity = empty.start_log10_resistivity = Eigen::VectorXd::Constant(1, 2.0);
-  io::write_report(folder.path(), empty);
+  io::report::write_report(folder.path(), empty);
   CHECK_THAT(test::slurp(folder / "report.html"), Contains("No accuracy certificate was made"));
 }
 
 TEST_CASE("report: unwritable and full folders are file errors without half a page") {
   const OutputFolder folder;
-  const io::InversionResult result = test::synthetic_result(small);
+  const io::run::InversionResult result = test::synthetic_result(small);
   io::report::Canvas(10.0, 10.0).write_svg(folder / "file");
-  CHECK_THROWS_AS(io::write_report(folder / "file", result), core::FileError);
+  CHECK_THROWS_AS(io::report::write_report(folder / "file", result), core::FileError);
   {
     const test::FullDisk full(30000);
-    CHECK_THROWS_AS(io::write_report(folder.path(), result), core::FileError);
+    CHECK_THROWS_AS(io::report::write_report(folder.path(), result), core::FileError);
   }
   CHECK_FALSE(std::filesystem::exists(folder / "report.html"));
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {

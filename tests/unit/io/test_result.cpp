@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/hdf5/hdf5_file.hpp"
-#include "io/result/residuals.hpp"
-#include "io/result/result.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/run/residuals.hpp"
+#include "io/run/result.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
@@ -34,9 +34,9 @@ bool same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 TEST_CASE("result: data, masks and predictions survive the file") {
   const OutputFolder folder;
-  const io::InversionResult written = test::synthetic_result(small);
-  io::write_result(folder / "result.h5", written);
-  const io::InversionResult read = io::read_result(folder / "result.h5");
+  const io::run::InversionResult written = test::synthetic_result(small);
+  io::run::write_result(folder / "result.h5", written);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   CHECK(same(read.data.value, written.data.value));
   CHECK(same(read.data.sigma, written.data.sigma));
   CHECK(same(read.predicted, written.predicted));
@@ -55,9 +55,9 @@ TEST_CASE("result: data, masks and predictions survive the file") {
 
 TEST_CASE("result: model, geometry, meshes, history and provenance survive the file") {
   const OutputFolder folder;
-  const io::InversionResult written = test::synthetic_result(small);
-  io::write_result(folder / "result.h5", written);
-  const io::InversionResult read = io::read_result(folder / "result.h5");
+  const io::run::InversionResult written = test::synthetic_result(small);
+  io::run::write_result(folder / "result.h5", written);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   CHECK(same(read.log10_resistivity, written.log10_resistivity));
   CHECK(same(read.start_log10_resistivity, written.start_log10_resistivity));
   CHECK(read.grid.z_edges_m() == written.grid.z_edges_m());
@@ -87,13 +87,13 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
 
 TEST_CASE("result: static shifts survive the file, and a file without them has none") {
   const OutputFolder folder;
-  io::InversionResult written = test::synthetic_result(small);
-  io::write_result(folder / "without.h5", written);
-  CHECK(io::read_result(folder / "without.h5").static_shifts.empty());
+  io::run::InversionResult written = test::synthetic_result(small);
+  io::run::write_result(folder / "without.h5", written);
+  CHECK(io::run::read_result(folder / "without.h5").static_shifts.empty());
   written.static_shifts = {{mt::Mode::te, 0, 0.125}, {mt::Mode::tm, 1, -1.0 / 3.0}};
   written.static_shift_sigma_decades = 0.15;
-  io::write_result(folder / "with.h5", written);
-  const io::InversionResult read = io::read_result(folder / "with.h5");
+  io::run::write_result(folder / "with.h5", written);
+  const io::run::InversionResult read = io::run::read_result(folder / "with.h5");
   REQUIRE(read.static_shifts.size() == 2);
   CHECK(read.static_shifts[1].mode == mt::Mode::tm);
   CHECK(read.static_shifts[1].station == 1);
@@ -103,25 +103,25 @@ TEST_CASE("result: static shifts survive the file, and a file without them has n
 
 TEST_CASE("result: a result with no data, history or meshes survives the file") {
   const OutputFolder folder;
-  io::InversionResult empty;
+  io::run::InversionResult empty;
   empty.log10_resistivity = empty.start_log10_resistivity = Eigen::VectorXd::Constant(1, 2.0);
-  io::write_result(folder / "result.h5", empty);
-  const io::InversionResult read = io::read_result(folder / "result.h5");
+  io::run::write_result(folder / "result.h5", empty);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   CHECK(read.data.survey.keys.empty());
   CHECK(read.history.empty());
   CHECK(read.configuration_toml.empty());
 }
 
-TEST_CASE("result: arrays carry units and the normalised residuals") {
+TEST_CASE("result: arrays carry units and the normalized residuals") {
   const OutputFolder folder;
-  const io::InversionResult written = test::synthetic_result(small);
-  io::write_result(folder / "result.h5", written);
-  const io::Hdf5Source source(folder / "result.h5");
+  const io::run::InversionResult written = test::synthetic_result(small);
+  io::run::write_result(folder / "result.h5", written);
+  const io::hdf5::Hdf5Source source(folder / "result.h5");
   CHECK(source.attribute("model/log10_resistivity", "units") == "log10(ohm m)");
   CHECK(source.attribute("data/quantity", "codes").find("zxy_re (") != std::string::npos);
   CHECK(source.info("model/log10_resistivity").shape == std::vector<std::int64_t>{6, 8});
-  const auto residual = core::read_doubles(source, "data/normalised_residual");
-  const Eigen::VectorXd expected = io::normalised_residuals(written.data, written.predicted);
+  const auto residual = core::read_doubles(source, "data/normalized_residual");
+  const Eigen::VectorXd expected = io::run::normalized_residuals(written.data, written.predicted);
   CHECK(residual[0] == expected[0]);
   CHECK(std::isnan(residual[5]));
 }
@@ -132,65 +132,65 @@ TEST_CASE("residuals: phases are wrapped, masked data are not counted") {
   data.value = Eigen::Vector2d(3.1, 2.0);
   data.sigma = Eigen::Vector2d(0.1, 0.5);
   data.mask = {mt::MaskReason::kept, mt::MaskReason::listed};
-  const Eigen::VectorXd residual = io::normalised_residuals(data, Eigen::Vector2d(-3.1, 1.0));
+  const Eigen::VectorXd residual = io::run::normalized_residuals(data, Eigen::Vector2d(-3.1, 1.0));
   CHECK(residual[0] == Approx((6.2 - 2.0 * std::numbers::pi) / 0.1));
   CHECK(std::isnan(residual[1]));
-  CHECK_THROWS_AS(io::normalised_residuals(data, Eigen::VectorXd::Zero(3)), core::ShapeError);
+  CHECK_THROWS_AS(io::run::normalized_residuals(data, Eigen::VectorXd::Zero(3)), core::ShapeError);
 }
 
 TEST_CASE("result: parts that do not fit together are refused") {
   const OutputFolder folder;
-  io::InversionResult result = test::synthetic_result(small);
+  io::run::InversionResult result = test::synthetic_result(small);
   result.log10_resistivity.conservativeResize(5);
-  CHECK_THROWS_WITH(io::write_result(folder / "result.h5", result),
+  CHECK_THROWS_WITH(io::run::write_result(folder / "result.h5", result),
                     Contains("expected 48 values in the final model, got 5"));
   CHECK(folder.n_entries() == 0);
 }
 
 TEST_CASE("result: a full disk is a file error and leaves nothing") {
   const OutputFolder folder;
-  const io::InversionResult result = test::synthetic_result(small);
+  const io::run::InversionResult result = test::synthetic_result(small);
   const test::FullDisk full(4096);
-  CHECK_THROWS_AS(io::write_result(folder / "result.h5", result), core::FileError);
+  CHECK_THROWS_AS(io::run::write_result(folder / "result.h5", result), core::FileError);
   CHECK(folder.n_entries() == 0);
 }
 
 TEST_CASE("result: cut files and files of another format are format errors") {
   const OutputFolder folder;
-  io::write_result(folder / "result.h5", test::synthetic_result(small));
+  io::run::write_result(folder / "result.h5", test::synthetic_result(small));
   const auto size = std::filesystem::file_size(folder / "result.h5");
   for (const double part : {0.0, 0.01, 0.5, 0.99}) {
     std::filesystem::copy_file(folder / "result.h5", folder / "cut.h5",
                                std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(folder / "cut.h5",
                                  static_cast<std::uintmax_t>(part * static_cast<double>(size)));
-    CHECK_THROWS_AS(io::read_result(folder / "cut.h5"), core::FormatError);
+    CHECK_THROWS_AS(io::run::read_result(folder / "cut.h5"), core::FormatError);
   }
-  io::Hdf5Sink sink(folder / "other.h5");
+  io::hdf5::Hdf5Sink sink(folder / "other.h5");
   core::write_vector(sink, "v", std::vector<double>{1.0});
   sink.commit();
-  CHECK_THROWS_WITH(io::read_result(folder / "other.h5"),
+  CHECK_THROWS_WITH(io::run::read_result(folder / "other.h5"),
                     Contains("other.h5") && Contains("expected a 'lodestone result' file"));
 }
 
 TEST_CASE("section: survives its own file and is found in a result") {
   const OutputFolder folder;
-  const io::InversionResult result = test::synthetic_result(small);
-  io::write_result(folder / "result.h5", result);
-  io::write_section_hdf5(folder / "section.h5", result.section());
+  const io::run::InversionResult result = test::synthetic_result(small);
+  io::run::write_result(folder / "result.h5", result);
+  io::run::write_section_hdf5(folder / "section.h5", result.section());
   for (const char* name : {"result.h5", "section.h5"}) {
-    const mesh::Section2D section = io::read_section_hdf5(folder / name);
+    const mesh::Section2D section = io::run::read_section_hdf5(folder / name);
     CHECK(section.grid.y_edges_m() == result.grid.y_edges_m());
     CHECK(section.surface.z_m() == result.surface.z_m());
     CHECK((section.resistivity_ohm_m - result.section().resistivity_ohm_m).cwiseAbs().maxCoeff() < 1e-9);
   }
-  CHECK_THROWS_WITH(io::read_result(folder / "section.h5"), Contains("lodestone section"));
+  CHECK_THROWS_WITH(io::run::read_result(folder / "section.h5"), Contains("lodestone section"));
 }
 
 TEST_CASE("section: edges that do not increase are a format error with the file's name") {
   const OutputFolder folder;
   {
-    io::Hdf5Sink sink(folder / "bad.h5");
+    io::hdf5::Hdf5Sink sink(folder / "bad.h5");
     sink.attribute("", "format", "lodestone section");
     sink.attribute("", "format_version", "1");
     core::write_vector(sink, "model/y_edges_m", std::vector<double>{0.0, -1.0});
@@ -201,8 +201,8 @@ TEST_CASE("section: edges that do not increase are a format error with the file'
     core::write_vector(sink, "model/log10_resistivity", std::vector<double>{2.0});
     sink.commit();
   }
-  CHECK_THROWS_AS(io::read_section_hdf5(folder / "bad.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::read_section_hdf5(folder / "bad.h5"), Contains("bad.h5"));
+  CHECK_THROWS_AS(io::run::read_section_hdf5(folder / "bad.h5"), core::FormatError);
+  CHECK_THROWS_WITH(io::run::read_section_hdf5(folder / "bad.h5"), Contains("bad.h5"));
 }
 
 TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
@@ -211,8 +211,8 @@ TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
                                             {"b", mt::Mode::te, 10.0, 50.0, -3.0, {0.02, 0.02}, {0.0, 0.0}},
                                             {"a", mt::Mode::te, 1.0, 0.0, 0.0, {0.001, 0.001}, {0.3, 0.4}},
                                             {"b", mt::Mode::tm, 1.0, 50.0, -3.0, {-0.002, -0.002}, {}}};
-  io::write_responses_hdf5(folder / "r.h5", responses);
-  const io::Hdf5Source source(folder / "r.h5");
+  io::run::write_responses_hdf5(folder / "r.h5", responses);
+  const io::hdf5::Hdf5Source source(folder / "r.h5");
   CHECK(core::read_texts(source, "site") == std::vector<std::string>{"a", "b"});
   CHECK(core::read_doubles(source, "period_s") == std::vector<double>{0.1, 1.0});
   CHECK(core::read_doubles(source, "z_m") == std::vector<double>{0.0, -3.0});
@@ -225,12 +225,12 @@ TEST_CASE("responses: arrays are per mode, with units, missing values as NaN") {
   CHECK(tipper[2] == std::complex<double>(0.3, 0.4));
   CHECK_FALSE(source.contains("tm/tipper"));
   CHECK(source.attribute("te/impedance", "units") == "ohm");
-  CHECK_THROWS_AS(io::write_responses_hdf5(folder / "none.h5", {}), core::InvalidArgument);
+  CHECK_THROWS_AS(io::run::write_responses_hdf5(folder / "none.h5", {}), core::InvalidArgument);
 }
 
 TEST_CASE("provenance: says program and machine, not persons") {
   const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
-  const io::Provenance provenance = io::make_provenance("mt_invert info " + home + "/data", 3);
+  const io::run::Provenance provenance = io::run::make_provenance("mt_invert info " + home + "/data", 3);
   CHECK(provenance.command_line ==
         (home.size() > 1 ? "mt_invert info ~/data" : "mt_invert info " + home + "/data"));
   CHECK_FALSE(provenance.version.empty());
@@ -242,14 +242,14 @@ TEST_CASE("provenance: says program and machine, not persons") {
 
 TEST_CASE("result: uncertainty survives the file, and is told in words") {
   const OutputFolder folder;
-  io::InversionResult written = test::synthetic_result(small);
-  CHECK(io::words_on_uncertainty(written).empty());
-  io::write_result(folder / "without.h5", written);
-  CHECK_FALSE(io::read_result(folder / "without.h5").uncertainty.has_value());
+  io::run::InversionResult written = test::synthetic_result(small);
+  CHECK(io::run::words_on_uncertainty(written).empty());
+  io::run::write_result(folder / "without.h5", written);
+  CHECK_FALSE(io::run::read_result(folder / "without.h5").uncertainty.has_value());
   const Eigen::Index n = written.grid.n_cells();
   const Eigen::VectorXd ramp = Eigen::VectorXd::LinSpaced(n, 0.0, 1.0);
-  io::Uncertainty& uncertainty = written.uncertainty.emplace();
-  io::PosteriorSpread& posterior = uncertainty.posterior.emplace();
+  io::run::Uncertainty& uncertainty = written.uncertainty.emplace();
+  io::run::PosteriorSpread& posterior = uncertainty.posterior.emplace();
   posterior.prior_deviation_decades = Eigen::VectorXd::Ones(n);
   posterior.deviation_decades = ramp;
   posterior.variance_reduction = 1.0 - ramp.array().square();
@@ -261,19 +261,19 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   posterior.n_data = 60;
   posterior.unknowns = "codes";
   posterior.counting.codes = 0.95;
-  uncertainty.ensemble = io::EnsembleSpread{.p5_log10_resistivity = ramp,
-                                            .p50_log10_resistivity = 2.0 * ramp,
-                                            .p95_log10_resistivity = 3.0 * ramp,
-                                            .deviation_decades = 0.5 * ramp,
-                                            .lambda = 2.0,
-                                            .smallest_rms = 1.0,
-                                            .largest_rms = 1.25,
-                                            .n_samples = 10,
-                                            .n_failed = 2,
-                                            .seed = 5,
-                                            .unknowns = "codes"};
-  io::write_result(folder / "result.h5", written);
-  const io::InversionResult read = io::read_result(folder / "result.h5");
+  uncertainty.ensemble = io::run::EnsembleSpread{.p5_log10_resistivity = ramp,
+                                                 .p50_log10_resistivity = 2.0 * ramp,
+                                                 .p95_log10_resistivity = 3.0 * ramp,
+                                                 .deviation_decades = 0.5 * ramp,
+                                                 .lambda = 2.0,
+                                                 .smallest_rms = 1.0,
+                                                 .largest_rms = 1.25,
+                                                 .n_samples = 10,
+                                                 .n_failed = 2,
+                                                 .seed = 5,
+                                                 .unknowns = "codes"};
+  io::run::write_result(folder / "result.h5", written);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   REQUIRE(read.uncertainty.has_value());
   CHECK(same(read.uncertainty->posterior->resolution, posterior.resolution));
   CHECK(same(read.uncertainty->posterior->investigated, posterior.investigated));
@@ -281,28 +281,28 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.uncertainty->ensemble->seed == 5);
   CHECK(read.uncertainty->posterior->unknowns == "codes");
   CHECK(read.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(io::words_on_uncertainty(read), Contains("60 data determine 12.5 of 40 unknowns (codes)") &&
-                                                 Contains("50 % of the cells") && Contains("10 models") &&
-                                                 Contains("2 more failed") && Contains("So few samples"));
-  CHECK_THAT(io::words_on_uncertainty(read), !Contains("Errors count"));
+  CHECK_THAT(io::run::words_on_uncertainty(read),
+             Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
+                 Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
+  CHECK_THAT(io::run::words_on_uncertainty(read), !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
-  const std::string words = io::words_on_uncertainty(written);
+  const std::string words = io::run::words_on_uncertainty(written);
   CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") &&
                         Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
-  CHECK_THAT(io::words_on_uncertainty(written), Contains("too small"));
+  CHECK_THAT(io::run::words_on_uncertainty(written), Contains("too small"));
   posterior.investigated.conservativeResize(3);
-  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+  CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }
 
 TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   const OutputFolder folder;
-  io::InversionResult written = test::synthetic_result(small);
-  CHECK(io::verdict_on_prior(written).empty());
+  io::run::InversionResult written = test::synthetic_result(small);
+  CHECK(io::run::verdict_on_prior(written).empty());
   const Eigen::Index n = written.grid.n_cells();
-  io::LearnedPrior& prior = written.learned_prior.emplace();
+  io::run::LearnedPrior& prior = written.learned_prior.emplace();
   prior.subdomain = Eigen::VectorXd::Constant(n, -1.0);
   prior.subdomain.head(2) << 0.0, 1.0;
   prior.deviation_decades = Eigen::VectorXd::Zero(n);
@@ -314,8 +314,8 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   prior.regions.push_back({"box", "vae.h5", "gaussian", "seed 1", 0.0, 2.0, 1.0, 3.0, 0.05,
                            Eigen::MatrixXd::Constant(3, 2, 2.0)});
   written.target_rms = 1.0;
-  io::write_result(folder / "result.h5", written);
-  const io::InversionResult read = io::read_result(folder / "result.h5");
+  io::run::write_result(folder / "result.h5", written);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   REQUIRE(read.learned_prior);
   CHECK(same(read.learned_prior->subdomain, prior.subdomain));
   CHECK(same(read.learned_prior->decoded_log10_resistivity, prior.decoded_log10_resistivity));
@@ -324,8 +324,9 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   CHECK(read.learned_prior->regions[0].z_to_m == 3.0);
   CHECK(read.learned_prior->deviation(0).largest == 0.4);
   CHECK(read.learned_prior->deviation(0).rms == Approx(std::sqrt(0.125)));
-  CHECK_THAT(io::verdict_on_prior(read), Contains("does not fit the data") &&
-                                             Contains("mean square is 4.0") && !Contains("prior's fault"));
+  CHECK_THAT(io::run::verdict_on_prior(read), Contains("does not fit the data") &&
+                                                  Contains("mean square is 4.0") &&
+                                                  !Contains("prior's fault"));
   CHECK(read.learned_prior->regions[0].coverage.empty());
   prior.regions[0].coverage = {
       {.distance_decades = 0.1, .relative_distance = 2.0, .chi_square = 1.5, .tail = 0.2},
@@ -336,27 +337,27 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
        .data_share = 0.7,
        .verdict = 2}};
   prior.coverage_in_words = "1 of 2 subdomains";
-  io::write_result(folder / "covered.h5", written);
-  const io::InversionResult covered = io::read_result(folder / "covered.h5");
+  io::run::write_result(folder / "covered.h5", written);
+  const io::run::InversionResult covered = io::run::read_result(folder / "covered.h5");
   CHECK(covered.learned_prior->regions[0].coverage[1].data_share == 0.7);
   CHECK(std::isnan(covered.learned_prior->regions[0].coverage[0].data_share));
   CHECK(covered.learned_prior->regions[0].coverage[1].verdict == 2);
   const Eigen::VectorXd distance =
-      covered.learned_prior->in_cells([](const io::SubdomainRow& row) { return row.relative_distance; });
+      covered.learned_prior->in_cells([](const io::run::SubdomainRow& row) { return row.relative_distance; });
   CHECK(distance[1] == 8.0);
   CHECK(std::isnan(distance[2]));
-  CHECK_THAT(io::verdict_on_prior(covered), Contains("1 of 2 subdomains") && !Contains("mean square"));
+  CHECK_THAT(io::run::verdict_on_prior(covered), Contains("1 of 2 subdomains") && !Contains("mean square"));
   prior.regions[0].coverage.pop_back();
-  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+  CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
   prior.regions[0].coverage.clear();
   prior.coverage_in_words.clear();
   prior.final_rms = 1.98;
-  CHECK_THAT(io::verdict_on_prior(written), Contains("not the prior's fault"));
+  CHECK_THAT(io::run::verdict_on_prior(written), Contains("not the prior's fault"));
   prior.features_rms = 1.0;
   prior.polished = false;
-  CHECK_THAT(io::verdict_on_prior(written), Contains("The prior fits the data:") && !Contains("polish"));
-  prior.regions[0].coverage = {{}, {.verdict = io::SubdomainRow::outside}};
-  CHECK_THAT(io::verdict_on_prior(written), Contains("partly with earths that it hardly knows"));
+  CHECK_THAT(io::run::verdict_on_prior(written), Contains("The prior fits the data:") && !Contains("polish"));
+  prior.regions[0].coverage = {{}, {.verdict = io::run::SubdomainRow::outside}};
+  CHECK_THAT(io::run::verdict_on_prior(written), Contains("partly with earths that it hardly knows"));
   prior.subdomain.conservativeResize(3);
-  CHECK_THROWS_AS(io::write_result(folder / "other.h5", written), core::ShapeError);
+  CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/toml/model_toml.hpp"
-#include "io/toml/options_toml.hpp"
+#include "io/model/toml.hpp"
+#include "io/toml/options.hpp"
 #include "tests/support/text_fixture.hpp"
 
 using namespace lodestone;
@@ -13,12 +13,12 @@ using physics::mesh::Section2D;
 namespace {
 
 std::string options_message(const std::string& text) {
-  return message_of<core::ConfigError>([&] { (void)parse_options_toml(text, "run.toml"); });
+  return message_of<core::ConfigError>([&] { (void)toml::parse_options_toml(text, "run.toml"); });
 }
 
 Section2D model(const std::string& text) {
   const TemporaryFolder folder;
-  return read_model_toml(write_text(folder, "m.toml", text));
+  return model::read_model_toml(write_text(folder, "m.toml", text));
 }
 
 std::string model_message(const std::string& text) {
@@ -33,7 +33,7 @@ double at(const Section2D& s, double y, double z) {
 
 TEST_CASE("TOML options: values of every kind, tables and arrays of tables are read with file and line",
           "[toml]") {
-  const auto options = parse_options_toml(
+  const auto options = toml::parse_options_toml(
       "flag = true\ncount = 3\nx = 1.5\nname = \"a\"\nlist = [1, 2.5]\nwords = [\"p\", \"q\"]\nempty = "
       "[]\n[data]\npath = \"d\"\n"
       "[[mask]]\nstation = \"s\"\n[[mask]]\nstation = \"t\"\n[deep.er]\nk = -1\n",
@@ -67,19 +67,19 @@ TEST_CASE(
   CHECK_THAT(options_message("a = [[1], 2]\n"), Catch::Contains("a list with other things"));
   CHECK_THAT(options_message("\"a.b\" = 1\n"), Catch::Contains("a key without dots"));
   CHECK_THAT(options_message("a = \"\xff\"\n"), Catch::Contains("run.toml:1"));
-  CHECK_THROWS_AS(read_options_toml("/none/run.toml"), core::FileError);
+  CHECK_THROWS_AS(toml::read_options_toml("/none/run.toml"), core::FileError);
   CHECK_THAT(message_of<core::ConfigError>(
-                 [] { parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
+                 [] { toml::parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
              Catch::Contains("run.toml:1: unknown key \"colour\""));
 }
 
 TEST_CASE("assignments by --set: the value is TOML where it can be, else text", "[toml]") {
-  auto options = parse_options_toml("a = 1\n[t]\nb = 2\n", "run.toml");
-  set_option(options, "t.b=3.5");
-  set_option(options, "t.c = [1, 2]");
-  set_option(options, "name=data/folder");
-  set_option(options, "quoted=\"x\"");
-  set_option(options, "yes=true");
+  auto options = toml::parse_options_toml("a = 1\n[t]\nb = 2\n", "run.toml");
+  toml::set_option(options, "t.b=3.5");
+  toml::set_option(options, "t.c = [1, 2]");
+  toml::set_option(options, "name=data/folder");
+  toml::set_option(options, "quoted=\"x\"");
+  toml::set_option(options, "yes=true");
   CHECK(options.real("t.b") == 3.5);
   CHECK(options.child("t").where("b") == "--set");
   CHECK(options.reals("t.c") == std::vector<double>{1, 2});
@@ -87,13 +87,14 @@ TEST_CASE("assignments by --set: the value is TOML where it can be, else text", 
   CHECK(options.text("quoted") == "x");
   CHECK(options.flag("yes"));
   for (const char* bad : {"a", "=1", ".a=1", "a..b=1", "a.=1"})
-    CHECK_THROWS_AS(set_option(options, bad), core::ConfigError);
+    CHECK_THROWS_AS(toml::set_option(options, bad), core::ConfigError);
 }
 
 TEST_CASE("assignments by --set: tables of an array by number, or all of them", "[toml]") {
   const auto with = [](const std::vector<std::string>& assignments) {
-    auto options = parse_options_toml("[p]\n[[p.r]]\nx = 1\n[[p.r.m]]\nk = 5\n[[p.r]]\nx = 2\n", "run.toml");
-    for (const std::string& each : assignments) set_option(options, each);
+    auto options =
+        toml::parse_options_toml("[p]\n[[p.r]]\nx = 1\n[[p.r.m]]\nk = 5\n[[p.r]]\nx = 2\n", "run.toml");
+    for (const std::string& each : assignments) toml::set_option(options, each);
     return options;
   };
   const auto refusal = [&](const std::string& assignment) {
@@ -114,7 +115,7 @@ TEST_CASE("assignments by --set: tables of an array by number, or all of them", 
 }
 
 TEST_CASE("TOML options: a key missing from a table without lines is told with the file", "[toml]") {
-  const auto options = parse_options_toml("a = 1\n", "run.toml");
+  const auto options = toml::parse_options_toml("a = 1\n", "run.toml");
   CHECK_THAT(message_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }),
              Catch::Contains("run.toml: expected"));
 }
@@ -202,11 +203,11 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
 }
 
 TEST_CASE("TOML options: a list of lists becomes a list of tables with one key", "[toml]") {
-  const auto options = parse_options_toml("points = [[1, 2.5],\n [3, 4]]\n", "run.toml");
+  const auto options = toml::parse_options_toml("points = [[1, 2.5],\n [3, 4]]\n", "run.toml");
   REQUIRE(options.children("points").size() == 2);
   CHECK(options.children("points")[1].reals("row") == std::vector<double>{3.0, 4.0});
-  CHECK_THROWS_AS(parse_options_toml("points = [[1, 2], 3]\n", "run.toml"), core::ConfigError);
-  CHECK_THROWS_AS(parse_options_toml("points = [[1, \"two\"]]\n", "run.toml"), core::ConfigError);
+  CHECK_THROWS_AS(toml::parse_options_toml("points = [[1, 2], 3]\n", "run.toml"), core::ConfigError);
+  CHECK_THROWS_AS(toml::parse_options_toml("points = [[1, \"two\"]]\n", "run.toml"), core::ConfigError);
 }
 
 TEST_CASE(
@@ -251,8 +252,8 @@ TEST_CASE(
   CHECK(model("resolution_m = 10\n" + shape).grid.n_y() == 46 + 2);
   const TemporaryFolder folder;
   const auto path = write_text(folder, "m.toml", "resolution_m = 500\n" + shape);
-  CHECK(read_model_toml(path).grid.n_y() == 2 + 2);
-  CHECK(read_model_toml(path, 10.0).grid.n_y() == 20 + 2);
+  CHECK(model::read_model_toml(path).grid.n_y() == 2 + 2);
+  CHECK(model::read_model_toml(path, 10.0).grid.n_y() == 20 + 2);
 }
 
 TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that both cut", "[toml]") {

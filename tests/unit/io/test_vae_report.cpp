@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/report/vae_report.hpp"
+#include "io/report/network.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -15,8 +15,8 @@ using Eigen::MatrixXd;
 
 namespace {
 
-VaeReport some_report(Index n_z, Index n_y) {
-  VaeReport result;
+report::VaeReport some_report(Index n_z, Index n_y) {
+  report::VaeReport result;
   result.title = "Columns & <patches>";
   for (Index i = 0; i <= n_z; ++i) result.grid.depth_m.push_back(100.0 * static_cast<double>(i * i));
   for (Index i = 0; i <= n_y; ++i) result.grid.y_m.push_back(100.0 * static_cast<double>(i));
@@ -40,7 +40,7 @@ TEST_CASE("report: a learned prior of columns or patches is a page with its pict
           "[io]") {
   for (const Index n_y : {1, 4}) {
     const TemporaryFolder folder;
-    const auto path = write_vae_report(folder.path(), some_report(6, n_y));
+    const auto path = report::write_vae_report(folder.path(), some_report(6, n_y));
     const std::string page = text_of_file(path.string());
     CHECK_THAT(page, Contains("Columns &amp; &lt;patches&gt;") && Contains("Decoded standard normal codes") &&
                          Contains("&quot;a&quot;: 1"));
@@ -51,7 +51,7 @@ TEST_CASE("report: a learned prior of columns or patches is a page with its pict
 }
 
 TEST_CASE("report: subdomains that are not of the grid are refused", "[io]") {
-  const VaeReport given = some_report(6, 1);
+  const report::VaeReport given = some_report(6, 1);
   CHECK_THROWS_WITH(report::reconstruction_picture(given.grid, given.draws.topRows(5), given.reconstructions),
                     Contains("6 cells") && Contains("5"));
   CHECK_THROWS_WITH(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/vtk/result_writer.hpp"
+#include "io/vtk/run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
@@ -54,8 +54,8 @@ mesh::Section2D draped_section() {
 
 TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values") {
   const OutputFolder folder;
-  io::write_section_vtu(folder / "s.vtu", draped_section(), io::profile_frame(),
-                        {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
+  io::vtk::write_section_vtu(folder / "s.vtu", draped_section(), io::vtk::profile_frame(),
+                             {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 6);
   CHECK(value(grid->GetCellData(), "resistivity_ohm_m", 4) == 10000.0);
@@ -80,7 +80,7 @@ TEST_CASE("vtk: a section measured from the datum is cut at the surface and reac
   mesh::Section2D section = draped_section();
   section.grid = mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
   section.surface = mesh::Surface2D({0, 100, 200, 300}, {-20, -20, 15, 15});
-  io::write_section_vtu(folder / "s.vtu", section);
+  io::vtk::write_section_vtu(folder / "s.vtu", section);
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 5);  // the top cell of the last column is air
   CHECK(grid->GetBounds()[5] == 20.0);
@@ -97,8 +97,9 @@ TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coa
   section.surface = mesh::Surface2D(
       {0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
   section.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
-  io::write_section_vtu(folder / "s.vtu", section, io::profile_frame(),
-                        {{"start", section.resistivity_ohm_m, 7.0}, {"other", section.resistivity_ohm_m}});
+  io::vtk::write_section_vtu(
+      folder / "s.vtu", section, io::vtk::profile_frame(),
+      {{"start", section.resistivity_ohm_m, 7.0}, {"other", section.resistivity_ohm_m}});
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 8);
   for (vtkIdType cell = 0; cell < 6; ++cell) CHECK(value(grid->GetCellData(), "sea", cell) == 0.0);
@@ -128,16 +129,16 @@ TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coa
 TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw theirs") {
   const OutputFolder folder;
   const mesh::Section2D section = draped_section();
-  io::write_section_vtu(folder / "dry.vtu", section);
+  io::vtk::write_section_vtu(folder / "dry.vtu", section);
   CHECK(read_vtu(folder / "dry.vtu")->GetCellData()->GetArray("sea") == nullptr);
   const mesh::Sea sea{.level_m = -60.0, .resistivity_ohm_m = 0.3};  // above the whole section
-  io::SectionSeries series(folder / "vtk", "model", section.grid, section.surface, sea);
+  io::vtk::SectionSeries series(folder / "vtk", "model", section.grid, section.surface, sea);
   series.add(0, section.resistivity_ohm_m.array().log10());
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
-  io::InversionResult result = test::synthetic_result(
+  io::run::InversionResult result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   result.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
-  io::write_result_vtk(folder.path(), result);
+  io::vtk::write_result_vtk(folder.path(), result);
   const auto written = read_vtu(folder / "section.vtu");
   REQUIRE(written->GetNumberOfCells() == 50 + 10);
   CHECK(value(written->GetCellData(), "sea", 50) == 1.0);
@@ -146,8 +147,8 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
 
 TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of the datum") {
   const OutputFolder folder;
-  io::write_section_vtu(folder / "s.vtu", draped_section(),
-                        io::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
+  io::vtk::write_section_vtu(folder / "s.vtu", draped_section(),
+                             io::vtk::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
   const auto grid = read_vtu(folder / "s.vtu");
   const double* bounds = grid->GetBounds();
   CHECK(bounds[0] == Approx(500.0));
@@ -157,13 +158,14 @@ TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of t
 }
 
 TEST_CASE("vtk: a polyline frame passes through its points and goes on straight beyond") {
-  const io::VtkFrame frame = io::polyline_frame({0.0, 10.0, 20.0}, {{0.0, 0.0}, {10.0, 0.0}, {10.0, 10.0}});
+  const io::vtk::VtkFrame frame =
+      io::vtk::polyline_frame({0.0, 10.0, 20.0}, {{0.0, 0.0}, {10.0, 0.0}, {10.0, 10.0}});
   CHECK(frame.plane(5.0).north_m == Approx(5.0));
   CHECK(frame.plane(15.0).east_m == Approx(5.0));
   CHECK(frame.plane(-10.0).north_m == Approx(-10.0));
   CHECK(frame.plane(30.0).east_m == Approx(20.0));
-  CHECK_THROWS_AS(io::polyline_frame({0.0, 0.0}, {{}, {}}), core::InvalidArgument);
-  CHECK_THROWS_AS(io::polyline_frame({0.0, 1.0}, {{}}), core::ShapeError);
+  CHECK_THROWS_AS(io::vtk::polyline_frame({0.0, 0.0}, {{}, {}}), core::InvalidArgument);
+  CHECK_THROWS_AS(io::vtk::polyline_frame({0.0, 1.0}, {{}}), core::ShapeError);
 }
 
 TEST_CASE("vtk: a series lists the iterations up to the last, also after a resume") {
@@ -171,7 +173,7 @@ TEST_CASE("vtk: a series lists the iterations up to the last, also after a resum
   const mesh::Section2D section = draped_section();
   const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10();
   for (const auto& iterations : {std::vector<int>{0, 1, 2}, std::vector<int>{1}}) {
-    io::SectionSeries series(folder / "vtk", "model", section.grid, section.surface);
+    io::vtk::SectionSeries series(folder / "vtk", "model", section.grid, section.surface);
     for (const int iteration : iterations) {
       series.add(iteration, model.array() + iteration);
     }
@@ -184,9 +186,9 @@ TEST_CASE("vtk: a series lists the iterations up to the last, also after a resum
 
 TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const OutputFolder folder;
-  io::InversionResult result = test::synthetic_result(
+  io::run::InversionResult result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
-  for (const auto& path : io::write_result_vtk(folder.path(), result, 100.0)) {
+  for (const auto& path : io::vtk::write_result_vtk(folder.path(), result, 100.0)) {
     CHECK(std::filesystem::exists(path));
   }
   const auto stations = read_vtp(folder / "stations.vtp");
@@ -207,15 +209,16 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
 TEST_CASE("vtk: a full disk is a file error and leaves nothing") {
   const OutputFolder folder;
   const test::FullDisk full(100);
-  CHECK_THROWS_AS(io::write_section_vtu(folder / "s.vtu", draped_section()), core::FileError);
+  CHECK_THROWS_AS(io::vtk::write_section_vtu(folder / "s.vtu", draped_section()), core::FileError);
   CHECK(folder.n_entries() == 0);
 }
 
 TEST_CASE("vtk: wrong sizes and missing folders are told") {
   const OutputFolder folder;
   mesh::Section2D section = draped_section();
-  CHECK_THROWS_WITH(io::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
-                    Contains("expected 6 values of extra, got 2"));
-  CHECK_THROWS_AS(io::write_section_vtu(folder / "none" / "s.vtu", section), core::FileError);
-  CHECK_THROWS_AS(io::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
+  CHECK_THROWS_WITH(
+      io::vtk::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
+      Contains("expected 6 values of extra, got 2"));
+  CHECK_THROWS_AS(io::vtk::write_section_vtu(folder / "none" / "s.vtu", section), core::FileError);
+  CHECK_THROWS_AS(io::vtk::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/vae/prior/prior.hpp"
+#include "models/earths/prior.hpp"
 
 #include <cmath>
 #include <memory>
@@ -11,38 +11,39 @@
 namespace lodestone::tests {
 
 /// The deepest 32 of 64 layers of the field case.
-inline models::PatchGrid field_grid() {
+inline models::earths::PatchGrid field_grid() {
   std::vector<double> depth{0.0};
   for (int i = 0; i < 64; ++i) depth.push_back(depth.back() + 2.0 * std::pow(1.146, i));
   return {{depth.begin() + 32, depth.end()}, {0.0, 8327.0}};
 }
 
 /// 30 columns of 100 m, 25 rows of 40 m.
-inline models::PatchGrid patch() {
-  models::PatchGrid grid;
+inline models::earths::PatchGrid patch() {
+  models::earths::PatchGrid grid;
   for (int i = 0; i <= 25; ++i) grid.depth_m.push_back(40.0 * i);
   for (int i = 0; i <= 30; ++i) grid.y_m.push_back(100.0 * i);
   return grid;
 }
 
 /// One number everywhere.
-class Uniform final : public models::Generator {
+class Uniform final : public models::earths::Generator {
  public:
   explicit Uniform(double value) : value_(value) {}
   [[nodiscard]] std::string kind() const override { return "uniform"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&, const models::PatchGrid& grid) const override {
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&,
+                                     const models::earths::PatchGrid& grid) const override {
     return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), value_);
   }
 
  private:
   double value_;
 };
-inline models::GeneratorPtr uniform(double value) { return std::make_shared<Uniform>(value); }
+inline models::earths::GeneratorPtr uniform(double value) { return std::make_shared<Uniform>(value); }
 
 /// Draws of one family, by number.
 template <class Family, class Options>
-models::Prior prior_of(Options options, models::PatchGrid grid) {
-  return models::Prior(std::move(grid), {{1.0, std::make_shared<Family>(std::move(options))}}, 11);
+models::earths::Prior prior_of(Options options, models::earths::PatchGrid grid) {
+  return models::earths::Prior(std::move(grid), {{1.0, std::make_shared<Family>(std::move(options))}}, 11);
 }
 
 }  // namespace lodestone::tests

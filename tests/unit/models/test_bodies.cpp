@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "models/vae/prior/basin.hpp"
-#include "models/vae/prior/blocks.hpp"
-#include "models/vae/prior/dikes.hpp"
-#include "models/vae/prior/section_lines.hpp"
-#include "models/vae/prior/wedge.hpp"
+#include "models/earths/basin.hpp"
+#include "models/earths/blocks.hpp"
+#include "models/earths/dikes.hpp"
+#include "models/earths/section_lines.hpp"
+#include "models/earths/wedge.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
@@ -20,9 +20,11 @@ using tests::prior_of;
 namespace {
 
 constexpr double background = 3.0;
-BodiesOptions in_rock(double section_width_m = 0.0) { return {tests::uniform(background), section_width_m}; }
+earths::BodiesOptions in_rock(double section_width_m = 0.0) {
+  return {tests::uniform(background), section_width_m};
+}
 
-BlocksOptions one_block() {
+earths::BlocksOptions one_block() {
   return {.bodies = in_rock(),
           .number = {1, 1},
           .top_m = {200, 200},
@@ -30,7 +32,7 @@ BlocksOptions one_block() {
           .height_m = {250, 250},
           .log10_resistivity = {1, 1}};
 }
-WedgeOptions one_wedge() {
+earths::WedgeOptions one_wedge() {
   return {.bodies = in_rock(),
           .top_m = {300, 300},
           .length_m = {800, 800},
@@ -39,14 +41,14 @@ WedgeOptions one_wedge() {
           .dip_deg = {0, 0},
           .log10_resistivity = {1, 1}};
 }
-BasinOptions one_basin() {
+earths::BasinOptions one_basin() {
   return {.bodies = in_rock(),
           .width_m = {1000, 1000},
           .thickness_m = {400, 400},
           .shape = {2, 2},
           .log10_resistivity = {1, 1}};
 }
-DikesOptions one_dike() {
+earths::DikesOptions one_dike() {
   return {.bodies = in_rock(),
           .number = {1, 1},
           .top_m = {100, 100},
@@ -64,7 +66,7 @@ double area_m2(const Eigen::MatrixXd& section) {
 /// The largest of many draws: bodies that are cut by the patch's sides are smaller.
 template <class Family, class Options>
 double whole_area_m2(const Options& options) {
-  const Prior prior = prior_of<Family>(options, patch());
+  const earths::Prior prior = prior_of<Family>(options, patch());
   double largest = 0.0;
   for (int i = 0; i < 60; ++i) largest = std::max(largest, area_m2(prior.draw(i)));
   return largest;
@@ -84,13 +86,13 @@ std::pair<double, double> depths_of(const Eigen::MatrixXd& section) {
 }  // namespace
 
 TEST_CASE("lines: shares of cells within an outline are areas, of any shape") {
-  const PatchGrid grid{{0, 10, 30, 60}, {0, 20, 50}};
-  const SectionLines lines{50.0, {}, 2};
-  SectionLines dense = lines;
+  const earths::PatchGrid grid{{0, 10, 30, 60}, {0, 20, 50}};
+  const earths::SectionLines lines{50.0, {}, 2};
+  earths::SectionLines dense = lines;
   for (int k = 0; k < 400; ++k)
     dense.y_m.push_back(k < 200 ? 20.0 * (k + 0.5) / 200 : 20.0 + 30.0 * (k - 199.5) / 200);
   const std::vector<Point2D> hook{{5, 5}, {45, 5}, {45, 50}, {25, 50}, {25, 25}, {5, 40}};  // not convex
-  const Eigen::MatrixXd shares = cell_shares(hook, grid, dense);
+  const Eigen::MatrixXd shares = earths::cell_shares(hook, grid, dense);
   const physics::mesh::Polygon2D polygon(hook);
   for (int iz = 0; iz < 3; ++iz) {
     for (int iy = 0; iy < 2; ++iy) {
@@ -103,56 +105,56 @@ TEST_CASE("lines: shares of cells within an outline are areas, of any shape") {
 
 TEST_CASE("lines: averages of layers are exact, above the first interface and below the last as well") {
   const Eigen::VectorXd averages =
-      cell_averages({{-5, 2, 2, 15, 100}, {9, 1, 7, 3, 5, 8}}, {0, 4, 10, 20, 30});
+      earths::cell_averages({{-5, 2, 2, 15, 100}, {9, 1, 7, 3, 5, 8}}, {0, 4, 10, 20, 30});
   CHECK(averages[0] == Approx((2 * 1 + 2 * 3) / 4.0));
   CHECK(averages[1] == 3.0);
   CHECK(averages[2] == Approx(4.0));
   CHECK(averages[3] == 5.0);
-  CHECK(cell_averages({{}, {2.5}}, {3, 4})[0] == 2.5);
+  CHECK(earths::cell_averages({{}, {2.5}}, {3, 4})[0] == 2.5);
 }
 
 TEST_CASE("lines: a patch lies in its section, a single column anywhere in a section as wide as it is deep") {
   double least = 1e9, most = -1e9;
   for (int i = 0; i < 500; ++i) {
-    Draws draws(core::Philox(1, i));
-    const SectionLines wide = section_lines(patch(), 7000.0, draws);
+    earths::Draws draws(core::Philox(1, i));
+    const earths::SectionLines wide = earths::section_lines(patch(), 7000.0, draws);
     CHECK((wide.y_m.front() > 0.0 && wide.y_m.back() < 7000.0));
     CHECK(wide.y_m.back() - wide.y_m.front() == Approx(3000.0 - 100.0 / 8));
-    const SectionLines column = section_lines({{0, 500, 4000}, {0, 100}}, 0.0, draws);
+    const earths::SectionLines column = earths::section_lines({{0, 500, 4000}, {0, 100}}, 0.0, draws);
     REQUIRE(column.y_m.size() == 1);
     least = std::min(least, column.y_m[0]);
     most = std::max(most, column.y_m[0]);
-    CHECK(section_lines(patch(), 0.0, draws).y_m.front() == Approx(100.0 / 16));
-    CHECK(section_lines(patch(), 10.0, draws).width_m == 3000.0);
+    CHECK(earths::section_lines(patch(), 0.0, draws).y_m.front() == Approx(100.0 / 16));
+    CHECK(earths::section_lines(patch(), 10.0, draws).width_m == 3000.0);
   }
   CHECK((least >= 50.0 && least < 150.0));
   CHECK((most <= 3950.0 && most > 3850.0));
 }
 
 TEST_CASE("bodies: areas, depths and values are those asked for") {
-  CHECK(whole_area_m2<Blocks>(one_block()) == Approx(500.0 * 250.0).epsilon(0.03));
-  CHECK(whole_area_m2<Wedge>(one_wedge()) == Approx(0.5 * 800.0 * 200.0).epsilon(0.03));
-  CHECK(whole_area_m2<Basin>(one_basin()) == Approx(1000.0 * 400.0 * 2.0 / 3.0).epsilon(0.03));
-  CHECK(whole_area_m2<Dikes>(one_dike()) == Approx(150.0 * 600.0).epsilon(0.1));
-  BlocksOptions tilted = one_block();
+  CHECK(whole_area_m2<earths::Blocks>(one_block()) == Approx(500.0 * 250.0).epsilon(0.03));
+  CHECK(whole_area_m2<earths::Wedge>(one_wedge()) == Approx(0.5 * 800.0 * 200.0).epsilon(0.03));
+  CHECK(whole_area_m2<earths::Basin>(one_basin()) == Approx(1000.0 * 400.0 * 2.0 / 3.0).epsilon(0.03));
+  CHECK(whole_area_m2<earths::Dikes>(one_dike()) == Approx(150.0 * 600.0).epsilon(0.1));
+  earths::BlocksOptions tilted = one_block();
   tilted.tilt_deg = {30, 30};
-  CHECK(whole_area_m2<Blocks>(tilted) == Approx(500.0 * 250.0).epsilon(0.03));
+  CHECK(whole_area_m2<earths::Blocks>(tilted) == Approx(500.0 * 250.0).epsilon(0.03));
   for (int i = 0; i < 20; ++i) {
-    const auto [top, bottom] = depths_of(prior_of<Blocks>(one_block(), patch()).draw(i));
+    const auto [top, bottom] = depths_of(prior_of<earths::Blocks>(one_block(), patch()).draw(i));
     CHECK(top == 200.0);
     CHECK(bottom == Approx(450.0).margin(40.0));
-    CHECK(depths_of(prior_of<Basin>(one_basin(), patch()).draw(i)).first == 0.0);
-    CHECK(depths_of(prior_of<Wedge>(one_wedge(), patch()).draw(i)).second <= 520.0);
-    const auto dike = depths_of(prior_of<Dikes>(one_dike(), patch()).draw(i));
+    CHECK(depths_of(prior_of<earths::Basin>(one_basin(), patch()).draw(i)).first == 0.0);
+    CHECK(depths_of(prior_of<earths::Wedge>(one_wedge(), patch()).draw(i)).second <= 520.0);
+    const auto dike = depths_of(prior_of<earths::Dikes>(one_dike(), patch()).draw(i));
     CHECK(dike.first == 80.0);
   }
 }
 
 TEST_CASE("bodies: positions, sizes, numbers and values fill their ranges") {
-  BlocksOptions options = one_block();
+  earths::BlocksOptions options = one_block();
   options.top_m = {100, 500};
   options.log10_resistivity = {-1, 2};
-  const Prior prior = prior_of<Blocks>(options, patch());
+  const earths::Prior prior = prior_of<earths::Blocks>(options, patch());
   std::vector<int> columns(30, 0);
   double lowest = 1e9, highest = -1e9, shallowest = 1e9, deepest = 0.0;
   for (int i = 0; i < 1500; ++i) {
@@ -171,20 +173,20 @@ TEST_CASE("bodies: positions, sizes, numbers and values fill their ranges") {
   for (int iy = 6; iy < 24; ++iy)
     CHECK(columns[static_cast<std::size_t>(iy)] ==
           Approx(1500.0 * 600.0 / 3000.0).margin(75));  // as often everywhere
-  BlocksOptions many = one_block();
+  earths::BlocksOptions many = one_block();
   many.number = {5, 5};
   many.width_m = {100, 100};
   many.height_m = {40, 40};
   many.top_m = {0, 900};
   double mean = 0.0;
-  for (int i = 0; i < 400; ++i) mean += area_m2(prior_of<Blocks>(many, patch()).draw(i)) / 400.0;
+  for (int i = 0; i < 400; ++i) mean += area_m2(prior_of<earths::Blocks>(many, patch()).draw(i)) / 400.0;
   CHECK(mean == Approx(5 * 100.0 * 40.0).epsilon(0.05));
 }
 
 TEST_CASE("bodies: wedges thin out either way, dikes dip the way their angle says") {
   int n_left = 0;
   for (int i = 0; i < 200; ++i) {
-    const Eigen::MatrixXd section = prior_of<Wedge>(one_wedge(), patch()).draw(i);
+    const Eigen::MatrixXd section = prior_of<earths::Wedge>(one_wedge(), patch()).draw(i);
     const Eigen::VectorXd thickness = (background - section.array()).colwise().sum();
     double middle = 0.0, third = 0.0, sum = thickness.sum();
     for (int iy = 0; iy < 30; ++iy) middle += thickness[iy] * iy / sum;
@@ -197,7 +199,7 @@ TEST_CASE("bodies: wedges thin out either way, dikes dip the way their angle say
       const Eigen::ArrayXd weight = background - row.transpose().array();
       return (weight * Eigen::ArrayXd::LinSpaced(30, 50.0, 2950.0)).sum() / weight.sum();
     };
-    const Eigen::MatrixXd section = prior_of<Dikes>(one_dike(), patch()).draw(i);
+    const Eigen::MatrixXd section = prior_of<earths::Dikes>(one_dike(), patch()).draw(i);
     const double moved = middle_of(section.row(14)) - middle_of(section.row(4));
     if (section.rightCols(4).minCoeff() < background - 1e-9 ||
         section.leftCols(4).minCoeff() < background - 1e-9)
@@ -208,27 +210,27 @@ TEST_CASE("bodies: wedges thin out either way, dikes dip the way their angle say
 
 TEST_CASE(
     "bodies: a later one covers an earlier one, and one column shows a profile through a random place") {
-  BlocksOptions options = one_block();
-  options.bodies.background = std::make_shared<Blocks>([] {
-    BlocksOptions below = one_block();
+  earths::BlocksOptions options = one_block();
+  options.bodies.background = std::make_shared<earths::Blocks>([] {
+    earths::BlocksOptions below = one_block();
     below.width_m = {1e5, 1e5};
     below.log10_resistivity = {0, 0};
     return below;
   }());
   options.width_m = {1e5, 1e5};
   options.height_m = {120, 120};
-  const Eigen::MatrixXd drawn = prior_of<Blocks>(options, patch()).draw(0);
+  const Eigen::MatrixXd drawn = prior_of<earths::Blocks>(options, patch()).draw(0);
   CHECK(drawn(4, 15) == background);
   CHECK(drawn(5, 15) == 1.0);  // the upper block lies on the lower one
   CHECK(drawn(9, 15) == 0.0);
   CHECK(drawn(20, 15) == background);
-  const Prior column = prior_of<Blocks>(
+  const earths::Prior column = prior_of<earths::Blocks>(
       [] {
-        BlocksOptions block = one_block();
+        earths::BlocksOptions block = one_block();
         block.bodies.section_width_m = 2000.0;
         return block;
       }(),
-      PatchGrid{patch().depth_m, {0.0, 100.0}});
+      earths::PatchGrid{patch().depth_m, {0.0, 100.0}});
   int n_hit = 0;
   for (int i = 0; i < 1000; ++i) n_hit += column.draw(i).minCoeff() < background ? 1 : 0;
   // Two places in 2000 m are nearer than 250 m: 1/4, less (250/2000)² at the ends.
@@ -239,22 +241,22 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
   const auto block = [](auto change) {
     auto o = one_block();
     change(o);
-    return Blocks(o);
+    return earths::Blocks(o);
   };
   const auto wedge = [](auto change) {
     auto o = one_wedge();
     change(o);
-    return Wedge(o);
+    return earths::Wedge(o);
   };
   const auto basin = [](auto change) {
     auto o = one_basin();
     change(o);
-    return Basin(o);
+    return earths::Basin(o);
   };
   const auto dike = [](auto change) {
     auto o = one_dike();
     change(o);
-    return Dikes(o);
+    return earths::Dikes(o);
   };
   CHECK_THROWS_WITH(block([](auto& o) { o.bodies.background = nullptr; }),
                     Contains("as background, got none"));
@@ -291,9 +293,9 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
 TEST_CASE(
     "bodies: those that all lie below the grid are refused with its depth, those that reach up into it are "
     "not") {
-  const PatchGrid grid = patch();
+  const earths::PatchGrid grid = patch();
   const double end_m = grid.depth_m.back();
-  const auto refused = [&](const Generator& family) {
+  const auto refused = [&](const earths::Generator& family) {
     try {
       family.check_grid(grid);
     } catch (const core::InvalidArgument& error) {
@@ -303,21 +305,21 @@ TEST_CASE(
     }
     return false;
   };
-  const Range below{end_m, 2.0 * end_m}, across{0.99 * end_m, 2.0 * end_m};
-  BlocksOptions blocks = one_block();
-  WedgeOptions wedge = one_wedge();
-  BasinOptions basin = one_basin();
-  DikesOptions dikes = one_dike();
+  const earths::Range below{end_m, 2.0 * end_m}, across{0.99 * end_m, 2.0 * end_m};
+  earths::BlocksOptions blocks = one_block();
+  earths::WedgeOptions wedge = one_wedge();
+  earths::BasinOptions basin = one_basin();
+  earths::DikesOptions dikes = one_dike();
   blocks.top_m = wedge.top_m = basin.top_m = dikes.top_m = below;
-  CHECK(refused(Blocks(blocks)));
-  CHECK(refused(Wedge(wedge)));
-  CHECK(refused(Basin(basin)));
-  CHECK(refused(Dikes(dikes)));
+  CHECK(refused(earths::Blocks(blocks)));
+  CHECK(refused(earths::Wedge(wedge)));
+  CHECK(refused(earths::Basin(basin)));
+  CHECK(refused(earths::Dikes(dikes)));
   blocks.tilt_deg = {-30, 0};
   wedge.dip_deg = {0, 20};
   basin.top_m = dikes.top_m = across;
-  CHECK_FALSE(refused(Blocks(blocks)));
-  CHECK_FALSE(refused(Wedge(wedge)));
-  CHECK_FALSE(refused(Basin(basin)));
-  CHECK_FALSE(refused(Dikes(dikes)));
+  CHECK_FALSE(refused(earths::Blocks(blocks)));
+  CHECK_FALSE(refused(earths::Wedge(wedge)));
+  CHECK_FALSE(refused(earths::Basin(basin)));
+  CHECK_FALSE(refused(earths::Dikes(dikes)));
 }

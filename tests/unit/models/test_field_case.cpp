@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "models/vae/prior/field_case.hpp"
+#include "models/earths/field_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
@@ -16,16 +16,16 @@ namespace {
 constexpr int n_draws = 2000;
 
 /// Steps 1 to 3 alone: sharp layers.
-FieldCaseOptions sharp() {
-  FieldCaseOptions options;
+earths::FieldCaseOptions sharp() {
+  earths::FieldCaseOptions options;
   options.bumps.number = {0, 0};
   options.smoothing = {1, 1.0};
   return options;
 }
 
 /// Cells of 50 m down to 84 km, so that interfaces can be read off.
-PatchGrid fine_grid() {
-  PatchGrid grid{{}, {0.0, 1.0}};
+earths::PatchGrid fine_grid() {
+  earths::PatchGrid grid{{}, {0.0, 1.0}};
   for (int i = 0; i <= 1680; ++i) grid.depth_m.push_back(50.0 * i);
   return grid;
 }
@@ -56,7 +56,7 @@ Parts parts_of(const Eigen::VectorXd& profile) {
 }  // namespace
 
 TEST_CASE("field case: background, conductor and what lies below are drawn from the published ranges") {
-  const Prior prior = prior_of<FieldCase>(sharp(), fine_grid());
+  const earths::Prior prior = prior_of<earths::FieldCase>(sharp(), fine_grid());
   const Eigen::MatrixXd draws = prior.draws(0, n_draws);
   int n_strong = 0;
   double sum_top = 0.0, sum_thickness = 0.0, sum_background = 0.0, deepest_interface = 0.0;
@@ -85,7 +85,7 @@ TEST_CASE("field case: background, conductor and what lies below are drawn from 
 }
 
 TEST_CASE("field case: eleven steps lie below the conductor") {
-  const Prior prior = prior_of<FieldCase>(sharp(), fine_grid());
+  const earths::Prior prior = prior_of<earths::FieldCase>(sharp(), fine_grid());
   std::size_t most = 0;
   for (int i = 0; i < 50; ++i) {
     std::vector<double> merged;  // a cell that holds an interface shows it twice
@@ -100,16 +100,16 @@ TEST_CASE("field case: eleven steps lie below the conductor") {
 
 TEST_CASE(
     "field case: bumps change profiles by decades up to a few tenths each, smoothing leaves no steep step") {
-  FieldCaseOptions bumped = sharp(), smoothed = sharp();
+  earths::FieldCaseOptions bumped = sharp(), smoothed = sharp();
   bumped.bumps = {};
   smoothed.smoothing = {};
-  const PatchGrid grid = tests::field_grid();
-  const Eigen::MatrixXd plain = prior_of<FieldCase>(sharp(), grid).draws(0, 400);
-  const Eigen::MatrixXd difference = prior_of<FieldCase>(bumped, grid).draws(0, 400) - plain;
+  const earths::PatchGrid grid = tests::field_grid();
+  const Eigen::MatrixXd plain = prior_of<earths::FieldCase>(sharp(), grid).draws(0, 400);
+  const Eigen::MatrixXd difference = prior_of<earths::FieldCase>(bumped, grid).draws(0, 400) - plain;
   CHECK(difference.cwiseAbs().maxCoeff() > 0.3);
   CHECK(difference.cwiseAbs().maxCoeff() < 8 * 0.4);
   CHECK(std::abs(difference.mean()) < 0.02);  // of either sign
-  const Eigen::MatrixXd smooth = prior_of<FieldCase>(smoothed, grid).draws(0, 400);
+  const Eigen::MatrixXd smooth = prior_of<earths::FieldCase>(smoothed, grid).draws(0, 400);
   const auto steepest = [](const Eigen::MatrixXd& m) {
     return (m.bottomRows(m.rows() - 1) - m.topRows(m.rows() - 1)).cwiseAbs().maxCoeff();
   };
@@ -118,16 +118,17 @@ TEST_CASE(
 }
 
 TEST_CASE("field case: a profile begun deeper is the lower part of the same profile from the surface") {
-  const PatchGrid deep = tests::field_grid(), whole = continued_to_surface(deep);
-  const Eigen::MatrixXd lower = prior_of<FieldCase>(FieldCaseOptions{}, deep).draws(0, 20);
-  const Eigen::MatrixXd all = prior_of<FieldCase>(FieldCaseOptions{}, whole).draws(0, 20);
+  const earths::PatchGrid deep = tests::field_grid(), whole = earths::continued_to_surface(deep);
+  const Eigen::MatrixXd lower = prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, deep).draws(0, 20);
+  const Eigen::MatrixXd all = prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, whole).draws(0, 20);
   CHECK((all.bottomRows(32) - lower).cwiseAbs().maxCoeff() < 1e-12);
 }
 
 TEST_CASE("field case: grids of any depth, and patches whose columns are alike") {
   for (const double bottom : {300.0, 5e3, 4e5}) {
     const Eigen::MatrixXd drawn =
-        prior_of<FieldCase>(FieldCaseOptions{}, PatchGrid{{0, 0.1 * bottom, bottom}, {0, 10, 30, 40}})
+        prior_of<earths::FieldCase>(earths::FieldCaseOptions{},
+                                    earths::PatchGrid{{0, 0.1 * bottom, bottom}, {0, 10, 30, 40}})
             .draw(3);
     CHECK(drawn.rows() == 2);
     CHECK(drawn.allFinite());
@@ -137,9 +138,9 @@ TEST_CASE("field case: grids of any depth, and patches whose columns are alike")
 
 TEST_CASE("field case: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
-    FieldCaseOptions options;
+    earths::FieldCaseOptions options;
     change(options);
-    return FieldCase(options);
+    return earths::FieldCase(options);
   };
   CHECK_THROWS_WITH(refused([](auto& o) {
                       o.background = {4, 3};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "models/vae/prior/layered.hpp"
-#include "models/vae/prior/modifiers.hpp"
-#include "models/vae/prior/random_field.hpp"
-#include "models/vae/prior/sections.hpp"
+#include "models/earths/layered.hpp"
+#include "models/earths/modifiers.hpp"
+#include "models/earths/random_field.hpp"
+#include "models/earths/sections.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
@@ -19,10 +19,10 @@ using tests::prior_of;
 
 namespace {
 
-LayeredOptions some_layers() {
+earths::LayeredOptions some_layers() {
   return {.number = {2, 4}, .thickness_m = {100, 300}, .log10_resistivity = {1, 3}};
 }
-RandomFieldOptions some_field() {
+earths::RandomFieldOptions some_field() {
   return {.mean = {2, 2},
           .standard_deviation = {0.5, 0.5},
           .horizontal_length_m = {600, 600},
@@ -30,8 +30,8 @@ RandomFieldOptions some_field() {
 }
 
 /// 4 rows over 400 m, 10 columns from y = 1000 m to 6000 m; the value is that of a cell's number.
-Section given_section(const std::string& name = "line 1") {
-  Section section{name, {0, 100, 200, 300, 400}, {}, Eigen::MatrixXd(4, 10)};
+earths::Section given_section(const std::string& name = "line 1") {
+  earths::Section section{name, {0, 100, 200, 300, 400}, {}, Eigen::MatrixXd(4, 10)};
   for (int i = 0; i <= 10; ++i) section.y_m.push_back(1000.0 + 500.0 * i);
   for (int i = 0; i < 40; ++i) section.log10_resistivity(i / 10, i % 10) = i;
   return section;
@@ -49,9 +49,9 @@ double depth_of_step(const Eigen::VectorXd& column, const std::vector<double>& d
 }  // namespace
 
 TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges") {
-  PatchGrid grid{{}, {0, 1}};
+  earths::PatchGrid grid{{}, {0, 1}};
   for (int i = 0; i <= 1000; ++i) grid.depth_m.push_back(i);
-  const Prior prior = prior_of<Layered>(some_layers(), grid);
+  const earths::Prior prior = prior_of<earths::Layered>(some_layers(), grid);
   std::set<std::size_t> numbers;
   double log_sum = 0.0;
   int n_first = 0;
@@ -76,13 +76,13 @@ TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges")
 }
 
 TEST_CASE("layers: stated ones keep their order, dips and reliefs move interfaces as they say") {
-  LayeredOptions options{.layers = {{{300, 300}, {1, 1}}, {{}, {3, 3}}}};
-  const Eigen::MatrixXd level = prior_of<Layered>(options, patch()).draw(0);
+  earths::LayeredOptions options{.layers = {{{300, 300}, {1, 1}}, {{}, {3, 3}}}};
+  const Eigen::MatrixXd level = prior_of<earths::Layered>(options, patch()).draw(0);
   CHECK(level(0, 0) == 1.0);
   CHECK(level(7, 4) == Approx(2.0));  // from 280 to 320 m
   CHECK(level(24, 29) == 3.0);
   options.dip_deg = {5, 5};
-  const Eigen::MatrixXd dipping = prior_of<Layered>(options, patch()).draw(0);
+  const Eigen::MatrixXd dipping = prior_of<earths::Layered>(options, patch()).draw(0);
   const double slope = std::tan(5.0 * std::numbers::pi / 180.0);
   for (const int iy : {0, 10, 29})
     CHECK(depth_of_step(dipping.col(iy), patch().depth_m) ==
@@ -90,7 +90,7 @@ TEST_CASE("layers: stated ones keep their order, dips and reliefs move interface
   options.dip_deg = {};
   options.relief_m = {50, 50};
   options.relief_length_m = {1500, 1500};
-  const Eigen::MatrixXd wavy = prior_of<Layered>(options, patch()).draw(0);
+  const Eigen::MatrixXd wavy = prior_of<earths::Layered>(options, patch()).draw(0);
   Eigen::VectorXd depths(30);
   for (int iy = 0; iy < 30; ++iy) depths[iy] = depth_of_step(wavy.col(iy), patch().depth_m);
   CHECK(depths.mean() == Approx(300.0));
@@ -102,7 +102,7 @@ TEST_CASE("layers: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
     auto o = some_layers();
     change(o);
-    return Layered(o);
+    return earths::Layered(o);
   };
   CHECK_THROWS_WITH(refused([](auto& o) { o.number = {0, 2}; }), Contains("number of layers"));
   CHECK_THROWS_WITH(refused([](auto& o) {
@@ -130,10 +130,11 @@ TEST_CASE("layers: impossible ranges are refused by name") {
 
 TEST_CASE("random field: mean, spread and correlation over distances are those asked for") {
   constexpr int n = 3000;
-  for (const Correlation correlation : {Correlation::gaussian, Correlation::exponential}) {
-    RandomFieldOptions options = some_field();
+  for (const earths::Correlation correlation :
+       {earths::Correlation::gaussian, earths::Correlation::exponential}) {
+    earths::RandomFieldOptions options = some_field();
     options.correlation = correlation;
-    const Eigen::MatrixXd draws = prior_of<RandomField>(options, patch()).draws(0, n);
+    const Eigen::MatrixXd draws = prior_of<earths::RandomField>(options, patch()).draws(0, n);
     const auto cell = [&](int iz, int iy) {
       return Eigen::ArrayXd(draws.row(iz * 30 + iy).transpose().array() - 2.0);
     };
@@ -142,7 +143,7 @@ TEST_CASE("random field: mean, spread and correlation over distances are those a
     };
     const double error = 4.0 * std::sqrt(2.0 / n);
     const auto c = [&](double r) {
-      return correlation == Correlation::gaussian ? std::exp(-0.5 * r * r) : std::exp(-r);
+      return correlation == earths::Correlation::gaussian ? std::exp(-0.5 * r * r) : std::exp(-r);
     };
     CHECK(std::abs(draws.mean() - 2.0) < 0.02);
     CHECK(covariance(cell(3, 3), cell(3, 3)) == Approx(1.0).margin(error));
@@ -155,9 +156,9 @@ TEST_CASE("random field: mean, spread and correlation over distances are those a
 }
 
 TEST_CASE("random field: vertical lengths that grow, a background, and single columns") {
-  RandomFieldOptions growing = some_field();
+  earths::RandomFieldOptions growing = some_field();
   growing.vertical_growth = 0.5;
-  const Eigen::MatrixXd draws = prior_of<RandomField>(growing, patch()).draws(0, 3000);
+  const Eigen::MatrixXd draws = prior_of<earths::RandomField>(growing, patch()).draws(0, 3000);
   const auto apart = [&](int iz) {
     const Eigen::ArrayXd a = draws.row(iz * 30).array() - 2.0, b = draws.row((iz + 4) * 30).array() - 2.0;
     return (a * b).mean() / 0.25;
@@ -167,18 +168,18 @@ TEST_CASE("random field: vertical lengths that grow, a background, and single co
     const double r = warped(40.0 * iz + 180.0) - warped(40.0 * iz + 20.0);
     CHECK(apart(iz) == Approx(std::exp(-0.5 * r * r)).margin(0.05));
   }
-  RandomFieldOptions over = some_field();
+  earths::RandomFieldOptions over = some_field();
   over.background = tests::uniform(7.0);
   over.standard_deviation = {0.0, 0.0};
-  CHECK(prior_of<RandomField>(over, patch()).draw(0).isConstant(7.0));
-  CHECK(prior_of<RandomField>(some_field(), tests::field_grid()).draw(0).allFinite());
+  CHECK(prior_of<earths::RandomField>(over, patch()).draw(0).isConstant(7.0));
+  CHECK(prior_of<earths::RandomField>(some_field(), tests::field_grid()).draw(0).allFinite());
 }
 
 TEST_CASE("random field: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
     auto o = some_field();
     change(o);
-    return RandomField(o);
+    return earths::RandomField(o);
   };
   CHECK_THROWS_WITH(refused([](auto& o) { o.mean = {3, 1}; }), Contains("mean"));
   CHECK_THROWS_WITH(refused([](auto& o) { o.standard_deviation = {-1, 1}; }), Contains("standard_deviation"));
@@ -189,27 +190,28 @@ TEST_CASE("random field: impossible ranges are refused by name") {
 
 TEST_CASE(
     "sections: a piece holds means over the overlap of cells, and goes on beyond the depths of its section") {
-  const Section section = given_section();
-  const PatchGrid grid{{50, 150, 1000}, {0, 250, 1000}};
-  const Eigen::MatrixXd piece = piece_of(section, grid, 1250.0);
+  const earths::Section section = given_section();
+  const earths::PatchGrid grid{{50, 150, 1000}, {0, 250, 1000}};
+  const Eigen::MatrixXd piece = earths::piece_of(section, grid, 1250.0);
   // First column within column 0; the second half 1, half 2, weighed 500 : 250.
   CHECK(piece(0, 0) == Approx(0.5 * (0 + 10)));
   CHECK(piece(0, 1) == Approx(5.0 + (500.0 * 1 + 250.0 * 2) / 750.0));
   CHECK(piece(1, 0) == Approx((50.0 * 10 + 100.0 * 20 + 700.0 * 30) / 850.0));
-  const PatchGrid same{section.depth_m, [&] {
-                         auto y = section.y_m;
-                         for (double& edge : y) edge -= 1000.0;
-                         return y;
-                       }()};
-  CHECK(piece_of(section, same, 1000.0).isApprox(section.log10_resistivity));
+  const earths::PatchGrid same{section.depth_m, [&] {
+                                 auto y = section.y_m;
+                                 for (double& edge : y) edge -= 1000.0;
+                                 return y;
+                               }()};
+  CHECK(earths::piece_of(section, same, 1000.0).isApprox(section.log10_resistivity));
 }
 
 TEST_CASE("sections: places are random, half of the pieces are mirrored, and wide sections come more often") {
-  Section narrow = given_section("narrow");
+  earths::Section narrow = given_section("narrow");
   narrow.y_m = {0, 500, 1000, 1500};  // room for the left edge: 750 m, of the other 4250 m
   narrow.log10_resistivity = Eigen::MatrixXd::Constant(4, 3, 99.0);
-  const PatchGrid grid{{0, 100}, {0, 250, 750}};
-  const Prior prior = prior_of<Sections>(SectionsOptions{{given_section(), narrow}, true}, grid);
+  const earths::PatchGrid grid{{0, 100}, {0, 250, 750}};
+  const earths::Prior prior =
+      prior_of<earths::Sections>(earths::SectionsOptions{{given_section(), narrow}, true}, grid);
   int n_narrow = 0, n_turned = 0, n_flat = 0;
   double least = 1e9, most = -1e9;
   constexpr int n = 4000;
@@ -228,7 +230,7 @@ TEST_CASE("sections: places are random, half of the pieces are mirrored, and wid
   CHECK(n_turned == Approx(0.5 * (n - n_narrow - n_flat)).margin(2.0 * std::sqrt(n)));
   CHECK(least < 0.1);
   CHECK(most > 8.9);
-  const Prior upright = prior_of<Sections>(SectionsOptions{{given_section()}}, grid);
+  const earths::Prior upright = prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}}, grid);
   for (int i = 0; i < 100; ++i) {
     const Eigen::MatrixXd drawn = upright.draw(i);
     CHECK(drawn(0, 0) <= drawn(0, 1));
@@ -236,17 +238,17 @@ TEST_CASE("sections: places are random, half of the pieces are mirrored, and wid
 }
 
 TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on columns of any width") {
-  Section section = given_section();
+  earths::Section section = given_section();
   section.log10_resistivity.setRandom();
-  Section turned = section;
+  earths::Section turned = section;
   turned.log10_resistivity = section.log10_resistivity.rowwise().reverse();
-  const PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
+  const earths::PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
   std::set<double> seen;
   for (int i = 0; i < 40; ++i)
-    seen.insert(prior_of<Sections>(SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
+    seen.insert(prior_of<earths::Sections>(earths::SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
   REQUIRE(seen.size() == 2);
-  CHECK(seen ==
-        std::set<double>{piece_of(section, whole, 1000.0)(0, 0), piece_of(turned, whole, 1000.0)(0, 0)});
+  CHECK(seen == std::set<double>{earths::piece_of(section, whole, 1000.0)(0, 0),
+                                 earths::piece_of(turned, whole, 1000.0)(0, 0)});
 }
 
 TEST_CASE("sections: a model becomes a section whose depths count from its level surface", "[models]") {
@@ -255,21 +257,22 @@ TEST_CASE("sections: a model becomes a section whose depths count from its level
   const auto model = [&](DepthReference reference, const physics::mesh::Surface2D& surface) {
     return physics::mesh::Section2D{{{0, 100, 300}, {-50, 0, 40, 100}, reference}, resistivity, surface};
   };
-  const Section level = section_of(model(DepthReference::datum, physics::mesh::Surface2D(0.0)), "line");
+  const earths::Section level =
+      earths::section_of(model(DepthReference::datum, physics::mesh::Surface2D(0.0)), "line");
   CHECK(level.depth_m == std::vector<double>{0, 40, 100});
   CHECK(level.log10_resistivity.isApprox((Eigen::MatrixXd(2, 2) << 2, 3, 4, 5).finished()));
   const physics::mesh::Surface2D hill({0, 100, 300}, {0, -30, 0});
-  CHECK(section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 2);
-  CHECK_THROWS_WITH(section_of(model(DepthReference::datum, hill), "line"),
+  CHECK(earths::section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 2);
+  CHECK_THROWS_WITH(earths::section_of(model(DepthReference::datum, hill), "line"),
                     Contains("section 'line'") && Contains("relief of 30 m"));
 }
 
 TEST_CASE("sections: columns within a range are those with their centres there", "[models]") {
-  const Section section = given_section();
-  const Section part = columns_within(section, {1600.0, 2800.0});
+  const earths::Section section = given_section();
+  const earths::Section part = earths::columns_within(section, {1600.0, 2800.0});
   CHECK(part.y_m == std::vector<double>{1500, 2000, 2500, 3000});
   CHECK(part.log10_resistivity == section.log10_resistivity.middleCols(1, 3));
-  CHECK_THROWS_WITH(columns_within(section, {0.0, 900.0}),
+  CHECK_THROWS_WITH(earths::columns_within(section, {0.0, 900.0}),
                     Contains("'line 1'") && Contains("got none") && Contains("between 1000 and 6000 m"));
 }
 
@@ -278,9 +281,9 @@ TEST_CASE(
   const auto refused = [](auto change) {
     auto s = given_section();
     change(s);
-    return Sections({{s}});
+    return earths::Sections({{s}});
   };
-  CHECK_THROWS_WITH(Sections({}), Contains("at least one section"));
+  CHECK_THROWS_WITH(earths::Sections({}), Contains("at least one section"));
   CHECK_THROWS_WITH(refused([](auto& s) { s.depth_m[1] = 0; }),
                     Contains("section 'line 1'") && Contains("depths"));
   CHECK_THROWS_WITH(refused([](auto& s) { s.y_m[1] = std::nan(""); }), Contains("edges of columns"));
@@ -288,7 +291,8 @@ TEST_CASE(
                     Contains("expected (4, 9) values for its edges, got (4, 10)"));
   CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }),
                     Contains("row 3, column 4 has nan"));
-  CHECK_THROWS_WITH(prior_of<Sections>(SectionsOptions{{given_section()}}, PatchGrid{{0, 1}, {0, 5001}}),
+  CHECK_THROWS_WITH(prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}},
+                                               earths::PatchGrid{{0, 1}, {0, 5001}}),
                     Contains("'line 1': expected 5001 m or more") && Contains("got 5000 m"));
 }
 
@@ -296,16 +300,16 @@ TEST_CASE("modifiers: smoothing keeps constants and means over a window, clippin
   Eigen::MatrixXd spike = Eigen::MatrixXd::Zero(21, 2);
   spike(10, 0) = 1.0;
   spike.col(1).setConstant(2.5);
-  smooth(spike, {8, 5.0});
+  earths::smooth(spike, {8, 5.0});
   CHECK(spike.col(1).isConstant(2.5, 1e-12));
   CHECK(spike.col(0).sum() == Approx(1.0));
   CHECK(spike(14, 0) ==
         Approx(0.5 * std::exp(-0.5 * 0.64) * spike(10, 0)));  // the last cell lies half in the window
   CHECK(spike(13, 0) == Approx(std::exp(-0.5 * 0.36) * spike(10, 0)));
   CHECK(spike(15, 0) == 0.0);
-  const RandomFieldOptions wide = some_field();
-  const Clipped clipped(std::make_shared<RandomField>(wide), {1.8, 2.1});
-  const Eigen::MatrixXd free = RandomField(wide).draw(branch(core::Philox(1), 0), patch()),
+  const earths::RandomFieldOptions wide = some_field();
+  const earths::Clipped clipped(std::make_shared<earths::RandomField>(wide), {1.8, 2.1});
+  const Eigen::MatrixXd free = earths::RandomField(wide).draw(earths::branch(core::Philox(1), 0), patch()),
                         cut = clipped.draw(core::Philox(1), patch());
   CHECK(cut.minCoeff() == 1.8);
   CHECK(cut.maxCoeff() == 2.1);
@@ -313,8 +317,8 @@ TEST_CASE("modifiers: smoothing keeps constants and means over a window, clippin
 }
 
 TEST_CASE("modifiers: bumps add to what is there, in number, height and width as asked, each column alike") {
-  const BumpsOptions one{{1, 1}, {7, 7}, {2, 2}, {0.3, 0.3}};
-  const Bumped bumped(tests::uniform(2.0), one);
+  const earths::BumpsOptions one{{1, 1}, {7, 7}, {2, 2}, {0.3, 0.3}};
+  const earths::Bumped bumped(tests::uniform(2.0), one);
   int n_up = 0, n_inside = 0;
   for (int i = 0; i < 300; ++i) {
     const Eigen::MatrixXd drawn = bumped.draw(core::Philox(3, i), patch());
@@ -329,19 +333,19 @@ TEST_CASE("modifiers: bumps add to what is there, in number, height and width as
   }
   CHECK(n_inside == Approx(300.0 * 19 / 25).margin(35));
   CHECK(n_up == Approx(0.5 * n_inside).margin(35));
-  CHECK(Bumped(tests::uniform(2.0), {{0, 0}}).draw(core::Philox(1), patch()).isConstant(2.0));
+  CHECK(earths::Bumped(tests::uniform(2.0), {{0, 0}}).draw(core::Philox(1), patch()).isConstant(2.0));
 }
 
 TEST_CASE("modifiers: they hand on what their generator refuses, and want one") {
-  const auto sections = std::make_shared<Sections>(SectionsOptions{{given_section()}});
-  const PatchGrid wide{{0, 1}, {0, 9000}};
-  CHECK_THROWS_WITH(Bumped(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(Clipped(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(
-      RandomField({.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}})
-          .check_grid(wide),
-      Contains("line 1"));
-  CHECK_THROWS_WITH(Clipped(nullptr, {}), Contains("expected a generator to modify"));
-  CHECK_THROWS_WITH(Clipped(sections, {2, 1}), Contains("[2, 1]"));
+  const auto sections = std::make_shared<earths::Sections>(earths::SectionsOptions{{given_section()}});
+  const earths::PatchGrid wide{{0, 1}, {0, 9000}};
+  CHECK_THROWS_WITH(earths::Bumped(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(earths::Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(earths::Clipped(sections, {}).check_grid(wide), Contains("line 1"));
+  CHECK_THROWS_WITH(earths::RandomField(
+                        {.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}})
+                        .check_grid(wide),
+                    Contains("line 1"));
+  CHECK_THROWS_WITH(earths::Clipped(nullptr, {}), Contains("expected a generator to modify"));
+  CHECK_THROWS_WITH(earths::Clipped(sections, {2, 1}), Contains("[2, 1]"));
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
-#include "inversion/ensemble.hpp"
-#include "inversion/map/coded_roughness.hpp"
-#include "io/hdf5/hdf5_file.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/uncertainty/ensemble.hpp"
+#include "io/hdf5/file.hpp"
 #include "models/vae/vae_decoder.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -23,7 +24,7 @@ constexpr double error = 0.03;
 /// A sounding over the cells of one column of a trained network, the lowest going on without end; unknowns
 /// are its codes, of a standard normal prior.
 struct CodedSounding {
-  explicit CodedSounding(const models::TrainedVae& vae) {
+  explicit CodedSounding(const models::vae::TrainedVae& vae) {
     const std::vector<double>& depth_m = vae.grid().depth_m;
     const auto n = static_cast<Index>(depth_m.size()) - 1;
     std::vector<double> thickness, frequencies;
@@ -32,44 +33,45 @@ struct CodedSounding {
       thickness.push_back(depth_m[static_cast<std::size_t>(i) + 1] - depth_m[static_cast<std::size_t>(i)]);
     for (Index i = 0; i < n; ++i) cells.push_back(i);
     for (int i = 0; i < 16; ++i) frequencies.push_back(std::pow(10.0, 1.0 - 0.3 * i));
-    map = std::make_shared<const SubdomainMap>(
-        n, std::vector<Region>{{"column", models::vae_decoder(vae), {cells}}});
-    forward = core::compose(std::make_shared<physics::mt::Simulation1D>(
+    map = std::make_shared<const prior::SubdomainMap>(
+        n, std::vector<prior::Region>{{"column", models::vae::vae_decoder(vae), {cells}}});
+    forward = core::compose(std::make_shared<physics::mt::d1::Simulation1D>(
                                 thickness, frequencies,
                                 std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
                                                                    physics::mt::Quantity::phase_xy}),
                             map);
     const physics::mesh::TensorGrid2D grid({0.0, 1.0}, depth_m);
     const auto roughness = [&](double weight) {
-      return CodedRoughness(map, roughness_operator(grid, {}), VectorXd::Zero(n), {.code_weight = weight});
+      return prior::CodedRoughness(map, prior::roughness_operator(grid, {}), VectorXd::Zero(n),
+                                   {.code_weight = weight});
     };
     prior.emplace(roughness(1.0 / roughness(1.0).code_weights().at(0)));
   }
-  [[nodiscard]] Objective objective(const VectorXd& data, const VectorXd& codes) const {
+  [[nodiscard]] optimize::Objective objective(const VectorXd& data, const VectorXd& codes) const {
     return {forward, tests::plain_misfit(data, error), prior->at(codes)};
   }
   [[nodiscard]] VectorXd most_likely(const VectorXd& data) const {
-    GaussNewton method(MPI_COMM_SELF, {.max_iterations = 20,
-                                       .target_rms = 1e-9,
-                                       .lambda_strategy = LambdaStrategy::cooling,
-                                       .lambda_start = 1.0,
-                                       .cooling_factor = 1.0 + 1e-12,
-                                       .min_rms_drop = 1e-6});
+    optimize::GaussNewton method(MPI_COMM_SELF, {.max_iterations = 20,
+                                                 .target_rms = 1e-9,
+                                                 .lambda_strategy = optimize::LambdaStrategy::cooling,
+                                                 .lambda_start = 1.0,
+                                                 .cooling_factor = 1.0 + 1e-12,
+                                                 .min_rms_drop = 1e-6});
     method.set_reweigh(prior->reweigh());
     const VectorXd zero = VectorXd::Zero(map->size_in());
-    return method.minimise(objective(data, zero), zero).model;
+    return method.minimize(objective(data, zero), zero).model;
   }
-  std::shared_ptr<const SubdomainMap> map;
+  std::shared_ptr<const prior::SubdomainMap> map;
   core::MapPtr forward;
-  std::optional<CodedRoughness> prior;
+  std::optional<prior::CodedRoughness> prior;
 };
 
 }  // namespace
 
 TEST_CASE("90 % intervals of soundings with a learned prior cover 85 to 95 % of truths drawn from it") {
   constexpr int n_truths = 24;
-  const models::TrainedVae vae =
-      models::TrainedVae::load(io::Hdf5Source(LODESTONE_SOURCE_DIR "/data/kim_eto_prior/vae.h5"));
+  const models::vae::TrainedVae vae =
+      models::vae::TrainedVae::load(io::hdf5::Hdf5Source(LODESTONE_SOURCE_DIR "/data/kim_eto_prior/vae.h5"));
   const CodedSounding sounding(vae);
   const Index n = sounding.map->size_out(), n_codes = sounding.map->size_in();
   Index covered = 0, n_failed = 0;
@@ -79,10 +81,11 @@ TEST_CASE("90 % intervals of soundings with a learned prior cover 85 to 95 % of 
     const VectorXd clean = sounding.forward->value(codes);
     const VectorXd data = clean + error * tests::random_matrix(clean.size(), 1, 9000 + seed).col(0);
     const VectorXd start = sounding.most_likely(data);
-    const Ensemble ensemble = randomise_then_optimise(
+    const uncertainty::Ensemble ensemble = uncertainty::randomize_then_optimize(
         MPI_COMM_SELF, sounding.objective(data, start), start, 1.0,
         {.n_samples = 39, .seed = seed, .max_iterations = 6}, {.reweigh = sounding.prior->reweigh()});
-    const EnsembleStatistics s = statistics(mapped(*sounding.map, ensemble.models));
+    const uncertainty::EnsembleStatistics s =
+        uncertainty::statistics(uncertainty::mapped(*sounding.map, ensemble.models));
     covered += ((truth.array() >= s.p5.array()) && (truth.array() <= s.p95.array())).count();
     n_failed += ensemble.n_failed();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/parallel.hpp"
-#include "models/vae/prior/prior.hpp"
-#include "models/vae/prior/randomness.hpp"
+#include "models/earths/prior.hpp"
+#include "models/earths/randomness.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -15,14 +15,15 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Fills the section with noise around a number.
-class Noise final : public Generator {
+class Noise final : public earths::Generator {
  public:
   explicit Noise(double mean) : mean_(mean) {}
   [[nodiscard]] std::string kind() const override { return "noise"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override {
-    return (Draws(random).normal(grid.n_z(), grid.n_y()).array() + mean_).matrix();
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
+                                     const earths::PatchGrid& grid) const override {
+    return (earths::Draws(random).normal(grid.n_z(), grid.n_y()).array() + mean_).matrix();
   }
-  void check_grid(const PatchGrid& grid) const override {
+  void check_grid(const earths::PatchGrid& grid) const override {
     if (grid.n_z() > 5) throw core::InvalidArgument("Noise", "five rows at most");
   }
 
@@ -30,13 +31,13 @@ class Noise final : public Generator {
   double mean_;
 };
 
-GeneratorPtr noise(double mean) { return std::make_shared<Noise>(mean); }
-PatchGrid small_grid() { return {{0, 1, 3, 7}, {0, 2, 4, 6, 8}}; }
+earths::GeneratorPtr noise(double mean) { return std::make_shared<Noise>(mean); }
+earths::PatchGrid small_grid() { return {{0, 1, 3, 7}, {0, 2, 4, 6, 8}}; }
 
 }  // namespace
 
 TEST_CASE("prior: a draw follows from seed and number, whatever the order, the batch and the threads") {
-  const Prior prior(small_grid(), {{1.0, noise(0)}, {2.0, noise(100)}}, 7);
+  const earths::Prior prior(small_grid(), {{1.0, noise(0)}, {2.0, noise(100)}}, 7);
   const Eigen::MatrixXd alone = prior.draw(12);
   CHECK(alone.rows() == 3);
   CHECK(alone.cols() == 4);
@@ -51,11 +52,11 @@ TEST_CASE("prior: a draw follows from seed and number, whatever the order, the b
     for (Eigen::Index iy = 0; iy < 4; ++iy)
       CHECK(one(iz * 4 + iy, 12) == alone(iz, iy));  // row by row from the top
   }
-  CHECK(Prior(small_grid(), prior.parts(), 8).draws(0, 40) != one);
+  CHECK(earths::Prior(small_grid(), prior.parts(), 8).draws(0, 40) != one);
 }
 
 TEST_CASE("prior: families come as often as their weights say, and no two draws are alike") {
-  const Prior prior(small_grid(), {{1.0, noise(0)}, {0.0, noise(50)}, {3.0, noise(100)}}, 3);
+  const earths::Prior prior(small_grid(), {{1.0, noise(0)}, {0.0, noise(50)}, {3.0, noise(100)}}, 3);
   constexpr int n = 4000;
   std::set<double> first;
   int n_of[3] = {};
@@ -72,8 +73,8 @@ TEST_CASE("prior: families come as often as their weights say, and no two draws 
 
 TEST_CASE(
     "prior: no part, no weight, a negative one, a bad grid and a family that does not fit are refused") {
-  const auto prior = [](PatchGrid grid, std::vector<Prior::Part> parts) {
-    return Prior(std::move(grid), std::move(parts), 1);
+  const auto prior = [](earths::PatchGrid grid, std::vector<earths::Prior::Part> parts) {
+    return earths::Prior(std::move(grid), std::move(parts), 1);
   };
   CHECK_THROWS_WITH(prior(small_grid(), {}), Contains("at least one generator"));
   CHECK_THROWS_WITH(prior(small_grid(), {{1.0, nullptr}}), Contains("part 1: expected a generator"));
@@ -87,29 +88,30 @@ TEST_CASE(
   CHECK_THROWS_WITH(prior({{0, 2}, {5, 6}}, {{1.0, noise(0)}}), Contains("the first is 5 m"));
   CHECK_THROWS_WITH(prior({{0}, {0, 6}}, {{1.0, noise(0)}}), Contains("at least two depths, got 1"));
   CHECK_THROWS_WITH(prior({{0, 1}, {0, 1.0 / 0.0}}, {{1.0, noise(0)}}), Contains("number 2 is inf"));
-  const Prior good(small_grid(), {{1.0, noise(0)}}, 1);
+  const earths::Prior good(small_grid(), {{1.0, noise(0)}}, 1);
   CHECK_THROWS_WITH(good.draw(-1), Contains("got -1"));
   CHECK_THROWS_WITH(good.draws(0, -2), Contains("got -2"));
 }
 
 TEST_CASE("grid: the lower part of a geometric grid gets back the rows it was cut from") {
-  PatchGrid whole{{0.0}, {0, 1000}};
+  earths::PatchGrid whole{{0.0}, {0, 1000}};
   for (int i = 0; i < 64; ++i) whole.depth_m.push_back(whole.depth_m.back() + 2.0 * std::pow(1.146, i));
   for (const int first : {1, 2, 32, 60}) {
-    const PatchGrid part{{whole.depth_m.begin() + first, whole.depth_m.end()}, whole.y_m};
-    const PatchGrid continued = continued_to_surface(part);
+    const earths::PatchGrid part{{whole.depth_m.begin() + first, whole.depth_m.end()}, whole.y_m};
+    const earths::PatchGrid continued = earths::continued_to_surface(part);
     REQUIRE(continued.n_z() == 64);
     for (std::size_t i = 0; i < 65; ++i) CHECK(continued.depth_m[i] == Approx(whole.depth_m[i]).margin(1e-6));
   }
-  CHECK(continued_to_surface(whole).depth_m == whole.depth_m);
+  CHECK(earths::continued_to_surface(whole).depth_m == whole.depth_m);
 }
 
 TEST_CASE("grid: rows up to the surface increase and stay few, however the grid begins") {
-  for (const PatchGrid& grid :
-       {PatchGrid{{500, 510, 530}, {0, 1}}, PatchGrid{{1e5, 1e5 + 1}, {0, 1}}, PatchGrid{{10, 15}, {0, 1}},
-        PatchGrid{{100, 200, 400}, {0, 1}}, PatchGrid{{1, 100, 110}, {0, 1}}}) {
-    const PatchGrid continued = continued_to_surface(grid);
-    CHECK_NOTHROW(check(continued));
+  for (const earths::PatchGrid& grid :
+       {earths::PatchGrid{{500, 510, 530}, {0, 1}}, earths::PatchGrid{{1e5, 1e5 + 1}, {0, 1}},
+        earths::PatchGrid{{10, 15}, {0, 1}}, earths::PatchGrid{{100, 200, 400}, {0, 1}},
+        earths::PatchGrid{{1, 100, 110}, {0, 1}}}) {
+    const earths::PatchGrid continued = earths::continued_to_surface(grid);
+    CHECK_NOTHROW(earths::check(continued));
     CHECK(continued.depth_m.front() == 0.0);
     CHECK(continued.n_z() <= 256 + grid.n_z());
     CHECK(std::equal(grid.depth_m.rbegin(), grid.depth_m.rend(), continued.depth_m.rbegin()));
@@ -117,7 +119,7 @@ TEST_CASE("grid: rows up to the surface increase and stay few, however the grid 
 }
 
 TEST_CASE("draws: numbers lie in their ranges, and branches differ from each other and from their root") {
-  Draws draws(core::Philox(1, 2));
+  earths::Draws draws(core::Philox(1, 2));
   std::set<int> integers;
   for (int i = 0; i < 500; ++i) {
     integers.insert(draws.integer({2, 5}));
@@ -131,9 +133,9 @@ TEST_CASE("draws: numbers lie in their ranges, and branches differ from each oth
   const core::Philox root(1, 2);
   std::set<double> firsts{root.uniform(0)};
   for (std::uint64_t k = 0; k < 5; ++k) {
-    firsts.insert(branch(root, k).uniform(0));
-    firsts.insert(branch(branch(root, k), 0).uniform(0));
+    firsts.insert(earths::branch(root, k).uniform(0));
+    firsts.insert(earths::branch(earths::branch(root, k), 0).uniform(0));
   }
   CHECK(firsts.size() == 11);
-  CHECK(branch(root, 3).uniform(9) == branch(root, 3).uniform(9));
+  CHECK(earths::branch(root, 3).uniform(9) == earths::branch(root, 3).uniform(9));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/toml/options_toml.hpp"
-#include "models/vae/prior/field_case.hpp"
-#include "models/vae/prior/prior_options.hpp"
+#include "io/toml/options.hpp"
+#include "models/earths/field_case.hpp"
+#include "models/earths/prior_options.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -16,14 +16,14 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Section load(const std::string& path) {
+earths::Section load(const std::string& path) {
   if (path != "line.h5") throw core::FileError("test", "no file {}", path);
   return {path, {0, 1000}, {0, 4000}, Eigen::MatrixXd::Constant(1, 1, 2.5)};
 }
 
-Prior read(const std::string& text) {
-  const core::Options root = io::parse_options_toml(text, "train.toml");
-  Prior prior = read_prior(root, load);
+earths::Prior read(const std::string& text) {
+  const core::Options root = io::toml::parse_options_toml(text, "train.toml");
+  earths::Prior prior = earths::read_prior(root, load);
   root.require_all_used();
   return prior;
 }
@@ -46,18 +46,19 @@ const std::string a_block =
 }  // namespace
 
 TEST_CASE("prior options: the published field case is one word on its grid") {
-  const Prior prior = read(grid + "[prior]\nseed = 11\n[[prior.generator]]\nkind = \"field_case\"\n");
+  const earths::Prior prior = read(grid + "[prior]\nseed = 11\n[[prior.generator]]\nkind = \"field_case\"\n");
   CHECK(prior.grid().n_z() == 32);
   CHECK(prior.grid().depth_m.front() == Approx(1059.0).margin(1.0));
   CHECK(prior.grid().depth_m.back() == Approx(84.03e3).epsilon(1e-3));
   CHECK(prior.grid().y_m == std::vector<double>{0.0, 1000.0});
   CHECK(prior.seed() == 11);
-  const Eigen::MatrixXd same = tests::prior_of<FieldCase>(FieldCaseOptions{}, prior.grid()).draws(0, 5);
+  const Eigen::MatrixXd same =
+      tests::prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, prior.grid()).draws(0, 5);
   CHECK(prior.draws(0, 5) == same);
 }
 
 TEST_CASE("prior options: every key of the field case reaches its range") {
-  const Prior prior = read(
+  const earths::Prior prior = read(
       "[grid]\ndepth_m = [0, 100, 500, 1000, 2000, 3000]\n[[prior.generator]]\nkind = "
       "\"field_case\"\nbackground = [2, 2]\n"
       "conductor_top_m = [100, 100]\nconductor_thickness_m = [400, 400]\nstrong_conductor = [-1, "
@@ -69,7 +70,7 @@ TEST_CASE("prior options: every key of the field case reaches its range") {
 }
 
 TEST_CASE("prior options: all families and modifiers mix, with backgrounds and modifiers of their own") {
-  const Prior prior =
+  const earths::Prior prior =
       read(patch_grid + "[[prior.generator]]\nweight = 2\n" + a_block +
            "section_width_m = 5000\nnumber = [1, 4]\ntilt_deg = [-9, 9]\n" + in_rock +
            "[[prior.generator.background.modifier]]\nkind = \"bumps\"\nnumber = [1, 2]\n"
@@ -105,8 +106,9 @@ TEST_CASE("prior options: all families and modifiers mix, with backgrounds and m
   CHECK(prior.parts()[8].weight == 0.0);
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < 9; ++i) kinds.push_back(prior.parts()[i].generator->kind());
-  for (const std::string& kind : generator_kinds()) CHECK(std::ranges::find(kinds, kind) != kinds.end());
-  CHECK(modifier_kinds() == std::vector<std::string>{"bumps", "smooth", "clip"});
+  for (const std::string& kind : earths::generator_kinds())
+    CHECK(std::ranges::find(kinds, kind) != kinds.end());
+  CHECK(earths::modifier_kinds() == std::vector<std::string>{"bumps", "smooth", "clip"});
   const Eigen::MatrixXd draws = prior.draws(0, 200);
   CHECK(draws.rows() == 18);
   CHECK(draws.allFinite());
@@ -114,7 +116,7 @@ TEST_CASE("prior options: all families and modifiers mix, with backgrounds and m
 
 TEST_CASE("prior options: grids by layers, by depths and by edges of columns") {
   const auto grid_of = [](const std::string& keys) {
-    return read_patch_grid(io::parse_options_toml(keys, "t.toml"));
+    return earths::read_patch_grid(io::toml::parse_options_toml(keys, "t.toml"));
   };
   CHECK(grid_of("first_layer_m = 10\nlayer_factor = 2\nn_layers = 3\n").depth_m ==
         std::vector<double>{0, 10, 30, 70});
@@ -217,8 +219,8 @@ TEST_CASE("prior options: sections that are missing, absent or too narrow are re
              Contains("section 'line.h5'") && Contains("got none"));
   CHECK_THAT(refusal(with("kind = \"sections\"\nfiles = [\"line.h5\"]\ny_m = [2, 1]\n")), Contains("y_m"));
   const core::Options root =
-      io::parse_options_toml(with("kind = \"sections\"\nfiles = [\"line.h5\"]\n"), "t.toml");
-  CHECK_THROWS_WITH(read_prior(root, {}), Contains("this program reads no sections"));
+      io::toml::parse_options_toml(with("kind = \"sections\"\nfiles = [\"line.h5\"]\n"), "t.toml");
+  CHECK_THROWS_WITH(earths::read_prior(root, {}), Contains("this program reads no sections"));
 }
 
 TEST_CASE("prior options: the examples of the documentation can be drawn from") {
@@ -229,7 +231,8 @@ TEST_CASE("prior options: the examples of the documentation can be drawn from") 
     const std::size_t first = at + begin.size();
     const std::string example = page.substr(first, page.find("```", first) - first);
     if (example.find("[[prior.generator]]") == std::string::npos) continue;
-    const Prior prior = read_prior(io::parse_options_toml(example, "docs/configuration.md"), load);
+    const earths::Prior prior =
+        earths::read_prior(io::toml::parse_options_toml(example, "docs/configuration.md"), load);
     CHECK(prior.draws(0, 20).allFinite());
     ++n;
   }

@@ -17,19 +17,20 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// As SmoothColumns, with a NaN in one draw of many.
-class Broken final : public Generator {
+class Broken final : public earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "broken"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override {
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
+                                     const earths::PatchGrid& grid) const override {
     Eigen::MatrixXd section = Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), random.uniform(0));
     if (random.uniform(1) > 0.95) section(0, 0) = std::nan("");
     return section;
   }
 };
-class Constant final : public Generator {
+class Constant final : public earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "constant"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&, const PatchGrid& grid) const override {
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&, const earths::PatchGrid& grid) const override {
     return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), 2.0);
   }
 };
@@ -37,8 +38,8 @@ class Constant final : public Generator {
 }  // namespace
 
 TEST_CASE("draws: mean and covariance are those of the training part, the range that of |x|", "[models]") {
-  const Prior prior = smooth_prior(4);
-  const VaeDraws draws = make_draws(prior, 5000, 0.1);
+  const earths::Prior prior = smooth_prior(4);
+  const vae::VaeDraws draws = vae::make_draws(prior, 5000, 0.1);
   CHECK(draws.training.size() == 4500);
   CHECK(draws.validation.size() == 500);
   const Eigen::MatrixXd all = prior.draws(0, 4500);
@@ -52,26 +53,28 @@ TEST_CASE("draws: mean and covariance are those of the training part, the range 
 }
 
 TEST_CASE("draws: what cannot be learnt from is refused", "[models]") {
-  const auto of = [](GeneratorPtr generator) { return Prior(layers(4), {{1.0, std::move(generator)}}, 1); };
-  CHECK_THAT(
-      message_of<core::InvalidArgument>([&] { (void)make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
-      Contains("draw ") && Contains("finite"));
+  const auto of = [](earths::GeneratorPtr generator) {
+    return earths::Prior(layers(4), {{1.0, std::move(generator)}}, 1);
+  };
   CHECK_THAT(message_of<core::InvalidArgument>(
-                 [&] { (void)make_draws(of(std::make_shared<Constant>()), 500, 0.2); }),
+                 [&] { (void)vae::make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
+             Contains("draw ") && Contains("finite"));
+  CHECK_THAT(message_of<core::InvalidArgument>(
+                 [&] { (void)vae::make_draws(of(std::make_shared<Constant>()), 500, 0.2); }),
              Contains("vary"));
-  CHECK_THROWS_WITH(make_draws(smooth_prior(), 4, 0.2), Contains("two draws"));
+  CHECK_THROWS_WITH(vae::make_draws(smooth_prior(), 4, 0.2), Contains("two draws"));
 }
 
 TEST_CASE("train: a small network learns its draws, and its statistics say how well", "[models]") {
-  VaeSetup setup = small_setup(12);
+  vae::VaeSetup setup = small_setup(12);
   setup.recipe.n_draws = 1000;
-  const VaeTraining training = train_vae(smooth_prior(), setup);
+  const vae::VaeTraining training = vae::train_vae(smooth_prior(), setup);
   REQUIRE(training.vae);
   const auto& figures = training.summary.figures;
   REQUIRE(figures.size() == 12);
   CHECK(figures.back().at("validation_loss") < 0.3 * figures.front().at("validation_loss"));
   CHECK(figures.back().contains("validation_reconstruction"));
-  const VaeStatistics& statistics = training.vae->statistics();
+  const vae::VaeStatistics& statistics = training.vae->statistics();
   const double deviation = std::sqrt(statistics.covariance.diagonal().mean());
   CHECK(statistics.rms < 0.7 * deviation);
   CHECK(statistics.rms == Approx(std::sqrt(statistics.cell_rms.squaredNorm() / 12.0)));
@@ -84,26 +87,26 @@ TEST_CASE("train: a small network learns its draws, and its statistics say how w
 TEST_CASE("train: the same bits on one thread and on three", "[models]") {
   const auto on = [](int n_threads) {
     const ThreadCount threads(n_threads);
-    return weights_of(train_vae(smooth_prior(), small_setup()).vae->net());
+    return weights_of(vae::train_vae(smooth_prior(), small_setup()).vae->net());
   };
   CHECK(on(1) == on(3));
 }
 
 TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with the same bits", "[models]") {
-  for (const RateSchedule schedule : {RateSchedule::constant, RateSchedule::cosine}) {
-    VaeSetup setup = small_setup(4);
+  for (const vae::RateSchedule schedule : {vae::RateSchedule::constant, vae::RateSchedule::cosine}) {
+    vae::VaeSetup setup = small_setup(4);
     setup.recipe.schedule = schedule;
-    const TrainedVae whole = *train_vae(smooth_prior(), setup).vae;
+    const vae::TrainedVae whole = *vae::train_vae(smooth_prior(), setup).vae;
     const TemporaryFolder folder;
     int n_asked = 0;
-    VaeRun run{.checkpoint = folder / "checkpoint.safetensors",
-               .history = folder / "history.csv",
-               .stop = [&] { return ++n_asked == 19; }};
-    const VaeTraining stopped = train_vae(smooth_prior(), setup, run);
+    vae::VaeRun run{.checkpoint = folder / "checkpoint.safetensors",
+                    .history = folder / "history.csv",
+                    .stop = [&] { return ++n_asked == 19; }};
+    const vae::VaeTraining stopped = vae::train_vae(smooth_prior(), setup, run);
     CHECK_FALSE(stopped.vae);
     CHECK(stopped.summary.n_steps < 4 * 8);
-    run.begin = Begin::resume;
-    const VaeTraining resumed = train_vae(smooth_prior(), setup, run);
+    run.begin = vae::Begin::resume;
+    const vae::VaeTraining resumed = vae::train_vae(smooth_prior(), setup, run);
     REQUIRE(resumed.vae);
     CHECK(weights_of(resumed.vae->net()) == weights_of(whole.net()));
     CHECK(resumed.vae->statistics().cell_rms == whole.statistics().cell_rms);
@@ -111,17 +114,17 @@ TEST_CASE("train: stopped in the middle of an epoch and resumed, it ends with th
     const std::string history = text_of_file(folder / "history.csv");
     CHECK(std::ranges::count(history, '\n') == 5);
     // Resumed once more, there is nothing left to do.
-    CHECK(weights_of(train_vae(smooth_prior(), setup, run).vae->net()) == weights_of(whole.net()));
+    CHECK(weights_of(vae::train_vae(smooth_prior(), setup, run).vae->net()) == weights_of(whole.net()));
   }
 }
 
 TEST_CASE(
     "train: the network kept is that of the epoch with the best validation loss, patience ends the training",
     "[models]") {
-  VaeSetup setup = small_setup(60);
+  vae::VaeSetup setup = small_setup(60);
   setup.recipe.learning_rate = 0.05;  // restless
   setup.recipe.patience = 2;
-  const VaeTraining training = train_vae(smooth_prior(), setup);
+  const vae::VaeTraining training = vae::train_vae(smooth_prior(), setup);
   CHECK(training.summary.n_epochs < 60);
   CHECK_THAT(training.summary.why_stopped, Contains("validation_loss"));
   const auto& figures = training.summary.figures;
@@ -137,14 +140,14 @@ TEST_CASE(
     "differs",
     "[models]") {
   const TemporaryFolder folder;
-  VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .data = "prior.family = \"smooth\"\n"};
-  const VaeSetup setup = small_setup(1);
-  (void)train_vae(smooth_prior(), setup, run);
-  run.begin = Begin::resume;
-  const auto refusal = [&](const VaeSetup& other, const VaeRun& with, const Prior& prior) {
-    return message_of<core::ConfigError>([&] { (void)train_vae(prior, other, with); });
+  vae::VaeRun run{.checkpoint = folder / "checkpoint.safetensors", .data = "prior.family = \"smooth\"\n"};
+  const vae::VaeSetup setup = small_setup(1);
+  (void)vae::train_vae(smooth_prior(), setup, run);
+  run.begin = vae::Begin::resume;
+  const auto refusal = [&](const vae::VaeSetup& other, const vae::VaeRun& with, const earths::Prior& prior) {
+    return message_of<core::ConfigError>([&] { (void)vae::train_vae(prior, other, with); });
   };
-  VaeSetup other = setup;
+  vae::VaeSetup other = setup;
   other.network.n_codes = 4;
   CHECK_THAT(refusal(other, run, smooth_prior()), Contains("network.codes = 3") &&
                                                       Contains("network.codes = 4") &&
@@ -155,36 +158,38 @@ TEST_CASE(
   other = setup;
   other.recipe.seed = 9;
   CHECK_THAT(refusal(other, run, smooth_prior()), Contains("training.seed = 9"));
-  VaeRun with = run;
+  vae::VaeRun with = run;
   with.data = "prior.family = \"rough\"\n";
   CHECK_THAT(refusal(setup, with, smooth_prior()), Contains("prior.family = \"rough\""));
-  PatchGrid grid = layers(12);
+  earths::PatchGrid grid = layers(12);
   grid.depth_m.back() += 1.0;
-  CHECK_THAT(refusal(setup, run, Prior(grid, smooth_prior().parts(), 5)), Contains("grid.depth_m"));
-  CHECK_THAT(refusal(setup, run, Prior(layers(12), smooth_prior().parts(), 6)), Contains("prior.seed = 6"));
+  CHECK_THAT(refusal(setup, run, earths::Prior(grid, smooth_prior().parts(), 5)), Contains("grid.depth_m"));
+  CHECK_THAT(refusal(setup, run, earths::Prior(layers(12), smooth_prior().parts(), 6)),
+             Contains("prior.seed = 6"));
   // More epochs at a constant rate, and another patience, are no other training.
   other = setup;
   other.recipe.epochs = 2;
   other.recipe.patience = 5;
-  CHECK(train_vae(smooth_prior(), other, run).summary.n_epochs == 2);
+  CHECK(vae::train_vae(smooth_prior(), other, run).summary.n_epochs == 2);
 
   run.checkpoint = folder / "none.safetensors";
-  CHECK_THROWS_AS(train_vae(smooth_prior(), setup, run), core::FileError);
+  CHECK_THROWS_AS(vae::train_vae(smooth_prior(), setup, run), core::FileError);
   engine::save_state(run.checkpoint,
                      engine::NamedTensors{{"x", engine::Tensor::from(std::vector<double>{1.0}, {1})}});
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)train_vae(smooth_prior(), setup, run); }),
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)vae::train_vae(smooth_prior(), setup, run); }),
              Contains("checkpoint of a training"));
 }
 
 TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {
   const auto refusal = [](const auto& change) {
-    VaeSetup setup = small_setup();
+    vae::VaeSetup setup = small_setup();
     change(setup);
-    return message_of<core::InvalidArgument>([&] { (void)train_vae(smooth_prior(), setup); });
+    return message_of<core::InvalidArgument>([&] { (void)vae::train_vae(smooth_prior(), setup); });
   };
-  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.batch_size = 161; }), Contains("160"));
-  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.validation_share = 1.0; }), Contains("share"));
-  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.learning_rate = 0.0; }), Contains("learning rate"));
-  CHECK_THAT(refusal([](VaeSetup& s) { s.recipe.epochs = 0; }), Contains("epoch"));
-  CHECK_THAT(refusal([](VaeSetup& s) { s.network.cells_z = 13; }), Contains("12 × 1") && Contains("13 × 1"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.batch_size = 161; }), Contains("160"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.validation_share = 1.0; }), Contains("share"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.learning_rate = 0.0; }), Contains("learning rate"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.epochs = 0; }), Contains("epoch"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.network.cells_z = 13; }),
+             Contains("12 × 1") && Contains("13 × 1"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
-#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/file.hpp"
 #include "models/vae/trained_vae.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
@@ -17,18 +17,18 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-void save_safetensors(const TrainedVae& vae, const std::string& path) {
+void save_safetensors(const vae::TrainedVae& vae, const std::string& path) {
   engine::SafetensorsSink sink(path);
   vae.save(sink);
   sink.commit();
 }
-void save_hdf5(const TrainedVae& vae, const std::string& path) {
-  io::Hdf5Sink sink(path);
+void save_hdf5(const vae::TrainedVae& vae, const std::string& path) {
+  io::hdf5::Hdf5Sink sink(path);
   vae.save(sink);
   sink.commit();
 }
-TrainedVae load_safetensors(const std::string& path) {
-  return TrainedVae::load(engine::SafetensorsSource(path));
+vae::TrainedVae load_safetensors(const std::string& path) {
+  return vae::TrainedVae::load(engine::SafetensorsSource(path));
 }
 
 /// All arrays of a file but one, and perhaps another; attributes as they are.
@@ -52,7 +52,7 @@ struct Altered {
   }
 };
 
-void check_same(const TrainedVae& a, const TrainedVae& b) {
+void check_same(const vae::TrainedVae& a, const vae::TrainedVae& b) {
   CHECK(a.options() == b.options());
   CHECK(a.grid().depth_m == b.grid().depth_m);
   CHECK(a.grid().y_m == b.grid().y_m);
@@ -68,14 +68,14 @@ void check_same(const TrainedVae& a, const TrainedVae& b) {
 
 TEST_CASE("trained VAE: HDF5 and safetensors give back what was saved, in the same bytes each time",
           "[models]") {
-  const TrainedVae vae = small_vae(), again = small_vae();
+  const vae::TrainedVae vae = small_vae(), again = small_vae();
   const TemporaryFolder folder;
   save_safetensors(vae, folder / "a.safetensors");
   save_safetensors(again, folder / "b.safetensors");
   save_hdf5(vae, folder / "a.h5");
   save_hdf5(again, folder / "b.h5");
   check_same(vae, load_safetensors(folder / "a.safetensors"));
-  check_same(vae, TrainedVae::load(io::Hdf5Source(folder / "a.h5")));
+  check_same(vae, vae::TrainedVae::load(io::hdf5::Hdf5Source(folder / "a.h5")));
   CHECK(text_of_file(folder / "a.safetensors") == text_of_file(folder / "b.safetensors"));
   CHECK(text_of_file(folder / "a.h5") == text_of_file(folder / "b.h5"));
 }
@@ -101,11 +101,11 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
     CHECK_THAT(refusal({.replace_by_nan = name}),
                Contains("bad.safetensors: expected finite statistics of the draws and positive scores") &&
                    Contains("in " + name + "; train the network again"));
-  for (const auto score : {&VaeStatistics::rms, &VaeStatistics::reduced_chi_square}) {
-    const TrainedVae vae = small_vae();
-    VaeStatistics statistics = vae.statistics();
+  for (const auto score : {&vae::VaeStatistics::rms, &vae::VaeStatistics::reduced_chi_square}) {
+    const vae::TrainedVae vae = small_vae();
+    vae::VaeStatistics statistics = vae.statistics();
     statistics.*score = 0.0;
-    save_safetensors(TrainedVae(vae.net(), vae.grid(), statistics, vae.card()), bad);
+    save_safetensors(vae::TrainedVae(vae.net(), vae.grid(), statistics, vae.card()), bad);
     CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(bad); }),
                Contains("positive scores, got others in statistics/rms"));
   }
@@ -124,9 +124,9 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
 
 TEST_CASE("trained VAE: another depth grid is refused with the first difference, another number of codes too",
           "[models]") {
-  const TrainedVae vae = small_vae();
+  const vae::TrainedVae vae = small_vae();
   vae.check_grid(layers(12), "here");
-  PatchGrid other = layers(12);
+  earths::PatchGrid other = layers(12);
   other.depth_m[3] += 10.0;
   const std::string text =
       message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
@@ -142,17 +142,17 @@ TEST_CASE("trained VAE: another depth grid is refused with the first difference,
 }
 
 TEST_CASE("trained VAE: parts that do not fit each other are refused", "[models]") {
-  const TrainedVae vae = small_vae();
-  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(11), vae.statistics(), ""),
+  const vae::TrainedVae vae = small_vae();
+  CHECK_THROWS_WITH(vae::TrainedVae(vae.net(), layers(11), vae.statistics(), ""),
                     Contains("12 × 1") && Contains("11 × 1"));
-  VaeStatistics statistics = vae.statistics();
+  vae::VaeStatistics statistics = vae.statistics();
   statistics.code_mean.resize(2);
-  CHECK_THROWS_WITH(TrainedVae(vae.net(), layers(12), statistics, ""), Contains("codes"));
+  CHECK_THROWS_WITH(vae::TrainedVae(vae.net(), layers(12), statistics, ""), Contains("codes"));
 }
 
 TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by subdomain", "[models]") {
-  const TrainedVae vae = small_vae();
-  const auto decoder = vae_decoder(vae, "basin");
+  const vae::TrainedVae vae = small_vae();
+  const auto decoder = vae::vae_decoder(vae, "basin");
   CHECK(decoder->name() == "basin");
   CHECK(decoder->n_codes() == 3);
   CHECK(decoder->n_cells() == 12);
@@ -175,11 +175,15 @@ TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by 
 }
 
 TEST_CASE("VAE decoder: Jacobians are the slopes of the values, for columns and patches", "[models]") {
-  VaeSetup patch = small_setup(1);
-  patch.network = {
-      .kind = VaeKind::patch, .cells_z = 6, .cells_y = 5, .n_codes = 3, .channels = {4, 6}, .centre = true};
-  for (const TrainedVae& vae : {small_vae(), *train_vae(smooth_prior(6, 5), patch).vae}) {
-    const auto decoder = vae_decoder(vae);
+  vae::VaeSetup patch = small_setup(1);
+  patch.network = {.kind = vae::VaeKind::patch,
+                   .cells_z = 6,
+                   .cells_y = 5,
+                   .n_codes = 3,
+                   .channels = {4, 6},
+                   .centre = true};
+  for (const vae::TrainedVae& vae : {small_vae(), *vae::train_vae(smooth_prior(6, 5), patch).vae}) {
+    const auto decoder = vae::vae_decoder(vae);
     const Eigen::MatrixXd codes = Eigen::MatrixXd::Random(3, 4);
     const Eigen::MatrixXd slopes = decoder->jacobians(codes);
     REQUIRE(slopes.rows() == decoder->n_cells());

@@ -23,9 +23,9 @@ Tensor numbers(const Shape& shape, std::uint64_t stream, double mean = 0.0) {
   return Tensor::from(values, shape);
 }
 
-Vae net_of(const VaeOptions& options) {
+vae::Vae net_of(const vae::VaeOptions& options) {
   engine::InitialValues initial(2, DType::f64);
-  Vae net(options, initial);
+  vae::Vae net(options, initial);
   return net;
 }
 
@@ -39,20 +39,20 @@ TEST_CASE("VAE: the column network of 32 cells and 16 codes has the 52 483 param
 }
 
 TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[models]") {
-  const VaeOptions cases[] = {
+  const vae::VaeOptions cases[] = {
       {},
       {.cells_z = 13, .n_codes = 4},
       {.cells_z = 5, .n_codes = 2, .channels = {4}},
-      {.kind = VaeKind::patch, .cells_z = 16, .cells_y = 8, .n_codes = 5, .channels = {4, 8}},
-      {.kind = VaeKind::patch,
+      {.kind = vae::VaeKind::patch, .cells_z = 16, .cells_y = 8, .n_codes = 5, .channels = {4, 8}},
+      {.kind = vae::VaeKind::patch,
        .cells_z = 11,
        .cells_y = 6,
        .n_codes = 5,
        .channels = {4, 8, 8},
        .centre = true}};
-  for (const VaeOptions& options : cases) {
-    const Vae net = net_of(options);
-    const Vae::Codes codes = net.encode(numbers({3, options.n_cells()}, 0));
+  for (const vae::VaeOptions& options : cases) {
+    const vae::Vae net = net_of(options);
+    const vae::Vae::Codes codes = net.encode(numbers({3, options.n_cells()}, 0));
     CHECK(codes.mean.shape() == Shape{3, options.n_codes});
     CHECK(codes.log_variance.shape() == Shape{3, options.n_codes});
     CHECK(net.decode(codes.mean).eval().shape() == Shape{3, options.n_cells()});
@@ -60,14 +60,14 @@ TEST_CASE("VAE: columns and patches of any extent come back with theirs", "[mode
 }
 
 TEST_CASE("VAE: cells of a patch are neighbours down and along, not in the order of the list", "[models]") {
-  const VaeOptions options{
-      .kind = VaeKind::patch, .cells_z = 4, .cells_y = 8, .n_codes = 2, .channels = {4, 4}};
-  const Vae net = net_of(options);
+  const vae::VaeOptions options{
+      .kind = vae::VaeKind::patch, .cells_z = 4, .cells_y = 8, .n_codes = 2, .channels = {4, 4}};
+  const vae::Vae net = net_of(options);
   net.set_mode(engine::Mode::evaluation);
   // A last column that is repeated beyond the edge changes nothing where the extents fit: the same numbers as
   // four more columns of their own.
-  const Vae wide =
-      net_of({.kind = VaeKind::patch, .cells_z = 4, .cells_y = 7, .n_codes = 2, .channels = {4, 4}});
+  const vae::Vae wide =
+      net_of({.kind = vae::VaeKind::patch, .cells_z = 4, .cells_y = 7, .n_codes = 2, .channels = {4, 4}});
   wide.load_state(net.state());
   wide.set_mode(engine::Mode::evaluation);
   const Tensor seven = numbers({2, 4, 7}, 3);
@@ -80,16 +80,16 @@ TEST_CASE("VAE: cells of a patch are neighbours down and along, not in the order
 
 TEST_CASE("VAE: with a centre, codes of a section around it are those of its deviations without one",
           "[models]") {
-  VaeOptions options{.cells_z = 12, .n_codes = 3, .channels = {4, 6}};
-  const Vae plain = net_of(options);
+  vae::VaeOptions options{.cells_z = 12, .n_codes = 3, .channels = {4, 6}};
+  const vae::Vae plain = net_of(options);
   options.centre = true;
-  const Vae centred = net_of(options);
+  const vae::Vae centred = net_of(options);
   auto state = plain.state();
   state.emplace("centre", engine::zeros({12}, DType::f64));
   centred.load_state(state);
   const Tensor mean = numbers({12}, 8, 2.0), cells = numbers({4, 12}, 9);
   centred.set_centre(mean);
-  for (const Vae* each : {&plain, &centred}) each->set_mode(engine::Mode::evaluation);
+  for (const vae::Vae* each : {&plain, &centred}) each->set_mode(engine::Mode::evaluation);
   const auto a = plain.encode(cells).mean.to_vector<double>(),
              b = centred.encode(cells + mean).mean.to_vector<double>();
   const Tensor codes = numbers({4, 3}, 10);
@@ -101,16 +101,16 @@ TEST_CASE("VAE: with a centre, codes of a section around it are those of its dev
 }
 
 TEST_CASE("VAE: the loss is the published formula", "[models]") {
-  const VaeOptions options{.cells_z = 8, .n_codes = 3, .channels = {4, 6}};
-  const Vae net = net_of(options);
+  const vae::VaeOptions options{.cells_z = 8, .n_codes = 3, .channels = {4, 6}};
+  const vae::Vae net = net_of(options);
   net.set_mode(engine::Mode::evaluation);
   const Tensor cells = numbers({5, 8}, 1, 2.0), noise = numbers({5, 3}, 2);
   std::vector<double> weights(8);
   for (std::size_t i = 0; i < 8; ++i) weights[i] = 1.0 + 0.25 * static_cast<double>(i);
   const double range = 3.0;
-  const VaeTerms terms = VaeLoss({}, weights, range, DType::f64)(net, cells, noise);
+  const vae::VaeTerms terms = vae::VaeLoss({}, weights, range, DType::f64)(net, cells, noise);
 
-  const Vae::Codes codes = net.encode(cells);
+  const vae::Vae::Codes codes = net.encode(cells);
   const auto mu = codes.mean.to_vector<double>(), log_variance = codes.log_variance.to_vector<double>(),
              eps = noise.to_vector<double>();
   std::vector<double> z(15);
@@ -140,26 +140,26 @@ TEST_CASE("VAE: the loss is the published formula", "[models]") {
   CHECK(number_in(terms.loss) ==
         Approx(misfit + 0.06 * (1.0 - similarity) + 0.01 * divergence).epsilon(1e-12));
 
-  const VaeTerms beta = VaeLoss({.divergence = 4.0, .divergence_of = Divergence::sum}, weights, range,
-                                DType::f64)(net, cells, noise);
+  const vae::VaeTerms beta = vae::VaeLoss({.divergence = 4.0, .divergence_of = vae::Divergence::sum}, weights,
+                                          range, DType::f64)(net, cells, noise);
   CHECK(number_in(beta.divergence) == Approx(3.0 * divergence).epsilon(1e-12));
   CHECK(number_in(beta.loss) ==
         Approx(misfit + 0.06 * (1.0 - similarity) + 12.0 * divergence).epsilon(1e-12));
-  CHECK_THROWS_WITH(VaeLoss({.similarity = -1.0}, weights, range, DType::f64), Contains("similarity"));
+  CHECK_THROWS_WITH(vae::VaeLoss({.similarity = -1.0}, weights, range, DType::f64), Contains("similarity"));
 }
 
 TEST_CASE("VAE: cells weigh by log10 of the thickness of their own layers, or alike", "[models]") {
-  const PatchGrid grid{{0.0, 1.0, 101.0, 1101.0}, {0.0, 50.0, 100.0}};
-  const auto weights = cell_weights(LayerWeights::log10_thickness, grid);
+  const earths::PatchGrid grid{{0.0, 1.0, 101.0, 1101.0}, {0.0, 50.0, 100.0}};
+  const auto weights = vae::cell_weights(vae::LayerWeights::log10_thickness, grid);
   REQUIRE(weights.size() == 6);
   CHECK(weights[0] == Approx(0.1));  // a layer of 1 m: not nothing
   CHECK(weights[2] == Approx(2.0));
   CHECK(weights[5] == Approx(3.0));
-  CHECK(cell_weights(LayerWeights::uniform, grid) == std::vector<double>(6, 1.0));
+  CHECK(vae::cell_weights(vae::LayerWeights::uniform, grid) == std::vector<double>(6, 1.0));
 }
 
 TEST_CASE("VAE: options that cannot be are refused by name", "[models]") {
-  const auto refusal = [](VaeOptions options) {
+  const auto refusal = [](vae::VaeOptions options) {
     return message_of<core::InvalidArgument>([&] { net_of(options); });
   };
   CHECK_THAT(refusal({.cells_z = 0}), Contains("0 × 1"));

@@ -8,11 +8,11 @@
 namespace lodestone::tests {
 
 /// Smooth columns: a level, a slope with depth and a bump.
-class SmoothColumns final : public models::Generator {
+class SmoothColumns final : public models::earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "smooth columns"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
-                                     const models::PatchGrid& grid) const override {
+                                     const models::earths::PatchGrid& grid) const override {
     Eigen::MatrixXd section(grid.n_z(), grid.n_y());
     const double level = 1.5 + random.uniform(0), slope = random.uniform(1), height = random.normal(2),
                  middle = random.uniform(3);
@@ -26,29 +26,31 @@ class SmoothColumns final : public models::Generator {
   }
 };
 
-inline models::PatchGrid layers(Eigen::Index n_z, Eigen::Index n_y = 1) {
-  models::PatchGrid grid;
+inline models::earths::PatchGrid layers(Eigen::Index n_z, Eigen::Index n_y = 1) {
+  models::earths::PatchGrid grid;
   for (Eigen::Index i = 0; i <= n_z; ++i)
     grid.depth_m.push_back(1000.0 * (std::pow(1.1, static_cast<double>(i)) - 1.0));
   for (Eigen::Index i = 0; i <= n_y; ++i) grid.y_m.push_back(500.0 * static_cast<double>(i));
   return grid;
 }
 
-inline models::Prior smooth_prior(Eigen::Index n_z = 12, Eigen::Index n_y = 1) {
+inline models::earths::Prior smooth_prior(Eigen::Index n_z = 12, Eigen::Index n_y = 1) {
   return {layers(n_z, n_y), {{1.0, std::make_shared<SmoothColumns>()}}, 5};
 }
 
 /// A network and a recipe that take a tenth of a second.
-inline models::VaeSetup small_setup(std::int64_t epochs = 3) {
-  models::VaeSetup setup;
+inline models::vae::VaeSetup small_setup(std::int64_t epochs = 3) {
+  models::vae::VaeSetup setup;
   setup.network = {.cells_z = 12, .n_codes = 3, .channels = {4, 6}};
   setup.recipe = {.n_draws = 200, .epochs = epochs, .batch_size = 20, .learning_rate = 5e-3, .seed = 3};
   return setup;
 }
 
-inline models::TrainedVae small_vae() { return *models::train_vae(smooth_prior(), small_setup(1)).vae; }
+inline models::vae::TrainedVae small_vae() {
+  return *models::vae::train_vae(smooth_prior(), small_setup(1)).vae;
+}
 
-inline std::vector<float> weights_of(const models::Vae& net) {
+inline std::vector<float> weights_of(const models::vae::Vae& net) {
   std::vector<float> all;
   for (const auto& [name, tensor] : net.state()) {
     const auto numbers = tensor.to_vector<float>();

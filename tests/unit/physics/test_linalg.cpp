@@ -51,8 +51,8 @@ TEST_CASE("line solver and PETSc: both solve many right-hand sides to rounding",
   const auto problem = mesh_problem(11, 7);
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(77, 5),
                          exact = problem.dense.partialPivLu().solve(rhs);
-  const auto by_lines = make_line_solver(problem.pattern, 7)->factorise(problem.values);
-  const auto by_petsc = make_petsc_solver(problem.pattern)->factorise(problem.values);
+  const auto by_lines = make_line_solver(problem.pattern, 7)->factorize(problem.values);
+  const auto by_petsc = make_petsc_solver(problem.pattern)->factorize(problem.values);
   CHECK((by_lines->solve(rhs) - exact).norm() < 1e-12 * exact.norm());
   CHECK((by_petsc->solve(rhs) - exact).norm() < 1e-12 * exact.norm());
   CHECK(by_lines->entries() == 11 * 49);
@@ -64,7 +64,7 @@ TEST_CASE("line solver: lines of many unknowns, which are inverted by halves, an
   for (const int size : {5, 32, 97, 130}) {
     const auto problem = mesh_problem(3, size);
     const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(3 * size, 2);
-    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorise(problem.values)->solve(rhs);
+    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorize(problem.values)->solve(rhs);
     CHECK((problem.dense * x - rhs).norm() < 1e-12 * rhs.norm());
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever 
   rhs.col(3).setZero();
   rhs.col(4).tail(20).setZero();
   for (const auto& solver : {make_line_solver(problem.pattern, 4), make_petsc_solver(problem.pattern)}) {
-    const auto factors = solver->factorise(problem.values);
+    const auto factors = solver->factorize(problem.values);
     const Eigen::MatrixXcd x = factors->solve_rows(rhs.transpose());
     CHECK((problem.dense * x.transpose() - rhs).norm() < 1e-12 * rhs.norm());
     CHECK(factors->solve_rows(Eigen::MatrixXcd(0, 24)).rows() == 0);
@@ -104,7 +104,7 @@ TEST_CASE("condensed line solver: odd lines between coupled even lines, as of el
     pattern.row_start.push_back(static_cast<int>(pattern.column.size()));
   }
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(n, 3);
-  const Eigen::MatrixXcd x = make_condensed_line_solver(pattern, size)->factorise(values)->solve(rhs);
+  const Eigen::MatrixXcd x = make_condensed_line_solver(pattern, size)->factorize(values)->solve(rhs);
   CHECK((dense * x - rhs).norm() < 1e-12 * rhs.norm());
   CHECK_THROWS_WITH(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5),
                     Contains("odd number of lines"));
@@ -114,7 +114,7 @@ TEST_CASE("line solver: a single line and single unknowns per line are not speci
   for (const auto& [lines, size] : {std::pair{1, 6}, std::pair{6, 1}}) {
     const auto problem = mesh_problem(lines, size);
     const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(6, 2);
-    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorise(problem.values)->solve(rhs);
+    const Eigen::MatrixXcd x = make_line_solver(problem.pattern, size)->factorize(problem.values)->solve(rhs);
     CHECK((problem.dense * x - rhs).norm() < 1e-12);
   }
 }
@@ -122,11 +122,11 @@ TEST_CASE("line solver: a single line and single unknowns per line are not speci
 TEST_CASE("solvers: a singular matrix is a SolverError, wrong shapes are named", "[physics][linalg]") {
   auto problem = mesh_problem(3, 2);
   std::fill(problem.values.begin(), problem.values.end(), Complex(0.0));
-  CHECK_THROWS_AS(make_line_solver(problem.pattern, 2)->factorise(problem.values), core::SolverError);
-  CHECK_THROWS_AS(make_petsc_solver(problem.pattern)->factorise(problem.values), core::SolverError);
+  CHECK_THROWS_AS(make_line_solver(problem.pattern, 2)->factorize(problem.values), core::SolverError);
+  CHECK_THROWS_AS(make_petsc_solver(problem.pattern)->factorize(problem.values), core::SolverError);
   const auto solver = make_line_solver(mesh_problem(3, 2).pattern, 2);
-  CHECK_THROWS_WITH(solver->factorise(std::vector<Complex>(3)), Contains("got 3"));
-  CHECK_THROWS_WITH(solver->factorise(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)),
+  CHECK_THROWS_WITH(solver->factorize(std::vector<Complex>(3)), Contains("got 3"));
+  CHECK_THROWS_WITH(solver->factorize(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)),
                     Contains("expected right-hand sides with 6 rows"));
   CHECK_THROWS_WITH(make_line_solver(mesh_problem(5, 2).pattern, 1), Contains("not neighbours"));
 }

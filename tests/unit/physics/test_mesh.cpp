@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "physics/mesh/graded_lines.hpp"
-#include "physics/mesh/quad_mesh.hpp"
+#include "physics/fem/graded_lines.hpp"
+#include "physics/fem/quad_mesh.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "tests/support/catch.hpp"
 
@@ -48,8 +48,8 @@ TEST_CASE("grid: geometric edges grow by their factor", "[physics][mesh]") {
 
 TEST_CASE("graded lines: cells are small at the feature and neighbours differ by the slope",
           "[physics][mesh]") {
-  const auto lines =
-      graded_lines(-1e4, 1e4, {}, {{0.0, 10.0}}, {.slope = 0.2, .far_slope = 0.2, .near_m = 1e9});
+  const auto lines = physics::fem::graded_lines(-1e4, 1e4, {}, {{0.0, 10.0}},
+                                                {.slope = 0.2, .far_slope = 0.2, .near_m = 1e9});
   CHECK(lines.front() == -1e4);
   CHECK(lines.back() == 1e4);
   double smallest = 1e300;
@@ -64,16 +64,17 @@ TEST_CASE("graded lines: cells are small at the feature and neighbours differ by
 
 TEST_CASE("graded lines: pass through anchors, but not through two that are far closer than the cells",
           "[physics][mesh]") {
-  const auto lines =
-      graded_lines(0.0, 1000.0, {333.0, 500.0, 501.0}, {{0.0, 50.0}}, {.slope = 0.0, .far_slope = 0.0});
+  const auto lines = physics::fem::graded_lines(0.0, 1000.0, {333.0, 500.0, 501.0}, {{0.0, 50.0}},
+                                                {.slope = 0.0, .far_slope = 0.0});
   CHECK(std::count(lines.begin(), lines.end(), 333.0) == 1);
   CHECK(std::count(lines.begin(), lines.end(), 500.0) == 1);
   CHECK(std::count(lines.begin(), lines.end(), 501.0) == 0);
-  CHECK_THROWS_AS(graded_lines(0.0, 1.0, {}, {}, {}), core::InvalidArgument);
+  CHECK_THROWS_AS(physics::fem::graded_lines(0.0, 1.0, {}, {}, {}), core::InvalidArgument);
 }
 
 TEST_CASE("quadrilateral mesh: refinement cuts every cell in four and keeps the corners", "[physics][mesh]") {
-  const QuadMesh2D mesh({0.0, 2.0, 6.0}, {{-4.0, 0.0, 1.0}, {-4.0, -1.0, 1.0}, {-4.0, 0.0, 1.0}}, 1);
+  const physics::fem::QuadMesh2D mesh({0.0, 2.0, 6.0},
+                                      {{-4.0, 0.0, 1.0}, {-4.0, -1.0, 1.0}, {-4.0, 0.0, 1.0}}, 1);
   const auto fine = mesh.refined();
   CHECK(fine.n_y() == 4);
   CHECK(fine.n_z() == 4);
@@ -81,5 +82,5 @@ TEST_CASE("quadrilateral mesh: refinement cuts every cell in four and keeps the 
   CHECK(fine.z(2, 2) == mesh.z(1, 1));
   CHECK(fine.z(2, 1) == Approx(-0.5));
   CHECK(fine.column_of(2.5) == 2);
-  CHECK_THROWS_WITH(QuadMesh2D({0.0, 1.0}, {{0.0, 1.0}, {1.0, 0.0}}, 0), Contains("line 1"));
+  CHECK_THROWS_WITH(physics::fem::QuadMesh2D({0.0, 1.0}, {{0.0, 1.0}, {1.0, 0.0}}, 0), Contains("line 1"));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/mt/analytic.hpp"
-#include "physics/mt/certificate.hpp"
-#include "physics/mt/mesh_features.hpp"
-#include "physics/mt/simulation_2d.hpp"
+#include "physics/mt/d1/layered.hpp"
+#include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/d2/features.hpp"
+#include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/catch.hpp"
@@ -35,10 +35,10 @@ mesh::Section2D two_layers(mesh::Surface2D surface, double upper, double lower, 
 /// Complex impedances, TE of all stations at every frequency, then TM.
 Eigen::VectorXcd impedances_of(const mesh::Section2D& section, std::vector<Station> stations,
                                const std::vector<double>& frequencies_hz,
-                               const MeshDesignOptions& options = {}) {
+                               const d2::MeshDesignOptions& options = {}) {
   const auto survey = full_survey(std::move(stations), frequencies_hz, impedances);
-  const Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
-                                design_meshes(section, survey, options));
+  const d2::Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+                                    d2::design_meshes(section, survey, options));
   const Eigen::VectorXd values = simulation.value(section.resistivity_ohm_m);
   const Eigen::Index n = values.size() / 4;
   Eigen::VectorXcd result(2 * n);
@@ -64,7 +64,7 @@ TEST_CASE("sea: over a layered earth the impedance at a level floor does not dep
     const auto section = two_layers(mesh::Surface2D(depth), 10.0, 100.0, {0.0, 0.3});
     const Eigen::VectorXcd z = impedances_of(section, {at(0.0), at(4000.0)}, frequencies);
     for (Eigen::Index i = 0; i < 4; ++i) {
-      const auto exact = layered_impedance({{10.0, 100.0}, {2000.0}}, frequencies[i / 2]);
+      const auto exact = d1::layered_impedance({{10.0, 100.0}, {2000.0}}, frequencies[i / 2]);
       CHECK(std::abs(z[i] / exact - 1.0) < 2.5e-3);
       CHECK(std::abs(z[4 + i] / -exact - 1.0) < 2.5e-3);
     }
@@ -77,7 +77,7 @@ TEST_CASE(
   const double rho = 5.0, frequency = 0.1;
   const auto section = two_layers(coast(), rho, rho, {0.0, rho});
   const std::vector<double> places{-1000.0, 1200.0, 4600.0, 8000.0};
-  const auto exact = layered_impedance({{rho}, {}}, frequency);
+  const auto exact = d1::layered_impedance({{rho}, {}}, frequency);
   const auto check = [&](Definition definition, double te_factor, double tm_factor, double y) {
     const Eigen::VectorXcd z = impedances_of(section, {at(y, definition)}, {frequency});
     INFO("y = " << y << " m, " << name_of(definition));
@@ -117,7 +117,7 @@ TEST_CASE("sea: the certificate of a marine section passes on standard meshes", 
   const auto section = two_layers(coast(), 2.0, 20.0, {0.0, 0.3});
   const auto survey = full_survey({at(-1500.0), at(1500.0), at(4000.0)}, {0.3, 0.03},
                                   {Quantity::log10_rho_xy, Quantity::log10_rho_yx});
-  const auto certificate = certify(MPI_COMM_SELF, section, survey, {}, {1.0, 0.4});
+  const auto certificate = d2::certify(MPI_COMM_SELF, section, survey, {}, {1.0, 0.4});
   INFO(certificate.table());
   CHECK(certificate.passed);
 }
@@ -151,10 +151,10 @@ TEST_CASE(
   const auto section = sampled_slope();
   const auto survey = full_survey(on_slope, {0.1, 0.001}, impedances);
   for (const double frequency : {0.1, 0.001}) {
-    const auto features = find_features(section, survey, {frequency, frequency}, {});
+    const auto features = d2::find_features(section, survey, {frequency, frequency}, {});
     const double depth =
         std::sqrt(2.0 / (omega(0.1) * mu0));  // of penetration at the highest frequency, in 1 ohm m
-    const double least = MeshDesignOptions{}.contact_fraction * 0.005 * depth / 2.0;
+    const double least = d2::MeshDesignOptions{}.contact_fraction * 0.005 * depth / 2.0;
     for (const auto* sizes : {&features.y, &features.z}) {
       for (const auto& feature : *sizes) CHECK(feature.size_m > least);
     }
@@ -165,7 +165,7 @@ TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rul
           "[physics][mt][sea]") {
   const auto section = sampled_slope();
   const auto survey = full_survey(on_slope, {0.1, 0.01, 0.001}, impedances);
-  for (const auto& band : design_meshes(section, survey).bands) {
+  for (const auto& band : d2::design_meshes(section, survey).bands) {
     INFO("band of " << survey.frequencies_hz[band.frequencies.front()] << " Hz");
     CHECK(band.coarsened < 1.4);
     CHECK(band.mesh.n_y() < 250);
@@ -175,7 +175,7 @@ TEST_CASE("sea: the steps that sample a slanted edge cost few lines, and the rul
 
 TEST_CASE("sea: rows and depths under a surface of any height are each other's inverse",
           "[physics][mt][sea]") {
-  const RowLevels levels{.draped = false, .level_depth_m = 600.0};
+  const d2::RowLevels levels{.draped = false, .level_depth_m = 600.0};
   for (const double height : {0.0, 500.0, 1200.0}) {
     for (const double row : {0.0, 100.0, 599.0, 600.0, 5000.0})
       CHECK(std::abs(levels.row_at(levels.depth_of(row, height), height) - row) < 1e-9);
@@ -197,10 +197,10 @@ TEST_CASE("sea: a station where the floor's resistivity changes has neither a pe
 TEST_CASE("graded features: sizes of a band are proportional to its coarsening", "[physics][mt][sea]") {
   const auto section = sampled_slope();
   const auto survey = full_survey(on_slope, {0.1}, impedances);
-  MeshDesignOptions options;
-  const auto once = find_features(section, survey, {0.1, 0.1}, options).coarsened(1.7);
+  d2::MeshDesignOptions options;
+  const auto once = d2::find_features(section, survey, {0.1, 0.1}, options).coarsened(1.7);
   options.coarsen = 1.7;
-  const auto direct = find_features(section, survey, {0.1, 0.1}, options);
+  const auto direct = d2::find_features(section, survey, {0.1, 0.1}, options);
   REQUIRE(once.y.size() == direct.y.size());
   REQUIRE(once.z.size() == direct.z.size());
   for (std::size_t i = 0; i < once.y.size(); ++i)

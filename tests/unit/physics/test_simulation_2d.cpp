@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
-#include "physics/mt/analytic.hpp"
-#include "physics/mt/certificate.hpp"
+#include "physics/mt/d1/layered.hpp"
+#include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/capture.hpp"
@@ -23,20 +23,21 @@ const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy
                                       Quantity::phase_yx};
 
 Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey,
-                        const MeshDesignOptions& options = {}) {
-  return Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
-                      design_meshes(section, survey, options))
+                        const d2::MeshDesignOptions& options = {}) {
+  return d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
+                          d2::design_meshes(section, survey, options))
       .value(section.resistivity_ohm_m);
 }
 
 /// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
-ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours, const LayeredEarth& earth) {
-  ResponseError worst;
+d2::ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours,
+                                 const d1::LayeredEarth& earth) {
+  d2::ResponseError worst;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const auto& key = survey.keys[i];
     const double frequency = survey.frequencies_hz[key.frequency], value = ours[static_cast<Eigen::Index>(i)];
-    const auto z = mode_of(key.quantity) == Mode::te ? layered_impedance(earth, frequency)
-                                                     : -layered_impedance(earth, frequency);
+    const auto z = mode_of(key.quantity) == Mode::te ? d1::layered_impedance(earth, frequency)
+                                                     : -d1::layered_impedance(earth, frequency);
     if (is_phase(key.quantity)) {
       worst.phase_deg = std::max(worst.phase_deg, deg_per_rad * std::abs(value - std::arg(z)));
     } else {
@@ -87,7 +88,7 @@ TEST_CASE(
   resistivity << 100.0, 100.0, 1.0, 1.0;
   const mesh::Section2D section{grid, resistivity, mesh::Surface2D({5000.0, 5500.0}, {0.0, 500.0})};
   const auto survey = full_survey({{"plateau", -3000.0}}, {100.0, 10.0, 1.0}, responses);
-  for (const auto& band : design_meshes(section, survey).bands) {
+  for (const auto& band : d2::design_meshes(section, survey).bands) {
     double nearest = 1e300;
     for (int iz = 0; iz <= band.mesh.n_z(); ++iz)
       nearest = std::min(nearest, std::abs(band.mesh.z(iz, 0) - 200.0));
@@ -101,7 +102,7 @@ TEST_CASE(
 TEST_CASE("perfect conductor: a bottom row of 1e-5 ohm m is a boundary, not meshed", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {1.0, 0.01}, responses);
   const auto section = layers({0.0, 5000.0, 6000.0}, {10.0, 1e-5});
-  const auto meshes = design_meshes(section, survey);
+  const auto meshes = d2::design_meshes(section, survey);
   for (const auto& band : meshes.bands) {
     CHECK(band.perfect_conductor_below);
     CHECK(band.mesh.z(band.mesh.n_z(), 0) == Approx(5000.0));
@@ -139,7 +140,8 @@ TEST_CASE(
     const mesh::Section2D section{grid, resistivity, mesh::Surface2D(0.0)};
     const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1},
                                     {Quantity::log10_rho_yx, Quantity::phase_yx});
-    const Eigen::VectorXd of_iterations = predict(section, survey, design_options(Accuracy::iteration));
+    const Eigen::VectorXd of_iterations =
+        predict(section, survey, d2::design_options(d2::Accuracy::iteration));
     const Eigen::VectorXd of_standard = predict(section, survey);
     for (int frequency = 0; frequency < 2; ++frequency) {
       const double jump = of_iterations[2 * frequency + 1] - of_iterations[2 * frequency];
@@ -176,7 +178,7 @@ TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper o
 }
 
 TEST_CASE(
-    "linearization: k directions cost one factorisation per frequency and mode and one call with k "
+    "linearization: k directions cost one factorization per frequency and mode and one call with k "
     "right-hand sides",
     "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
@@ -184,7 +186,7 @@ TEST_CASE(
   const auto jobs = 4;  // two frequencies, two modes
   const auto linearization = simulation->linearize(section.resistivity_ohm_m);
   const auto after_field = simulation->counts();
-  CHECK(after_field.factorisations == jobs);
+  CHECK(after_field.factorizations == jobs);
   CHECK(after_field.solve_calls == jobs);
   CHECK(after_field.right_hand_sides == jobs);
   const int k = 5;
@@ -193,12 +195,12 @@ TEST_CASE(
   (void)linearization->jvp(v);
   (void)linearization->vjp(w);
   const auto after_products = simulation->counts();
-  CHECK(after_products.factorisations == jobs);
+  CHECK(after_products.factorizations == jobs);
   CHECK(after_products.solve_calls == 3 * jobs);
   CHECK(after_products.right_hand_sides == jobs + 2 * k * jobs);
   (void)linearization->jacobian();
   const auto after_jacobian = simulation->counts();
-  CHECK(after_jacobian.factorisations == jobs);
+  CHECK(after_jacobian.factorizations == jobs);
   CHECK(after_jacobian.solve_calls == 4 * jobs);
   // Complex adjoint fields serve real and imaginary part, resistivity and phase: 3 stations × (TE impedance,
   // tipper, TM impedance) × 2 frequencies.
@@ -234,7 +236,7 @@ TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics
     const Eigen::MatrixXd v = Eigen::MatrixXd::Constant(simulation->size_in(), 2, 0.3),
                           w = Eigen::MatrixXd::Constant(simulation->size_out(), 3, 0.7);
     const auto block = linearization->local_jacobian();
-    CHECK(simulation->counts().factorisations == 4);  // two frequencies, two modes
+    CHECK(simulation->counts().factorizations == 4);  // two frequencies, two modes
     return std::vector<Eigen::MatrixXd>{simulation->value(resistivity), linearization->jacobian(),
                                         block.values, linearization->jvp(v), linearization->vjp(w)};
   };
@@ -259,16 +261,16 @@ TEST_CASE("certificate: passes on the default meshes and fails on coarse ones wi
           "[physics][mt]") {
   const auto section = tests::small_section(false);
   const auto survey = full_survey({{"a", -1800.0}, {"b", 600.0}}, {10.0, 1.0}, responses);
-  const auto good = certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
+  const auto good = d2::certify(MPI_COMM_SELF, section, survey, {}, {0.5, 0.2});
   INFO(good.table());
   CHECK(good.passed);
   REQUIRE(good.rows.size() == 4);
 
-  MeshDesignOptions coarse;
+  d2::MeshDesignOptions coarse;
   coarse.coarsen = 4.0;
   coarse.side_padding = 0.01;
   coarse.air_height = 0.01;
-  const auto bad = certify(MPI_COMM_SELF, section, survey, coarse, {0.5, 0.2});
+  const auto bad = d2::certify(MPI_COMM_SELF, section, survey, coarse, {0.5, 0.2});
   INFO(bad.table());
   CHECK_FALSE(bad.passed);
   CHECK_FALSE(bad.rows[2].passed);
@@ -287,9 +289,10 @@ TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what w
   const auto section = tests::small_section(false);
   auto survey = tests::small_survey();
   survey.stations[1].y_m = survey.stations[0].y_m;
-  CHECK_THROWS_AS(design_meshes(section, survey), core::InvalidArgument);
-  auto meshes = design_meshes(section, tests::small_survey());
+  CHECK_THROWS_AS(d2::design_meshes(section, survey), core::InvalidArgument);
+  auto meshes = d2::design_meshes(section, tests::small_survey());
   meshes.bands.pop_back();
-  CHECK_THROWS_WITH(Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
-                    Contains("no mesh for 1 Hz"));
+  CHECK_THROWS_WITH(
+      d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
+      Contains("no mesh for 1 Hz"));
 }

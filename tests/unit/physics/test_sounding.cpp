@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "physics/mt/simulation_1d.hpp"
+#include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/sounding.hpp"
 #include "tests/support/catch.hpp"
 
@@ -18,7 +18,8 @@ const std::vector<double> frequencies{100.0, 1.0, 0.01};
 ObservedData layered(const std::vector<Quantity>& quantities) {
   ObservedData data;
   data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);
-  data.value = Simulation1D({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  data.value =
+      d1::Simulation1D({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
   data.sigma = Eigen::VectorXd::Constant(data.value.size(), 0.05);
   data.mask.assign(data.survey.keys.size(), MaskReason::kept);
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
@@ -30,7 +31,7 @@ ObservedData layered(const std::vector<Quantity>& quantities) {
 }
 
 Eigen::VectorXd expected() {
-  return Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
+  return d1::Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
       .value(Eigen::Vector3d(2.0, 1.0, 3.0));
 }
 
@@ -54,7 +55,7 @@ TEST_CASE("sounding: errors of the impedance become those of resistivity and pha
           "[physics][mt]") {
   const auto data = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   const Sounding te = sounding_of(data, 0, SoundingMode::te),
-                 both = sounding_of(data, 0, SoundingMode::average);
+                     both = sounding_of(data, 0, SoundingMode::average);
   CHECK(te.sigma[0] == Approx(0.1 / std::numbers::ln10));
   CHECK(te.sigma[3] == Approx(0.05));
   CHECK(both.sigma[3] == Approx(0.05 / std::numbers::sqrt2));

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/cli/command_line.hpp"
+
+#include "apps/mt_invert/cli/parts.hpp"
+#include "engine/core/build_info.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace lodestone::mt_invert::cli {
+namespace {
+
+constexpr const char* component = command_line_component;
+
+constexpr const char* exit_codes =
+    R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
+10 not converged, 11 interrupted and resumable, 12 selftest failed. Any command may be run as `mpirun -n N mt_invert ...`.)";
+
+struct Subcommand {
+  const char* name;
+  TakeArguments arguments;
+};
+
+/// In the order of the help.
+std::vector<Subcommand> add_subcommands(CLI::App& app) {
+  return {{"invert", add_invert(app)},    {"train", add_train(app)},   {"forward", add_forward(app)},
+          {"compare", add_compare(app)},  {"report", add_report(app)}, {"info", add_info(app)},
+          {"selftest", add_selftest(app)}};
+}
+
+/// What CLI11 fills in for the program as a whole.
+struct Parsed {
+  CommandLine line;
+  std::string log = "human";
+  bool version = false;
+};
+
+void add_options(CLI::App& app, Parsed& parsed) {
+  app.add_flag("--version", parsed.version, "print the version and the facts of the build");
+  app.add_option("--log", parsed.log, "human or json (one object per line)")
+      ->check(CLI::IsMember({"human", "json"}));
+  app.add_option("--trace", parsed.line.trace_path, "write a Chrome trace of the run to this file");
+  app.add_option("--threads", parsed.line.n_threads,
+                 "threads of each rank (default: OMP_NUM_THREADS, or its part of the processors)")
+      ->check(CLI::Range(1, 1024));
+}
+
+/// CLI11 takes `-o ""` (an unset variable of a script) for an option that was not given.
+void check_not_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->get_items_expected_max() > 0 &&
+        std::ranges::count(option->results(), "") > 0)
+      throw core::ConfigError(component,
+                              "{} expects a value, got an empty text; is a variable of the script unset?",
+                              option->get_name());
+  }
+}
+
+/// The arguments of the chosen command.
+Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommands) {
+  for (const Subcommand& each : subcommands) {
+    if (app.got_subcommand(each.name)) return each.arguments();
+  }
+  throw core::ConfigError(
+      component,
+      "expected a command: invert, train, forward, report, compare, info or selftest; see mt_invert --help");
+}
+
+/// The command that the first word may have been meant for; "" where it is one, or like none.
+std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || !app.get_subcommands().empty()) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
+  const auto nearest = core::nearest_word(argv[1], names);
+  return nearest ? fmt::format("; did you mean mt_invert {}?", *nearest) : std::string();
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("mt_invert: a resistivity section from magnetotelluric soundings.", "mt_invert");
+  app.footer(exit_codes);
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  Parsed parsed;
+  add_options(app, parsed);
+  const std::vector<Subcommand> subcommands = add_subcommands(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    parsed.line.command = ShowText{chosen.empty() ? app.help() : chosen.front()->help("mt_invert")};
+    return parsed.line;
+  } catch (const CLI::ParseError& error) {
+    throw core::ConfigError(component, "{}{}; see mt_invert --help", error.what(), meant_of(app, argc, argv));
+  }
+  check_not_empty(app);
+  for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);
+  parsed.line.command = parsed.version ? ShowText{version_text()} : chosen_of(app, subcommands);
+  for (int i = 0; i < argc; ++i)
+    parsed.line.as_typed += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "mt_invert");
+  parsed.line.log_as_json = parsed.log == "json";
+  return parsed.line;
+}
+
+std::string version_text() {
+  std::string text = fmt::format("mt_invert {}\n", core::version());
+  for (const auto& [name, fact] : core::build_info()) text += fmt::format("{:<16} {}\n", name, fact);
+  return text;
+}
+
+}  // namespace lodestone::mt_invert::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/study/options.hpp"
+#include "engine/core/log.hpp"
+#include "io/report/comparison.hpp"
+#include "physics/mt/d2/mesh_design.hpp"
+#include "physics/mt/site_depths.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lodestone::mt_invert::cli {
+
+/// Text asked for by --help or --version.
+struct ShowText {
+  std::string text;
+};
+
+struct InvertArguments {
+  std::string config_path;
+  std::vector<std::string> assignments;  ///< "key=value", stronger than the file
+  std::string output_folder;             ///< empty: out/<name of the configuration file>
+  bool resume = false, dry_run = false;
+  int dim = 2;  ///< 1: the soundings one by one
+  std::optional<double> time_limit_min;
+};
+
+struct TrainArguments {
+  std::string config_path;
+  std::vector<std::string> assignments;  ///< "key=value", stronger than the file
+  std::string output_folder;             ///< empty: out/<name of the configuration file>
+  bool resume = false, preview = false;
+  std::optional<double> time_limit_min;
+};
+
+struct ForwardArguments {
+  std::string model_path, sites_path;
+  std::vector<double> periods_s;
+  physics::mt::d2::Accuracy accuracy = physics::mt::d2::Accuracy::standard;
+  bool mesh_report = false;
+  physics::mt::OffSurface off_surface = physics::mt::OffSurface::refuse;
+  std::optional<physics::mt::Definition> definition;  ///< absent: as the sites' file says, else horizontal
+  std::string output_path;                            ///< empty: CSV on standard output
+};
+
+struct ReportArguments {
+  std::string run_folder;
+};
+
+/// Sections side by side; those after the runs are references.
+struct CompareArguments {
+  std::vector<std::string> sections, references;  ///< folders of runs, model files, CSV files of points
+  std::vector<io::report::SectionBlock> blocks;   ///< of which means are printed
+  std::optional<double> max_depth_m, min_log10, max_log10;  ///< of the picture
+  std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
+};
+
+struct InfoArguments {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+struct SelftestArguments {
+  std::vector<std::string> names;  ///< empty: all
+  physics::mt::d2::Accuracy accuracy = physics::mt::d2::Accuracy::standard;
+  std::string json_path;  ///< the rows for programs; empty: none
+  bool list = false;
+  study::SyntheticOptions synthetic{};
+};
+
+using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardArguments, ReportArguments,
+                             CompareArguments, InfoArguments, SelftestArguments>;
+
+/// One checked command line.
+struct CommandLine {
+  Command command;
+  std::string as_typed;  ///< for the provenance of results
+  bool log_as_json = false;
+  std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
+  std::string trace_path;        ///< Chrome trace of this run; empty: none
+  [[nodiscard]] core::log::Format log_format() const {
+    return log_as_json ? core::log::Format::json_lines : core::log::Format::human;
+  }
+};
+
+/// errors: ConfigError on wrong usage.
+[[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
+
+/// "mt_invert 0.1.0" and one line per fact of the build.
+[[nodiscard]] std::string version_text();
+
+}  // namespace lodestone::mt_invert::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/cli/parts.hpp"
+#include "engine/core/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <set>
+
+namespace lodestone::mt_invert::cli {
+namespace {
+
+constexpr const char* component = command_line_component;
+
+constexpr const char* forward_examples = R"(Examples:
+  mt_invert forward --model section.toml --sites sites.csv --periods 0.1,1,10 -o responses.csv
+  mt_invert forward --model model.mod --sites data.dat -o predicted.dat
+  mt_invert forward --model out/demo/result.h5 --sites sites.csv --periods 10 --mesh-report)";
+
+/// What CLI11 fills in.
+struct Parsed {
+  ForwardArguments arguments;
+  std::string accuracy = "default", definition;
+  bool drape = false;
+};
+
+physics::mt::d2::Accuracy accuracy_from(const std::string& word) {
+  using enum physics::mt::d2::Accuracy;
+  return word == "fine" ? fine : word == "iteration" ? iteration : standard;
+}
+
+void check(const ForwardArguments& arguments) {
+  std::set<double> seen;
+  for (const double period : arguments.periods_s) {
+    if (!(period >= 1e-9 && period <= 1e9))
+      throw core::ConfigError(
+          component, "--periods expects positive numbers of seconds between 1e-9 and 1e9, got {}", period);
+    if (!seen.insert(period).second)
+      throw core::ConfigError(component, "--periods lists {} s twice; give each period once", period);
+  }
+  const std::string& path = arguments.output_path;
+  const bool known =
+      path.empty() || path.ends_with(".csv") || path.ends_with(".h5") || path.ends_with(".dat");
+  if (!known)
+    throw core::ConfigError(component, "-o expects a name that ends in .csv, .h5 or .dat, got {}", path);
+}
+
+}  // namespace
+
+TakeArguments add_forward(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("forward", "Responses of a resistivity section.")->footer(forward_examples);
+  auto parsed = std::make_shared<Parsed>();
+  ForwardArguments& to = parsed->arguments;
+  command->add_option("--model", to.model_path, "section: ModEM 2-D, our HDF5, or TOML")->required();
+  command->add_option("--sites", to.sites_path, "ModEM 2-D or MARE2DEM data file, or CSV site,y_m[,z_m]")
+      ->required();
+  command->add_option("--periods", to.periods_s, "comma-separated periods in seconds (with CSV sites)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--drape", parsed->drape,
+                    "move sites beside the surface onto it instead of refusing them");
+  command
+      ->add_option("--definition", parsed->definition,
+                   "axes of the fields: horizontal (default), or slope_parallel: along the surface")
+      ->check(CLI::IsMember({"horizontal", "slope_parallel"}));
+  command
+      ->add_option("--accuracy", parsed->accuracy,
+                   "default (0.5 %, 0.2 degrees), fine, or iteration: as inversions step (2 %, 0.57 degrees)")
+      ->check(CLI::IsMember({"iteration", "default", "fine"}));
+  command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
+  command->add_option("-o,--output", to.output_path,
+                      "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
+  return [parsed] {
+    ForwardArguments arguments = parsed->arguments;
+    check(arguments);
+    if (!parsed->definition.empty()) arguments.definition = physics::mt::definition_from(parsed->definition);
+    arguments.off_surface = parsed->drape ? physics::mt::OffSurface::drape : physics::mt::OffSurface::refuse;
+    arguments.accuracy = accuracy_from(parsed->accuracy);
+    return arguments;
+  };
+}
+
+}  // namespace lodestone::mt_invert::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/cli/parts.hpp"
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <memory>
+
+namespace lodestone::mt_invert::cli {
+namespace {
+
+constexpr const char* component = command_line_component;
+
+constexpr const char* report_examples = R"(Examples:
+  mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5)";
+
+constexpr const char* compare_examples = R"(Examples:
+  mt_invert compare out/first out/second -o both.png
+  mt_invert compare out/first out/second --reference published.csv --block-km 90,200,25,80
+  mt_invert compare out/run --reference true_model.toml -o beside_the_truth.svg)";
+
+constexpr const char* info_examples = R"(Examples:
+  mt_invert info station.edi model.mod data.dat
+  mt_invert info --json edi_folder)";
+
+/// What CLI11 fills in.
+struct ParsedCompare {
+  CompareArguments arguments;
+  std::vector<std::string> blocks_km;
+  std::string range, depth_km;
+};
+
+/// So many numbers between commas. errors: ConfigError.
+std::vector<double> numbers_of(const std::string& text, std::size_t n, const char* option, const char* what) {
+  std::vector<double> values;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto value = io::text::number(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
+    if (!value || !std::isfinite(*value))
+      throw core::ConfigError(component, "{} expects {}, got {}", option, what, text);
+    values.push_back(*value);
+    begin = end + 1;
+  }
+  if (values.size() != n) throw core::ConfigError(component, "{} expects {}, got {}", option, what, text);
+  return values;
+}
+
+/// errors: ConfigError for texts that are no such numbers, or a name with another ending.
+CompareArguments compare_of(const ParsedCompare& parsed) {
+  CompareArguments to = parsed.arguments;
+  for (const std::string& text : parsed.blocks_km) {
+    const auto v = numbers_of(text, 4, "--block-km", "four numbers Y0,Y1,Z0,Z1 with Y0 < Y1 and Z0 < Z1");
+    if (!(v[0] < v[1] && v[2] < v[3]))
+      throw core::ConfigError(component, "--block-km expects Y0 < Y1 and Z0 < Z1, got {}", text);
+    to.blocks.push_back({1e3 * v[0], 1e3 * v[1], 1e3 * v[2], 1e3 * v[3]});
+  }
+  if (!parsed.range.empty()) {
+    const auto v = numbers_of(parsed.range, 2, "--range", "two numbers LOW,HIGH");
+    if (!(v[0] < v[1]))
+      throw core::ConfigError(component, "--range expects LOW < HIGH, got {}", parsed.range);
+    to.min_log10 = v[0];
+    to.max_log10 = v[1];
+  }
+  if (!parsed.depth_km.empty()) {
+    to.max_depth_m = 1e3 * numbers_of(parsed.depth_km, 1, "--depth-km", "a positive number").front();
+    if (!(*to.max_depth_m > 0.0))
+      throw core::ConfigError(component, "--depth-km expects a positive number, got {}", parsed.depth_km);
+  }
+  const std::string& path = to.output_path;
+  if (!path.empty() && !path.ends_with(".png") && !path.ends_with(".svg"))
+    throw core::ConfigError(component, "-o expects a name that ends in .png or .svg, got {}", path);
+  return to;
+}
+
+}  // namespace
+
+TakeArguments add_report(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("report", "Write the report of a finished run again.")->footer(report_examples);
+  auto arguments = std::make_shared<ReportArguments>();
+  command->add_option("RUN_DIR", arguments->run_folder, "folder with result.h5")->required();
+  return [arguments] { return *arguments; };
+}
+
+TakeArguments add_compare(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("compare", "Sections of several runs, one above the other and as a table.")
+          ->footer(compare_examples);
+  auto parsed = std::make_shared<ParsedCompare>();
+  CompareArguments& to = parsed->arguments;
+  command
+      ->add_option("SECTION", to.sections,
+                   "folder of a run, model file (HDF5, ModEM 2-D, TOML) or CSV of points")
+      ->required();
+  command
+      ->add_option("--reference", to.references,
+                   "a further section, with which the others are correlated (repeatable)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--block-km", parsed->blocks_km,
+                   "Y0,Y1,Z0,Z1: print the mean of log10 resistivity there (repeatable)")
+      ->allow_extra_args(false);
+  command->add_option("--depth-km", parsed->depth_km, "deepest point of the picture");
+  command->add_option("--range", parsed->range, "LOW,HIGH: ends of the colour scale, log10 of ohm m");
+  command->add_option("-o,--output", to.output_path, "PICTURE.png or PICTURE.svg");
+  return [parsed] { return compare_of(*parsed); };
+}
+
+TakeArguments add_info(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("info", "Say what files are and what is in them.")->footer(info_examples);
+  auto arguments = std::make_shared<InfoArguments>();
+  command->add_option("FILE", arguments->paths, "files, or folders of EDI files")->required();
+  command->add_flag("--json", arguments->json, "machine-readable: an array with one object per file");
+  return [arguments] { return *arguments; };
+}
+
+}  // namespace lodestone::mt_invert::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands/commands.hpp"
+
+#include "apps/mt_invert/commands/rank_zero.hpp"
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
+#include "engine/core/timer.hpp"
+
+#include <csignal>
+
+namespace lodestone::mt_invert::commands {
+namespace {
+
+/// Calls the function of the chosen command.
+struct Dispatch {
+  MPI_Comm comm;
+  const cli::CommandLine& line;
+  int operator()(const cli::ShowText& show) const {
+    on_rank_zero(comm, [&] { print_out(show.text); });
+    return 0;
+  }
+  int operator()(const cli::InvertArguments& arguments) const { return run_invert(comm, arguments, line); }
+  int operator()(const cli::TrainArguments& arguments) const { return run_train(comm, arguments, line); }
+  int operator()(const cli::ForwardArguments& arguments) const { return run_forward(comm, arguments); }
+  int operator()(const cli::ReportArguments& arguments) const { return run_report(comm, arguments); }
+  int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
+  int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
+  int operator()(const cli::SelftestArguments& arguments) const {
+    return run_selftest(comm, arguments, line);
+  }
+};
+
+/// Rank 0 writes to the path itself, rank r to the path with ".r" added.
+std::string trace_path_of(MPI_Comm comm, const std::string& path) {
+  const int rank = core::rank_of(comm);
+  return rank == 0 ? path : fmt::format("{}.{}", path, rank);
+}
+
+/// Runs the command and writes its trace, also when it fails: what it did until then is what one wants to
+/// see.
+int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
+  const std::string path = trace_path_of(comm, line.trace_path);
+  const auto write = [&] { core::Trace::global().write_chrome_trace(path, core::rank_of(comm)); };
+  { const core::AtomicFile writable(path); }  // an error now, not after hours
+  core::Trace::global().record_events(true);
+  int code = 0;
+  try {
+    code = std::visit(Dispatch{comm, line}, line.command);
+  } catch (...) {
+    try {
+      write();
+    } catch (const core::Error& error) {
+      core::log::warning("{}", error.what());  // the failure of the command is the one to report
+    }
+    throw;
+  }
+  write();
+  return code;
+}
+
+}  // namespace
+
+int run(MPI_Comm comm, const cli::CommandLine& line) {
+  // A file beyond the size limit must come back as an error of `write`, not end the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  core::log::configure({.format = line.log_format()});
+  if (line.n_threads) core::set_threads(*line.n_threads);
+  return line.trace_path.empty() ? std::visit(Dispatch{comm, line}, line.command) : run_traced(comm, line);
+}
+
+}  // namespace lodestone::mt_invert::commands

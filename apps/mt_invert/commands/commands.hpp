@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/cli/command_line.hpp"
+
+#include <mpi.h>
+
+/// One function per subcommand; each returns an exit code of the contract and throws core::Error otherwise.
+/// collective: all.
+namespace lodestone::mt_invert::commands {
+
+/// Sets up log and trace, then runs the command.
+[[nodiscard]] int run(MPI_Comm comm, const cli::CommandLine& line);
+
+[[nodiscard]] int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments,
+                             const cli::CommandLine& line);
+[[nodiscard]] int run_train(MPI_Comm comm, const cli::TrainArguments& arguments,
+                            const cli::CommandLine& line);
+[[nodiscard]] int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments);
+[[nodiscard]] int run_report(MPI_Comm comm, const cli::ReportArguments& arguments);
+[[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
+[[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
+[[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments,
+                               const cli::CommandLine& line);
+
+}  // namespace lodestone::mt_invert::commands

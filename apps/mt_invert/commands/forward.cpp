@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands/commands.hpp"
+#include "apps/mt_invert/commands/forward_output.hpp"
+#include "apps/mt_invert/commands/rank_zero.hpp"
+#include "apps/mt_invert/method/mesh_report.hpp"
+#include "engine/core/log.hpp"
+#include "io/model/read.hpp"
+#include "io/survey/sites.hpp"
+#include "physics/mt/d2/simulation.hpp"
+
+namespace lodestone::mt_invert::commands {
+
+int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
+  const bool prints_csv = arguments.output_path.empty() && !arguments.mesh_report;
+  if (prints_csv)
+    core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
+  if (!arguments.output_path.empty()) on_rank_zero(comm, [&] { check_output_path(arguments.output_path); });
+
+  // 1. The earth, and where and when its response is wanted
+  const auto section = io::model::read_model(arguments.model_path);
+  auto sites = io::survey::read_forward_sites(arguments.sites_path, arguments.periods_s, section,
+                                              arguments.off_surface);
+  if (arguments.definition) {
+    for (auto& station : sites.survey.stations) station.definition = *arguments.definition;
+  }
+
+  // 2. Meshes that resolve both
+  const auto meshes = physics::mt::d2::design_meshes(section, sites.survey,
+                                                     physics::mt::d2::design_options(arguments.accuracy));
+  if (arguments.mesh_report)
+    method::print_mesh_report(comm, section, sites.survey, meshes, arguments.accuracy);
+
+  // 3. Responses
+  if (prints_csv || !arguments.output_path.empty()) {
+    const physics::mt::d2::Simulation2D simulation(comm, section.grid, section.surface, sites.survey, meshes);
+    const Eigen::VectorXd predicted = simulation.value(section.resistivity_ohm_m);
+    on_rank_zero(comm, [&] { write_forward_output(arguments, sites, predicted); });
+  }
+  return 0;
+}
+
+}  // namespace lodestone::mt_invert::commands

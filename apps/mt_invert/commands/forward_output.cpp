@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands/forward_output.hpp"
+
+#include "apps/mt_invert/commands/rank_zero.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/csv/csv.hpp"
+#include "io/info/info.hpp"
+#include "io/modem/modem.hpp"
+#include "io/run/result.hpp"
+#include "io/text/text_file.hpp"
+#include "physics/mt/responses.hpp"
+#include "physics/mt/units.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+namespace lodestone::mt_invert::commands {
+namespace {
+
+namespace mt = physics::mt;
+
+/// Responses by mode, frequency and station.
+class ResponseTable {
+ public:
+  ResponseTable(const mt::Survey2D& survey, const Eigen::VectorXd& predicted) {
+    for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+      const auto& key = survey.keys[i];
+      values_[{key.quantity, key.frequency, key.station}] = predicted[static_cast<Eigen::Index>(i)];
+    }
+  }
+  [[nodiscard]] mt::Complex impedance(mt::Mode mode, int frequency, int station) const {
+    const bool te = mode == mt::Mode::te;
+    return {values_.at({te ? mt::Quantity::zxy_re : mt::Quantity::zyx_re, frequency, station}),
+            values_.at({te ? mt::Quantity::zxy_im : mt::Quantity::zyx_im, frequency, station})};
+  }
+  [[nodiscard]] double operator()(const mt::DatumKey& key, double frequency_hz) const {
+    using mt::Quantity;
+    switch (key.quantity) {
+      case Quantity::log10_rho_xy:
+      case Quantity::log10_rho_yx:
+        return std::log10(mt::apparent_resistivity_ohm_m(
+            impedance(mt::mode_of(key.quantity), key.frequency, key.station), frequency_hz));
+      case Quantity::phase_xy:
+      case Quantity::phase_yx:
+        return std::arg(impedance(mt::mode_of(key.quantity), key.frequency, key.station));
+      default:
+        return values_.at({key.quantity, key.frequency, key.station});
+    }
+  }
+
+ private:
+  std::map<std::tuple<mt::Quantity, int, int>, double> values_;
+};
+
+constexpr double relative_error = 0.05;  // of |Z|, written where there was no data file to take errors from
+constexpr double tipper_error = 0.02;
+
+double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
+  using mt::Quantity;
+  switch (key.quantity) {
+    case Quantity::tzy_re:
+    case Quantity::tzy_im:
+      return tipper_error;
+    case Quantity::log10_rho_xy:
+    case Quantity::log10_rho_yx:
+      return 2.0 * relative_error / mt::ln10;
+    case Quantity::phase_xy:
+    case Quantity::phase_yx:
+      return relative_error;
+    default:
+      return relative_error *
+             std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
+  }
+}
+
+/// Sign and units as in the file the sites came from.
+io::modem::ModemDataOptions conventions_of(const io::survey::ForwardSites& sites) {
+  io::modem::ModemDataOptions options;
+  options.comment = "responses computed by mt_invert";
+  if (!sites.modem) return options;
+  const io::info::FileInfo info = io::info::describe_file(sites.path);
+  if (info.sites.empty()) return options;
+  const io::info::SiteInfo& site = info.sites.front();
+  if (site.sign == "-") options.sign = io::modem::ModemSign::minus;
+  if (site.units == "ohm") options.units = io::modem::ModemUnits::ohm;
+  if (site.units == "V/m/T") options.units = io::modem::ModemUnits::volt_per_metre_per_tesla;
+  return options;
+}
+
+}  // namespace
+
+void check_output_path(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw core::FileError(
+        "mt_invert", "{}: expected the name of a file to write, got a folder or device; give another name",
+        path);
+  }
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw core::FileError("mt_invert",
+                          "{}: expected an existing folder, got none; make it or give another name",
+                          folder.string());
+  }
+}
+
+mt::ObservedData as_observed(const io::survey::ForwardSites& sites, const Eigen::VectorXd& predicted) {
+  const ResponseTable table(sites.survey, predicted);
+  mt::ObservedData data;
+  if (sites.modem) {
+    data = *sites.modem;
+  } else {
+    data.survey = sites.survey;
+    const auto n = sites.survey.keys.size();
+    data.mask.assign(n, mt::MaskReason::kept);
+    data.interpolated.assign(n, 0);
+    data.value.resize(static_cast<Eigen::Index>(n));
+    data.sigma.resize(static_cast<Eigen::Index>(n));
+  }
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& key = data.survey.keys[i];
+    const auto at = static_cast<Eigen::Index>(i);
+    data.value[at] = table(key, data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)]);
+    if (data.mask[i] != mt::MaskReason::missing)
+      data.mask[i] = mt::MaskReason::kept;  // placeholder errors ask for a prediction all the same
+    if (!sites.modem || !std::isfinite(data.sigma[at])) data.sigma[at] = default_sigma(key, table);
+  }
+  return data;
+}
+
+void write_forward_output(const cli::ForwardArguments& arguments, const io::survey::ForwardSites& sites,
+                          const Eigen::VectorXd& predicted) {
+  const std::string& path = arguments.output_path;
+  if (path.ends_with(".dat")) {
+    io::modem::write_modem_data_2d(path, as_observed(sites, predicted), conventions_of(sites));
+  } else {
+    const auto responses = mt::responses_from(sites.survey, predicted, sites.z_m);
+    if (path.ends_with(".h5")) {
+      io::run::write_responses_hdf5(path, responses);
+    } else if (!path.empty()) {
+      io::csv::write_responses_csv(path, responses);
+    } else {
+      print_out(io::csv::responses_csv_text(responses));
+    }
+  }
+  if (!path.empty()) core::log::info("wrote {}", path);
+}
+
+}  // namespace lodestone::mt_invert::commands

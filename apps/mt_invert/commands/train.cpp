@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/config/train.hpp"
+
+#include "apps/mt_invert/cli/resume_command.hpp"
+#include "apps/mt_invert/commands/commands.hpp"
+#include "apps/mt_invert/commands/rank_zero.hpp"
+#include "apps/mt_invert/commands/train_report.hpp"
+#include "apps/mt_invert/method/stop_requests.hpp"
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/json_text.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/state/safetensors.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/run/new_folder.hpp"
+#include "io/run/train_folder.hpp"
+
+#include <chrono>
+
+namespace lodestone::mt_invert::commands {
+namespace {
+
+/// A line per epoch.
+class LogEpochs final : public engine::Callback {
+ public:
+  explicit LogEpochs(std::int64_t epochs) : epochs_(epochs) {}
+  void begin(engine::Training&) override { last_ = Clock::now(); }
+  void after_epoch(engine::Training& training) override {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    const auto left = static_cast<double>(epochs_ - training.n_epochs());
+    core::log::info(
+        "epoch {}/{}: loss {:.5f}, validation {:.5f}, of which reconstruction {:.5f}; {:.1f} s, at most "
+        "{:.0f} s to go",
+        training.n_epochs(), epochs_, training.figure("loss"), training.figure("validation_loss"),
+        training.figure("validation_reconstruction"), seconds, left * seconds);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::int64_t epochs_;
+  Clock::time_point last_ = Clock::now();
+};
+
+io::run::TrainFolder folder_of(const cli::TrainArguments& arguments) {
+  if (!arguments.output_folder.empty()) return io::run::TrainFolder(arguments.output_folder);
+  return io::run::TrainFolder(std::filesystem::path("out") /
+                              std::filesystem::path(arguments.config_path).stem());
+}
+
+void save(const io::run::TrainFolder& folder, config::VaeFormat format, const models::vae::TrainedVae& vae) {
+  if (format == config::VaeFormat::hdf5) {
+    io::hdf5::Hdf5Sink sink(folder.hdf5());
+    vae.save(sink);
+    sink.commit();
+  } else {
+    engine::SafetensorsSink sink(folder.safetensors());
+    vae.save(sink);
+    sink.commit();
+  }
+  core::write_file(folder.card(), vae.card());
+}
+
+void open_folder(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
+                 const cli::CommandLine& line) {
+  arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
+  core::log::configure({.format = line.log_format(), .file = folder.log()});
+}
+
+void write_config(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
+                  const config::TrainConfig& config) {
+  core::write_file(
+      folder.config(),
+      fmt::format("# [grid] and [prior] as given, of the other tables every key with the value in force. "
+                  "Paths are relative to "
+                  "the folder of {}.\n{}",
+                  std::filesystem::path(arguments.config_path).filename().string(), config.toml));
+}
+
+/// errors: those of the training, of one that explodes with what to change.
+models::vae::VaeTraining trained(const config::TrainConfig& config, const models::vae::VaeRun& run) {
+  try {
+    return models::vae::train_vae(config.prior, config.setup, run);
+  } catch (const core::SolverError& error) {
+    throw core::SolverError(core::Worded{fmt::format("{}; lower training.learning_rate", error.what())});
+  }
+}
+
+/// Where things are, and what makes an inversion use them. Paths in a configuration start at its own folder:
+/// the whole path holds for all.
+void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainConfig& config) {
+  const std::string network = config.format == config::VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
+  if (config.report) core::log::info("report:     {}", folder.report());
+  core::log::info("network:    {}", network);
+  core::log::info(
+      "to use it:  [[learned_prior.region]] with network = {} and y_m = [from, to], in the file of "
+      "`mt_invert invert`",
+      core::json_quoted(std::filesystem::absolute(network).lexically_normal().string()));
+}
+
+/// On one rank. → the exit code.
+core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
+                     const config::TrainConfig& config, method::StopRequests& stop,
+                     io::run::NewFolder& made) {
+  const models::vae::VaeRun run{
+      .checkpoint = config.checkpoint ? folder.checkpoint() : "",
+      .history = folder.history(),
+      .begin = arguments.resume ? models::vae::Begin::resume : models::vae::Begin::anew,
+      .data = config.data,
+      .stop = [&] { return stop().has_value(); },
+      .watchers = engine::callbacks(LogEpochs(config.setup.recipe.epochs))};
+  models::vae::check_run(config.prior, config.setup,
+                         run);  // the folder of a resume that is refused stays as it is
+  made.keep();
+  write_config(folder, arguments, config);
+  const models::vae::VaeTraining training = trained(config, run);
+  if (!training.vae) {
+    const std::string next =
+        config.checkpoint
+            ? "go on with: " + cli::resume_command("train", arguments.config_path, arguments.assignments,
+                                                   folder.path().string())
+            : "nothing was kept (output.checkpoint = false)";
+    core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
+    return core::ExitCode::interrupted;
+  }
+  save(folder, config.format, *training.vae);
+  if (config.report) write_train_report(folder, config, *training.vae);
+  core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use",
+                  training.summary.why_stopped, training.vae->statistics().rms,
+                  training.vae->statistics().n_active(), training.vae->options().n_codes);
+  if (training.vae->statistics().n_active() == 0)
+    core::log::warning(
+        "no code says anything: the network draws one mean subdomain; train longer, raise learning_rate or "
+        "lower loss.divergence");
+  say_what_was_made(folder, config);
+  return core::ExitCode::ok;
+}
+
+}  // namespace
+
+int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::CommandLine& line) {
+  const config::TrainConfig config = config::read_train_config(arguments.config_path, arguments.assignments);
+  const io::run::TrainFolder folder = folder_of(arguments);
+  core::log::info("{}", config.title);
+  if (arguments.preview) {
+    on_rank_zero(comm, [&] { write_preview(folder, config); });
+    return 0;
+  }
+  if (core::size_of(comm) > 1)
+    core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
+  method::StopRequests stop(MPI_COMM_SELF,
+                            arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
+  core::ExitCode code = core::ExitCode::ok;
+  on_rank_zero(comm, [&] {
+    io::run::NewFolder made(folder.path(), line.log_format());
+    open_folder(folder, arguments, line);
+    code = train(folder, arguments, config, stop, made);
+  });
+  return core::any_rank(comm, code == core::ExitCode::interrupted)
+             ? static_cast<int>(core::ExitCode::interrupted)
+             : 0;
+}
+
+}  // namespace lodestone::mt_invert::commands

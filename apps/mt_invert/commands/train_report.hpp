@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/config/train.hpp"
+#include "io/run/train_folder.hpp"
+
+namespace lodestone::mt_invert::commands {
+
+/// Report and pictures of a trained network. errors: FileError, FormatError of the history.
+void write_train_report(const io::run::TrainFolder& folder, const config::TrainConfig& config,
+                        const models::vae::TrainedVae& vae);
+
+/// Pictures of random draws: of the whole prior, and of each of its generators where there are several.
+/// errors: FileError.
+void write_preview(const io::run::TrainFolder& folder, const config::TrainConfig& config);
+
+}  // namespace lodestone::mt_invert::commands

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/method/earth.hpp"
+
+#include "apps/mt_invert/method/model_surface.hpp"
+#include "apps/mt_invert/method/soundings.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/model/read.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::mt_invert::method {
+namespace {
+
+namespace mt = physics::mt;
+using physics::mesh::TensorGrid2D;
+
+constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
+
+/// Median of log10 ρₐ of the kept data.
+double median_log10_rho(const mt::ObservedData& data) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const mt::Quantity quantity = data.survey.keys[i].quantity;
+    const bool is_rho = quantity == mt::Quantity::log10_rho_xy || quantity == mt::Quantity::log10_rho_yx;
+    if (is_rho && data.mask[i] == mt::MaskReason::kept)
+      values.push_back(data.value[static_cast<Eigen::Index>(i)]);
+  }
+  if (values.empty()) return std::log10(default_resistivity_ohm_m);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double skin_depth_m(double resistivity_ohm_m, double frequency_hz) {
+  return std::sqrt(2.0 * resistivity_ohm_m / (mt::omega(frequency_hz) * mt::mu0));
+}
+
+/// Two columns per station gap, between 20 and 200.
+int default_columns(const mt::ObservedData& data) {
+  return std::clamp(2 * static_cast<int>(data.survey.stations.size()), 20, 200);
+}
+
+std::vector<double> layer_edges_m(const config::GridConfig& config, const mt::ObservedData& data) {
+  const auto [lowest, highest] = std::ranges::minmax(data.survey.frequencies_hz);
+  const double resistivity = std::pow(10.0, median_log10_rho(data));
+  const double first_m =
+      config.first_layer_m > 0.0 ? config.first_layer_m : 0.05 * skin_depth_m(resistivity, highest);
+  int n = config.n_layers;
+  if (n == 0) {
+    const double bottom_m = 1.5 * skin_depth_m(resistivity, lowest);
+    double depth = first_m, thickness = first_m;
+    for (n = 1; depth < bottom_m && n < 200; ++n) depth += (thickness *= config.layer_factor);
+  }
+  return physics::mesh::geometric_edges_m(first_m, config.layer_factor, n);
+}
+
+std::string extent_text(const TensorGrid2D& grid) {
+  return fmt::format("the grid spans y {:g} … {:g} m and depths {:g} … {:g} m", grid.y_edges_m().front(),
+                     grid.y_edges_m().back(), grid.z_edges_m().front(), grid.z_edges_m().back());
+}
+
+/// errors: ConfigError when the sea's level is below the whole surface.
+void check_sea(const config::Config& config, const physics::mesh::Surface2D& surface) {
+  if (!config.sea) return;
+  const double lowest_m = std::ranges::max(surface.z_m());
+  if (config.sea->level_m >= lowest_m)
+    throw core::ConfigError("configuration",
+                            "{}: expected a sea with water in it, got level_m = {} and a surface that "
+                            "nowhere lies lower than z = {} m (z is "
+                            "down: a level above that is less); correct level_m, give the sea floor by "
+                            "profile.elevation = \"file\" or "
+                            "\"stations\", or remove [sea]",
+                            config.sea_place, config.sea->level_m, lowest_m);
+}
+
+/// `key`: of the model's file, for the warning about another surface.
+Eigen::VectorXd make_model(const config::ModelConfig& config, const Ground& ground, const char* key) {
+  if (config.file.empty())
+    return Eigen::VectorXd::Constant(ground.grid.n_cells(), std::log10(config.resistivity_ohm_m));
+  const auto section = io::model::read_model(config.file);
+  const std::string difference = difference_of_surfaces(section, ground);
+  if (!difference.empty())
+    core::log::warning(
+        "{} ({}): {}; give profile.elevation, profile.surface_file and [sea] as they were for that model, or "
+        "expect this",
+        config.file, key, difference);
+  return sampled_log10(section, ground.grid);
+}
+
+/// Where cells are: a grid on the datum begins at the highest point of the ground.
+physics::mesh::Rectangle2D extent_of(const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+  double top_m = grid.z_edges_m().front();
+  if (grid.reference() == physics::mesh::DepthReference::datum)
+    top_m = std::min(top_m, std::ranges::min(surface.z_m()));
+  return {grid.y_edges_m().front(), grid.y_edges_m().back(), top_m, grid.z_edges_m().back()};
+}
+
+void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid2D& grid,
+                            const physics::mesh::Surface2D& surface) {
+  std::string pieces;
+  for (const auto& piece : pieces_outside(config.tear, extent_of(grid, surface)))
+    pieces += fmt::format("{}{:g} m from y = {:g} m, z = {:g} m to y = {:g} m, z = {:g} m",
+                          pieces.empty() ? "" : "; ", piece.length_m, piece.from.y_m, piece.from.z_m,
+                          piece.to.y_m, piece.to.z_m);
+  if (!pieces.empty())
+    core::log::warning(
+        "{}: a part of the line lies outside the grid and tears nothing: {} ({}); end the line there or "
+        "widen the grid",
+        config.place, pieces, extent_text(grid));
+}
+
+}  // namespace
+
+TensorGrid2D make_grid(const config::GridConfig& config, const mt::ObservedData& data) {
+  const auto& stations = data.survey.stations;
+  const auto [first, last] = std::ranges::minmax(stations, {}, &mt::Station::y_m);
+  const double bottom_m =
+      skin_depth_m(std::pow(10.0, median_log10_rho(data)), std::ranges::min(data.survey.frequencies_hz));
+  const double length_m = last.y_m > first.y_m
+                              ? last.y_m - first.y_m
+                              : 2.0 * bottom_m;  // a lone station sees as far as it sees down
+  const double overhang_m = last.y_m > first.y_m ? config.margin * length_m : 0.5 * length_m;
+  const int n = config.n_columns > 0 ? config.n_columns : default_columns(data);
+  std::vector<double> y_edges(static_cast<std::size_t>(n) + 1);
+  const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
+  for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
+  return {std::move(y_edges), layer_edges_m(config, data), physics::mesh::DepthReference::surface};
+}
+
+Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const TensorGrid2D& grid) {
+  Eigen::VectorXd result(grid.n_cells());
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      const double depth_m = grid.z_centre_m(iz), y_m = grid.y_centre_m(iy);
+      const double z_m =
+          section.grid.reference() == grid.reference() ? depth_m : depth_m + section.surface.z_at(y_m);
+      const Eigen::Index cell = section.grid.index(section.grid.row_of(z_m), section.grid.column_of(y_m));
+      result[grid.index(iz, iy)] = std::log10(section.resistivity_ohm_m[cell]);
+    }
+  }
+  return result;
+}
+
+TensorGrid2D grid_of(const config::Config& config, const mt::ObservedData& data) {
+  TensorGrid2D grid =
+      config.grid.from_model ? io::model::read_model(config.start.file).grid : make_grid(config.grid, data);
+  core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km",
+                  grid.n_y(), grid.n_z(), grid.y_edges_m().front() / 1e3,
+                  (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
+  return grid;
+}
+
+void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& earth) {
+  const TensorGrid2D& grid = earth.grid;
+  std::vector<bool> held(static_cast<std::size_t>(grid.n_cells()), false);
+  for (const config::FixedRegionConfig& region : regions) {
+    Eigen::Index n = 0;
+    for (int iz = 0; iz < grid.n_z(); ++iz) {
+      for (int iy = 0; iy < grid.n_y(); ++iy) {
+        if (!region.polygon.contains({grid.y_centre_m(iy), grid.z_centre_m(iz)})) continue;
+        const Eigen::Index cell = grid.index(iz, iy);
+        held[static_cast<std::size_t>(cell)] = true;
+        if (region.resistivity_ohm_m) earth.reference_log10[cell] = std::log10(*region.resistivity_ohm_m);
+        earth.start_log10[cell] = earth.reference_log10[cell];
+        ++n;
+      }
+    }
+    if (n == 0)
+      throw core::ConfigError(
+          "configuration", "{}: expected a region with the centre of at least one cell inside, got none ({})",
+          region.place, extent_text(grid));
+    core::log::info("fixed region: {} cells", n);
+  }
+  earth.free_cells.clear();
+  for (Eigen::Index cell = 0; cell < grid.n_cells(); ++cell) {
+    if (!held[static_cast<std::size_t>(cell)]) earth.free_cells.push_back(cell);
+  }
+  if (earth.free_cells.empty())
+    throw core::ConfigError("configuration",
+                            "{}: the fixed regions hold every cell; leave some to invert for",
+                            regions.back().place);
+}
+
+void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid2D& grid,
+                 const physics::mesh::Surface2D& surface) {
+  for (const config::TearConfig& each : tears) {
+    const auto n = n_faces_crossed(grid, each.tear);
+    if (n == 0)
+      throw core::ConfigError("configuration",
+                              "{}: expected a line between cells, got one that separates no two of them ({})",
+                              each.place, extent_text(grid));
+    core::log::info("tear: across {} faces between cells", n);
+    warn_of_pieces_outside(each, grid, surface);
+  }
+}
+
+Earth make_earth(const config::Config& config, const Observations& observations) {
+  check_sea(config, observations.surface);
+  TensorGrid2D grid = grid_of(config, observations.data);
+  Eigen::VectorXd of_soundings;
+  if (config.start.from_soundings || config.reference.from_soundings) {
+    const auto models = invert_soundings(config.soundings, observations.data, grid);
+    of_soundings = stitched(models, observations.data.survey.stations, grid, observations.surface);
+  }
+  const Ground ground{grid, observations.surface, config.sea};
+  Eigen::VectorXd start =
+      config.start.from_soundings ? of_soundings : make_model(config.start, ground, "start.model_file");
+  const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
+  Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings
+                              : same_file                     ? start
+                                          : make_model(config.reference, ground, "reference.model_file");
+  check_tears(config.regularization.tears, grid, observations.surface);
+  Earth earth{std::move(grid), observations.surface, std::move(start), std::move(reference), {}, config.sea};
+  fix_regions(config.regularization.fixed, earth);
+  return earth;
+}
+
+}  // namespace lodestone::mt_invert::method

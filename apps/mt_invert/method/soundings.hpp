@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/mt_invert/config/config.hpp"
+#include "physics/mesh/surface.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::mt_invert::method {
+
+/// The layered earth under one station: the smoothest whose sounding fits.
+struct SoundingModel {
+  int station = 0;                    ///< index into the survey's stations
+  Eigen::VectorXd log10_resistivity;  ///< (n_z) of the grid's rows, counted from the surface
+  double rms = 0.0;                   ///< of the sounding
+  int iterations = 0;
+  bool at_target = false;
+};
+
+/// Inverts each station's sounding with the rows of the grid as layers (Occam, roughness per decade of
+/// depth); stations without data are left out and reported. errors: InvalidArgument when no station has data.
+/// Every rank computes all of them.
+[[nodiscard]] std::vector<SoundingModel> invert_soundings(const config::SoundingsConfig& config,
+                                                          const physics::mt::ObservedData& data,
+                                                          const physics::mesh::TensorGrid2D& grid);
+
+/// The models as a section, log10 resistivity interpolated along the profile at the same depth below the
+/// surface, constant beyond the outermost stations. shape: (n_cells).
+[[nodiscard]] Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
+                                       const std::vector<physics::mt::Station>& stations,
+                                       const physics::mesh::TensorGrid2D& grid,
+                                       const physics::mesh::Surface2D& surface);
+
+/// Responses of the layered earths, each at its station; the tipper of a layered earth is 0, and NaN stands
+/// where a station has no model. shape: (survey.keys.size()).
+[[nodiscard]] Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models,
+                                           const physics::mt::Survey2D& survey,
+                                           const physics::mesh::TensorGrid2D& grid);
+
+/// `site,y_m,rms,iterations,at_target`, one row per model. errors: FileError.
+void write_soundings(const std::string& path, const std::vector<SoundingModel>& models,
+                     const std::vector<physics::mt::Station>& stations);
+
+}  // namespace lodestone::mt_invert::method

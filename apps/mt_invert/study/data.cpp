@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/study/data.hpp"
+
+#include "engine/core/array_io.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/run/output_folder.hpp"
+#include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace lodestone::mt_invert::study {
+namespace {
+
+namespace mt = physics::mt;
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double length_m = 10000.0, highest_hz = 1000.0, decades_of_frequency = 3.0;
+constexpr std::uint64_t noise_stream = 77;
+
+mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te,
+                       const std::vector<mt::Quantity>& tm) {
+  std::vector<mt::Station> stations;
+  for (int i = 0; i < options.n_stations; ++i)
+    stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * i / (options.n_stations - 1)});
+  std::vector<double> frequencies_hz;
+  for (int i = 0; i < options.n_frequencies; ++i)
+    frequencies_hz.push_back(highest_hz *
+                             std::pow(10.0, -decades_of_frequency * i / (options.n_frequencies - 1)));
+  if (options.tm) te.insert(te.end(), tm.begin(), tm.end());
+  return mt::full_survey(std::move(stations), std::move(frequencies_hz), te);
+}
+
+/// Phases of TM lie in the third quadrant.
+VectorXd folded(const mt::Survey2D& survey, VectorXd values) {
+  for (std::size_t i = 0; i < survey.keys.size(); ++i) {
+    if (survey.keys[i].quantity == mt::Quantity::phase_yx) values[static_cast<Index>(i)] += std::numbers::pi;
+  }
+  return values;
+}
+
+}  // namespace
+
+mt::Survey2D SyntheticSurvey::impedances() const {
+  using enum mt::Quantity;
+  return survey_of(*this, {zxy_re, zxy_im}, {zyx_re, zyx_im});
+}
+
+mt::Survey2D SyntheticSurvey::data() const {
+  using enum mt::Quantity;
+  return survey_of(*this, {log10_rho_xy, phase_xy}, {log10_rho_yx, phase_yx});
+}
+
+inversion::objective::DataMisfit SyntheticData::misfit() const {
+  std::vector<std::uint8_t> is_phase;
+  for (const mt::DatumKey& key : survey.keys) is_phase.push_back(mt::is_phase(key.quantity) ? 1 : 0);
+  return {observed, sigma, std::vector<std::uint8_t>(survey.keys.size(), 1), std::move(is_phase)};
+}
+
+double SyntheticData::relative_misfit(const VectorXd& predicted) const {
+  return (observed - predicted).norm() / folded(survey, observed).norm();
+}
+
+VectorXd true_impedances(const physics::mesh::Section2D& section, const SyntheticSurvey& options,
+                         mt::d2::Accuracy accuracy, const std::filesystem::path& cache) {
+  const mt::Survey2D survey = options.impedances();
+  if (std::filesystem::exists(cache)) {
+    const auto kept = core::read_doubles(io::hdf5::Hdf5Source(cache), "impedance_ohm");
+    if (kept.size() != survey.keys.size())
+      throw core::FormatError("mt_invert", "{}: expected {} impedances, got {}; remove the file",
+                              cache.string(), survey.keys.size(), kept.size());
+    return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
+  }
+  const mt::d2::Simulation2D simulation(
+      MPI_COMM_SELF, section.grid, section.surface, survey,
+      mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
+  VectorXd impedances = simulation.value(section.resistivity_ohm_m);
+  io::run::make_folder(cache.parent_path());
+  io::hdf5::Hdf5Sink sink(cache);
+  core::write_vector(sink, "impedance_ohm", {impedances.data(), static_cast<std::size_t>(impedances.size())});
+  sink.commit();
+  return impedances;
+}
+
+SyntheticData noisy_data(const SyntheticSurvey& options, const VectorXd& impedances, double noise,
+                         std::uint64_t seed, double least_error) {
+  SyntheticData data{options.data(), VectorXd(impedances.size()), VectorXd(impedances.size()),
+                     VectorXd(impedances.size()), noise};
+  const core::Philox random(seed, noise_stream);
+  const double error = std::max(noise, least_error) / std::numbers::sqrt2;
+  const Index n = Index{options.n_frequencies} * options.n_stations;  // per real number of an impedance
+  for (Index block = 0; block < impedances.size(); block += 2 * n) {
+    for (Index i = 0; i < n; ++i) {
+      const Index re = block + i, im = re + n;  // also places of log10 ρₐ and phase
+      const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(
+          data.survey.keys[static_cast<std::size_t>(re)].frequency)];
+      const auto put = [&](VectorXd& to, std::complex<double> z) {
+        to[re] = std::log10(std::norm(z) / (2.0 * std::numbers::pi * frequency_hz * mt::mu0));
+        to[im] = std::arg(z);
+      };
+      const std::complex<double> z(impedances[re], impedances[im]);
+      const auto draw = static_cast<std::uint64_t>(block + 2 * i);
+      put(data.clean, z);
+      put(data.observed, z + noise * std::abs(z) / std::numbers::sqrt2 *
+                                 std::complex<double>(random.normal(draw), random.normal(draw + 1)));
+      data.sigma[re] = 2.0 * error / std::numbers::ln10;
+      data.sigma[im] = error;
+    }
+  }
+  return data;
+}
+
+}  // namespace lodestone::mt_invert::study

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/prior/subdomain_map.hpp"
+#include "models/earths/patch_grid.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <vector>
+
+namespace lodestone::mt_invert::study {
+
+/// Cells of a synthetic test: 100 columns, or fewer for many tests in a row.
+struct SyntheticCells {
+  double column_m = 100.0;
+  int n_side = 12, n_below = 24;
+  double side_growth = 1.45, below_growth = 1.18;
+};
+/// Less than half of the unknowns.
+inline constexpr SyntheticCells light_cells{
+    .column_m = 200.0, .n_side = 8, .n_below = 12, .side_growth = 1.6, .below_growth = 1.4};
+
+/// Where `selftest vae-synthetic` takes place. The domain of interest is 10 km × 0.94 km: columns of 100 m,
+/// 64 layers from 5 m growing by 1.03; around it growing columns on either side and layers below are unknowns
+/// too. The region of interest, for which there is a prior, is 3 to 7 km along the profile and 204 to 787 m
+/// deep (layers 27 to 58, from 0).
+class SyntheticDomain {
+ public:
+  explicit SyntheticDomain(const SyntheticCells& cells = {});
+
+  [[nodiscard]] const physics::mesh::TensorGrid2D& grid() const { return grid_; }
+  [[nodiscard]] const std::vector<Eigen::Index>& domain_cells() const { return domain_; }
+  [[nodiscard]] const std::vector<Eigen::Index>& region_cells() const { return region_; }
+  [[nodiscard]] std::vector<double> region_depths_m() const;  ///< interfaces, 33
+  /// The region as an image. shapes: (n_cells) → (32, 40), with columns of 100 m.
+  [[nodiscard]] Eigen::MatrixXd image_of_region(const Eigen::VectorXd& model) const;
+  /// Mean over each cell's area of the log10 resistivity of a section, which may have any grid. shape:
+  /// (n_cells).
+  [[nodiscard]] Eigen::VectorXd on_grid(const physics::mesh::Section2D& section) const;
+  /// The region cut into columns, or into patches that overlap by half and are blended linearly.
+  /// errors: InvalidArgument where the cells of the subdomain are not those of the grid.
+  [[nodiscard]] inversion::prior::Region subdomains(const models::earths::PatchGrid& subdomain,
+                                                    inversion::prior::DecoderPtr decoder) const;
+
+ private:
+  int region_columns_;
+  double column_m_;
+  physics::mesh::TensorGrid2D grid_;
+  std::vector<Eigen::Index> domain_, region_;
+};
+
+}  // namespace lodestone::mt_invert::study

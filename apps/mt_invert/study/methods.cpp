@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/study/methods.hpp"
+
+#include "apps/mt_invert/method/soundings.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "inversion/objective/metrics.hpp"
+#include "inversion/objective/parameter_maps.hpp"
+#include "inversion/optimize/gauss_newton.hpp"
+#include "inversion/optimize/redesign.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/gaussian_decoder.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "models/vae/vae_decoder.hpp"
+#include "physics/mt/d2/simulation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+namespace lodestone::mt_invert::study {
+namespace {
+
+namespace mt = physics::mt;
+using core::ConstVectorRef;
+using Eigen::VectorXd;
+using inversion::optimize::InversionSummary;
+using inversion::prior::SubdomainMap;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int published_iterations = 4,
+              published_jacobians = 8;  // a published iteration is a pair of half-steps, a Jacobian each
+
+/// Notes c and what it cost after each iteration, over several minimizations.
+class NoteMisfit final : public inversion::optimize::Directive {
+ public:
+  explicit NoteMisfit(const SyntheticData& data) : data_(data) {}
+  void on_iteration(const inversion::optimize::IterationView& view) override {
+    const inversion::optimize::IterationRecord& record = view.record;
+    if (record.kind == inversion::optimize::StepKind::start && iterations_ > 0)
+      return;  // a polish starts where the codes ended
+    if (record.kind != inversion::optimize::StepKind::start) ++iterations_;
+    jacobians_ += record.n_jacobian;
+    const double c = data_.relative_misfit(view.predicted);
+    if (iterations_ <= published_iterations) after_iterations = std::min(after_iterations, c);
+    if (jacobians_ <= published_jacobians) after_jacobians = std::min(after_jacobians, c);
+    if (record.rms <= 1.0 && std::isnan(to_target)) to_target = iterations_;
+  }
+  double after_iterations = std::numeric_limits<double>::infinity(), after_jacobians = after_iterations,
+         to_target = nan;
+
+ private:
+  const SyntheticData& data_;
+  int iterations_ = 0, jacobians_ = 0;
+};
+
+/// Simulations on meshes made for a model, behind whatever sets the model; it counts what they solve.
+class ForwardMaps {
+ public:
+  ForwardMaps(const SyntheticProblem& problem, const ContestSettings& settings) : problem_(problem) {
+    rules_ = mt::d2::design_options(mt::d2::Accuracy::iteration);
+    rules_.coarsen = settings.mesh_coarsen;
+  }
+  core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
+    const physics::mesh::TensorGrid2D& grid = problem_.domain->grid();
+    const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(),
+                                           physics::mesh::Surface2D()};
+    auto made = std::make_unique<const mt::d2::Simulation2D>(
+        MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
+        mt::d2::design_meshes(section, problem_.data.survey, rules_));
+    const auto count_and_drop = [solves = solves_](const mt::d2::Simulation2D* simulation) {
+      *solves += simulation->counts().right_hand_sides;
+      delete simulation;
+    };
+    return core::compose(std::shared_ptr<const mt::d2::Simulation2D>(made.release(), count_and_drop),
+                         core::compose(inversion::objective::exp10_map(grid.n_cells()), sets_model));
+  }
+  /// Of all simulations that nobody holds any more.
+  [[nodiscard]] long solves() const { return *solves_; }
+
+ private:
+  const SyntheticProblem& problem_;
+  mt::d2::MeshDesignOptions rules_;
+  std::shared_ptr<long> solves_ = std::make_shared<long>(0);
+};
+
+/// Layered earths under the stations. Errors of 10 % at least: the ground is not layered, and what noise does
+/// to single soundings would stay in the section.
+VectorXd stitched_soundings(const SyntheticProblem& problem) {
+  constexpr double least_error = 0.1;
+  const SyntheticData& data = problem.data;
+  const double phase_error = data.sigma.maxCoeff();  // that of log10 ρₐ is 0.87 of it
+  const mt::ObservedData observed{
+      .survey = data.survey,
+      .value = data.observed,
+      .sigma = data.sigma * std::max(1.0, least_error / std::numbers::sqrt2 / phase_error),
+      .mask = std::vector<mt::MaskReason>(data.survey.keys.size(), mt::MaskReason::kept),
+      .interpolated = {},
+  };
+  const physics::mesh::TensorGrid2D& grid = problem.domain->grid();
+  return method::stitched(method::invert_soundings({.mode = mt::SoundingMode::te}, observed, grid),
+                          data.survey.stations, grid, physics::mesh::Surface2D());
+}
+
+inversion::prior::RoughnessNormOptions norm_between(const MethodWeights& weights) {
+  if (weights.between_epsilon == 0.0) return {};
+  return {.norm = inversion::prior::RoughnessNorm::l1, .epsilon = weights.between_epsilon};
+}
+
+struct Minimization {
+  std::shared_ptr<const SubdomainMap> map;
+  VectorXd start, reference;  ///< models
+  MethodWeights weights;
+  int max_iterations;
+  double near_rms;
+};
+
+/// Its summary, the model of cells instead of the unknowns in it.
+InversionSummary minimize(const Minimization& what, const SyntheticProblem& problem, ForwardMaps& forward,
+                          const std::shared_ptr<NoteMisfit>& notes) {
+  const inversion::prior::RoughnessOptions roughness{
+      .horizontal_weight = what.weights.horizontal,
+      .depth_weight_exponent = what.weights.depth_exponent,
+      .horizontal_depth_exponent = what.weights.horizontal_depth_exponent,
+      .depth_weight_z0_m = 50.0};
+  const inversion::prior::CodedRoughness coded(
+      what.map, inversion::prior::roughness_operator(problem.domain->grid(), roughness), what.reference,
+      {.code_weight = what.weights.code,
+       .between_weight = what.weights.between,
+       .between_norm = norm_between(what.weights)});
+  VectorXd start = what.map->encode(what.start);
+  inversion::optimize::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
+  method.add(notes);
+  method.set_reweigh(coded.reweigh());
+  method.set_redesign(inversion::optimize::redesign_until_near(what.near_rms, [&](const VectorXd& unknowns) {
+    return forward.at(what.map->value(unknowns), what.map);
+  }));
+  InversionSummary summary = method.minimize(
+      {forward.at(what.map->value(start), what.map), problem.data.misfit(), coded.at(start)}, start);
+  summary.model = what.map->value(summary.model);
+  return summary;
+}
+
+void add_counts(const InversionSummary& summary, SyntheticFigures& to) {
+  for (const inversion::optimize::IterationRecord& row : summary.history) {
+    to.jacobians += row.n_jacobian;
+    to.forward_runs += row.n_forward;
+  }
+  to.iterations += summary.history.back().iteration;
+}
+
+void add_errors(const SyntheticProblem& problem, const InversionSummary& summary, SyntheticFigures& to) {
+  const SyntheticDomain& domain = *problem.domain;
+  to.c = problem.data.relative_misfit(summary.predicted);
+  to.floor = problem.data.floor();
+  to.chi_rms = summary.rms;
+  to.error_domain = inversion::objective::relative_error(summary.model, problem.truth, domain.domain_cells());
+  to.error_region = inversion::objective::relative_error(summary.model, problem.truth, domain.region_cells());
+  to.similarity_region = inversion::objective::structural_similarity(domain.image_of_region(summary.model),
+                                                                     domain.image_of_region(problem.truth));
+}
+
+}  // namespace
+
+std::string name_of(SyntheticMethod method) {
+  switch (method) {
+    case SyntheticMethod::pixel:
+      return "pixel";
+    case SyntheticMethod::gaussian:
+      return "Gaussian";
+    case SyntheticMethod::feature:
+      return "feature";
+  }
+  return "unknown";
+}
+
+std::string name_of(SyntheticStart start) {
+  switch (start) {
+    case SyntheticStart::half_space:
+      return "half-space";
+    case SyntheticStart::decoded:
+      return "decoded";
+    case SyntheticStart::soundings:
+      return "soundings";
+  }
+  return "unknown";
+}
+
+const MethodWeights& ContestSettings::weights_of(SyntheticMethod method) const {
+  return method == SyntheticMethod::pixel ? pixel : method == SyntheticMethod::gaussian ? gaussian : feature;
+}
+
+const std::vector<FigureName>& figure_names() {
+  using F = SyntheticFigures;
+  static const std::vector<FigureName> names{{"c", &F::c},
+                                             {"c_floor", &F::floor},
+                                             {"c_within_4_iterations", &F::c_4_iterations},
+                                             {"c_within_8_jacobians", &F::c_8_jacobians},
+                                             {"chi_rms", &F::chi_rms},
+                                             {"chi_rms_before_polish", &F::chi_rms_before_polish},
+                                             {"error_domain", &F::error_domain},
+                                             {"error_region", &F::error_region},
+                                             {"ssim_region", &F::similarity_region},
+                                             {"iterations", &F::iterations},
+                                             {"iterations_to_target", &F::iterations_to_target},
+                                             {"jacobians", &F::jacobians},
+                                             {"forward_runs", &F::forward_runs},
+                                             {"solves", &F::solves},
+                                             {"seconds", &F::seconds},
+                                             {"polished", &F::polished}};
+  return names;
+}
+
+SyntheticPrior::SyntheticPrior(const SyntheticDomain& domain, const models::vae::TrainedVae& vae) {
+  vae.check_grid(domain.region_depths_m(), "selftest vae-synthetic");
+  const Eigen::Index n = domain.grid().n_cells();
+  const auto map_of = [&](inversion::prior::DecoderPtr decoder) {
+    return std::make_shared<const SubdomainMap>(
+        n, std::vector{domain.subdomains(vae.grid(), std::move(decoder))});
+  };
+  cells_ = std::make_shared<const SubdomainMap>(n, std::vector<inversion::prior::Region>{});
+  gaussian_ = map_of(inversion::prior::gaussian_decoder(vae.statistics().mean, vae.statistics().covariance));
+  feature_ = map_of(models::vae::vae_decoder(vae));
+}
+
+std::shared_ptr<const SubdomainMap> SyntheticPrior::map(SyntheticMethod method) const {
+  return method == SyntheticMethod::pixel      ? cells_
+         : method == SyntheticMethod::gaussian ? gaussian_
+                                               : feature_;
+}
+
+VectorXd SyntheticPrior::decoded(const VectorXd& model) const {
+  return feature_->value(feature_->encode(model));
+}
+
+SyntheticRun run_method(const SyntheticProblem& problem, const SyntheticPrior& prior, SyntheticMethod method,
+                        SyntheticStart start, const ContestSettings& settings) {
+  const auto begin = std::chrono::steady_clock::now();
+  const VectorXd half_space = VectorXd::Constant(problem.domain->grid().n_cells(), settings.half_space_log10);
+  const auto notes = std::make_shared<NoteMisfit>(problem.data);
+  ForwardMaps forward(problem, settings);
+  const VectorXd first = start == SyntheticStart::decoded     ? prior.decoded(half_space)
+                         : start == SyntheticStart::soundings ? stitched_soundings(problem)
+                                                              : half_space;
+  InversionSummary summary = minimize({prior.map(method), first, half_space, settings.weights_of(method),
+                                       settings.max_iterations, settings.near_rms},
+                                      problem, forward, notes);
+  SyntheticRun run;
+  add_counts(summary, run.figures);
+  run.figures.chi_rms_before_polish = summary.rms;
+  if (method != SyntheticMethod::pixel && summary.rms > 1.0) {
+    run.figures.polished = 1.0;
+    const VectorXd decoded = summary.model;
+    summary = minimize({prior.map(SyntheticMethod::pixel), decoded, decoded, settings.pixel,
+                        settings.max_polish_iterations, settings.near_rms},
+                       problem, forward, notes);
+    add_counts(summary, run.figures);
+  }
+  add_errors(problem, summary, run.figures);
+  run.figures.c_4_iterations = notes->after_iterations;
+  run.figures.c_8_jacobians = notes->after_jacobians;
+  run.figures.iterations_to_target = notes->to_target;
+  run.figures.solves = static_cast<double>(forward.solves());
+  run.figures.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.model = std::move(summary.model);
+  return run;
+}
+
+}  // namespace lodestone::mt_invert::study

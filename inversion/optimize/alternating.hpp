@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/optimize/optimizer.hpp"
+#include "inversion/prior/coded_roughness.hpp"
+
+namespace lodestone::inversion::optimize {
+
+/// Pairs of a step of all cells and a step of the codes of subdomains, each a Gauss–Newton jump with a λ that
+/// follows the misfit.
+struct AlternatingOptions {
+  int max_iterations = 13;  ///< pairs
+  double target_rms = 1.0;
+  double pixel_lambda = 0.0;  ///< of the first step of the cells; 0: by the rule of Gauss–Newton's start
+  double code_lambda = 0.0;   ///< of the first step of the codes; 0: likewise
+  double decay = 0.9;         ///< of λ/rms from pair to pair
+  int max_halvings = 5;       ///< of either step, when it does not lower its objective
+  double min_rms_drop =
+      0.01;  ///< relative, of a pair; a smaller one for `patience` pairs in a row: stagnated
+  int patience = 2;
+  prior::EncodeOptions encode{};  ///< between the two steps
+};
+
+/// The unknowns are the cells of the model that the subdomains cut; the objective's regularization is that of
+/// the cells. Every model it hands out is decoded in the subdomains, the start aside. theory:
+/// docs/theory/learned_prior.md. source: Zhou et al. 2024, Geophysics 89, WA67.
+class Alternating final : public Optimizer {
+ public:
+  /// `coded`: the subdomains, and what the codes are weighed against. errors: InvalidArgument on options
+  /// without sense.
+  Alternating(MPI_Comm comm, AlternatingOptions options, prior::CodedRoughness coded);
+
+ private:
+  /// errors: ShapeError where the objective is not of the cells that the subdomains cut.
+  [[nodiscard]] std::unique_ptr<Run> make_run(Objective objective) const override;
+  AlternatingOptions options_;
+  prior::CodedRoughness coded_;
+};
+
+}  // namespace lodestone::inversion::optimize

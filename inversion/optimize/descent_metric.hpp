@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/error.hpp"
+#include "engine/core/mpi/team.hpp"
+#include "inversion/objective/misfit.hpp"
+#include "inversion/objective/regularization.hpp"
+
+#include <string>
+
+namespace lodestone::inversion::optimize {
+
+/// The diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one `vjp`.
+/// The same bits on every rank. Internal to this layer. collective. errors: SolverError. shape (n_model).
+[[nodiscard]] Eigen::VectorXd probe_diagonal(const core::Team& team, const core::Linearization& linearization,
+                                             const objective::DataMisfit& misfit);
+
+/// The vector of rank 0 everywhere, or SolverError everywhere when `product` throws it on any rank.
+template <class Product>
+[[nodiscard]] Eigen::MatrixXd agreed(const core::Team& team, Product&& product) {
+  Eigen::MatrixXd result;
+  std::string failure;
+  try {
+    result = product();
+  } catch (const core::SolverError& error) {
+    failure = error.what();
+  }
+  if (team.any(!failure.empty()))
+    throw core::SolverError("inversion::Descent", "{}",
+                            failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
+  team.broadcast(result);
+  return result;
+}
+
+/// The variables x of a descent, m = m_ref + S x with S Sᵀ = (RᵀR + diag(damping))⁻¹: the covariance of the
+/// roughness, shortened where the data see the cells well. Internal to this layer.
+class DescentMetric {
+ public:
+  DescentMetric(const objective::Regularization& regularization, const Eigen::VectorXd& damping);
+
+  [[nodiscard]] Eigen::VectorXd root(const Eigen::VectorXd& x) const { return root_.apply_root(x).col(0); }
+  /// Takes a gradient with respect to m to that with respect to x.
+  [[nodiscard]] Eigen::VectorXd root_transposed(const Eigen::VectorXd& gradient) const {
+    return root_.apply_root_transposed(gradient).col(0);
+  }
+  /// Of ½‖R (m − m_ref)‖², with respect to x.
+  [[nodiscard]] Eigen::VectorXd roughness_gradient(const Eigen::VectorXd& model) const;
+  /// ‖R move‖².
+  [[nodiscard]] double roughness_curvature(const Eigen::VectorXd& move) const {
+    return (regularization_.roughness() * move).squaredNorm();
+  }
+
+ private:
+  const objective::Regularization& regularization_;
+  objective::Regularization root_;
+};
+
+/// λ at which a structure of a hundred cells costs as much roughness as misfit where the data see the cells
+/// as they do on average.
+[[nodiscard]] double lambda_of_balance(const Eigen::VectorXd& diagonal,
+                                       const objective::Regularization& regularization);
+
+}  // namespace lodestone::inversion::optimize

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/optimize/gauss_newton.hpp"
+
+#include "engine/core/error.hpp"
+#include "inversion/optimize/cooling.hpp"
+#include "inversion/optimize/run.hpp"
+#include "inversion/optimize/step_search.hpp"
+#include "inversion/optimize/system.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace lodestone::inversion::optimize {
+namespace {
+
+constexpr const char* component = "inversion::GaussNewton";
+
+StopRules rules_of(const GaussNewtonOptions& o) {
+  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
+}
+
+void check(const GaussNewtonOptions& o) {
+  const auto finite_and = [](double value, bool condition) { return std::isfinite(value) && condition; };
+  check(rules_of(o), component);
+  if (o.max_lambda_trials < 1 || o.max_halvings < 0 || o.cooling_rate < 1)
+    throw core::InvalidArgument(
+        component, "expected max_lambda_trials ≥ 1, max_halvings ≥ 0 and cooling_rate ≥ 1, got {}, {} and {}",
+        o.max_lambda_trials, o.max_halvings, o.cooling_rate);
+  if (!finite_and(o.lambda_start, o.lambda_start >= 0.0) ||
+      !finite_and(o.lambda_factor, o.lambda_factor > 1.0) ||
+      !finite_and(o.lambda_tolerance, o.lambda_tolerance > 0.0) ||
+      !finite_and(o.cooling_factor, o.cooling_factor > 1.0))
+    throw core::InvalidArgument(component,
+                                "expected lambda_start ≥ 0, lambda_factor > 1, lambda_tolerance > 0 and "
+                                "cooling_factor > 1, got {}, {}, {} and {}",
+                                o.lambda_start, o.lambda_factor, o.lambda_tolerance, o.cooling_factor);
+  if (!finite_and(o.sufficient_drop, o.sufficient_drop > 0.0 && o.sufficient_drop <= 1.0))
+    throw core::InvalidArgument(component, "expected sufficient_drop above 0 and at most 1, got {}",
+                                o.sufficient_drop);
+  if (!finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0))
+    throw core::InvalidArgument(component, "expected min_roughness_drop of 0 or more, got {}",
+                                o.min_roughness_drop);
+}
+
+class GaussNewtonRun final : public Run {
+ public:
+  GaussNewtonRun(const RunSettings& settings, const GaussNewtonOptions& options, Objective objective)
+      : Run(settings, rules_of(options), options.lambda_start, std::move(objective)), options_(options) {}
+
+ private:
+  /// Occam goes on while the roughness falls; cooling ends at once. Only a jump looks for a smoother model: a
+  /// creeping step to the target mends the fit that a redesign spoilt, at the roughness it finds.
+  [[nodiscard]] std::optional<Stop> settled_at_target() const override {
+    if (options_.lambda_strategy == LambdaStrategy::cooling || !options_.smooth_at_target)
+      return Run::settled_at_target();
+    const auto& history = state_.history;
+    if (history.size() < 2) return std::nullopt;
+    const IterationRecord &last = history.back(), &before = history[history.size() - 2];
+    if (last.kind == StepKind::jump && at_target(before.rms) &&
+        last.roughness > (1.0 - options_.min_roughness_drop) * before.roughness)
+      return Stop{StopReason::target_reached, "the roughness no longer falls at the target"};
+    return std::nullopt;
+  }
+
+  /// The linearized problem at the present model, or why there is none.
+  std::optional<Stop> make_linear_system(std::unique_ptr<GaussNewtonSystem>& system) {
+    progress("jacobian");
+    if (auto stop = linearize()) return stop;
+    ++n_jacobian_;
+    const auto linearization =
+        std::move(linearization_);  // freed here, before the forward runs of the search
+    std::string failure;
+    try {
+      system = make_system(options_.space, team_, *linearization, objective_, state_.model);
+    } catch (const core::SolverError& error) {
+      failure = error.what();
+    }
+    if (!team_.any(!failure.empty())) return std::nullopt;
+    return Stop{StopReason::failed, failure.empty() ? "the linearization failed on another rank" : failure};
+  }
+
+  std::optional<Stop> iterate() override {
+    std::unique_ptr<GaussNewtonSystem> system;
+    if (auto stop = make_linear_system(system)) return stop;
+    const StepServices services{[this](Candidate& candidate) { evaluate(candidate); },
+                                [this](const std::string& what) { progress(what); }};
+    return options_.lambda_strategy == LambdaStrategy::cooling ? cool(*system, services)
+                                                               : search(*system, services);
+  }
+
+  std::optional<Stop> search(const GaussNewtonSystem& system, const StepServices& services) {
+    StepSearch search(options_, system, *objective_.regularization,
+                      {state_.model, rms_at_start_, state_.lambda, state_.creep_lambda}, services);
+    auto outcome = search.run();
+    if (auto* stop = std::get_if<Stop>(&outcome)) return std::move(*stop);
+    auto& candidate = std::get<Candidate>(outcome);
+    if (candidate.kind == StepKind::jump) state_.lambda = candidate.lambda;
+    state_.creep_lambda = candidate.kind == StepKind::creep ? candidate.lambda : 0.0;
+    accept(candidate, hardly_fell(candidate.rms) ? state_.n_stagnated + 1 : 0);
+    return std::nullopt;
+  }
+
+  std::optional<Stop> cool(const GaussNewtonSystem& system, const StepServices& services) {
+    CoolingStep step(options_, system, objective_,
+                     {state_.model, rms_at_start_, state_.lambda, state_.history}, services);
+    auto outcome = step.run();
+    if (auto* stop = std::get_if<Stop>(&outcome)) return std::move(*stop);
+    auto& candidate = std::get<Candidate>(outcome);
+    state_.lambda = candidate.lambda;
+    const bool stagnated = hardly_fell(candidate.rms) && !step.is_lambda_too_large(candidate.lambda);
+    accept(candidate, stagnated ? state_.n_stagnated + 1 : 0);
+    return std::nullopt;
+  }
+
+  const GaussNewtonOptions& options_;
+};
+
+}  // namespace
+
+GaussNewton::GaussNewton(MPI_Comm comm, GaussNewtonOptions options) : Optimizer(comm), options_(options) {
+  check(options_);
+}
+
+std::unique_ptr<Run> GaussNewton::make_run(Objective objective) const {
+  return std::make_unique<GaussNewtonRun>(settings(), options_, std::move(objective));
+}
+
+}  // namespace lodestone::inversion::optimize

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/array_io.hpp"
+#include "engine/core/differentiable_map.hpp"
+#include "inversion/objective/misfit.hpp"
+#include "inversion/objective/regularization.hpp"
+#include "inversion/optimize/directive.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lodestone::inversion::optimize {
+
+/// What is minimized: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual where the
+/// misfit has a threshold.
+struct Objective {
+  core::MapPtr forward;  ///< unknowns m → data
+  objective::DataMisfit misfit;
+  std::shared_ptr<const objective::Regularization> regularization;
+};
+
+enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
+[[nodiscard]] std::string_view describe(StopReason reason);
+
+struct InversionSummary {
+  StopReason reason = StopReason::failed;
+  std::string message;               ///< one sentence, with the cause of a failure
+  Eigen::VectorXd model, predicted;  ///< the last good iterate
+  double rms = 0.0, roughness = 0.0, lambda = 0.0;
+  std::vector<IterationRecord> history;
+  Eigen::VectorXd design_model{};  ///< the model of the last redesign; empty: the forward map is the one the
+                                   ///< run began with
+  [[nodiscard]] bool usable() const { return !history.empty() && model.size() > 0; }
+  [[nodiscard]] std::string brief() const;
+};
+
+/// Everything needed to go on from an iteration and reach the identical result.
+struct InversionState {
+  int iteration = 0;
+  double lambda =
+      0.0;  ///< of the last jump (of a pair: that of the cells), or in force (gradient methods); 0: none yet
+  double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
+  int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
+  Eigen::VectorXd model;
+  Eigen::MatrixXd memory;  ///< of gradient methods, one column per vector; of pairs, λ/rms of either half for
+                           ///< the next; else empty
+  int design_iteration =
+      -1;  ///< iteration whose redesign made the forward map; −1: the map the run began with
+  Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
+  std::vector<IterationRecord> history;
+};
+
+/// What a redesign is asked with before an iteration.
+struct RedesignView {
+  const Eigen::VectorXd& model;                ///< from which the iteration goes on
+  int iteration = 0;                           ///< that is about to begin, 1 the first
+  std::span<const IterationRecord> history{};  ///< of all models so far; the last row is that of `model`
+};
+
+/// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit
+/// is logged before and after. Must follow from its arguments alone: `resume` asks again with those of the
+/// last redesign to get the same map back.
+using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
+
+/// What surrounds a run, the same for every method.
+struct RunSettings {
+  MPI_Comm comm;
+  std::vector<std::shared_ptr<Directive>> directives{};
+  Redesign redesign{};
+  objective::Reweigh reweigh{};
+  std::function<std::optional<StopReason>()> stop{};
+};
+
+class Run;
+
+/// An iterative method that minimizes an objective. collective over its communicator; every rank holds the
+/// same model.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  Optimizer(Optimizer&&) = default;
+  Optimizer& operator=(Optimizer&&) = default;
+
+  void add(std::shared_ptr<Directive> directive);
+  void set_redesign(Redesign redesign);
+  /// The roughness in the history is then the one after reweighting. Not for descents: they precondition with
+  /// the regularization they start with.
+  void set_reweigh(objective::Reweigh reweigh);
+  /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
+  void set_stop(std::function<std::optional<StopReason>()> stop);
+
+  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as
+  /// an exception: as a trial it is rejected, elsewhere the summary says `failed` and keeps the last good
+  /// model.
+  [[nodiscard]] InversionSummary minimize(Objective objective, Eigen::VectorXd start);
+  /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
+  [[nodiscard]] InversionSummary resume(Objective objective, InversionState state);
+
+ protected:
+  /// `comm` is not used by a process that never started MPI.
+  explicit Optimizer(MPI_Comm comm) : settings_{.comm = comm} {}
+  [[nodiscard]] const RunSettings& settings() const { return settings_; }
+
+ private:
+  [[nodiscard]] virtual std::unique_ptr<Run> make_run(Objective objective) const = 0;
+
+  RunSettings settings_;
+};
+
+/// State ↔ named arrays of a group, for checkpoints, without loss. errors of read_state: FormatError.
+void write_state(core::ArraySink& sink, const InversionState& state, const std::string& group = "state");
+[[nodiscard]] InversionState read_state(const core::ArraySource& source, const std::string& group = "state");
+
+}  // namespace lodestone::inversion::optimize

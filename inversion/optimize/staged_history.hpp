@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/optimize/directive.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::inversion::optimize {
+
+/// A row of the iteration table of a run that has stages, each a minimization of its own; iterations are
+/// counted over all of them.
+struct StagedRecord {
+  std::string stage;
+  IterationRecord record;
+};
+
+/// The present stage of a run: its name and the rows of the stages before. Its start model bears the number
+/// of the last model before it, which it is.
+struct StagedHistory {
+  std::string stage;
+  std::vector<StagedRecord> before{};
+
+  [[nodiscard]] int n_iterations_before() const {
+    return before.empty() ? 0 : before.back().record.iteration;
+  }
+  /// All rows so far. `history`: of the present stage.
+  [[nodiscard]] std::vector<StagedRecord> with(const std::vector<IterationRecord>& history) const {
+    std::vector<StagedRecord> rows = before;
+    for (IterationRecord record : history) {
+      record.iteration += n_iterations_before();
+      rows.push_back({stage, record});
+    }
+    return rows;
+  }
+};
+
+}  // namespace lodestone::inversion::optimize

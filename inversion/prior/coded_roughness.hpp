@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/objective/regularization.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/prior/roughness_norm.hpp"
+#include "inversion/prior/subdomain_map.hpp"
+
+namespace lodestone::inversion::prior {
+
+/// How codes and cells are weighed against each other.
+struct CodedRoughnessOptions {
+  /// Of ‖v‖² beside the roughness, in units of the rule: draws of the prior cost, on average, as much as the
+  /// roughness they would have as cells. So λ means the same with codes and without.
+  double code_weight = 1.0;
+  /// Of the roughness across faces between two subdomains, of that elsewhere.
+  double between_weight = 1.0;
+  /// Of the roughness and smallness inside a subdomain, of that elsewhere. 0: there the decoder alone rules;
+  /// 1: of all draws that fit, a smooth one.
+  double inside_weight = 0.0;
+  /// How a jump between two subdomains counts, face by face, ε in decades: as ‖·‖², or so that a few high
+  /// steps are cheaper than many low ones (reweighted at each model).
+  RoughnessNormOptions between_norm{};
+};
+
+/// ‖R (M(u) − m_ref)‖² + Σ w ‖v‖² of the unknowns u = [v; outside] of a SubdomainMap M: roughness outside and
+/// between the subdomains (inside them by its weight), the prior of the codes. Where jumps between subdomains
+/// count by another norm, their rows of R follow u.
+class CodedRoughness {
+ public:
+  /// `roughness`: of first order on the model's cells, as `roughness_operator` makes it. shapes: (n_rows,
+  /// n_model), (n_model). errors: InvalidArgument (weights), ShapeError.
+  CodedRoughness(std::shared_ptr<const SubdomainMap> map, Eigen::SparseMatrix<double> roughness,
+                 Eigen::VectorXd reference, CodedRoughnessOptions options = {});
+
+  [[nodiscard]] double cost(const core::ConstVectorRef& unknowns) const;
+  /// Weight of ‖v‖² of each region's codes that the rule gives, times `code_weight`.
+  [[nodiscard]] const std::vector<double>& code_weights() const;
+  /// Its quadratic part (Gauss–Newton) at these unknowns, with the weights that the norm has there. errors:
+  /// SolverError when that is singular.
+  [[nodiscard]] std::shared_ptr<const objective::Regularization> at(
+      const core::ConstVectorRef& unknowns) const;
+  /// The same of the codes alone, the cells outside held where they are; its cost takes codes. errors: as
+  /// above.
+  [[nodiscard]] std::shared_ptr<const objective::Regularization> of_codes(
+      const core::ConstVectorRef& unknowns) const;
+  [[nodiscard]] const SubdomainMap& map() const;
+  /// Returns the rule by which an optimizer remakes the regularization.
+  [[nodiscard]] objective::Reweigh reweigh() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;  ///< shared with the regularizations, which outlive this object
+};
+
+}  // namespace lodestone::inversion::prior

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/prior/subdomain_map.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::inversion::prior {
+
+/// How near a region's decoder comes to the draws it was trained on; members as in `VaeStatistics`.
+struct DecoderScores {
+  double rms = 0.0;                 ///< of x − Dec(Enc(x)) over draws, decades
+  double reduced_chi_square = 1.0;  ///< mean of |v|²/n_codes over encoded draws
+  Eigen::Index n_active = 0;        ///< codes that vary over the draws; 0: all of them
+};
+
+/// Whether a subdomain is one that its decoder knows.
+enum class Verdict { inside, edge, outside };
+[[nodiscard]] std::string_view describe(Verdict verdict);
+
+struct CoverageOptions {
+  double inside_distance = 2.0,
+         outside_distance = 4.0;  ///< relative distance up to which it is inside, from which it is outside
+  double inside_tail = 0.05,
+         outside_tail =
+             0.001;  ///< tail probability of the code down to which it is inside, below which it is outside
+  int max_iterations = 40;  ///< of the least squares that finds the nearest code
+};
+
+/// One subdomain of a model against its decoder.
+struct SubdomainCoverage {
+  std::string region;
+  int subdomain = 0;               ///< in its region, from 0
+  double distance_decades = 0.0;   ///< rms of m − Dec(v), v the nearest code by least squares
+  double relative_distance = 0.0;  ///< of that to the decoder's own rms over its draws
+  double chi_square = 0.0;         ///< |v|²/n_codes, relative to that of the draws: 1 is usual
+  double tail = 1.0;               ///< probability that a draw's code is longer
+  std::optional<double>
+      data_share{};  ///< mean share of the cells' prior variance that the data took away, where it was given
+  Verdict verdict = Verdict::inside;
+};
+
+/// Every subdomain of a model, region by region. `scores`: one for each region; `variance_reduction`: of each
+/// cell (`Spread::variance_reduction`), or empty. rule: docs/theory/learned_prior.md. shapes: (n_model),
+/// (n_regions), (n_model) or (0). errors: ShapeError, InvalidArgument.
+[[nodiscard]] std::vector<SubdomainCoverage> coverage(const SubdomainMap& map,
+                                                      const core::ConstVectorRef& model,
+                                                      const std::vector<DecoderScores>& scores,
+                                                      const Eigen::VectorXd& variance_reduction = {},
+                                                      const CoverageOptions& options = {});
+
+/// A number of every subdomain in its cells, NaN outside all of them; the first of several subdomains counts.
+/// shape (n_model).
+[[nodiscard]] Eigen::VectorXd in_cells(const SubdomainMap& map, const std::vector<SubdomainCoverage>& rows,
+                                       double SubdomainCoverage::*member);
+/// The verdicts: 0 inside, 1 edge, 2 outside.
+[[nodiscard]] Eigen::VectorXd verdicts_in_cells(const SubdomainMap& map,
+                                                const std::vector<SubdomainCoverage>& rows);
+
+/// For the log and the report: "All 40 subdomains are such as the prior knows." or "3 of 40 subdomains are
+/// not such as the prior knows (region
+/// \"crust\": 4, 5, 9): …", which ones are at the edge, and where the data or the prior spoke.
+[[nodiscard]] std::string in_words(const std::vector<SubdomainCoverage>& rows);
+
+/// Probability that a chi-square variable with k degrees of freedom exceeds x: the regularized incomplete
+/// gamma function Q(k/2, x/2). source: NIST Digital Library of Mathematical Functions, 8.11.4 (series)
+/// and 8.9.2 (continued fraction). errors: InvalidArgument.
+[[nodiscard]] double chi_square_tail(double x, double k);
+
+}  // namespace lodestone::inversion::prior

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/differentiable_map.hpp"
+#include "inversion/prior/tears.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <Eigen/SparseCore>
+
+#include <optional>
+#include <vector>
+
+namespace lodestone::inversion::prior {
+
+/// Roughness of a section in physical distance, so that it approximates an integral and does not depend on
+/// the grid.
+struct RoughnessOptions {
+  int order = 1;  ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
+  double horizontal_weight = 1.0;  ///< w_h; horizontal correlation lengths grow with √(w_h/w_v)
+  double vertical_weight = 1.0;    ///< w_v
+  /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z +
+  /// z0).
+  double depth_weight_exponent = 0.0;
+  /// The same for the horizontal part; absent: as the vertical. 1 and −1: smoothness in the metric (y, ln(z +
+  /// z0)), the same horizontal length at every depth, which suits data whose resolution falls in proportion
+  /// to depth.
+  std::optional<double> horizontal_depth_exponent = std::nullopt;
+  double depth_weight_z0_m = 1000.0;
+  double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
+                                    ///< the larger of width and depth
+  std::vector<Tear> tears{};  ///< where the model may jump
+};
+
+/// The roughness operator of a parameter grid. No flux crosses the grid's edges (the outermost cells continue
+/// without end), so that a constant model has no roughness but its smallness. shapes: order 1: (n_rows,
+/// n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells). errors: InvalidArgument.
+[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid,
+                                                             const RoughnessOptions& options);
+
+/// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells)
+/// → (n_rows, free_cells.size()); a square operator (order 2) stays square: the rows of the cells that are
+/// held go as well.
+[[nodiscard]] Eigen::SparseMatrix<double> of_free_cells(const Eigen::SparseMatrix<double>& roughness,
+                                                        const std::vector<Eigen::Index>& free_cells);
+
+/// The operator with further unknowns behind the cells, each with one row of its own that holds `weight`.
+/// shapes: (n_rows, n), weights (k) → (n_rows + k, n + k).
+[[nodiscard]] Eigen::SparseMatrix<double> with_further_unknowns(const Eigen::SparseMatrix<double>& roughness,
+                                                                const core::ConstVectorRef& weights);
+
+}  // namespace lodestone::inversion::prior

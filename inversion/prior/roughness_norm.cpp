@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/prior/roughness_norm.hpp"
+
+#include "engine/core/error.hpp"
+#include "inversion/prior/roughness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lodestone::inversion::prior {
+namespace {
+
+constexpr const char* component = "inversion::reweighted";
+constexpr double least_weight = 1e-6;  // keeps RᵀR factorizable where a boundary is far sharper than ε
+
+/// norm'(v)/(2v).
+double weight_of(double v, const RoughnessNormOptions& options) {
+  const double share = options.epsilon / std::hypot(v, options.epsilon);
+  switch (options.norm) {
+    case RoughnessNorm::l2:
+      return 1.0;
+    case RoughnessNorm::l1:
+      return std::max(share, least_weight);
+    case RoughnessNorm::minimum_gradient_support:
+      return std::max(std::pow(share, 4), least_weight);
+  }
+  return 1.0;
+}
+
+}  // namespace
+
+double usual_epsilon(RoughnessNorm norm) {
+  return norm == RoughnessNorm::minimum_gradient_support ? 0.5 : 0.1;
+}
+
+Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid,
+                                            const RoughnessOptions& options) {
+  if (options.order != 1)
+    throw core::InvalidArgument("inversion::scaled_gradient",
+                                "norms of the gradient need roughness of order 1, got {}", options.order);
+  std::vector<Eigen::Triplet<double>> entries;
+  int row = 0;
+  const auto add = [&](Eigen::Index a, Eigen::Index b, double distance_m, double z_m) {
+    const double factor = (z_m - grid.z_edges_m().front() + options.depth_weight_z0_m) / distance_m;
+    entries.emplace_back(row, static_cast<int>(a), -factor);
+    entries.emplace_back(row, static_cast<int>(b), factor);
+    ++row;
+  };
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy + 1 < grid.n_y(); ++iy)
+      add(grid.index(iz, iy), grid.index(iz, iy + 1), grid.y_centre_m(iy + 1) - grid.y_centre_m(iy),
+          grid.z_centre_m(iz));
+  }
+  for (int iz = 0; iz + 1 < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy)
+      add(grid.index(iz, iy), grid.index(iz + 1, iy), grid.z_centre_m(iz + 1) - grid.z_centre_m(iz),
+          grid.z_edges_m()[iz + 1]);
+  }
+  Eigen::SparseMatrix<double> gradient(row + grid.n_cells(), grid.n_cells());
+  gradient.setFromTriplets(entries.begin(), entries.end());
+  return gradient;
+}
+
+Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,
+                                       const core::ConstVectorRef& gradient,
+                                       const RoughnessNormOptions& options) {
+  if (gradient.size() != roughness.rows())
+    throw core::ShapeError(component, "expected {} gradients, one per row of the operator, got {}",
+                           roughness.rows(), gradient.size());
+  if (!(std::isfinite(options.epsilon) && options.epsilon > 0.0))
+    throw core::InvalidArgument(component, "expected a positive epsilon, got {}", options.epsilon);
+  const Eigen::VectorXd root = gradient.unaryExpr([&](double v) { return std::sqrt(weight_of(v, options)); });
+  return root.asDiagonal() * std::move(roughness);
+}
+
+}  // namespace lodestone::inversion::prior

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/objective/regularization.hpp"
+#include "inversion/prior/roughness.hpp"
+
+namespace lodestone::inversion::prior {
+
+/// How the roughness counts a gradient v: v², or like v² below ε and less beyond it, which leaves a few sharp
+/// boundaries instead of many soft ones.
+enum class RoughnessNorm {
+  l2,  ///< v²
+  l1,  ///< 2ε(√(v² + ε²) − ε): 2ε|v| for large v, the total variation. source: Rudin, Osher & Fatemi 1992;
+       ///< Farquharson & Oldenburg 1998
+  minimum_gradient_support,  ///< ε² v²/(v² + ε²): ε² for large v, whatever its size. source: Portniaguine &
+                             ///< Zhdanov 1999
+};
+
+/// An ε that serves when none is given: a tenth of a decade for l1, half a decade for minimum gradient
+/// support, over a distance of (depth + z0).
+[[nodiscard]] double usual_epsilon(RoughnessNorm norm);
+
+struct RoughnessNormOptions {
+  RoughnessNorm norm = RoughnessNorm::l2;
+  double epsilon = 0.1;  ///< ε, in decades over a distance of (depth + z0), z0 as in RoughnessOptions
+};
+
+/// The gradients v of a section that the norms see: for each row of the first-order `roughness_operator` the
+/// difference of its two cells, divided by the distance of their centres and times (depth + z0); zero for the
+/// rows of smallness. shape: (n_rows, n_cells). errors: InvalidArgument for another order.
+[[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid,
+                                                          const RoughnessOptions& options);
+
+/// The operator whose ‖R m‖² touches the norm at gradients v and lies above it elsewhere: row i times √ω, ω =
+/// norm'(v)/(2v), 1 at v = 0. shapes: roughness (n_rows, n), gradient (n_rows). errors: ShapeError,
+/// InvalidArgument when ε is not positive. source: Farquharson & Oldenburg 1998, Geophys. J. Int. 134, 213
+/// (iterative reweighting).
+[[nodiscard]] Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,
+                                                     const core::ConstVectorRef& gradient,
+                                                     const RoughnessNormOptions& options);
+
+}  // namespace lodestone::inversion::prior

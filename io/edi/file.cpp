@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/edi/file.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+#include <algorithm>
+
+namespace lodestone::io::edi {
+namespace {
+
+std::string unquoted(std::string_view text) {
+  text = text::trimmed(text);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text::trimmed(text.substr(1, text.size() - 2));
+  return std::string(text);
+}
+
+/// A line that starts a block, without its leading blanks; empty otherwise.
+std::string_view block_start(std::string_view line) {
+  line = text::trimmed(line);
+  return line.size() > 1 && line.front() == '>' ? line : std::string_view{};
+}
+
+/// ">!text!" closes itself; ">!text" goes on to the next block.
+bool is_comment(std::string_view start) { return start.substr(0, 2) == ">!"; }
+bool is_closed_comment(std::string_view start) { return start.size() > 2 && start.back() == '!'; }
+
+EdiBlock started_block(std::string_view start, int line) {
+  EdiBlock block;
+  block.line = line;
+  start.remove_prefix(1);
+  block.is_section = !start.empty() && start.front() == '=';
+  if (block.is_section) start.remove_prefix(1);
+  std::size_t n = 0;
+  while (n < start.size() && !text::is_blank(start[n]) && start[n] != '/') ++n;
+  block.name = text::upper(start.substr(0, n));
+  block.header = std::string(text::trimmed(start.substr(n)));
+  const auto slashes = block.header.find("//");
+  if (slashes != std::string::npos) {
+    block.announced = std::string(text::trimmed(std::string_view(block.header).substr(slashes + 2)));
+    block.header.resize(slashes);
+  }
+  block.options = key_values(block.header);
+  return block;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> key_values(std::string_view text) {
+  std::map<std::string, std::string> out;
+  std::size_t i = 0;
+  const auto skip_blanks = [&] {
+    while (i < text.size() && text::is_blank(text[i])) ++i;
+  };
+  while (skip_blanks(), i < text.size()) {
+    const std::size_t key = i;
+    while (i < text.size() && !text::is_blank(text[i]) && text[i] != '=') ++i;
+    const std::string_view name = text.substr(key, i - key);
+    skip_blanks();
+    if (i >= text.size() || text[i] != '=') continue;
+    ++i;
+    skip_blanks();
+    const bool quoted = i < text.size() && text[i] == '"';
+    const std::size_t begin = quoted ? ++i : i;
+    while (i < text.size() && (quoted ? text[i] != '"' : !text::is_blank(text[i]))) ++i;
+    out.emplace(text::upper(name), std::string(text::trimmed(text.substr(begin, i - begin))));
+    if (quoted && i < text.size()) ++i;
+  }
+  return out;
+}
+
+std::map<std::string, std::string> EdiBlock::entries() const {
+  std::map<std::string, std::string> out = options;
+  for (const auto& [line_number, text] : lines) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    out.emplace(text::upper(text::trimmed(text.substr(0, equals))), unquoted(text.substr(equals + 1)));
+  }
+  return out;
+}
+
+const EdiBlock* EdiFile::find(std::string_view name) const {
+  const auto found =
+      std::find_if(blocks.begin(), blocks.end(), [&](const EdiBlock& b) { return b.name == name; });
+  return found == blocks.end() ? nullptr : &*found;
+}
+
+const EdiBlock* EdiFile::find_any(const std::vector<std::string>& names) const {
+  for (const auto& name : names) {
+    if (const EdiBlock* block = find(name)) return block;
+  }
+  return nullptr;
+}
+
+EdiFile split_edi(std::string_view bytes, const std::string& path) {
+  EdiFile file;
+  file.path = path;
+  int line = 0;
+  bool in_comment = false;
+  for (const std::string_view text : text::split_lines(bytes)) {
+    ++line;
+    const std::string_view start = block_start(text);
+    if (!start.empty() && is_comment(start)) {
+      in_comment = !is_closed_comment(start);
+    } else if (!start.empty()) {
+      in_comment = false;
+      file.blocks.push_back(started_block(start, line));
+    } else if (!in_comment && !file.blocks.empty()) {
+      file.blocks.back().lines.emplace_back(line, text);
+    }
+  }
+  if (file.blocks.empty()) {
+    const std::string_view begin = bytes.substr(0, std::min<std::size_t>(bytes.size(), 40));
+    throw core::FormatError(
+        "io::read_edi", "{}:1: expected an EDI file with blocks such as >HEAD, got {}; check that it is one",
+        path, bytes.empty() ? std::string("an empty file") : "\"" + text::printable(begin) + "\"");
+  }
+  return file;
+}
+
+std::vector<double> numbers_of(const EdiBlock& block, const std::string& path) {
+  std::vector<double> values;
+  for (const auto& [line, text] : block.lines) {
+    for (const std::string_view word : text::words(text)) {
+      const auto value = text::number(word);
+      if (!value) {
+        throw core::FormatError("io::read_edi",
+                                "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it",
+                                path, line, block.name, text::printable(word));
+      }
+      values.push_back(*value);
+    }
+  }
+  return values;
+}
+
+}  // namespace lodestone::io::edi

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/edi/reader.hpp"
+
+#include "io/edi/file.hpp"
+#include "io/edi/sections.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+namespace lodestone::io::edi {
+namespace {
+
+using physics::mt::Complex;
+using physics::mt::Estimate;
+using physics::mt::TransferFunctionRow;
+using physics::mt::TransferFunctions;
+
+bool has_value(const TransferFunctionRow& row) {
+  const auto given = [](const Estimate& e) { return !e.is_missing(); };
+  return std::any_of(row.impedance.begin(), row.impedance.end(), given) ||
+         std::any_of(row.tipper.begin(), row.tipper.end(), given);
+}
+
+TransferFunctionRow turned(const TransferFunctionRow& row, double frame_deg, double to_deg) {
+  TransferFunctions one;
+  one.frame_deg = frame_deg;
+  one.rows = {row};
+  return physics::mt::rotated_to(one, to_deg).rows.front();
+}
+
+/// True when some frequency has only the off-diagonal elements, which cannot be rotated.
+bool lacks_diagonal(const std::vector<EdiRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const EdiRow& r) {
+    const auto& z = r.row.impedance;
+    return (z[0].is_missing() || z[3].is_missing()) && !(z[1].is_missing() && z[2].is_missing());
+  });
+}
+
+/// The azimuth the station can be turned to: north, or the file's own constant frame when its tensor is
+/// incomplete.
+double common_frame_deg(EdiFile& file, const std::vector<EdiRow>& rows) {
+  const auto is_north = [](const EdiRow& r) { return r.impedance_frame_deg == 0.0; };
+  if (std::all_of(rows.begin(), rows.end(), is_north) || !lacks_diagonal(rows)) return 0.0;
+  const double first = rows.front().impedance_frame_deg;
+  if (std::any_of(rows.begin(), rows.end(),
+                  [&](const EdiRow& r) { return r.impedance_frame_deg != first; })) {
+    file.warn(1,
+              "the tensor lacks elements, so that frequencies cannot be turned to one frame; those not yet "
+              "in it are missing");
+    return 0.0;
+  }
+  file.warn(1, fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the "
+                           "file's frame at {} degrees",
+                           first));
+  return first;
+}
+
+void turn_to_common_frame(EdiFile& file, const std::vector<EdiRow>& rows, TransferFunctions& out) {
+  out.frame_deg = common_frame_deg(file, rows);
+  bool any_turned = false;
+  for (const EdiRow& r : rows) {
+    TransferFunctionRow row = turned(r.row, r.impedance_frame_deg, out.frame_deg);
+    row.tipper = turned(r.row, r.tipper_frame_deg, out.frame_deg).tipper;
+    any_turned = any_turned || r.impedance_frame_deg != out.frame_deg || r.tipper_frame_deg != out.frame_deg;
+    out.rows.push_back(row);
+  }
+  if (rows.empty()) return;
+  const double first = rows.front().impedance_frame_deg;
+  const auto differs = [&](const EdiRow& r) { return r.impedance_frame_deg != first; };
+  out.frame_in_file_deg = std::any_of(rows.begin(), rows.end(), differs) ? physics::mt::not_given : first;
+  if (any_turned)
+    file.warn(
+        1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees",
+                       first, out.frame_deg));
+}
+
+/// The frequency some writers put where there is none.
+bool is_filler(const TransferFunctionRow& row, std::ptrdiff_t count) {
+  constexpr double filler_hz = 999.0;
+  const bool no_impedance = std::all_of(row.impedance.begin(), row.impedance.end(),
+                                        [](const Estimate& e) { return e.is_missing(); });
+  return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
+}
+
+/// Of rows with one frequency the first that has a value stays; fillers go.
+void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
+  std::vector<TransferFunctionRow> kept;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end =
+        std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
+    const bool filler = is_filler(*begin, end - begin);
+    const auto first = std::find_if(begin, end, has_value);
+    if (!filler) kept.push_back(first == end ? *begin : *first);
+    if (filler)
+      file.warn(1, fmt::format("frequency {} Hz ({} times) is a filler; left out", begin->frequency_hz,
+                               end - begin));
+    if (!filler && end - begin > 1)
+      file.warn(1, fmt::format("frequency {} Hz stands {} times; the first is kept", begin->frequency_hz,
+                               end - begin));
+    begin = end;
+  }
+  rows = std::move(kept);
+}
+
+void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
+  const auto unusable = [](const TransferFunctionRow& r) {
+    return !(r.frequency_hz > 0.0) || !std::isfinite(r.frequency_hz);
+  };
+  const auto n_before = rows.size();
+  rows.erase(std::remove_if(rows.begin(), rows.end(), unusable), rows.end());
+  if (rows.size() < n_before)
+    file.warn(1, fmt::format("{} frequencies are not positive numbers; left out", n_before - rows.size()));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
+  remove_repeated_frequencies(file, rows);
+}
+
+/// What the text of the file says about the time factor.
+std::optional<EdiSign> stated_sign(const EdiFile& file) {
+  for (const auto& block : file.blocks) {
+    for (const auto& [line, text] : block.lines) {
+      if (block.name != "INFO") continue;
+      std::string packed;
+      for (const char c : text::lower(text)) packed += text::is_blank(c) ? std::string() : std::string(1, c);
+      if (packed.find("exp(-i") != std::string::npos) return EdiSign::minus;
+      if (packed.find("exp(+i") != std::string::npos || packed.find("exp(i") != std::string::npos)
+        return EdiSign::plus;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Votes for e^{+iωt} (Zxy in the first quadrant, Zyx in the third) and for its conjugate.
+struct Votes {
+  int plus_xy = 0, minus_xy = 0, plus_yx = 0, minus_yx = 0;
+  [[nodiscard]] bool say_minus() const {
+    constexpr int enough = 5;
+    return plus_xy + minus_xy >= enough && minus_xy > 2 * plus_xy &&
+           (plus_yx + minus_yx == 0 || minus_yx > 2 * plus_yx);
+  }
+};
+
+Votes votes_of(const TransferFunctions& station) {
+  Votes votes;
+  for (const auto& row : station.rows) {
+    const Complex xy = row.impedance[1].value, yx = row.impedance[2].value;
+    if (xy.real() > 0.0) (xy.imag() > 0.0 ? votes.plus_xy : votes.minus_xy) += 1;
+    if (yx.real() < 0.0) (yx.imag() < 0.0 ? votes.plus_yx : votes.minus_yx) += 1;
+  }
+  return votes;
+}
+
+void convert_sign(EdiFile& file, TransferFunctions& station, EdiSign option) {
+  const bool vote_says_minus = votes_of(station).say_minus();
+  const auto stated = stated_sign(file);
+  const EdiSign sign = option != EdiSign::vote ? option
+                       : stated                ? *stated
+                       : vote_says_minus       ? EdiSign::minus
+                                               : EdiSign::plus;
+  if (option == EdiSign::vote && !stated && vote_says_minus) {
+    file.warn(
+        1,
+        "quadrants of Zxy and Zyx say that the time factor is exp(-i omega t); all values were conjugated");
+  } else if (option == EdiSign::vote && stated == EdiSign::plus && vote_says_minus) {
+    file.warn(1,
+              "the file states exp(+i omega t), but the quadrants of Zxy and Zyx contradict; read as stated");
+  }
+  station.sign_in_file = sign == EdiSign::minus ? "-" : "+";
+  if (sign != EdiSign::minus) return;
+  for (auto& row : station.rows) {
+    for (auto& e : row.impedance) e.value = std::conj(e.value);
+    for (auto& e : row.tipper) e.value = std::conj(e.value);
+  }
+}
+
+/// Median apparent resistivity of the off-diagonal elements if they are in mV/km/nT; NaN when there is none.
+double median_rho_as_field(const TransferFunctions& station) {
+  std::vector<double> rho;
+  for (const auto& row : station.rows) {
+    for (const std::size_t k : {1U, 2U}) {
+      if (!row.impedance[k].is_missing())
+        rho.push_back(0.2 * std::norm(row.impedance[k].value) / row.frequency_hz);
+    }
+  }
+  if (rho.empty()) return physics::mt::not_given;
+  const auto middle = rho.begin() + static_cast<std::ptrdiff_t>(rho.size() / 2);
+  std::nth_element(rho.begin(), middle, rho.end());
+  return *middle;
+}
+
+void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
+  constexpr double implausible_rho = 1e-3;  // no site has a median below; bad ones come near
+  constexpr double ohm_over_field_rho =
+      1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
+  const double as_field = median_rho_as_field(station), as_ohm = as_field * ohm_over_field_rho;
+  const bool vote_says_ohm = as_field < implausible_rho && as_ohm > 1e-1 && as_ohm < 1e6;
+  const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
+  if (option == EdiUnits::vote && vote_says_ohm) {
+    file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as "
+                             "mV/km/nT, {:.3g} as ohm) says that they are in ohm",
+                             as_field, as_ohm));
+  } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
+    file.warn(1,
+              fmt::format("median apparent resistivity is {:.3g} ohm m; are the units mV/km/nT?", as_field));
+  }
+  station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";
+  if (is_ohm) return;
+  for (auto& row : station.rows) {
+    for (auto& e : row.impedance) {
+      e.value *= physics::mt::ohm_per_field_unit;
+      e.sigma *= physics::mt::ohm_per_field_unit;
+    }
+  }
+}
+
+void check_ending(EdiFile& file) {
+  if (!file.find("END"))
+    file.warn(file.blocks.back().line, "no >END; the file may be cut off after this block");
+}
+
+void check_blocks_once(EdiFile& file) {
+  for (std::size_t i = 0; i < file.blocks.size(); ++i) {
+    const auto& block = file.blocks[i];
+    const bool may_repeat = block.name == "HMEAS" || block.name == "EMEAS" || block.name == "SPECTRA" ||
+                            block.name == "COH" || block.name == "PREDCOH";
+    if (may_repeat || block.lines.empty()) continue;
+    if (file.find(block.name) != &block)
+      file.warn(block.line,
+                fmt::format("block >{} stands twice; the first is used", text::printable(block.name)));
+  }
+}
+
+}  // namespace
+
+TransferFunctions parse_edi(const std::string& bytes, const std::string& path, const EdiOptions& options) {
+  EdiFile file = split_edi(bytes, path);
+  check_blocks_once(file);
+  check_ending(file);
+  const EdiHead head = read_edi_head(file);
+  const double part_of_root =
+      options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
+  const auto rows =
+      file.find("SPECTRA") ? read_edi_spectra(file, head) : read_edi_impedances(file, head, part_of_root);
+  TransferFunctions station;
+  station.name = head.name;
+  station.path = path;
+  station.format = "EDI";
+  station.latitude_deg = head.latitude_deg;
+  station.longitude_deg = head.longitude_deg;
+  station.elevation_m = head.elevation_m;
+  turn_to_common_frame(file, rows, station);
+  sort_and_check_frequencies(file, station.rows);
+  if (std::none_of(station.rows.begin(), station.rows.end(), has_value)) {
+    throw core::FormatError("io::read_edi",
+                            "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with "
+                            "values, got none at {} frequencies",
+                            path, station.rows.size());
+  }
+  convert_sign(file, station, options.sign);
+  convert_units(file, station, options.units);
+  station.warnings = std::move(file.warnings);
+  return station;
+}
+
+TransferFunctions read_edi(const std::string& path, const EdiOptions& options) {
+  return parse_edi(text::read_bytes(path), path, options);
+}
+
+}  // namespace lodestone::io::edi

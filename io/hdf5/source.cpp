@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/hdf5/handle.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace lodestone::io::hdf5 {
+
+using hdf5::Handle;
+
+namespace {
+
+constexpr hssize_t max_elements = 1'000'000'000'000;
+
+/// How a stored array is presented: its dtype and shape, and the memory type of one stored element.
+struct Presented {
+  core::ArrayInfo info;
+  Handle memory_type;
+  std::size_t stored_element_bytes = 0;  ///< differs from the dtype's size for texts
+};
+
+bool is_complex(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) {
+    return false;
+  }
+  for (unsigned member = 0; member < 2; ++member) {
+    char* name = H5Tget_member_name(type, member);
+    const bool named = name != nullptr && std::strcmp(name, member == 0 ? "r" : "i") == 0;
+    H5free_memory(name);
+    if (!named || H5Tget_member_class(type, member) != H5T_FLOAT) {
+      return false;
+    }
+  }
+  return true;
+}
+
+core::DType present_integer(hid_t type) {
+  const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+  switch (H5Tget_size(type)) {
+    case 1:
+      return is_signed ? core::DType::i8 : core::DType::u8;
+    case 4:
+      return is_signed ? core::DType::i32 : core::DType::u32;
+    case 8:
+      return is_signed ? core::DType::i64 : core::DType::u64;
+    default:
+      return core::DType::i64;  // has room for 16 bits
+  }
+}
+
+bool present_as(hid_t type, core::DType& dtype) {
+  const std::size_t size = H5Tget_size(type);
+  const auto is_stored_as = [&](core::DType candidate) {
+    return H5Tequal(type, hdf5::memory_type(candidate).get()) > 0;
+  };
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      dtype = present_integer(type);
+      return true;
+    case H5T_ENUM:
+      dtype = core::DType::b8;
+      return is_stored_as(dtype);
+    case H5T_FLOAT:
+      dtype = size <= 4 ? core::DType::f32 : core::DType::f64;
+      for (const core::DType half : {core::DType::bf16, core::DType::f16}) {
+        if (is_stored_as(half)) dtype = half;
+      }
+      return true;
+    case H5T_COMPOUND:
+      dtype = size <= 8 ? core::DType::c64 : core::DType::c128;
+      return is_complex(type);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+struct Hdf5Source::Impl {
+  explicit Impl(const std::filesystem::path& given) : path(given.string()) {
+    std::error_code ignored;
+    if (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(given, ignored)) {
+      throw core::FileError(
+          "io::Hdf5Source", "{}: expected a readable HDF5 file, got: {}; check the path", path,
+          std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
+    }
+    if (H5Fis_hdf5(path.c_str()) <= 0) {
+      throw core::FormatError(
+          "io::Hdf5Source",
+          "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
+    }
+    file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file.valid()) {
+      throw core::FormatError(
+          "io::Hdf5Source",
+          "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again",
+          path, hdf5::last_error());
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& object, const std::string& got) const {
+    throw core::FormatError("io::Hdf5Source", "{}: expected to read '{}', got: {}", path, object, got);
+  }
+
+  [[nodiscard]] bool exists(const std::string& name) const {
+    if (name.empty()) {
+      return false;
+    }
+    for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+      if (end > 0 && H5Lexists(file.get(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+        return false;
+      }
+    }
+    return H5Lexists(file.get(), name.c_str(), H5P_DEFAULT) > 0;
+  }
+
+  [[nodiscard]] bool is_array(const std::string& name) const {
+    H5O_info_t info;
+    return exists(name) &&
+           H5Oget_info_by_name2(file.get(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+           info.type == H5O_TYPE_DATASET;
+  }
+
+  [[nodiscard]] Handle open_array(const std::string& name) const {
+    if (!is_array(name)) {
+      fail(name, "no array of that name; was the file written by another program or version?");
+    }
+    Handle dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!dataset.valid()) {
+      fail(name, hdf5::last_error());
+    }
+    return dataset;
+  }
+
+  [[nodiscard]] Presented present(const std::string& name, hid_t dataset) const {
+    Presented result;
+    const Handle space(H5Dget_space(dataset), H5Sclose);
+    std::vector<hsize_t> shape(
+        static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
+    H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
+    result.info.shape.assign(shape.begin(), shape.end());
+    if (H5Sget_simple_extent_npoints(space.get()) > max_elements) {
+      fail(name, "an array of more than 10¹² elements; the file is damaged");
+    }
+    const Handle type(H5Dget_type(dataset), H5Tclose);
+    if (H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0) {
+      result.stored_element_bytes = H5Tget_size(type.get());
+      result.info.dtype = core::DType::u8;
+      result.info.shape.push_back(static_cast<std::int64_t>(result.stored_element_bytes));
+      result.memory_type = Handle(H5Tcopy(type.get()), H5Tclose);
+      return result;
+    }
+    if (!present_as(type.get(), result.info.dtype)) {
+      fail(name, "elements that are neither integer, boolean, real, complex {r, i} nor fixed-length text");
+    }
+    result.memory_type = hdf5::memory_type(result.info.dtype);
+    result.stored_element_bytes = core::size_of(result.info.dtype);
+    return result;
+  }
+
+  void read_rows(const std::string& name, const Handle& dataset, const Presented& array, std::int64_t first,
+                 std::int64_t n, std::byte* out) const {
+    const Handle space(H5Dget_space(dataset.get()), H5Sclose);
+    Handle memory(H5Scopy(space.get()), H5Sclose);
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    if (rank > 0) {
+      std::vector<hsize_t> start(static_cast<std::size_t>(rank), 0), size(static_cast<std::size_t>(rank), 0);
+      H5Sget_simple_extent_dims(space.get(), size.data(), nullptr);
+      start[0] = static_cast<hsize_t>(first);
+      size[0] = static_cast<hsize_t>(n);
+      H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
+      memory = Handle(H5Screate_simple(rank, size.data(), nullptr), H5Sclose);
+    }
+    if (H5Dread(dataset.get(), array.memory_type.get(), memory.get(), space.get(), H5P_DEFAULT, out) < 0) {
+      fail(name, hdf5::last_error());
+    }
+  }
+
+  [[nodiscard]] std::string attribute_text(const std::string& shown, const Handle& attribute) const {
+    const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+    const Handle space(H5Aget_space(attribute.get()), H5Sclose);
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) {
+      fail(shown, "an attribute that is not one text");
+    }
+    if (H5Tis_variable_str(type.get()) > 0) {
+      char* text = nullptr;
+      if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) {
+        fail(shown, hdf5::last_error());
+      }
+      std::string result(text);
+      H5free_memory(text);
+      return result;
+    }
+    std::string result(H5Tget_size(type.get()), '\0');
+    if (H5Aread(attribute.get(), type.get(), result.data()) < 0) {
+      fail(shown, hdf5::last_error());
+    }
+    result.resize(std::strlen(result.c_str()));
+    return result;
+  }
+
+  std::string path;
+  Handle file;
+};
+
+Hdf5Source::Hdf5Source(const std::filesystem::path& path) {
+  const hdf5::QuietErrors quiet;
+  impl_ = std::make_unique<Impl>(path);
+}
+
+Hdf5Source::~Hdf5Source() {
+  const hdf5::QuietErrors quiet;
+  impl_.reset();
+}
+
+bool Hdf5Source::contains(const std::string& name) const {
+  const hdf5::QuietErrors quiet;
+  return impl_->is_array(name);
+}
+
+std::vector<std::string> Hdf5Source::names() const {
+  const hdf5::QuietErrors quiet;
+  std::vector<std::string> links;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  };
+  if (H5Lvisit(impl_->file.get(), H5_INDEX_NAME, H5_ITER_INC, collect, &links) < 0) {
+    impl_->fail("/", hdf5::last_error());
+  }
+  std::erase_if(links, [&](const std::string& name) { return !impl_->is_array(name); });
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+core::ArrayInfo Hdf5Source::info(const std::string& name) const {
+  const hdf5::QuietErrors quiet;
+  const Handle dataset = impl_->open_array(name);
+  return impl_->present(name, dataset.get()).info;
+}
+
+std::string Hdf5Source::location() const { return impl_->path; }
+
+void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std::byte> out) const {
+  const hdf5::QuietErrors quiet;
+  const Handle dataset = impl_->open_array(name);
+  const Presented array = impl_->present(name, dataset.get());
+  const std::size_t element = core::size_of(array.info.dtype);
+  const auto count = static_cast<std::int64_t>(out.size() / element);
+  if (out.size() % element != 0 || first < 0 || count > array.info.count() - first) {
+    impl_->fail(
+        name, fmt::format("a request for elements {} to {} of {}", first, first + count, array.info.count()));
+  }
+  if (count == 0) {
+    return;
+  }
+  // Whole rows of the first dimension that cover the range are read; the range is cut out of them.
+  const std::int64_t n_rows_stored = array.info.shape.empty() ? 1 : array.info.shape[0];
+  const std::int64_t per_row = array.info.count() / n_rows_stored;
+  const std::int64_t first_row = first / per_row;
+  const std::int64_t n_rows = (first + count - 1) / per_row - first_row + 1;
+  const std::size_t bytes = static_cast<std::size_t>(n_rows * per_row) * element;
+  if (bytes == out.size()) {
+    impl_->read_rows(name, dataset, array, first_row, n_rows, out.data());
+    return;
+  }
+  std::vector<std::byte> rows(bytes);
+  impl_->read_rows(name, dataset, array, first_row, n_rows, rows.data());
+  std::memcpy(out.data(), rows.data() + static_cast<std::size_t>(first - first_row * per_row) * element,
+              out.size());
+}
+
+std::string Hdf5Source::attribute(const std::string& object, const std::string& key) const {
+  const hdf5::QuietErrors quiet;
+  const std::string where = object.empty() ? "/" : object;
+  const Handle at(
+      object.empty() || impl_->exists(object) ? H5Oopen(impl_->file.get(), where.c_str(), H5P_DEFAULT) : -1,
+      H5Oclose);
+  const Handle attribute(
+      at.valid() && H5Aexists(at.get(), key.c_str()) > 0 ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1,
+      H5Aclose);
+  if (!attribute.valid()) {
+    impl_->fail(where + "@" + key, "no attribute of that name");
+  }
+  return impl_->attribute_text(where + "@" + key, attribute);
+}
+
+bool Hdf5Source::has_attribute(const std::string& object, const std::string& key) const {
+  const hdf5::QuietErrors quiet;
+  const std::string where = object.empty() ? "/" : object;
+  return (object.empty() || impl_->exists(object)) &&
+         H5Aexists_by_name(impl_->file.get(), where.c_str(), key.c_str(), H5P_DEFAULT) > 0;
+}
+
+}  // namespace lodestone::io::hdf5

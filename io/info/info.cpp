@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/info/info.hpp"
+
+#include "engine/state/safetensors.hpp"
+#include "io/csv/csv.hpp"
+#include "io/edi/reader.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/mare2dem/data.hpp"
+#include "io/model/toml.hpp"
+#include "io/modem/modem.hpp"
+#include "io/modem/words.hpp"
+#include "io/mt2d/data.hpp"
+#include "io/run/result.hpp"
+#include "io/survey/kinds.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "io/toml/options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+namespace lodestone::io::info {
+namespace {
+
+using physics::mt::Estimate;
+using physics::mt::MaskReason;
+using physics::mt::ObservedData;
+using physics::mt::Quantity;
+using physics::mt::TransferFunctionRow;
+using physics::mt::TransferFunctions;
+
+constexpr std::array<const char*, 6> edi_components{"zxx", "zxy", "zyx", "zyy", "tx", "ty"};
+
+const Estimate& element(const TransferFunctionRow& row, std::size_t k) {
+  return k < 4 ? row.impedance[k] : row.tipper[k - 4];
+}
+
+void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
+  site.n_periods = static_cast<int>(frequencies_hz.size());
+  if (frequencies_hz.empty()) return;
+  const auto [low, high] = std::minmax_element(frequencies_hz.begin(), frequencies_hz.end());
+  site.period_min_s = 1.0 / *high;
+  site.period_max_s = 1.0 / *low;
+}
+
+SiteInfo site_of(const TransferFunctions& station) {
+  SiteInfo site;
+  site.name = station.name;
+  site.latitude_deg = station.latitude_deg;
+  site.longitude_deg = station.longitude_deg;
+  site.elevation_m = station.elevation_m;
+  std::vector<double> frequencies;
+  std::vector<std::size_t> present;
+  for (std::size_t k = 0; k < edi_components.size(); ++k) {
+    const auto given = [k](const TransferFunctionRow& row) { return !element(row, k).is_missing(); };
+    if (!std::any_of(station.rows.begin(), station.rows.end(), given)) continue;
+    present.push_back(k);
+    site.components.emplace_back(edi_components[k]);
+  }
+  for (const auto& row : station.rows) {
+    frequencies.push_back(row.frequency_hz);
+    if (std::any_of(present.begin(), present.end(),
+                    [&](std::size_t k) { return element(row, k).is_missing(); }))
+      ++site.n_masked;
+  }
+  set_periods(site, frequencies);
+  site.sign = station.sign_in_file;
+  site.units = station.units_in_file;
+  site.frame_deg = station.frame_in_file_deg;
+  return site;
+}
+
+/// "zxy_re" and "zxy_im" are one component, "zxy".
+std::string component_of(Quantity quantity) {
+  const std::string name(name_of(quantity));
+  const auto tail = name.size() > 3 ? name.substr(name.size() - 3) : std::string();
+  return tail == "_re" || tail == "_im" ? name.substr(0, name.size() - 3) : name;
+}
+
+/// Sites of profile data; masked periods are those where a value that the site has elsewhere is not usable.
+std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign, const std::string& units) {
+  const std::size_t n = data.survey.stations.size();
+  std::vector<std::set<int>> present(n), masked(n);
+  std::vector<std::set<Quantity>> quantities(n);
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& key = data.survey.keys[i];
+    const auto s = static_cast<std::size_t>(key.station);
+    if (data.mask[i] == MaskReason::missing) continue;
+    present[s].insert(key.frequency);
+    quantities[s].insert(key.quantity);
+  }
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const auto& key = data.survey.keys[i];
+    const auto s = static_cast<std::size_t>(key.station);
+    if (data.mask[i] != MaskReason::kept && present[s].count(key.frequency) > 0 &&
+        quantities[s].count(key.quantity) > 0)
+      masked[s].insert(key.frequency);
+  }
+  std::vector<SiteInfo> sites(n);
+  for (std::size_t s = 0; s < n; ++s) {
+    const auto& station = data.survey.stations[s];
+    sites[s].name = station.name;
+    sites[s].latitude_deg = station.latitude_deg;
+    sites[s].longitude_deg = station.longitude_deg;
+    sites[s].elevation_m = station.elevation_m;
+    std::vector<double> frequencies;
+    for (const int f : present[s])
+      frequencies.push_back(data.survey.frequencies_hz[static_cast<std::size_t>(f)]);
+    set_periods(sites[s], frequencies);
+    for (const Quantity q : quantities[s]) {
+      if (sites[s].components.empty() || sites[s].components.back() != component_of(q))
+        sites[s].components.push_back(component_of(q));
+    }
+    sites[s].n_masked = static_cast<int>(masked[s].size());
+    sites[s].sign = sign;
+    sites[s].units = units;
+  }
+  return sites;
+}
+
+std::string units_word(const std::string& units) {
+  const auto known = modem::modem_units(units);
+  if (!known) return units;
+  constexpr std::array<const char*, 3> words{"V/m/T", "mV/km/nT", "ohm"};
+  return words.at(static_cast<std::size_t>(*known));
+}
+
+void describe_edi(FileInfo& info) {
+  const TransferFunctions station = edi::read_edi(info.path);
+  info.warnings = station.warnings;
+  info.sites = {site_of(station)};
+}
+
+void describe_modem_data(FileInfo& info) {
+  const auto head = modem::modem_data_head(text::read_bytes_up_to(info.path, 8192));
+  const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
+  const ObservedData data = modem::read_modem_data_2d(info.path);
+  info.sites = sites_of(data, sign, units_word(head->units));
+  const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
+  if (no_error > 0)
+    info.warnings.push_back(fmt::format("{}:1: {} values carry no usable error", info.path, no_error));
+}
+
+/// Depths of the sites, and what the reader left out.
+void add_profile_facts(FileInfo& info, const profile::ProfileData& file) {
+  info.sites = sites_of(file.data, "+", "ohm");
+  info.warnings = file.warnings;
+  const auto [least, most] = std::minmax_element(file.z_m.begin(), file.z_m.end());
+  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", file.data.n_kept(),
+                                   file.data.value.size(), *least, *most));
+}
+
+void describe_emdata(FileInfo& info) {
+  const mare2dem::EmData file = mare2dem::read_emdata(info.path);
+  add_profile_facts(info, file);
+  info.facts.push_back(fmt::format("{}{}; phases are e^(+iwt), TM phases in the first quadrant", file.version,
+                                   file.response.size() > 0 ? " with responses" : ""));
+  if (!file.origin.empty()) info.facts.push_back("origin of x and y: " + file.origin);
+}
+
+void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
+  const auto& y = section.grid.y_edges_m();
+  const auto& z = section.grid.z_edges_m();
+  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(),
+                                   section.grid.n_z(), y.front(), y.back(), z.front(), z.back()));
+  info.facts.push_back(fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(),
+                                   section.resistivity_ohm_m.maxCoeff()));
+}
+
+void describe_result(FileInfo& info) {
+  add_section_facts(info, run::read_section_hdf5(info.path));
+  const run::InversionResult result = run::read_result(info.path);
+  info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", result.rms, result.stop_message));
+  info.sites = sites_of(result.data, "+", "ohm");
+}
+
+void describe_responses(FileInfo& info, const hdf5::Hdf5Source& source) {
+  const auto periods = core::read_doubles(source, "period_s");
+  for (const auto& name : core::read_texts(source, "site")) {
+    SiteInfo& site = info.sites.emplace_back();
+    site.name = name;
+    std::vector<double> frequencies;
+    for (const double period : periods) frequencies.push_back(1.0 / period);
+    set_periods(site, frequencies);
+    if (source.contains("te/impedance")) site.components.insert(site.components.end(), {"zxy", "tzy"});
+    if (source.contains("tm/impedance")) site.components.emplace_back("zyx");
+    site.sign = "+";
+    site.units = "ohm";
+  }
+}
+
+void describe_checkpoint(FileInfo& info, const hdf5::Hdf5Source& source) {
+  const auto counters = core::read_integers(source, "state/counters");
+  const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
+  if (counters.empty() || history.rows() == 0 || history.cols() < 4)
+    throw core::FormatError("io::describe_file",
+                            "{}: the checkpoint holds no history; was it written by another version?",
+                            info.path);
+  info.facts.push_back(
+      fmt::format("after iteration {}, rms {:.3f}", counters.front(), history(history.rows() - 1, 3)));
+  info.facts.emplace_back("go on with: mt_invert invert CONFIG.toml -o FOLDER --resume");
+}
+
+/// Samples of models that `[uncertainty]` leaves beside a result.
+void describe_samples(FileInfo& info, const hdf5::Hdf5Source& source) {
+  const auto seed = core::read_integers(source, "ensemble/seed");
+  const auto lambda = core::read_doubles(source, "ensemble/lambda");
+  const Eigen::MatrixXd records = core::read_matrix(source, "ensemble/records");
+  constexpr Eigen::Index rms = 1, failed = 5;
+  if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
+    throw core::FormatError(
+        "io::describe_file",
+        "{}: the samples lack their seed, lambda or records; was it written by another version?", info.path);
+  const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
+  info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}",
+                                   records.rows() - n_failed,
+                                   n_failed > 0 ? fmt::format(" ({} more failed)", n_failed) : std::string(),
+                                   seed.front(), lambda.front()));
+  double least = not_stated, most = not_stated;
+  for (Eigen::Index i = 0; i < records.rows(); ++i) {
+    if (records(i, failed) != 0.0) continue;
+    least = std::fmin(least, records(i, rms));
+    most = std::fmax(most, records(i, rms));
+  }
+  if (std::isfinite(least))
+    info.facts.push_back(
+        fmt::format("rms of the samples {:.3f} to {:.3f}, by the errors they were drawn with", least, most));
+  info.facts.emplace_back(
+      "their percentiles and deviations stand in result.h5; more of them: a larger uncertainty.samples and "
+      "--resume");
+}
+
+/// What an array looks like, one line each, after a line about all of them.
+void add_array_facts(FileInfo& info, const core::ArraySource& source) {
+  std::vector<std::string> lines;
+  std::int64_t n_elements = 0;
+  for (const std::string& name : source.names()) {
+    const core::ArrayInfo array = source.info(name);
+    lines.push_back(
+        fmt::format("{}: {} [{}]", name, core::name_of(array.dtype), fmt::join(array.shape, ", ")));
+    n_elements += array.count();
+  }
+  info.facts.push_back(fmt::format("{} arrays, {} numbers", lines.size(), n_elements));
+  for (const char* key : {"format", "format_version", "engine_version"}) {
+    if (source.has_attribute("", key))
+      info.facts.push_back(fmt::format("{}: {}", key, source.attribute("", key)));
+  }
+  info.facts.insert(info.facts.end(), lines.begin(), lines.end());
+}
+
+std::string format_of(const core::ArraySource& source) {
+  return source.has_attribute("", "format") ? source.attribute("", "format") : "";
+}
+
+/// Cells, depths and codes of a trained network, as `models/vae` writes them.
+void add_network_facts(FileInfo& info, const core::ArraySource& source) {
+  if (format_of(source) != "lodestone vae") return;
+  const auto sizes = core::read_integers(source, "options/sizes");
+  const auto depth_m = core::read_doubles(source, "grid/depth_m");
+  if (sizes.size() != 4 || depth_m.empty())
+    throw core::FormatError("io::describe_file",
+                            "{}: expected four sizes of a network and depths, got {} and {}", info.path,
+                            sizes.size(), depth_m.size());
+  info.facts.push_back(
+      fmt::format("network of subdomains: {} x {} cells, depths {:.6g} to {:.6g} m, {} codes", sizes[0],
+                  sizes[1], depth_m.front(), depth_m.back(), sizes[2]));
+}
+
+void describe_safetensors(FileInfo& info) {
+  const engine::SafetensorsSource source(info.path);
+  add_network_facts(info, source);
+  add_array_facts(info, source);
+  source.verify();
+}
+
+void describe_hdf5(FileInfo& info) {
+  const hdf5::Hdf5Source source(info.path);
+  const std::string format = format_of(source);
+  if (format == "lodestone result") {
+    info.format = "HDF5 result";
+    describe_result(info);
+  } else if (format == "lodestone responses") {
+    info.format = "HDF5 responses";
+    describe_responses(info, source);
+  } else if (format == "lodestone ensemble") {
+    info.format = "HDF5 samples";
+    describe_samples(info, source);
+  } else if (format == "lodestone checkpoint") {
+    info.format = "HDF5 checkpoint";
+    describe_checkpoint(info, source);
+  } else if (format == "lodestone state") {
+    info.format = "HDF5 state";
+    add_array_facts(info, source);
+  } else if (format == "lodestone vae") {
+    info.format = "HDF5 network";
+    add_network_facts(info, source);
+    add_array_facts(info, source);
+  } else {
+    add_section_facts(info, run::read_section_hdf5(info.path));
+    info.format = "HDF5 model";
+  }
+}
+
+/// A model, or the configuration of one of the commands.
+void describe_toml(FileInfo& info) {
+  const core::Options options = toml::read_options_toml(info.path);
+  const std::string title = options.child("run").text("title", "");
+  const std::string named = title.empty() ? "" : fmt::format(" of \"{}\"", title);
+  if (options.has("background")) {
+    info.format = "TOML model";
+    add_section_facts(info, model::read_model_toml(info.path));
+  } else if (options.has("prior")) {
+    info.format = "TOML prior";
+    info.facts.push_back(
+        fmt::format("configuration{} of a learned prior: mt_invert train {} --preview", named, info.path));
+  } else if (options.has("data")) {
+    info.format = "TOML inversion";
+    info.facts.push_back(
+        fmt::format("configuration{} of an inversion: mt_invert invert {} --dry-run", named, info.path));
+  } else {
+    info.facts.emplace_back(
+        "no [background] of a model, no [data] of an inversion, no [prior] of a training: no command takes "
+        "it");
+  }
+}
+
+/// The JSON beside a network of `train`.
+void describe_card(FileInfo& info) {
+  const auto card = nlohmann::json::parse(text::read_bytes(info.path), nullptr, false);
+  const auto at = [&](const char* pointer) {
+    const nlohmann::json::json_pointer place(pointer);
+    if (card.is_discarded() || !card.contains(place))
+      throw core::FormatError(
+          "io::describe_file",
+          "{}:1: expected a card of mt_invert train with {}, got none; is the file cut off?", info.path,
+          pointer);
+    if (card[place].is_string()) return card[place].get<std::string>();
+    return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>())
+                                         : card[place].dump();
+  };
+  info.facts.push_back(
+      fmt::format("network of a {} of {} x {} cells, depths {} to {} m, {} codes, {} of them in use",
+                  at("/network/kind"), at("/network/cells_z"), at("/network/cells_y"), at("/grid/from_m"),
+                  at("/grid/to_m"), at("/network/n_codes"), at("/scores/codes_used")));
+  info.facts.push_back(fmt::format(
+      "trained on {} draws, seed {}, {} epochs; reconstruction error {} decades rms", at("/training/draws"),
+      at("/training/seed"), at("/scores/epochs"), at("/scores/reconstruction_rms_decades")));
+}
+
+void describe_sites(FileInfo& info) {
+  const std::vector<csv::CsvSite> sites = csv::read_sites_csv(info.path);
+  const auto [left, right] = std::minmax_element(sites.begin(), sites.end(),
+                                                 [](const auto& a, const auto& b) { return a.y_m < b.y_m; });
+  info.facts.push_back(fmt::format("{} sites for mt_invert forward --sites, y = {} to {} m", sites.size(),
+                                   left->y_m, right->y_m));
+  for (const auto& site : sites) {
+    info.sites.emplace_back().name = site.name;
+    info.facts.push_back(fmt::format("{}: y = {} m", site.name, site.y_m));
+  }
+}
+
+/// A table that no command takes for sites, responses or a section.
+void describe_table(FileInfo& info) {
+  const std::string bytes = text::read_bytes(info.path);
+  std::string_view header;
+  int n_rows = 0;
+  for (const auto line : text::split_lines(bytes)) {
+    const auto text = text::trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (header.empty())
+      header = text;
+    else
+      ++n_rows;
+  }
+  info.facts.push_back(fmt::format("{} rows of {}", n_rows, text::printable(header, 200)));
+  info.facts.emplace_back(
+      header == "y_m,z_m"
+          ? "a surface, as profile.surface_file takes it"
+          : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
+}
+
+/// A folder is no file; its user should know whether the EDI files are where they were looked for.
+void refuse_folder(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return;
+  const auto is_edi = [](const auto& entry) {
+    return text::lower(entry.path().extension().string()) == ".edi";
+  };
+  const std::filesystem::directory_iterator files(path, error);
+  const bool any = !error && std::any_of(begin(files), end(files), is_edi);
+  throw core::FileError("io::describe_file", "{}: {}", path,
+                        any ? "expected a file, got a folder; name the files in it"
+                            : "this folder holds no EDI files (*.edi), for which a folder stands; check the "
+                              "path, or name files of other kinds one by one");
+}
+
+void describe(FileInfo& info) {
+  refuse_folder(info.path);
+  const survey::FileKind kind = survey::kind_of_file(info.path);
+  info.format = std::string(name_of(kind));
+  switch (kind) {
+    case survey::FileKind::edi:
+      return describe_edi(info);
+    case survey::FileKind::modem_data_2d:
+      return describe_modem_data(info);
+    case survey::FileKind::modem_data_3d:
+      (void)modem::read_modem_data_2d(info.path);
+      return;  // says what is wrong with it
+    case survey::FileKind::modem_model_2d:
+    case survey::FileKind::modem_model_3d:
+      return add_section_facts(info, modem::read_modem_model_2d(info.path));
+    case survey::FileKind::emdata:
+      return describe_emdata(info);
+    case survey::FileKind::mt2d_data:
+      return add_profile_facts(info, mt2d::read_mt2d_data(info.path));
+    case survey::FileKind::hdf5:
+      return describe_hdf5(info);
+    case survey::FileKind::safetensors:
+      return describe_safetensors(info);
+    case survey::FileKind::toml:
+      return describe_toml(info);
+    case survey::FileKind::vae_card:
+      return describe_card(info);
+    case survey::FileKind::csv_sites:
+      return describe_sites(info);
+    case survey::FileKind::csv_responses:
+      info.facts.push_back(fmt::format("{} responses", csv::read_responses_csv(info.path).size()));
+      return;
+    case survey::FileKind::csv_section:
+      info.facts.emplace_back(
+          "a section for people and plots, which is not read back; result.h5 and TOML models are");
+      return;
+    case survey::FileKind::csv_table:
+      return describe_table(info);
+    case survey::FileKind::unknown:
+      break;
+  }
+  if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
+    return describe_edi(info);
+  throw core::FormatError(
+      "io::describe_file",
+      "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "
+      "line, got a file of unknown "
+      "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",
+      info.path);
+}
+
+}  // namespace
+
+FileInfo describe_file(const std::string& path) {
+  FileInfo info;
+  info.path = path;
+  info.format = "unknown";
+  info.status = "ok";
+  try {
+    describe(info);
+  } catch (const core::Error& error) {
+    info.status = error.what();
+    info.code = error.exit_code();
+  }
+  return info;
+}
+
+}  // namespace lodestone::io::info

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/model/read.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/model/toml.hpp"
+#include "io/modem/modem.hpp"
+#include "io/run/result.hpp"
+#include "io/survey/kinds.hpp"
+#include "physics/mt/resistivity_range.hpp"
+
+#include <algorithm>
+
+namespace lodestone::io::model {
+namespace {
+
+constexpr const char* component = "io::read_model";
+
+/// The readers of texts have said it with the line.
+physics::mesh::Section2D checked(physics::mesh::Section2D section, const std::string& path) {
+  const Eigen::VectorXd& values = section.resistivity_ohm_m;
+  const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
+  if (wrong == values.end()) return section;
+  const auto cell = wrong - values.begin();
+  throw core::FormatError(
+      component, "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)",
+      path, physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
+      cell / section.grid.n_y(), cell % section.grid.n_y());
+}
+
+}  // namespace
+
+physics::mesh::Section2D read_model(const std::string& path) {
+  const survey::FileKind kind = survey::kind_of_file(path);
+  switch (kind) {
+    case survey::FileKind::hdf5:
+      return checked(run::read_section_hdf5(path), path);
+    case survey::FileKind::modem_model_2d:
+    case survey::FileKind::modem_model_3d:
+      return modem::read_modem_model_2d(path);  // which says what a 3-D model is
+    case survey::FileKind::toml:
+      return read_model_toml(path);
+    default:
+      throw core::FormatError(component,
+                              "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
+                              "result), got {}; check the path",
+                              path,
+                              kind == survey::FileKind::unknown ? "a file of unknown format" : name_of(kind));
+  }
+}
+
+}  // namespace lodestone::io::model

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/model/shapes.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/resistivity_range.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::io::model {
+namespace {
+
+namespace mt = physics::mt;
+using physics::mesh::DepthReference;
+using physics::mesh::Point2D;
+using physics::mesh::Rectangle2D;
+
+constexpr const char* component = "io::read_model_toml";
+constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most
+constexpr double depth_pieces = 16.0;  ///< of the depth of a slanted edge, by default
+constexpr int samples = 12;            ///< per direction, in cells that several polygons cut
+
+void require_positive(const std::vector<double>& values, const core::Options& table, const char* key) {
+  for (const double v : values) {
+    if (!(v > 0.0))
+      throw core::ConfigError(component, "{}: expected numbers above 0 in \"{}\", got {}", table.where(key),
+                              key, v);
+  }
+}
+
+void require_resistivities(const std::vector<double>& values, const core::Options& table) {
+  constexpr const char* key = "resistivity_ohm_m";
+  require_positive(values, table, key);
+  for (const double v : values) {
+    if (!mt::is_in_resistivity_range(v))
+      throw core::ConfigError(component, "{}: expected {:g} to {:g} ohm m in \"{}\", got {:g}",
+                              table.where(key), mt::least_resistivity_ohm_m, mt::largest_resistivity_ohm_m,
+                              key, v);
+  }
+}
+
+Layers read_layers(const core::Options& background) {
+  Layers layers;
+  layers.resistivity_ohm_m = background.reals("resistivity_ohm_m");
+  const auto thickness = background.reals("thickness_m", std::vector<double>{});
+  if (layers.resistivity_ohm_m.empty())
+    throw core::ConfigError(
+        component,
+        "{}: expected at least one number in \"resistivity_ohm_m\" (one is a half-space), got an empty list",
+        background.where("resistivity_ohm_m"));
+  require_resistivities(layers.resistivity_ohm_m, background);
+  require_positive(thickness, background, "thickness_m");
+  if (layers.resistivity_ohm_m.size() != thickness.size() + 1) {
+    throw core::ConfigError(
+        component,
+        "{}: expected one thickness less than resistivities (the last layer has no bottom), got {} and {}",
+        background.where("resistivity_ohm_m"), thickness.size(), layers.resistivity_ohm_m.size());
+  }
+  layers.bottoms_m.resize(thickness.size());
+  std::partial_sum(thickness.begin(), thickness.end(), layers.bottoms_m.begin());
+  return layers;
+}
+
+Box read_box(const core::Options& table, DepthReference reference) {
+  Box box;
+  const auto limit = [&](const char* key, double fallback) {
+    return table.has(key) ? table.real(key) : fallback;
+  };
+  box.y_min = limit("y_min_m", -Box::endless);
+  box.y_max = limit("y_max_m", Box::endless);
+  box.z_min = limit("z_min_m", -Box::endless);
+  box.z_max = limit("z_max_m", Box::endless);
+  box.resistivity_ohm_m = table.real("resistivity_ohm_m");
+  require_resistivities({box.resistivity_ohm_m}, table);
+  if (!(box.y_min < box.y_max) || !(box.z_min < box.z_max)) {
+    throw core::ConfigError(
+        component,
+        "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
+        table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
+  }
+  if (reference == DepthReference::surface && box.z_max <= 0.0) {
+    throw core::ConfigError(
+        component,
+        "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
+        table.where(""), box.z_max);
+  }
+  return box;
+}
+
+/// `points = [[y, z], …]`.
+std::vector<core::Options> rows_of_points(const core::Options& table) {
+  try {
+    return table.children("points");
+  } catch (const core::ConfigError&) {  // speaks of tables
+    throw core::ConfigError(component,
+                            "{}: expected points = [[y, z], …], got something else than a list of pairs",
+                            table.where("points"));
+  }
+}
+
+std::vector<Point2D> read_points(const core::Options& table) {
+  std::vector<Point2D> points;
+  for (const core::Options& point : rows_of_points(table)) {
+    const auto pair = point.reals("row");
+    if (pair.size() != 2)
+      throw core::ConfigError(component,
+                              "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
+                              table.where("points"), pair.size(), points.size() + 1);
+    points.push_back({pair[0], pair[1]});
+  }
+  if (points.empty())
+    throw core::ConfigError(component, "{}: expected points = [[y, z], …], got none", table.where("points"));
+  return points;
+}
+
+Region read_region(const core::Options& table) {
+  const double resistivity = table.real("resistivity_ohm_m");
+  require_resistivities({resistivity}, table);
+  try {
+    return {physics::mesh::Polygon2D(read_points(table)), resistivity};
+  } catch (const core::InvalidArgument& error) {
+    throw core::ConfigError(component, "{}: {}", table.where("points"), error.what());
+  }
+}
+
+/// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level
+/// edges.
+std::vector<double> cuts_of(const Point2D& a, const Point2D& b, const SectionShapes& shapes) {
+  const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
+  if (dy == 0.0 || dz == 0.0) return {};
+  const double length = std::hypot(dy, dz);
+  const double wanted =
+      shapes.resolution_m > 0.0 ? shapes.resolution_m : std::min(a.z_m, b.z_m) / depth_pieces;
+  const double n = std::ceil(shapes.refine * std::max(dy, dz) / std::max(wanted, length / edge_pieces));
+  std::vector<double> cuts;
+  for (double i = 1.0; i < n; ++i) cuts.push_back(i / n);
+  return cuts;
+}
+
+/// One coordinate of all corners and of the cuts of slanted edges.
+void add_lines(const SectionShapes& shapes, double Point2D::*coordinate, std::vector<double>& lines) {
+  for (const Region& region : shapes.regions) {
+    const auto& corners = region.outline.vertices();
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+      const Point2D &a = corners[i], &b = corners[(i + 1) % corners.size()];
+      lines.push_back(a.*coordinate);
+      for (const double t : cuts_of(a, b, shapes))
+        lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
+    }
+  }
+}
+
+}  // namespace
+
+double Layers::at(double z_m) const {
+  const auto below = std::upper_bound(bottoms_m.begin(), bottoms_m.end(), z_m) - bottoms_m.begin();
+  return resistivity_ohm_m[static_cast<std::size_t>(below)];
+}
+
+double SectionShapes::resistivity_ohm_m(const Rectangle2D& cell) const {
+  const double y = 0.5 * (cell.y_min_m + cell.y_max_m), z = 0.5 * (cell.z_min_m + cell.z_max_m);
+  const auto box = std::find_if(boxes.rbegin(), boxes.rend(), [&](const Box& b) { return b.holds(y, z); });
+  double below = box == boxes.rend() ? layers.at(z) : box->resistivity_ohm_m;
+  std::vector<std::pair<const Region*, double>> cutting;  // from the lowest to the uppermost that is seen
+  for (const Region& region : regions) {
+    const double share = region.outline.clip_area_fraction(cell);
+    constexpr double rounding = 1e-9;
+    if (share > 1.0 - rounding) {
+      below = region.resistivity_ohm_m;
+      cutting.clear();
+    } else if (share > rounding) {
+      cutting.emplace_back(&region, share);
+    }
+  }
+  if (cutting.empty()) return below;
+  if (cutting.size() == 1) {
+    const auto [region, share] = cutting.front();
+    return 1.0 / (share / region->resistivity_ohm_m + (1.0 - share) / below);
+  }
+  double sum = 0.0;  // who hides whom is decided point by point
+  for (int i = 0; i < samples * samples; ++i) {
+    const Point2D point{cell.y_min_m + (i / samples + 0.5) / samples * (cell.y_max_m - cell.y_min_m),
+                        cell.z_min_m + (i % samples + 0.5) / samples * (cell.z_max_m - cell.z_min_m)};
+    const auto seen = std::find_if(cutting.rbegin(), cutting.rend(),
+                                   [&](const auto& each) { return each.first->outline.contains(point); });
+    sum += 1.0 / (seen == cutting.rend() ? below : seen->first->resistivity_ohm_m);
+  }
+  return samples * samples / sum;
+}
+
+std::vector<double> SectionShapes::y_lines_m() const {
+  std::vector<double> lines;
+  for (const Box& box : boxes) lines.insert(lines.end(), {box.y_min, box.y_max});
+  add_lines(*this, &Point2D::y_m, lines);
+  return lines;
+}
+
+std::vector<double> SectionShapes::z_lines_m() const {
+  std::vector<double> lines = layers.bottoms_m;
+  for (const Box& box : boxes) lines.insert(lines.end(), {box.z_min, box.z_max});
+  add_lines(*this, &Point2D::z_m, lines);
+  return lines;
+}
+
+SectionShapes read_section_shapes(const core::Options& root, DepthReference reference) {
+  SectionShapes shapes;
+  shapes.layers = read_layers(root.child("background"));
+  for (const core::Options& table : root.children("box")) shapes.boxes.push_back(read_box(table, reference));
+  for (const core::Options& table : root.children("polygon")) shapes.regions.push_back(read_region(table));
+  if (root.has("resolution_m")) {
+    shapes.resolution_m = root.real("resolution_m");
+    require_positive({shapes.resolution_m}, root, "resolution_m");
+  }
+  return shapes;
+}
+
+physics::mesh::Surface2D read_section_surface(const core::Options& root) {
+  if (!root.has("surface")) return physics::mesh::Surface2D();
+  const core::Options table = root.child("surface");
+  std::vector<double> y_m, z_m;
+  if (table.has("points")) {
+    for (const Point2D& point : read_points(table)) {
+      if (!y_m.empty() && point.y_m <= y_m.back())
+        throw core::ConfigError(component,
+                                "{}: expected a surface whose points run from left to right, got y = {} "
+                                "after {} (point {}); a surface that turns "
+                                "back or crosses itself cannot be used",
+                                table.where("points"), point.y_m, y_m.back(), y_m.size() + 1);
+      y_m.push_back(point.y_m);
+      z_m.push_back(point.z_m);
+    }
+  } else {
+    y_m = table.reals("y_m");
+    z_m = table.reals("z_m");
+  }
+  try {
+    return {std::move(y_m), std::move(z_m)};
+  } catch (const core::Error& error) {
+    throw core::ConfigError(component, "{}: {}", table.where(""), error.what());
+  }
+}
+
+std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
+                                                   const physics::mesh::Surface2D& surface) {
+  if (!root.has("sea")) return {};
+  const core::Options table = root.child("sea");
+  if (!table.has("resistivity_ohm_m"))
+    throw core::ConfigError(component,
+                            "{}: expected resistivity_ohm_m of the sea water, got none; 0.3 is usual",
+                            table.where(""));
+  const physics::mesh::Sea sea{table.real("level_m", 0.0), table.real("resistivity_ohm_m")};
+  require_resistivities({sea.resistivity_ohm_m}, table);
+  const double lowest_m = *std::max_element(surface.z_m().begin(), surface.z_m().end());
+  if (sea.level_m >= lowest_m)
+    throw core::ConfigError(
+        component,
+        "{}: expected a sea with water in it, got level_m = {} and a surface that nowhere lies lower than z "
+        "= {} m (z is down: a level "
+        "above that is less); correct level_m, give the sea floor as [surface], or remove [sea]",
+        table.where("level_m"), sea.level_m, lowest_m);
+  return sea;
+}
+
+}  // namespace lodestone::io::model

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/options.hpp"
+#include "physics/mesh/polygon.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+/// What a TOML model is made of. Internal to io/toml.
+namespace lodestone::io::model {
+
+struct Layers {
+  std::vector<double> bottoms_m;  ///< of all but the last
+  std::vector<double> resistivity_ohm_m;
+  [[nodiscard]] double at(double z_m) const;
+};
+
+struct Box {
+  static constexpr double endless = std::numeric_limits<double>::infinity();
+  double y_min = -endless, y_max = endless, z_min = -endless, z_max = endless, resistivity_ohm_m = 0.0;
+  [[nodiscard]] bool holds(double y_m, double z_m) const {
+    return y_m > y_min && y_m < y_max && z_m > z_min && z_m < z_max;
+  }
+};
+
+struct Region {
+  physics::mesh::Polygon2D outline;
+  double resistivity_ohm_m;
+};
+
+/// Layers, boxes over them and polygons over both; of each kind the later one wins.
+struct SectionShapes {
+  Layers layers;
+  std::vector<Box> boxes;
+  std::vector<Region> regions;
+  double resolution_m = 0.0;  ///< of slanted edges, a 64th of their length at the finest; 0: a 16th of the
+                              ///< depth of the upper end
+  double refine = 1.0;        ///< slanted edges are cut into so many times more pieces
+
+  /// Resistivity of a cell through which no layer or box edge passes: where polygons cut it, the mean of
+  /// conductivity over its area.
+  [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Rectangle2D& cell) const;
+  /// Coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends of
+  /// slanted edges. Unsorted, some not finite.
+  [[nodiscard]] std::vector<double> y_lines_m() const;
+  [[nodiscard]] std::vector<double> z_lines_m() const;
+};
+
+/// errors: ConfigError with file:line (wrong shape or sign, a polygon that crosses itself).
+[[nodiscard]] SectionShapes read_section_shapes(const core::Options& root,
+                                                physics::mesh::DepthReference reference);
+
+/// `[surface]`: `points`, or `y_m` and `z_m`; level at z = 0 without it. errors: ConfigError with file:line
+/// (not left to right, not finite).
+[[nodiscard]] physics::mesh::Surface2D read_section_surface(const core::Options& root);
+
+/// `[sea]` above this surface. errors: ConfigError with file:line (no resistivity, no water anywhere).
+[[nodiscard]] std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
+                                                                 const physics::mesh::Surface2D& surface);
+
+}  // namespace lodestone::io::model

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/model/toml.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/model/shapes.hpp"
+#include "io/toml/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::io::model {
+namespace {
+
+using physics::mesh::DepthReference;
+using physics::mesh::Section2D;
+using physics::mesh::Surface2D;
+using physics::mesh::TensorGrid2D;
+
+constexpr const char* component = "io::read_model_toml";
+constexpr double outer_column_m =
+    1000.0;  ///< least width of the outermost columns, which continue without end anyway
+constexpr double most_cells = 4e6;
+
+/// Sorted, without values closer than a micrometre.
+std::vector<double> distinct(std::vector<double> values) {
+  constexpr double same_m = 1e-6;
+  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }),
+               values.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end(), [](double a, double b) { return b - a < same_m; }),
+               values.end());
+  return values;
+}
+
+/// Edges of the shapes with one column of background on each side; the surface's nodes lie inside.
+std::vector<double> y_edges(const SectionShapes& shapes, const Surface2D& surface) {
+  std::vector<double> edges = distinct(shapes.y_lines_m());
+  const auto& nodes = surface.y_m();
+  const double low = edges.empty() ? nodes.front() : std::min(edges.front(), nodes.front());
+  const double high = edges.empty() ? nodes.back() : std::max(edges.back(), nodes.back());
+  const double margin = std::max(outer_column_m, high - low);
+  edges.insert(edges.begin(), low - margin);
+  edges.push_back(high + margin);
+  return edges;
+}
+
+/// Edges of the shapes from the top of the earth to one row below the deepest.
+std::vector<double> z_edges(const SectionShapes& shapes, const Surface2D& surface, DepthReference reference) {
+  std::vector<double> edges = shapes.z_lines_m();
+  edges.push_back(0.0);
+  if (reference == DepthReference::datum)
+    edges.push_back(*std::min_element(surface.z_m().begin(), surface.z_m().end()));
+  edges = distinct(std::move(edges));
+  if (reference == DepthReference::surface) {
+    edges.erase(edges.begin(), std::lower_bound(edges.begin(), edges.end(), 0.0));
+  }
+  edges.push_back(edges.back() + std::max(outer_column_m, edges.back() - edges.front()));
+  return edges;
+}
+
+Eigen::VectorXd fill(const TensorGrid2D& grid, const SectionShapes& shapes) {
+  const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
+  Eigen::VectorXd resistivity(grid.n_cells());
+  for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
+    for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
+      resistivity[grid.index(static_cast<int>(iz), static_cast<int>(iy))] =
+          shapes.resistivity_ohm_m({y[iy], y[iy + 1], z[iz], z[iz + 1]});
+    }
+  }
+  return resistivity;
+}
+
+}  // namespace
+
+Section2D read_model_toml(const std::string& path, double refine) {
+  const core::Options root = toml::read_options_toml(path);
+  // Corners of polygons are places, layers and boxes mostly depths.
+  const std::string usual = root.has("polygon") ? "datum" : "surface";
+  const std::string reference_word = root.choice("depth_reference", {"surface", "datum"}, usual);
+  const auto reference = reference_word == "surface" ? DepthReference::surface : DepthReference::datum;
+  if (!root.has("background"))
+    throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none",
+                            path);
+  SectionShapes shapes = read_section_shapes(root, reference);
+  shapes.refine = refine;
+  Surface2D surface = read_section_surface(root);
+  const auto sea = read_section_sea(root, surface);
+  root.require_all_used();
+  auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
+  if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)
+    throw core::ConfigError(component,
+                            "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
+                            y.size(), z.size(), most_cells);
+  TensorGrid2D grid(std::move(y), std::move(z), reference);
+  Eigen::VectorXd resistivity = fill(grid, shapes);
+  return {std::move(grid), std::move(resistivity), std::move(surface), sea};
+}
+
+}  // namespace lodestone::io::model

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <string>
+
+namespace lodestone::io::model {
+
+/// A section of horizontal layers and axis-parallel boxes (later ones win); grid lines stand exactly on every
+/// layer and box edge. The format is described in docs/model-files.md. Slanted edges are cut into `refine`
+/// times more pieces than the file asks for. errors: FileError, ConfigError with file:line (unknown key,
+/// wrong shape or sign).
+[[nodiscard]] physics::mesh::Section2D read_model_toml(const std::string& path, double refine = 1.0);
+
+}  // namespace lodestone::io::model

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/modem/modem.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Words of ModEM headers. Internal to io/modem, except that io/info names what it finds.
+namespace lodestone::io::modem {
+
+enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
+
+/// The 2-D block a "> …" line names; empty when it is none.
+[[nodiscard]] std::optional<ModemBlockKind> modem_block_kind(std::string_view name);
+[[nodiscard]] std::string_view name_of(ModemBlockKind kind);
+/// True for the block types of 3-D files.
+[[nodiscard]] bool is_modem_3d_block(std::string_view name);
+[[nodiscard]] std::optional<ModemUnits> modem_units(std::string_view text);
+[[nodiscard]] std::string_view name_of(ModemUnits units);
+[[nodiscard]] double ohm_per(ModemUnits units);
+
+/// What the first block of a ModEM data file says of itself; empty when the bytes are no such file.
+struct ModemDataHead {
+  std::string type, sign, units;
+};
+[[nodiscard]] std::optional<ModemDataHead> modem_data_head(std::string_view bytes);
+
+/// What the first line of a ModEM model says; empty when the bytes are no such file.
+struct ModemModelHead {
+  int dimensions = 0;  ///< 2 or 3
+  int n_x = 1, n_y = 0, n_z = 0;
+};
+[[nodiscard]] std::optional<ModemModelHead> modem_model_head(std::string_view bytes);
+
+}  // namespace lodestone::io::modem

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/axes.hpp"
+#include "io/report/misfit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace lodestone::io::report {
+
+namespace {
+
+constexpr double width = 1000.0, left_margin = 62.0, right_margin = 14.0, head = 28.0, plot_height = 190.0,
+                 bottom_margin = 46.0;
+constexpr double visible = 0.01;
+
+/// Decades around all positive values.
+Axis log_axis(const std::vector<double>& values, const std::string& label) {
+  double low = 1e300, high = 0.0;
+  for (const double value : values) {
+    if (std::isfinite(value) && value > 0.0) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  if (high == 0.0) {
+    return {10.0, 0.1, Scale::log10, label};
+  }
+  const double middle = std::sqrt(low * high), factor = std::max(2.0, 1.25 * std::sqrt(high / low));
+  return {middle * factor, middle / factor, Scale::log10, label};
+}
+
+std::vector<double> column(const std::vector<run::IterationRow>& history,
+                           const std::function<double(const run::IterationRow&)>& get) {
+  std::vector<double> values(history.size());
+  std::transform(history.begin(), history.end(), values.begin(), get);
+  return values;
+}
+
+void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<run::IterationRow>& history,
+                const std::vector<double>& values, const Color& color) {
+  std::vector<Point> points;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const Point at = frame.at(history[k].iteration, values[k]);
+    if (std::isfinite(at.y)) {
+      points.push_back(at);
+    }
+  }
+  canvas.polyline(points, {color, 1.6, {}});
+  for (const Point& at : points) {
+    draw_marker(canvas, at, {Marker::circle, color, false, 3.2});
+  }
+}
+
+/// Misfit of the same model on the mesh it was redesigned for, where one can see the difference.
+void draw_redesigns(Canvas& canvas, const Frame& frame, const std::vector<run::IterationRow>& history) {
+  for (std::size_t k = 1; k < history.size(); ++k) {
+    if (history[k].kind == "start") continue;  // of a further stage: the same model as the row before
+    const double before = history[k].rms_at_start;
+    if (std::isfinite(before) && before > 0.0 && std::abs(before - history[k - 1].rms) > visible * before) {
+      draw_marker(canvas, frame.at(history[k].iteration - 1, before), {Marker::square, grey, true, 3.4});
+    }
+  }
+}
+
+}  // namespace
+
+Canvas history_picture(const run::InversionResult& result) {
+  const std::vector<run::IterationRow>& history = result.history;
+  Canvas canvas(width, head + plot_height + bottom_margin);
+  const double last = history.empty() ? 1.0 : std::max(1, history.back().iteration);
+  const Axis iterations{-0.4,        last + 0.4,        Scale::linear,
+                        "Iteration", TickLabels::shown, std::min(10, static_cast<int>(last))};
+  const double plot_width = 0.5 * (width - 2.0 * left_margin - 2.0 * right_margin - 16.0);
+
+  std::vector<double> rms = column(history, [](const run::IterationRow& row) { return row.rms; });
+  std::vector<double> shown = rms;
+  shown.push_back(result.target_rms);
+  const Frame left({left_margin, head, plot_width, plot_height}, iterations, log_axis(shown, "rms"));
+  left.draw_grid(canvas);
+  canvas.text({left_margin, head - 8.0}, "Misfit per iteration", {.size = 12.0, .weight = Weight::bold});
+  canvas.line({left_margin, left.y(result.target_rms)}, {left_margin + plot_width, left.y(result.target_rms)},
+              {ink, 0.9, {5.0, 4.0}});
+  draw_redesigns(canvas, left, history);
+  draw_curve(canvas, left, history, rms, te_colour);
+  left.draw(canvas);
+
+  const std::vector<double> lambda = column(history, [](const run::IterationRow& row) { return row.lambda; });
+  const double right_left = width - right_margin - plot_width;
+  const Frame right({right_left, head, plot_width, plot_height}, iterations, log_axis(lambda, "λ"));
+  right.draw_grid(canvas);
+  canvas.text({right_left, head - 8.0}, "Trade-off parameter λ per iteration",
+              {.size = 12.0, .weight = Weight::bold});
+  draw_curve(canvas, right, history, lambda, tm_colour);
+  right.draw(canvas);
+  return canvas;
+}
+
+}  // namespace lodestone::io::report

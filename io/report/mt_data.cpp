@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/mt_data.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::io::report {
+
+namespace mt = physics::mt;
+using mt::Quantity;
+
+namespace {
+
+constexpr double missing = mt::not_given;
+
+/// (−180, 180].
+double wrapped(double degrees) {
+  const double value = std::remainder(degrees, 360.0);
+  return value <= -180.0 ? 180.0 : value;
+}
+
+/// The quantity that holds what is shown directly, and the impedance parts it can be made from.
+struct Sources {
+  Quantity direct, real, imaginary;
+};
+
+Sources sources_of(Shown shown) {
+  switch (shown) {
+    case Shown::rho_te:
+      return {Quantity::log10_rho_xy, Quantity::zxy_re, Quantity::zxy_im};
+    case Shown::phase_te:
+      return {Quantity::phase_xy, Quantity::zxy_re, Quantity::zxy_im};
+    case Shown::rho_tm:
+      return {Quantity::log10_rho_yx, Quantity::zyx_re, Quantity::zyx_im};
+    case Shown::phase_tm:
+      return {Quantity::phase_yx, Quantity::zyx_re, Quantity::zyx_im};
+    case Shown::tipper_re:
+      return {Quantity::tzy_re, Quantity::tzy_re, Quantity::tzy_re};
+    case Shown::tipper_im:
+      return {Quantity::tzy_im, Quantity::tzy_im, Quantity::tzy_im};
+  }
+  return {};
+}
+
+bool has_impedance_source(Shown shown) { return is_rho(shown) || is_phase(shown); }
+
+double folded_deg(double degrees, Shown shown) {
+  return wrapped(shown == Shown::phase_tm ? degrees + 180.0 : degrees);
+}
+
+void add_residual(ShownDatum& datum, Shown shown) {
+  const double difference = datum.observed - datum.predicted;
+  datum.residual = datum.kept ? (is_phase(shown) ? wrapped(difference) : difference) / datum.sigma : missing;
+}
+
+}  // namespace
+
+std::string title_of(Shown shown) {
+  static constexpr std::array names{"TE apparent resistivity", "TE phase",
+                                    "TM apparent resistivity", "TM phase",
+                                    "Tipper, real part",       "Tipper, imaginary part"};
+  return names[static_cast<std::size_t>(shown)];
+}
+
+std::string slug_of(Shown shown) {
+  static constexpr std::array names{
+      "te_apparent_resistivity", "te_phase", "tm_apparent_resistivity", "tm_phase", "tipper_real",
+      "tipper_imaginary"};
+  return names[static_cast<std::size_t>(shown)];
+}
+
+bool is_phase(Shown shown) { return shown == Shown::phase_te || shown == Shown::phase_tm; }
+bool is_rho(Shown shown) { return shown == Shown::rho_te || shown == Shown::rho_tm; }
+
+ShownData::ShownData(const run::InversionResult& result)
+    : result_(result),
+      n_frequencies_(static_cast<int>(result.data.survey.frequencies_hz.size())),
+      n_stations_(static_cast<int>(result.data.survey.stations.size())) {
+  const auto n = static_cast<Eigen::Index>(result.data.survey.keys.size());
+  if (result.data.value.size() != n || result.data.sigma.size() != n || std::ssize(result.data.mask) != n ||
+      result.predicted.size() != n) {
+    throw core::ShapeError(
+        "io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+        result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
+  }
+  keys_.assign(static_cast<std::size_t>(mt::n_quantities * n_frequencies_ * n_stations_), -1);
+  for (std::size_t k = 0; k < result.data.survey.keys.size(); ++k) {
+    const mt::DatumKey& at = result.data.survey.keys[k];
+    keys_[static_cast<std::size_t>(
+        (static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] =
+        static_cast<int>(k);
+  }
+}
+
+int ShownData::key(Quantity quantity, int frequency, int station) const {
+  return keys_[static_cast<std::size_t>(
+      (static_cast<int>(quantity) * n_frequencies_ + frequency) * n_stations_ + station)];
+}
+
+bool ShownData::has(Shown shown) const {
+  const Sources sources = sources_of(shown);
+  return std::any_of(
+      result_.data.survey.keys.begin(), result_.data.survey.keys.end(), [&](const mt::DatumKey& at) {
+        return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
+      });
+}
+
+ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
+  const Sources sources = sources_of(shown);
+  const int direct_key = key(sources.direct, frequency, station);
+  if (direct_key >= 0) {
+    return direct(direct_key, shown);
+  }
+  const int real = key(sources.real, frequency, station),
+            imaginary = key(sources.imaginary, frequency, station);
+  if (has_impedance_source(shown) && real >= 0 && imaginary >= 0) {
+    return from_impedance(real, imaginary, shown, frequency);
+  }
+  return {missing, missing, missing, false, false, missing};
+}
+
+ShownDatum ShownData::direct(int key, Shown shown) const {
+  const mt::ObservedData& data = result_.data;
+  const auto at = static_cast<std::size_t>(key);
+  ShownDatum datum{data.value[key],
+                   data.sigma[key],
+                   result_.predicted[key],
+                   data.mask[at] == mt::MaskReason::kept,
+                   at < data.interpolated.size() && data.interpolated[at] != 0,
+                   missing};
+  if (is_phase(shown)) {
+    datum.observed = folded_deg(datum.observed * mt::deg_per_rad, shown);
+    datum.predicted = folded_deg(datum.predicted * mt::deg_per_rad, shown);
+    datum.sigma *= mt::deg_per_rad;
+  }
+  add_residual(datum, shown);
+  return datum;
+}
+
+ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int frequency) const {
+  const mt::ObservedData& data = result_.data;
+  const auto at_re = static_cast<std::size_t>(real), at_im = static_cast<std::size_t>(imaginary);
+  const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
+  const mt::Complex observed(data.value[real], data.value[imaginary]),
+      predicted(result_.predicted[real], result_.predicted[imaginary]);
+  const double relative = 0.5 * (data.sigma[real] + data.sigma[imaginary]) / std::abs(observed);
+  ShownDatum datum{missing,
+                   missing,
+                   missing,
+                   data.mask[at_re] == mt::MaskReason::kept && data.mask[at_im] == mt::MaskReason::kept,
+                   at_re < data.interpolated.size() && data.interpolated[at_re] != 0,
+                   missing};
+  if (is_rho(shown)) {
+    datum.observed = std::log10(mt::apparent_resistivity_ohm_m(observed, frequency_hz));
+    datum.predicted = std::log10(mt::apparent_resistivity_ohm_m(predicted, frequency_hz));
+    datum.sigma = 2.0 * relative / mt::ln10;
+  } else {
+    datum.observed = folded_deg(mt::phase_deg(observed), shown);
+    datum.predicted = folded_deg(mt::phase_deg(predicted), shown);
+    datum.sigma = relative * mt::deg_per_rad;
+  }
+  add_residual(datum, shown);
+  return datum;
+}
+
+std::vector<int> ShownData::frequencies_by_period() const {
+  std::vector<int> order(static_cast<std::size_t>(n_frequencies_));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return period_s(a) < period_s(b); });
+  return order;
+}
+
+std::vector<int> ShownData::stations_along() const {
+  const auto& stations = result_.data.survey.stations;
+  std::vector<int> order(stations.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return stations[static_cast<std::size_t>(a)].y_m < stations[static_cast<std::size_t>(b)].y_m;
+  });
+  return order;
+}
+
+double ShownData::period_s(int frequency) const {
+  return 1.0 / result_.data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
+}
+
+}  // namespace lodestone::io::report

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/run/result.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace lodestone::io::report {
+
+/// What pictures show, whatever was inverted: impedances become apparent resistivity and phase.
+enum class Shown { rho_te, phase_te, rho_tm, phase_tm, tipper_re, tipper_im };
+inline constexpr std::array all_shown{Shown::rho_te,   Shown::phase_te,  Shown::rho_tm,
+                                      Shown::phase_tm, Shown::tipper_re, Shown::tipper_im};
+[[nodiscard]] std::string title_of(Shown shown);  ///< "TE apparent resistivity"
+[[nodiscard]] std::string slug_of(Shown shown);   ///< "te_apparent_resistivity", for file names
+[[nodiscard]] bool is_phase(Shown shown);
+[[nodiscard]] bool is_rho(Shown shown);
+
+/// One datum as shown. units: log10(ohm m), degrees (TM folded by +180°), none for tipper. NaN where not
+/// there.
+struct ShownDatum {
+  double observed, sigma, predicted;
+  bool kept = false;  ///< used in the inversion
+  bool interpolated = false;
+  double residual;  ///< (observed − predicted)/σ, phases wrapped; NaN when not kept
+};
+
+/// Looks data of a result up by what is shown, frequency and station. Refers to the result.
+class ShownData {
+ public:
+  explicit ShownData(const run::InversionResult& result);
+  [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
+  [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
+  [[nodiscard]] int n_frequencies() const { return n_frequencies_; }
+  [[nodiscard]] int n_stations() const { return n_stations_; }
+  [[nodiscard]] const run::InversionResult& result() const { return result_; }
+  /// Indices from the shortest period to the longest; stations along the profile.
+  [[nodiscard]] std::vector<int> frequencies_by_period() const;
+  [[nodiscard]] std::vector<int> stations_along() const;
+  [[nodiscard]] double period_s(int frequency) const;
+
+ private:
+  [[nodiscard]] int key(physics::mt::Quantity quantity, int frequency, int station) const;
+  [[nodiscard]] ShownDatum direct(int key, Shown shown) const;
+  [[nodiscard]] ShownDatum from_impedance(int real, int imaginary, Shown shown, int frequency) const;
+  const run::InversionResult& result_;
+  int n_frequencies_, n_stations_;
+  std::vector<int> keys_;
+};
+
+}  // namespace lodestone::io::report

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/slice.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/report/axes.hpp"
+#include "io/report/hatch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lodestone::io::report {
+
+namespace mesh = physics::mesh;
+
+namespace {
+
+constexpr double left_margin = 66.0, right_margin = 106.0, bottom_margin = 46.0, panel_gap = 14.0,
+                 title_height = 26.0;
+constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_panel_height = 720.0;
+constexpr Color water{0.74, 0.85, 0.93};
+constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
+
+/// What all panels share.
+struct Scales {
+  double y_min = 0.0, y_max = 1.0;      // along the profile, m
+  double z_top = 0.0, z_bottom = 1.0;   // m, down
+  double log_min = 0.0, log_max = 4.0;  // of the colours
+  double least = std::numeric_limits<double>::quiet_NaN(),
+         most = std::numeric_limits<double>::quiet_NaN();  // log10 of what is seen
+  bool gaps = false;                                       // cells without a value are seen
+  LengthUnit unit, depth_unit;
+  double panel_width = 1.0, panel_height = 1.0;
+  bool level_at_zero = true;
+  SectionQuantity quantity = SectionQuantity::resistivity;
+  [[nodiscard]] const ColourMap& colours() const {
+    return quantity == SectionQuantity::deviation ? phase_colours() : resistivity_colours();
+  }
+  [[nodiscard]] Axis axis() const {
+    if (quantity == SectionQuantity::deviation)
+      return {log_max, log_min, Scale::linear, "Standard deviation (decades)"};
+    return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, "Resistivity (Ω m)"};
+  }
+  [[nodiscard]] double exaggeration() const {
+    return (panel_height / (z_bottom - z_top)) / (panel_width / (y_max - y_min));
+  }
+};
+
+void extend_over(Scales& scales, const mesh::Section2D& section, double max_depth_m) {
+  const auto& y = section.grid.y_edges_m();
+  const auto& z = section.grid.z_edges_m();
+  scales.y_min = std::min(scales.y_min, y.front());
+  scales.y_max = std::max(scales.y_max, y.back());
+  std::vector<double> along = section.surface.y_m();
+  along.insert(along.end(), {y.front(), y.back()});
+  const double bottom = max_depth_m > 0.0 ? std::min(max_depth_m, z.back()) : z.back();
+  for (const double at : along) {
+    const double surface = section.surface.z_at(std::clamp(at, y.front(), y.back()));
+    scales.z_top = std::min(scales.z_top, section.sea ? std::min(surface, section.sea->level_m) : surface);
+    scales.z_bottom =
+        std::max(scales.z_bottom,
+                 bottom + (section.grid.reference() == mesh::DepthReference::surface ? surface : 0.0));
+    scales.level_at_zero = scales.level_at_zero && surface == 0.0;
+  }
+}
+
+/// 2nd to 98th percentile of what is seen, widened to half decades.
+void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
+  std::vector<double> seen;
+  for (const SectionPanel& panel : panels) {
+    const mesh::TensorGrid2D& grid = panel.section.grid;
+    for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom;
+         ++iz) {
+      for (int iy = 0; iy < grid.n_y(); ++iy) {
+        const double value = std::log10(panel.section.resistivity_ohm_m[grid.index(iz, iy)]);
+        if (!(grid.y_centre_m(iy) > scales.y_min && grid.y_centre_m(iy) < scales.y_max)) continue;
+        if (std::isfinite(value))
+          seen.push_back(value);
+        else
+          scales.gaps = true;
+      }
+    }
+  }
+  if (seen.empty()) {
+    return;
+  }
+  std::sort(seen.begin(), seen.end());
+  scales.least = seen.front();
+  scales.most = seen.back();
+  const auto percentile = [&](double part) {
+    return seen[static_cast<std::size_t>(part * static_cast<double>(seen.size() - 1))];
+  };
+  scales.log_min = std::floor(2.0 * percentile(0.02)) / 2.0;
+  scales.log_max = std::ceil(2.0 * percentile(0.98)) / 2.0;
+  const double missing = std::max(0.0, 1.0 - (scales.log_max - scales.log_min));
+  scales.log_min -= 0.5 * missing;
+  scales.log_max += 0.5 * missing;
+}
+
+Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
+  Scales scales;
+  scales.quantity = options.quantity;
+  scales.y_min = scales.z_top = 1e300;
+  scales.y_max = scales.z_bottom = -1e300;
+  for (const SectionPanel& panel : panels) {
+    extend_over(scales, panel.section, options.max_depth_m);
+  }
+  if (!std::all_of(panels.begin(), panels.end(),
+                   [](const SectionPanel& panel) { return panel.section.surface.is_flat(); })) {
+    scales.z_top -= headroom * (scales.z_bottom - scales.z_top);
+  }
+  if (options.y_max_m > options.y_min_m) {
+    scales.y_min = options.y_min_m;
+    scales.y_max = options.y_max_m;
+  }
+  scales.unit = length_unit(scales.y_max - scales.y_min);
+  scales.depth_unit = length_unit(scales.z_bottom - scales.z_top);
+  choose_colours(scales, panels);
+  scales.log_min = std::isfinite(options.min_log10) ? options.min_log10 : scales.log_min;
+  scales.log_max = std::isfinite(options.max_log10) ? options.max_log10 : scales.log_max;
+  scales.panel_width = options.width - left_margin - right_margin;
+  scales.panel_height = default_panel_height;
+  if (options.vertical_exaggeration > 0.0) {
+    scales.panel_height = std::clamp(options.vertical_exaggeration * scales.panel_width *
+                                         (scales.z_bottom - scales.z_top) / (scales.y_max - scales.y_min),
+                                     min_panel_height, max_panel_height);
+  }
+  return scales;
+}
+
+void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+  const auto& y = section.grid.y_edges_m();
+  const auto& z = section.grid.z_edges_m();
+  const ColourMap& map = scales.colours();
+  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
+    const auto kz = static_cast<std::size_t>(iz);
+    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
+      const auto ky = static_cast<std::size_t>(iy);
+      const double top_left = node_depth(section, z[kz], y[ky], iz == 0),
+                   top_right = node_depth(section, z[kz], y[ky + 1], iz == 0);
+      const double bottom_left = node_depth(section, z[kz + 1], y[ky], false),
+                   bottom_right = node_depth(section, z[kz + 1], y[ky + 1], false);
+      const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
+      if (!std::isfinite(value) || std::min(top_left, top_right) > scales.z_bottom ||
+          (bottom_left <= top_left && bottom_right <= top_right)) {
+        continue;
+      }
+      const auto at = [&](double y_m, double z_m) {
+        return frame.at(y_m / scales.unit.metres, z_m / scales.depth_unit.metres);
+      };
+      canvas.cell({at(y[ky], top_left), at(y[ky + 1], top_right), at(y[ky + 1], bottom_right),
+                   at(y[ky], bottom_left)},
+                  map.at((value - scales.log_min) / (scales.log_max - scales.log_min)));
+    }
+  }
+}
+
+/// Places along the profile at which the surface bends or the grid has edges.
+std::vector<double> along_surface(const mesh::Section2D& section) {
+  std::vector<double> y = section.grid.y_edges_m();
+  y.insert(y.end(), section.surface.y_m().begin(), section.surface.y_m().end());
+  std::sort(y.begin(), y.end());
+  return y;
+}
+
+/// Between the level of the sea and its floor; of no height on land.
+void draw_sea(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+  const auto at = [&](double y, double z) {
+    return frame.at(y / scales.unit.metres, z / scales.depth_unit.metres);
+  };
+  const double level = section.sea->level_m;
+  const std::vector<double> y = along_surface(section);
+  std::vector<Point> outline;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double floor = section.surface.z_at(y[i]) - level;
+    outline.push_back(at(y[i], level + std::max(floor, 0.0)));
+    const double next = i + 1 < y.size() ? section.surface.z_at(y[i + 1]) - level : floor;
+    if (floor * next < 0.0) outline.push_back(at(y[i] + (y[i + 1] - y[i]) * floor / (floor - next), level));
+  }
+  outline.push_back(at(y.back(), level));
+  outline.push_back(at(y.front(), level));
+  canvas.polygon(outline, {water, {}});
+}
+
+void draw_surface(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+  std::vector<Point> line;
+  for (const double at : along_surface(section)) {
+    line.push_back(frame.at(at / scales.unit.metres, section.surface.z_at(at) / scales.depth_unit.metres));
+  }
+  canvas.polyline(line, {ink, 1.2, {}});
+}
+
+void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales, const SectionPanel& panel) {
+  if (panel.investigated.size() == 0) return;
+  const auto at = [&](double y_m, double depth_m) {
+    return frame.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
+  };
+  draw_unseen(canvas, {frame.box(), at, scales.y_min, scales.y_max, scales.z_top, scales.z_bottom},
+              panel.section, panel.investigated);
+}
+
+void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double below_m) {
+  const double top = frame.y(below_m / scales.depth_unit.metres);
+  const double bottom = frame.box().y + frame.box().height;
+  if (below_m > 0.0 && top < bottom) {
+    canvas.rectangle({frame.box().x, top, frame.box().width, bottom - top}, {Color{1.0, 1.0, 1.0, 0.62}, {}});
+    canvas.line({frame.box().x, top}, {frame.box().x + frame.box().width, top}, {ink, 0.8, {5.0, 4.0}});
+  }
+}
+
+/// Along the cells' edges, so that it follows the surface where they do.
+void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Section2D& section,
+                const SectionFrame& box) {
+  std::vector<double> along{box.y_from_m, box.y_to_m};
+  for (const double y : along_surface(section)) {
+    if (y > box.y_from_m && y < box.y_to_m) along.push_back(y);
+  }
+  std::sort(along.begin(), along.end());
+  const auto at = [&](double y_m, double z_m) {
+    const double depth_m = node_depth(section, z_m, y_m, z_m <= section.grid.z_edges_m().front());
+    return axes.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
+  };
+  std::vector<Point> line;
+  for (const double y : along) line.push_back(at(y, box.z_from_m));
+  for (std::size_t k = along.size(); k-- > 0;) line.push_back(at(along[k], box.z_to_m));
+  line.push_back(line.front());
+  canvas.polyline(line, {ink, 1.4, {6.0, 3.0}});
+}
+
+StationLabels labels_of(const SectionPanel& panel, const Frame& frame, const Scales& scales,
+                        double names_top) {
+  StationLabels labels;
+  for (std::size_t k = 0; k < panel.station_names.size(); ++k) {
+    const double y = panel.station_y_m[k];
+    if (y < scales.y_min || y > scales.y_max) {
+      continue;
+    }
+    labels.names.push_back(panel.station_names[k]);
+    labels.x.push_back(frame.x(y / scales.unit.metres));
+    labels.surface_y.push_back(frame.y(panel.section.surface.z_at(y) / scales.depth_unit.metres));
+  }
+  labels.top = names_top;
+  return labels;
+}
+
+std::string depth_label(const Scales& scales) {
+  return fmt::format("{} ({})", scales.level_at_zero ? "Depth" : "Depth below datum", scales.depth_unit.name);
+}
+
+void check(const SectionPanel& panel) {
+  if (panel.section.resistivity_ohm_m.size() != panel.section.grid.n_cells() ||
+      panel.station_names.size() != panel.station_y_m.size()) {
+    throw core::ShapeError(
+        "io::report::sections_picture",
+        "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}",
+        panel.title, panel.section.grid.n_cells(), panel.section.resistivity_ohm_m.size(),
+        panel.station_names.size(), panel.station_y_m.size());
+  }
+  if (panel.investigated.size() != 0 && panel.investigated.size() != panel.section.grid.n_cells())
+    throw core::ShapeError("io::report::sections_picture",
+                           "panel '{}': expected {} cells that are investigated or not, got {}", panel.title,
+                           panel.section.grid.n_cells(), panel.investigated.size());
+}
+
+double label_height(const SectionPanel& panel) {
+  return panel.station_names.empty() ? 4.0 : station_label_height(panel.station_names) + 6.0;
+}
+
+void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales, double frame_top,
+                const SectionPictureOptions& options, bool is_last) {
+  const Axis x{scales.y_min / scales.unit.metres,
+               scales.y_max / scales.unit.metres,
+               Scale::linear,
+               is_last ? fmt::format("Distance along profile ({})", scales.unit.name) : "",
+               is_last ? TickLabels::shown : TickLabels::hidden,
+               10};
+  const Axis depth{scales.z_top / scales.depth_unit.metres, scales.z_bottom / scales.depth_unit.metres,
+                   Scale::linear, depth_label(scales)};
+  const Frame frame({left_margin, frame_top, scales.panel_width, scales.panel_height}, x, depth);
+  canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title,
+              {.size = 14.0, .weight = Weight::bold});
+  canvas.begin_clip(frame.box());
+  draw_cells(canvas, frame, scales, panel.section);
+  if (panel.section.sea) draw_sea(canvas, frame, scales, panel.section);
+  draw_veil(canvas, frame, scales, options.mask_below_m);
+  draw_investigation(canvas, frame, scales, panel);
+  for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, panel.section, box);
+  canvas.end_clip();
+  if (!panel.section.surface.is_flat()) {
+    draw_surface(canvas, frame, scales, panel.section);
+  }
+  frame.draw(canvas);
+  draw_stations(canvas, labels_of(panel, frame, scales, frame_top - 12.0));
+}
+
+}  // namespace
+
+Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
+  if (panels.empty()) {
+    throw core::InvalidArgument("io::report::sections_picture", "expected at least one panel, got none");
+  }
+  double height = bottom_margin;
+  std::for_each(panels.begin(), panels.end(), check);
+  const Scales scales = make_scales(panels, options);
+  for (const SectionPanel& panel : panels) {
+    height += title_height + label_height(panel) + scales.panel_height + panel_gap;
+  }
+  Canvas canvas(options.width, height);
+  double top = 0.0, first_frame_top = 0.0;
+  for (std::size_t k = 0; k < panels.size(); ++k) {
+    top += title_height + label_height(panels[k]);
+    first_frame_top = k == 0 ? top : first_frame_top;
+    draw_panel(canvas, panels[k], scales, top, options, k + 1 == panels.size());
+    top += scales.panel_height + panel_gap;
+  }
+  const double all_frames = top - panel_gap - first_frame_top;
+  const double bar_height = std::min(all_frames, 420.0);
+  draw_colour_bar(canvas,
+                  {left_margin + scales.panel_width + 16.0, first_frame_top + 0.5 * (all_frames - bar_height),
+                   16.0, bar_height},
+                  scales.colours(), scales.axis(),
+                  Clipped::of(scales.least, scales.most, scales.log_min, scales.log_max));
+  canvas.text({left_margin + scales.panel_width, top - panel_gap + 33.0},
+              fmt::format("{}vertical exaggeration {:.2g} : 1", scales.gaps ? "white: no value;  " : "",
+                          scales.exaggeration()),
+              {.size = 10.0, .color = grey, .horizontal = Align::end});
+  return canvas;
+}
+
+SectionPanel panel_of(const run::InversionResult& result, std::string title,
+                      const Eigen::VectorXd& log10_values, Sites sites) {
+  SectionPanel panel{std::move(title), result.section(), {}, {}};
+  panel.section.resistivity_ohm_m = Eigen::pow(10.0, log10_values.array());
+  if (result.learned_prior) {
+    for (const run::LearnedRegion& region : result.learned_prior->regions)
+      panel.frames.push_back({region.name, region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m});
+  }
+  if (result.uncertainty && result.uncertainty->posterior)
+    panel.investigated = result.uncertainty->posterior->investigated;
+  if (sites == Sites::hidden) return panel;
+  for (const physics::mt::Station& station : result.data.survey.stations) {
+    panel.station_names.push_back(station.name);
+    panel.station_y_m.push_back(station.y_m);
+  }
+  return panel;
+}
+
+Canvas section_picture(const run::InversionResult& result, const SectionPictureOptions& options) {
+  std::string part;
+  if (options.max_depth_m > 0.0 && options.max_depth_m < result.grid.z_edges_m().back()) {
+    const LengthUnit unit = length_unit(options.max_depth_m - result.grid.z_edges_m().front());
+    part = fmt::format(", upper {:.3g} {}",
+                       (options.max_depth_m - result.grid.z_edges_m().front()) / unit.metres, unit.name);
+  }
+  const std::string title = fmt::format("Resistivity section{}, rms {:.2f}", part, result.rms);
+  return sections_picture({panel_of(result, title, result.log10_resistivity, Sites::shown)}, options);
+}
+
+Canvas prior_picture_of(const run::InversionResult& result) {
+  return sections_picture({panel_of(result, "Final model", result.log10_resistivity, Sites::shown),
+                           panel_of(result, "Nearest model of the prior",
+                                    result.learned_prior->decoded_log10_resistivity, Sites::hidden)});
+}
+
+}  // namespace lodestone::io::report

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report/uncertainty.hpp"
+
+#include "io/report/slice.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace lodestone::io::report {
+
+Canvas percentiles_picture(const run::InversionResult& result) {
+  const run::EnsembleSpread& ensemble = *result.uncertainty->ensemble;
+  std::vector<SectionPanel> panels;
+  const bool many = ensemble.n_samples >= run::EnsembleSpread::fewest;
+  for (const auto& [title, values] :
+       {std::pair{
+            many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
+            &ensemble.p5_log10_resistivity},
+        {"Median of the models", &ensemble.p50_log10_resistivity},
+        {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models",
+         &ensemble.p95_log10_resistivity}})
+    panels.push_back(panel_of(result, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
+  return sections_picture(panels);
+}
+
+Canvas deviations_picture(const run::InversionResult& result) {
+  const run::Uncertainty& uncertainty = *result.uncertainty;
+  std::vector<SectionPanel> panels;
+  double widest = 0.0;  // what the colours reach is a round number
+  if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());
+  if (uncertainty.ensemble) widest = std::max(widest, uncertainty.ensemble->deviation_decades.maxCoeff());
+  if (uncertainty.posterior)
+    panels.push_back(
+        panel_of(result, "Linearized posterior", uncertainty.posterior->deviation_decades, Sites::shown));
+  if (uncertainty.ensemble)
+    panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades,
+                              panels.empty() ? Sites::shown : Sites::hidden));
+  const double top = widest > 0.5 ? 1.0 : widest > 0.2 ? 0.5 : widest > 0.1 ? 0.2 : 0.1;
+  return sections_picture(panels,
+                          {.quantity = SectionQuantity::deviation, .min_log10 = 0.0, .max_log10 = top});
+}
+
+}  // namespace lodestone::io::report

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "io/run/layout.hpp"
+
+#include <array>
+
+namespace lodestone::io::run::layout {
+namespace {
+
+constexpr const char* group = "learned_prior";
+constexpr std::array texts{"name", "network", "decoder", "origin"};
+
+std::string place_of(std::size_t region) { return fmt::format("{}/region_{:02}", group, region); }
+
+template <class Region>
+auto texts_of(Region& region) {
+  return std::array{&region.name, &region.network, &region.decoder, &region.origin};
+}
+
+Eigen::VectorXd read_cells(const hdf5::Hdf5Source& source, const std::string& name, Eigen::Index n) {
+  Eigen::VectorXd values = read_values(source, name);
+  if (values.size() != n)
+    throw core::FormatError("io::read_result", "array '{}': expected {} entries, got {}", name, n,
+                            values.size());
+  return values;
+}
+
+constexpr const char* coverage_columns =
+    "distance_decades, relative_distance, chi_square, tail, data_share, verdict";
+constexpr int n_coverage_columns = 6;
+
+void write_coverage(hdf5::Hdf5Sink& sink, const std::string& name, const std::vector<SubdomainRow>& rows) {
+  if (rows.empty()) return;
+  Eigen::MatrixXd table(std::ssize(rows), n_coverage_columns);
+  for (Eigen::Index i = 0; i < table.rows(); ++i) {
+    const SubdomainRow& row = rows[static_cast<std::size_t>(i)];
+    table.row(i) << row.distance_decades, row.relative_distance, row.chi_square, row.tail, row.data_share,
+        row.verdict;
+  }
+  core::write_matrix(sink, name, table);
+  sink.attribute(name, "columns", coverage_columns);
+}
+
+std::vector<SubdomainRow> read_coverage(const hdf5::Hdf5Source& source, const std::string& name,
+                                        Eigen::Index n_subdomains) {
+  if (!source.contains(name)) return {};
+  const Eigen::MatrixXd table = core::read_matrix(source, name);
+  if (table.rows() != n_subdomains || table.cols() != n_coverage_columns)
+    throw core::FormatError("io::read_result", "array '{}': expected {} × {} entries, got {} × {}", name,
+                            n_subdomains, n_coverage_columns, table.rows(), table.cols());
+  std::vector<SubdomainRow> rows;
+  for (const auto& row : table.rowwise())
+    rows.push_back({row[0], row[1], row[2], row[3], row[4], static_cast<int>(row[5])});
+  return rows;
+}
+
+LearnedRegion read_region(const hdf5::Hdf5Source& source, const std::string& place) {
+  LearnedRegion region;
+  for (std::size_t k = 0; k < texts.size(); ++k) *texts_of(region)[k] = source.attribute(place, texts[k]);
+  const auto box = core::read_doubles(source, place + "/box_m");
+  if (box.size() != 4)
+    throw core::FormatError("io::read_result", "array '{}/box_m': expected 4 entries, got {}", place,
+                            box.size());
+  region.y_from_m = box[0], region.y_to_m = box[1], region.z_from_m = box[2], region.z_to_m = box[3];
+  region.reconstruction_rms_decades = read_scalar(source, place + "/reconstruction_rms_decades");
+  region.codes = core::read_matrix(source, place + "/codes").transpose();
+  region.coverage = read_coverage(source, place + "/coverage", region.codes.cols());
+  return region;
+}
+
+}  // namespace
+
+void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
+                         const physics::mesh::TensorGrid2D& grid) {
+  const std::string place = std::string(group) + "/";
+  write_cells(sink, place + "subdomain", prior.subdomain, grid.n_z(), grid.n_y(), "1");
+  write_cells(sink, place + "decoded_log10_resistivity", prior.decoded_log10_resistivity, grid.n_z(),
+              grid.n_y(), "log10(ohm m)");
+  write_cells(sink, place + "deviation_decades", prior.deviation_decades, grid.n_z(), grid.n_y(),
+              "log10(ohm m)");
+  write_scalar(sink, place + "polished", prior.polished ? 1.0 : 0.0);
+  write_scalar(sink, place + "features_rms", prior.features_rms, "1");
+  write_scalar(sink, place + "final_rms", prior.final_rms, "1");
+  write_scalar(sink, place + "n_regions", static_cast<double>(prior.regions.size()));
+  if (!prior.coverage_in_words.empty()) sink.attribute(group, "coverage_in_words", prior.coverage_in_words);
+  for (std::size_t r = 0; r < prior.regions.size(); ++r) {
+    const LearnedRegion& region = prior.regions[r];
+    const std::string at = place_of(r);
+    const std::array box{region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m};
+    write_values(sink, at + "/box_m", box, "m");
+    write_scalar(sink, at + "/reconstruction_rms_decades", region.reconstruction_rms_decades, "log10(ohm m)");
+    core::write_matrix(sink, at + "/codes", region.codes.transpose());
+    write_coverage(sink, at + "/coverage", region.coverage);
+    for (std::size_t k = 0; k < texts.size(); ++k) sink.attribute(at, texts[k], *texts_of(region)[k]);
+  }
+}
+
+std::optional<LearnedPrior> read_learned_prior(const hdf5::Hdf5Source& source,
+                                               const physics::mesh::TensorGrid2D& grid) {
+  const std::string place = std::string(group) + "/";
+  if (!source.contains(place + "n_regions")) return std::nullopt;
+  LearnedPrior prior;
+  prior.subdomain = read_cells(source, place + "subdomain", grid.n_cells());
+  prior.decoded_log10_resistivity = read_cells(source, place + "decoded_log10_resistivity", grid.n_cells());
+  prior.deviation_decades = read_cells(source, place + "deviation_decades", grid.n_cells());
+  prior.polished = read_scalar(source, place + "polished") != 0.0;
+  prior.features_rms = read_scalar(source, place + "features_rms");
+  prior.final_rms = read_scalar(source, place + "final_rms");
+  if (source.has_attribute(group, "coverage_in_words"))
+    prior.coverage_in_words = source.attribute(group, "coverage_in_words");
+  const double n = read_scalar(source, place + "n_regions");
+  for (std::size_t r = 0; static_cast<double>(r) < n; ++r)
+    prior.regions.push_back(read_region(source, place_of(r)));
+  return prior;
+}
+
+}  // namespace lodestone::io::run::layout

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/kinds.hpp"
+
+#include "io/mare2dem/data.hpp"
+#include "io/modem/words.hpp"
+#include "io/mt2d/data.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lodestone::io::survey {
+namespace {
+
+constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+constexpr std::size_t looked_at = 16384;
+
+bool is_edi(const std::vector<std::string_view>& lines) {
+  const auto starts = [](std::string_view line, std::string_view name) {
+    return text::equals_ignoring_case(text::trimmed(line).substr(0, name.size()), name);
+  };
+  return std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
+    return starts(line, ">HEAD") || starts(line, ">=DEFINEMEAS");
+  });
+}
+
+/// A length of eight bytes, lowest first and below 2^32, and the JSON object of that length.
+bool is_safetensors(std::string_view bytes) {
+  return bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{';
+}
+
+/// Some line that is a table header or a key with a value, and no line that is something else.
+bool is_toml(const std::vector<std::string_view>& lines) {
+  for (const auto line : lines) {
+    const auto text = text::trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (text.front() == '[') return true;
+    const auto key = text::trimmed(text.substr(0, text.find('=')));
+    const auto is_key_char = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '-' || c == '.' || c == '"';
+    };
+    return text.find('=') != std::string_view::npos && !key.empty() &&
+           std::all_of(key.begin(), key.end(), is_key_char);
+  }
+  return false;
+}
+
+/// A JSON object whose first key is the format.
+bool is_vae_card(std::string_view bytes) {
+  return text::trimmed(bytes).substr(0, 1) == "{" &&
+         bytes.substr(0, 200).find("\"lodestone vae card\"") != std::string_view::npos;
+}
+
+FileKind csv_kind(const std::vector<std::string_view>& lines) {
+  for (const auto line : lines) {
+    const auto text = text::trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (text.substr(0, 8) == "site,y_m") return FileKind::csv_sites;
+    if (text.substr(0, 19) == "site,mode,period_s,") return FileKind::csv_responses;
+    if (text.substr(0, 23) == "y_left_m,y_right_m,z_to") return FileKind::csv_section;
+    break;
+  }
+  return FileKind::unknown;
+}
+
+/// The first line that is neither blank nor a comment is a list of names.
+bool is_csv_table(const std::vector<std::string_view>& lines) {
+  const auto is_name = [](std::string_view field) {
+    return !field.empty() && std::all_of(field.begin(), field.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }) && (field.front() < '0' || field.front() > '9');
+  };
+  for (const auto line : lines) {
+    auto rest = text::trimmed(line);
+    if (rest.empty() || rest.front() == '#') continue;
+    if (rest.find(',') == std::string_view::npos) return false;
+    for (auto comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+      if (!is_name(text::trimmed(rest.substr(0, comma)))) return false;
+      rest.remove_prefix(comma + 1);
+    }
+    return is_name(text::trimmed(rest));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view name_of(FileKind kind) {
+  constexpr std::array<std::string_view, 16> names{
+      "EDI",           "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model",   "ModEM 3-D model",
+      "MARE2DEM data", "MT2DData",       "TOML",           "card of a network", "HDF5",
+      "safetensors",   "CSV sites",      "CSV responses",  "CSV section",       "CSV table",
+      "unknown"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+FileKind kind_of_file(const std::string& path) {
+  const std::string bytes = text::read_bytes_up_to(path, looked_at);
+  if (std::string_view(bytes).substr(0, hdf5_signature.size()) == hdf5_signature) return FileKind::hdf5;
+  if (is_safetensors(bytes)) return FileKind::safetensors;
+  if (bytes.find('\0') != std::string::npos) return FileKind::unknown;
+  if (is_vae_card(bytes)) return FileKind::vae_card;
+  const auto lines = text::split_lines(bytes);
+  if (is_edi(lines)) return FileKind::edi;
+  if (mare2dem::emdata_version(bytes)) return FileKind::emdata;
+  if (mt2d::is_mt2d_data(bytes)) return FileKind::mt2d_data;
+  if (const auto head = modem::modem_data_head(bytes))
+    return modem::modem_block_kind(head->type) ? FileKind::modem_data_2d : FileKind::modem_data_3d;
+  if (const auto head = modem::modem_model_head(bytes))
+    return head->dimensions == 2 ? FileKind::modem_model_2d : FileKind::modem_model_3d;
+  if (const auto kind = csv_kind(lines); kind != FileKind::unknown) return kind;
+  if (is_toml(lines)) return FileKind::toml;
+  return is_csv_table(lines) ? FileKind::csv_table : FileKind::unknown;
+}
+
+}  // namespace lodestone::io::survey

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/sites.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "io/csv/csv.hpp"
+#include "io/mare2dem/data.hpp"
+#include "io/modem/modem.hpp"
+#include "io/survey/kinds.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+#include "physics/mt/responses.hpp"
+#include "physics/mt/site_kinks.hpp"
+
+namespace lodestone::io::survey {
+namespace {
+
+namespace mt = physics::mt;
+
+/// CSV by its name, or by a first line, neither blank nor a comment, that starts with "site"; everything else
+/// has to be a data file.
+bool is_csv(const std::string& path) {
+  if (io::text::lower(path).ends_with(".csv")) return true;
+  const std::string bytes = io::text::read_bytes(path);
+  for (const std::string_view line : io::text::split_lines(bytes)) {
+    const auto text = io::text::trimmed(line);
+    if (!text.empty() && text.front() != '#') return io::text::lower(text).starts_with("site");
+  }
+  return false;
+}
+
+struct SitesAndTimes {
+  std::vector<mt::Station> stations;
+  std::vector<double> z_m;  ///< NaN: not stated; empty: stated nowhere
+  std::vector<double> frequencies_hz;
+};
+
+SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
+  if (periods_s.empty())
+    throw core::ConfigError(
+        "mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
+  SitesAndTimes result;
+  for (const auto& site : io::csv::read_sites_csv(path)) {
+    mt::Station station;
+    station.name = site.name;
+    station.y_m = site.y_m;
+    result.stations.push_back(station);
+    result.z_m.push_back(site.z_m.value_or(mt::not_given));
+  }
+  for (const double period : periods_s) result.frequencies_hz.push_back(1.0 / period);
+  return result;
+}
+
+SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s,
+                             std::optional<mt::ObservedData>& modem) {
+  SitesAndTimes result;
+  mt::Survey2D survey;
+  if (io::survey::kind_of_file(path) == io::survey::FileKind::emdata) {
+    io::mare2dem::EmData file = io::mare2dem::read_emdata(path);
+    for (const auto& warning : file.warnings) core::log::warning("{}", warning);
+    survey = std::move(file.data.survey);
+    result.z_m = std::move(file.z_m);
+  } else {
+    modem = io::modem::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
+    survey = modem->survey;
+  }
+  if (!periods_s.empty())
+    throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
+  result.stations = std::move(survey.stations);
+  result.frequencies_hz = std::move(survey.frequencies_hz);
+  return result;
+}
+
+}  // namespace
+
+ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
+                                const physics::mesh::Section2D& section,
+                                physics::mt::OffSurface off_surface) {
+  ForwardSites result;
+  result.path = path;
+  SitesAndTimes sites =
+      is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
+  physics::mt::check_site_depths(sites.stations, sites.z_m, section.surface, off_surface,
+                                 "add --drape, which moves the sites onto the surface");
+  physics::mt::warn_of_sites_at_kinks(
+      sites.stations, section.surface,
+      "give the model's surface in shorter segments there, or move the sites");
+  for (const auto& station : sites.stations) result.z_m.push_back(section.surface.z_at(station.y_m));
+  result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
+  result.survey.validate();
+  return result;
+}
+
+}  // namespace lodestone::io::survey

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/site_depths.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::io::survey {
+
+/// Where and when `forward` computes responses.
+struct ForwardSites {
+  physics::mt::Survey2D survey;                    ///< both impedances and the tipper everywhere
+  std::vector<double> z_m;                         ///< of the stations, on the surface
+  std::optional<physics::mt::ObservedData> modem;  ///< the data file the sites came from
+  std::string path;
+};
+
+/// Sites from a ModEM 2-D or MARE2DEM data file (with its periods) or from a CSV file with `periods_s`.
+/// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when
+/// sites stand beside the surface and are not draped.
+[[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
+                                              const physics::mesh::Section2D& section,
+                                              physics::mt::OffSurface off_surface);
+
+}  // namespace lodestone::io::survey

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/run/result.hpp"
+#include "io/vtk/cells.hpp"
+
+namespace lodestone::io::vtk {
+
+/// Stations with residual rms, number of kept data, and rms per quantity ("rms_log10_rho_xy" …; NaN where a
+/// station has no kept datum).
+[[nodiscard]] StationPoints station_points(const run::InversionResult& result);
+
+/// The frame of a result's profile on the earth; along the stations' polyline when distances are running
+/// sums.
+[[nodiscard]] VtkFrame world_frame(const run::InversionResult& result, double datum_elevation_m = 0.0);
+
+/// `section.vtu`, `stations.vtp` in profile coordinates and, where the profile has a projection,
+/// `section_world.vtu`, `stations_world.vtp`. returns: the files written. errors: FileError.
+std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
+                                                    const run::InversionResult& result,
+                                                    double datum_elevation_m = 0.0);
+
+}  // namespace lodestone::io::vtk

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/earths/options_table.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace lodestone::models::earths {
+namespace {
+
+std::string place(const core::Options& table, std::string_view key) {
+  const std::string where = table.where(key);
+  return where.empty() ? where : where + ": ";
+}
+
+std::string full_name(const core::Options& table, std::string_view key) {
+  const std::string path = table.path();
+  return path.empty() || key.empty() ? path + std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+}  // namespace
+
+void OptionsTable::refuse(std::string_view key, const std::string& text) const {
+  throw core::ConfigError("configuration", "{}\"{}\": {}", place(table_, key), full_name(table_, key), text);
+}
+
+void OptionsTable::hand_on(std::string_view key, const std::string& message) const {
+  // What follows the component in `[component] text`.
+  const auto end = message.starts_with('[') ? message.find("] ") : std::string::npos;
+  refuse(key, end == std::string::npos ? message : message.substr(end + 2));
+}
+
+Range OptionsTable::range(std::string_view key) const {
+  const std::vector<double> values = table_.reals(key);
+  if (values.size() != 2)
+    refuse(key, fmt::format("expected a range [lower, upper], got {} numbers", values.size()));
+  if (values[0] > values[1])
+    refuse(key, fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0],
+                            values[1]));
+  return {values[0], values[1]};
+}
+
+void OptionsTable::read(std::string_view key, Range& target) const {
+  if (table_.has(key)) target = range(key);
+}
+
+void OptionsTable::read(std::string_view key, IntegerRange& target) const {
+  if (!table_.has(key)) return;
+  const Range values = range(key);
+  if (values.lower != std::floor(values.lower) || values.upper != std::floor(values.upper) ||
+      std::abs(values.lower) > 1e6 || std::abs(values.upper) > 1e6) {
+    refuse(key, fmt::format("expected two integers up to a million, got [{:g}, {:g}]", values.lower,
+                            values.upper));
+  }
+  target = {static_cast<int>(values.lower), static_cast<int>(values.upper)};
+}
+
+void OptionsTable::read(std::string_view key, int& target) const {
+  const std::int64_t value = table_.integer(key, target);
+  if (std::abs(value) > 1'000'000)
+    refuse(key, fmt::format("expected an integer up to a million, got {}", value));
+  target = static_cast<int>(value);
+}
+
+}  // namespace lodestone::models::earths

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/error.hpp"
+#include "engine/core/options.hpp"
+#include "models/earths/randomness.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace lodestone::models::earths {
+
+/// A table whose ranges are two-element arrays. errors: ConfigError with file:line and the key, of everything
+/// that is read.
+class OptionsTable {
+ public:
+  explicit OptionsTable(core::Options table) : table_(std::move(table)) {}
+  [[nodiscard]] const core::Options& options() const { return table_; }
+
+  /// `target` keeps its value where the key is absent.
+  void read(std::string_view key, Range& target) const;
+  void read(std::string_view key, IntegerRange& target) const;
+  void read(std::string_view key, double& target) const { target = table_.real(key, target); }
+  void read(std::string_view key, int& target) const;
+  /// A range that has no default.
+  [[nodiscard]] Range range(std::string_view key) const;
+
+  [[noreturn]] void refuse(std::string_view key, const std::string& text) const;
+  /// What `make` returns; what it refuses is said at this table.
+  template <class Make>
+  auto checked(std::string_view key, Make make) const {
+    try {
+      return make();
+    } catch (const core::InvalidArgument& error) {
+      hand_on(key, error.what());
+    }
+  }
+
+ private:
+  [[noreturn]] void hand_on(std::string_view key, const std::string& message) const;
+  core::Options table_;
+};
+
+}  // namespace lodestone::models::earths

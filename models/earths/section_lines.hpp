@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/earths/patch_grid.hpp"
+#include "models/earths/randomness.hpp"
+#include "physics/mesh/polygon.hpp"
+
+#include <Eigen/Core>
+
+#include <vector>
+
+namespace lodestone::models::earths {
+
+/// Where a grid lies in the section it is cut from, and the vertical lines its columns are averaged over.
+struct SectionLines {
+  double width_m = 0.0;     ///< of the section
+  std::vector<double> y_m;  ///< in the section; as many for each column, from left to right
+  Eigen::Index n_columns = 1;
+  [[nodiscard]] Eigen::Index n_per_column() const { return std::ssize(y_m) / n_columns; }
+};
+
+/// Cuts the grid at a random place from a section of that width: a patch gets 8 lines per column, a single
+/// column one, through its middle. 0 m: as wide as the patch, and for a single column as wide as the grid is
+/// deep. A section narrower than the grid is widened to it.
+[[nodiscard]] SectionLines section_lines(const PatchGrid& grid, double section_width_m, Draws& draws);
+
+/// Layers along a vertical line: values between the interfaces, one value more than interfaces; interfaces do
+/// not decrease.
+struct Layers {
+  std::vector<double> interface_m;
+  std::vector<double> value;
+};
+/// Averages of the layers in the cells of a column. shapes: edges (n_z + 1) → (n_z).
+[[nodiscard]] Eigen::VectorXd cell_averages(const Layers& layers, const std::vector<double>& depth_m);
+
+/// Share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z, n_y).
+[[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point2D>& outline,
+                                          const PatchGrid& grid, const SectionLines& lines);
+
+}  // namespace lodestone::models::earths

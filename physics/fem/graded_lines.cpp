@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/fem/graded_lines.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::physics::fem {
+
+namespace {
+
+/// Drops features of which a neighbour asks for smaller cells wherever they do: its size grows by at most
+/// `steepest` per metre on the way to them.
+std::vector<SizeFeature> without_idle(std::vector<SizeFeature> features, double steepest) {
+  const auto sweep = [&] {
+    std::vector<SizeFeature> kept;
+    for (const SizeFeature& feature : features) {
+      if (kept.empty() ||
+          kept.back().size_m + steepest * std::abs(feature.at_m - kept.back().at_m) > feature.size_m)
+        kept.push_back(feature);
+    }
+    std::reverse(kept.begin(), kept.end());
+    features = std::move(kept);
+  };
+  std::sort(features.begin(), features.end(), [](const SizeFeature& a, const SizeFeature& b) {
+    return a.at_m < b.at_m || (a.at_m == b.at_m && a.size_m < b.size_m);
+  });
+  sweep();
+  sweep();
+  return features;
+}
+
+/// Cell size asked for at x. Features far away are cut off by the sorted order: only those whose own size is
+/// smaller than the best so far can win.
+class SizeFunction {
+ public:
+  SizeFunction(std::vector<SizeFeature> features, const GradedLineOptions& options)
+      : features_(without_idle(std::move(features), std::max(options.slope, options.far_slope))),
+        options_(options) {
+    std::sort(features_.begin(), features_.end(),
+              [](const SizeFeature& a, const SizeFeature& b) { return a.size_m < b.size_m; });
+  }
+  double operator()(double x) const {
+    double best = options_.max_size_m;
+    for (const auto& feature : features_) {
+      if (feature.size_m >= best) break;
+      const double distance = std::abs(x - feature.at_m);
+      const double near = std::min(distance, options_.near_m);
+      best = std::min(best, feature.size_m + options_.slope * near + options_.far_slope * (distance - near));
+    }
+    return best;
+  }
+
+ private:
+  std::vector<SizeFeature> features_;
+  GradedLineOptions options_;
+};
+
+/// Drops anchors closer to the previous kept one (or to the end) than that share of the size asked for there.
+std::vector<double> spaced(double begin, double end, std::vector<double> anchors, const SizeFunction& size,
+                           double least_spacing) {
+  std::sort(anchors.begin(), anchors.end());
+  anchors.erase(std::unique(anchors.begin(), anchors.end()), anchors.end());
+  std::vector<double> kept{begin};
+  for (const double anchor : anchors) {
+    const double least = least_spacing * size(anchor);
+    if (anchor - kept.back() > least && end - anchor > least) kept.push_back(anchor);
+  }
+  kept.push_back(end);
+  return kept;
+}
+
+/// Cuts [a, b] so that each cell holds the same share of ∫ dx/size.
+void append_interval(double a, double b, const SizeFunction& size, std::vector<double>& lines) {
+  std::vector<double> x{a}, density{0.0};
+  while (x.back() < b) {
+    const double here = x.back();
+    const double next =
+        std::min(b, here + 0.2 * std::min(size(here), size(std::min(b, here + 0.2 * size(here)))));
+    density.push_back(density.back() + (next - here) / size(0.5 * (here + next)));
+    x.push_back(next);
+  }
+  const int n = std::max(1, static_cast<int>(std::ceil(density.back() - 0.05)));
+  std::size_t j = 0;
+  for (int i = 1; i < n; ++i) {
+    const double wanted = density.back() * i / n;
+    while (density[j + 1] < wanted) ++j;
+    const double t = (wanted - density[j]) / (density[j + 1] - density[j]);
+    lines.push_back((1.0 - t) * x[j] + t * x[j + 1]);
+  }
+  lines.push_back(b);
+}
+
+}  // namespace
+
+std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
+                                 const std::vector<SizeFeature>& features, const GradedLineOptions& options) {
+  if (features.empty() || !(end_m > begin_m)) {
+    throw core::InvalidArgument("mesh::graded_lines",
+                                "expected a feature and an interval, got {} features in {} … {} m",
+                                features.size(), begin_m, end_m);
+  }
+  const SizeFunction size(features, options);
+  std::vector<double> inside;
+  for (const double anchor : anchors_m) {
+    if (anchor > begin_m && anchor < end_m) inside.push_back(anchor);
+  }
+  const auto stops = spaced(begin_m, end_m, std::move(inside), size, options.least_spacing);
+  std::vector<double> lines{begin_m};
+  for (std::size_t i = 0; i + 1 < stops.size(); ++i) append_interval(stops[i], stops[i + 1], size, lines);
+  return lines;
+}
+
+}  // namespace lodestone::physics::fem

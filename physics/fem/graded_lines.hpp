@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+namespace lodestone::physics::fem {
+
+/// A place that asks for small cells around it.
+struct SizeFeature {
+  double at_m = 0.0;
+  double size_m = 0.0;
+};
+
+/// How cell sizes grow away from the features: size(x) = min over features of size_f + slope · |x − x_f|, and
+/// with `far_slope` beyond `near_m`.
+struct GradedLineOptions {
+  double slope = 0.2;  ///< near the features; a slope s gives neighbours a ratio of about 1 + s
+  double far_slope = 0.5;
+  double near_m = 0.0;  ///< distance within which `slope` holds
+  double max_size_m = 1e300;
+  double least_spacing =
+      0.5;  ///< anchors closer to the previous line than this share of the size asked for there are dropped
+};
+
+/// Grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far smaller
+/// than asked for are dropped). errors: InvalidArgument without features or when the interval is empty.
+[[nodiscard]] std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
+                                               const std::vector<SizeFeature>& features,
+                                               const GradedLineOptions& options);
+
+}  // namespace lodestone::physics::fem

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols: A u = b the discrete problem, F a transfer function, g = ∂F/∂u, λ = A⁻¹ g (A = Aᵀ), p a cell
+// property. dF/dp = direct part − λᵀ (∂A/∂p) u; b depends on p only through the fixed surface values, which
+// are part of u here.
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
+#include "engine/core/timer.hpp"
+#include "physics/mt/d2/simulation_impl.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace lodestone::physics::mt::d2 {
+
+namespace {
+
+using Eigen::MatrixXcd;
+using Eigen::MatrixXd;
+
+/// Adds terms in the order of their numbers, whichever comes first, so that the number of threads does not
+/// change a bit of the sum.
+class OrderedSum {
+ public:
+  OrderedSum(Eigen::Index rows, Eigen::Index cols) : sum_(MatrixXd::Zero(rows, cols)) {}
+  void add(std::ptrdiff_t number, MatrixXd term) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(number, std::move(term));
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+         first = waiting_.erase(first), ++next_)
+      sum_ += first->second;
+  }
+  [[nodiscard]] MatrixXd take() { return std::move(sum_); }
+
+ private:
+  std::mutex mutex_;
+  MatrixXd sum_;
+  std::map<std::ptrdiff_t, MatrixXd> waiting_;
+  std::ptrdiff_t next_ = 0;
+};
+
+class Linearization2D final : public core::Linearization {
+ public:
+  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity,
+                  Eigen::VectorXd value, std::vector<SolvedJob> solved)
+      : core::Linearization(resistivity.size(), std::move(value)),
+        impl_(std::move(impl)),
+        resistivity_(std::move(resistivity)),
+        solved_(std::move(solved)) {}
+  [[nodiscard]] std::size_t bytes() const override {
+    double numbers = 0.0;
+    for (const SolvedJob& job : solved_)
+      numbers += job.factors->entries() + static_cast<double>(job.field.size());
+    return static_cast<std::size_t>(numbers * sizeof(Complex)) + core::Linearization::bytes();
+  }
+
+ private:
+  MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override;
+  MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override;
+  MatrixXd do_jacobian() const override;
+  core::JacobianRows do_local_jacobian() const override;
+  core::JacobianRows do_local_jacobian_through(const core::Linearization& inner) const override;
+
+  [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
+    return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
+  }
+  /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
+  [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
+  /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
+  [[nodiscard]] std::vector<MatrixXcd> property_derivatives(const SolvedJob& solved,
+                                                            const MatrixXcd& combination) const;
+  /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
+  [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
+  /// The job's rows of the Jacobian, in the order of its keys. → (n_keys, n_parameters).
+  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved) const;
+  /// The rows of this rank's jobs, each job's after `finish`. shapes: finish (k, n_parameters) → (k,
+  /// n_columns).
+  template <class Finish>
+  [[nodiscard]] core::JacobianRows rows_of_jobs(Eigen::Index n_columns, Finish finish) const;
+  /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
+  [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
+                                           const std::vector<MatrixXd>& property_changes) const;
+
+  std::shared_ptr<const Simulation2D::Impl> impl_;
+  Eigen::VectorXd resistivity_;
+  std::vector<SolvedJob> solved_;  ///< this rank's jobs, in the order of `own_jobs`
+};
+
+MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  MatrixXcd result = MatrixXcd::Zero(combination.cols(), problem.n_unknowns());
+  for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+    const auto row = combination.row(static_cast<Eigen::Index>(f)).transpose();
+    for (const auto& [node, weight] : solved.transfers[f].gradient) {
+      if (const int unknown = problem.unknown_of(node); unknown >= 0) result.col(unknown) += weight * row;
+    }
+  }
+  return result;
+}
+
+std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved,
+                                                             const MatrixXcd& combination) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  const double omega = impl_->omega_of(*solved.job);
+  const MatrixXcd adjoint = impl_->adjoints_with(solved, gradients(solved, combination));
+  const core::ScopedTimer timer("mt2d/sensitivities");
+  std::vector<MatrixXcd> result;
+  for (int p = 0; p < problem.n_properties(); ++p) {
+    MatrixXcd& derivative = result.emplace_back(combination.cols(), problem.n_cells());
+    for (int cell = 0; cell < problem.n_cells(); ++cell) {
+      const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
+      const auto& nodes = problem.cell_nodes(cell);
+      auto column = derivative.col(cell);
+      column.setZero();
+      for (std::size_t a = 0; a < nodes.size(); ++a) {
+        if (const int unknown = problem.unknown_of(nodes[a]); unknown >= 0)
+          column.noalias() -= change[a] * adjoint.col(unknown);
+      }
+    }
+    for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+      for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
+        const auto change =
+            problem.element_derivative(cell, p, omega, solved.properties, solved.field, false);
+        derivative.col(cell) +=
+            weight * change[local] * combination.row(static_cast<Eigen::Index>(f)).transpose();
+      }
+      if (p > 0) continue;
+      for (const auto& [cell, weight] : solved.transfers[f].property)
+        derivative.col(cell) += weight * combination.row(static_cast<Eigen::Index>(f)).transpose();
+    }
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const {
+  const core::ScopedTimer timer("mt2d/cells to parameters");
+  MatrixXd result = MatrixXd::Zero(weights[0].rows(), size_in());
+  const CellAverages& averages = impl_->averages_of(*solved.job);
+  if (solved.job->mode == Mode::te) {
+    averages.add_strike_transposed(resistivity_, weights, result);
+  } else {
+    averages.add_section_transposed(resistivity_, weights, result);
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
+  const auto n = static_cast<Eigen::Index>(solved.transfers.size());
+  const auto& keys = solved.job->keys;
+  std::vector<Complex> factors;
+  for (const auto& key : keys) factors.push_back(factor_of(solved, key));
+  std::vector<MatrixXd> weights;
+  for (const MatrixXcd& derivative : property_derivatives(solved, MatrixXcd::Identity(n, n))) {
+    MatrixXd& rows = weights.emplace_back(std::ssize(keys), derivative.cols());
+    for (Eigen::Index cell = 0; cell < rows.cols(); ++cell) {
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        const Complex of_transfer = derivative(keys[k].second, cell), factor = factors[k];
+        rows(static_cast<Eigen::Index>(k), cell) =
+            factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+      }
+    }
+  }
+  return to_parameters(solved, weights);
+}
+
+template <class Finish>
+core::JacobianRows Linearization2D::rows_of_jobs(Eigen::Index n_columns, Finish finish) const {
+  core::JacobianRows block;
+  std::vector<Eigen::Index> first;
+  for (const SolvedJob& solved : solved_) {
+    first.push_back(std::ssize(block.rows));
+    for (const auto& key : solved.job->keys) block.rows.push_back(key.first);
+  }
+  block.values.resize(std::ssize(block.rows), n_columns);
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const MatrixXd rows = finish(job_rows(solved_[i]));
+    block.values.middleRows(first[i], rows.rows()) = rows;
+  });
+  return block;
+}
+
+core::JacobianRows Linearization2D::do_local_jacobian() const {
+  return rows_of_jobs(size_in(), [](MatrixXd rows) { return rows; });
+}
+
+core::JacobianRows Linearization2D::do_local_jacobian_through(const core::Linearization& inner) const {
+  return rows_of_jobs(inner.size_in(), [&](MatrixXd rows) { return inner.row_product(std::move(rows)); });
+}
+
+MatrixXd Linearization2D::do_jacobian() const {
+  MatrixXd jacobian(size_out(), size_in());
+  {
+    const core::JacobianRows block = do_local_jacobian();
+    jacobian(block.rows, Eigen::all) = block.values;
+  }
+  const core::ScopedTimer timer("mt2d/share jacobian");
+  core::share_rows(impl_->comm, impl_->owner_of_output, jacobian);
+  return jacobian;
+}
+
+MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
+  OrderedSum sum(size_in(), directions.cols());
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const SolvedJob& solved = solved_[i];
+    MatrixXcd combination =
+        MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
+    for (const auto& key : solved.job->keys)
+      combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
+    std::vector<MatrixXd> weights;
+    for (const MatrixXcd& derivative : property_derivatives(solved, combination))
+      weights.emplace_back(derivative.real());
+    sum.add(i, to_parameters(solved, weights).transpose());
+  });
+  MatrixXd result = sum.take();
+  core::sum_in_rank_order(impl_->comm, result);
+  return result;
+}
+
+MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved,
+                                            const std::vector<MatrixXd>& property_changes) const {
+  const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
+  const double omega = impl_->omega_of(*solved.job);
+  const Eigen::Index k = property_changes[0].cols();
+  MatrixXcd rhs = MatrixXcd::Zero(problem.n_unknowns(), k);
+  for (int p = 0; p < problem.n_properties(); ++p) {
+    for (int cell = 0; cell < problem.n_cells(); ++cell) {
+      const auto change = problem.element_derivative(cell, p, omega, solved.properties, solved.field, true);
+      for (Eigen::Index a = 0; a < change.size(); ++a) {
+        if (const int row = problem.unknown_of(problem.cell_nodes(cell)[a]); row >= 0)
+          rhs.row(row) -= change[a] * property_changes[p].row(cell);
+      }
+    }
+  }
+  const MatrixXcd field_change = impl_->solve_with(solved, rhs);
+  MatrixXcd result = MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), k);
+  for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
+    auto row = result.row(static_cast<Eigen::Index>(f));
+    for (const auto& [node, weight] : solved.transfers[f].gradient) {
+      if (const int unknown = problem.unknown_of(node); unknown >= 0)
+        row += weight * field_change.row(unknown);
+    }
+    for (const auto& [cell, local, weight] : solved.transfers[f].direct) {
+      for (int p = 0; p < problem.n_properties(); ++p) {
+        row += weight *
+               problem.element_derivative(cell, p, omega, solved.properties, solved.field, false)[local] *
+               property_changes[p].row(cell);
+      }
+    }
+    for (const auto& [cell, weight] : solved.transfers[f].property)
+      row += weight * property_changes[0].row(cell);
+  }
+  return result;
+}
+
+MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
+  MatrixXd result = MatrixXd::Zero(size_out(), directions.cols());
+  const MatrixXd changes = directions;
+  core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
+    const SolvedJob& solved = solved_[i];
+    const CellAverages& averages = impl_->averages_of(*solved.job);
+    const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te
+                                                          ? averages.strike_change(resistivity_, changes)
+                                                          : averages.section_change(resistivity_, changes));
+    for (const auto& key : solved.job->keys)
+      result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
+  });
+  core::share_rows(impl_->comm, impl_->owner_of_output, result);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl,
+                                                  const Eigen::VectorXd& resistivity) {
+  std::vector<SolvedJob> solved;
+  Eigen::VectorXd outputs = impl->respond(resistivity, &solved);
+  return std::make_unique<Linearization2D>(std::move(impl), resistivity, std::move(outputs),
+                                           std::move(solved));
+}
+
+}  // namespace lodestone::physics::mt::d2

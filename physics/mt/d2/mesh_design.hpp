@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/fem/quad_mesh.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/survey.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt::d2 {
+
+/// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest
+/// frequency, the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest, r the distance
+/// of a contact (or interface, or kink of the surface) from the nearest station.
+struct MeshDesignOptions {
+  int order = 2;                      ///< of the elements: 1 bilinear, 2 biquadratic
+  double cells_per_skin_depth = 6.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at
+                                      ///< conductors; the error falls with c²
+  double contact_fraction = 0.05;    ///< cells of this times r at a contact of two decades and at the station
+                                     ///< near it; larger at weaker contacts
+  double contact_depth_ratio = 1.0;  ///< cells in depth over those along the profile at a contact
+  double least_contrast = 0.25;  ///< decades; weaker contacts and interfaces get no lines of their own, the
+                                 ///< cell averages take them
+  double line_spacing =
+      0.1;  ///< contacts and interfaces get a line unless one lies closer than this share of a cell
+  double growth = 1.4;         ///< ratio of neighbouring cell sizes away from stations and contacts
+  double far_growth = 1.6;     ///< the same beyond three penetration depths, where the station hears little
+  double side_padding = 30.0;  ///< penetration depths beyond the outermost station or contact
+  double air_height = 30.0;    ///< penetration depths of air above the surface (TE)
+  double bottom_depth = 5.0;   ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact
+                               ///< condition for plane fields
+  double band_ratio = 1.6;     ///< frequencies within this ratio share a mesh
+  int max_nodes = 60'000;  ///< of one mesh (of its lattice of nodes for order 2); rules that ask for more are
+                           ///< relaxed together (the certificate tells what that costs)
+  double coarsen = 1.0;    ///< multiplies every cell size; the certificate and its tests use it
+};
+
+/// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
+enum class Accuracy { iteration, standard, fine };
+[[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
+
+/// One mesh and the frequencies solved on it.
+struct BandMesh {
+  std::vector<int> frequencies;  ///< indices into the survey's list
+  fem::QuadMesh2D mesh;
+  bool perfect_conductor_below = false;
+  int order = 1;                       ///< of the elements: 1 bilinear, 2 biquadratic
+  double sea_resistivity_ohm_m = 0.0;  ///< of the mesh's rows of sea, if it has any
+  double coarsened = 1.0;  ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
+};
+
+/// The meshes of a survey: an input of Simulation2D.
+struct MeshSet2D {
+  std::vector<BandMesh> bands;
+  [[nodiscard]] std::string summary()
+      const;  ///< a line per band: periods, cells, unknowns TE and TM, extents
+};
+
+/// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
+/// errors: InvalidArgument when even sizes 100 times those asked for need more than `max_nodes`.
+[[nodiscard]] MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
+                                      const MeshDesignOptions& options = {});
+
+}  // namespace lodestone::physics::mt::d2

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: what the stations hear of a section.
+#pragma once
+
+#include "physics/mt/d2/features.hpp"
+
+#include <vector>
+
+namespace lodestone::physics::mt::d2 {
+
+/// How far the nearest station is from something, and how much coarser that makes its cells.
+struct Hearing {
+  double r, coarser;
+
+  [[nodiscard]] bool is_heard() const { return coarser < 100.0; }
+};
+
+/// A section's columns under the local surface as a field goes down them, and the stations that hear them,
+/// for one band. Keeps references.
+class SectionHearing {
+ public:
+  SectionHearing(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band);
+
+  [[nodiscard]] const mesh::Section2D& section() const { return section_; }
+  [[nodiscard]] const mesh::TensorGrid2D& grid() const { return section_.grid; }
+  [[nodiscard]] const std::vector<double>& stations() const { return stations_; }  ///< y in m, ascending
+  [[nodiscard]] bool is_draped() const { return draped_; }
+  [[nodiscard]] bool perfect_conductor_below() const { return perfect_conductor_below_; }
+  [[nodiscard]] int n_rows() const { return n_rows_; }  ///< above the perfect conductor
+  [[nodiscard]] double rho(int iz, int iy) const { return section_.resistivity_ohm_m[grid().index(iz, iy)]; }
+
+  /// Depth of a row's top under a surface at `surface_m`; 0 above it.
+  [[nodiscard]] double depth_under(double surface_m, int iz) const;
+  /// The same under the surface over the middle of a column.
+  [[nodiscard]] double depth_of_edge(int iz, int iy) const { return depth_under(floor_[iy], iz); }
+  /// Of a surface at `surface_m` above the lowest point of all.
+  [[nodiscard]] double height_at(double surface_m) const { return lowest_ - surface_m; }
+  [[nodiscard]] double height_of_column(int iy) const { return height_at(floor_[iy]); }
+  /// The row of cells under the surface.
+  [[nodiscard]] int top_row(double y) const { return draped_ ? 0 : grid().row_of(section_.surface.z_at(y)); }
+  [[nodiscard]] bool is_under_water(double y) const {
+    return section_.sea && section_.surface.z_at(y) > section_.sea->level_m;
+  }
+
+  /// δ at the band's highest frequency, like all below that names no other.
+  [[nodiscard]] double skin_depth_m(double resistivity) const;
+  [[nodiscard]] double penetration_m(int iy) const { return penetration_[iy]; }  ///< where ∫dz/δ = 1
+  /// Largest under the stations at the band's lowest frequency.
+  [[nodiscard]] double deepest_penetration_m() const;
+  /// The last row (`RowLevels`), `skin_depths` down under the stations at the lowest frequency; the top of a
+  /// perfect conductor where there is one.
+  [[nodiscard]] double bottom_m(double skin_depths) const;
+  /// Nothing shorter is seen by a station even at the survey's highest frequency.
+  [[nodiscard]] double shortest_m() const { return shortest_m_; }
+
+  /// Of something from y_low to y_high at the top of a row of a column, or at another depth there.
+  [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column) const;
+  [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column, double depth) const;
+  [[nodiscard]] Hearing hearing_at_surface(double y) const { return hearing(y, y, 0, grid().column_of(y)); }
+
+ private:
+  void measure_columns();
+  [[nodiscard]] std::vector<double> attenuation_of(int iy) const;
+  [[nodiscard]] double attenuation(int column, int row) const;
+  [[nodiscard]] double depth_reaching(double amount, int iy, double frequency) const;
+
+  const mesh::Section2D& section_;
+  BandRange band_;
+  bool draped_, perfect_conductor_below_;
+  int n_rows_;
+  double lowest_;  ///< z of the lowest point of the surface
+  double shortest_m_ = 0.0;
+  std::vector<double> stations_;
+  std::vector<double> floor_;                     ///< per column: z of the surface over its middle
+  std::vector<double> penetration_;               ///< per column
+  std::vector<std::vector<double>> attenuation_;  ///< per column and row: ∫dz/δ down to its top
+};
+
+}  // namespace lodestone::physics::mt::d2

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to physics/mt: the parts of Simulation2D shared by its value and its linearization.
+#pragma once
+
+#include "physics/linalg/symmetric_solver.hpp"
+#include "physics/mt/d2/cell_averages.hpp"
+#include "physics/mt/d2/mode_operator.hpp"
+#include "physics/mt/d2/receivers.hpp"
+#include "physics/mt/d2/simulation.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+
+namespace lodestone::physics::mt::d2 {
+
+/// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that
+/// solve it.
+struct ModeProblem {
+  ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey);
+  ModeOperator problem;
+  std::unique_ptr<linalg::SymmetricSolver> solver;
+  std::vector<Receiver> receivers;  ///< per station
+};
+
+/// One (frequency, mode): the unit of work of a rank.
+struct Job {
+  int band = 0, frequency = 0;
+  Mode mode = Mode::te;
+  int owner = 0;
+  std::vector<std::pair<int, Transfer>> transfers;  ///< (station, what), each once
+  std::vector<std::pair<int, int>> keys;            ///< (output row, index into transfers)
+};
+
+/// A job solved at one model.
+struct SolvedJob {
+  const Job* job = nullptr;
+  Eigen::MatrixXd properties;
+  std::unique_ptr<linalg::Factorization> factors;
+  Eigen::VectorXcd field;
+  std::vector<TransferDerivative> transfers;
+};
+
+/// As SolveCounts, counted by several threads.
+struct SharedCounts {
+  std::atomic<long> factorizations = 0, solve_calls = 0, right_hand_sides = 0;
+};
+
+struct Simulation2D::Impl {
+  MPI_Comm comm = MPI_COMM_SELF;
+  int rank = 0;
+  mesh::TensorGrid2D grid;
+  mesh::Surface2D surface;
+  Survey2D survey;
+  MeshSet2D meshes;
+  std::vector<Job> jobs;
+  std::vector<const Job*> own_jobs;  ///< of this rank, the most expensive first
+  std::vector<int> owner_of_output;
+  std::map<int, std::unique_ptr<const CellAverages>> averages;  ///< by band
+  std::map<std::pair<int, Mode>, std::unique_ptr<const ModeProblem>> problems;
+  mutable SharedCounts counts;
+
+  Impl(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes);
+  [[nodiscard]] double omega_of(const Job& job) const;
+  [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
+    return *problems.at({job.band, job.mode});
+  }
+  [[nodiscard]] const CellAverages& averages_of(const Job& job) const { return *averages.at(job.band); }
+  /// Outputs at a model, on every rank; the solved `own_jobs` go to `solved` unless it is null. errors:
+  /// SolverError, the same on every rank. collective.
+  [[nodiscard]] Eigen::VectorXd respond(const Eigen::VectorXd& resistivity,
+                                        std::vector<SolvedJob>* solved) const;
+  /// Solves with the factors of a job and counts it.
+  [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved,
+                                            const Eigen::MatrixXcd& right_hand_sides) const;
+  /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
+  [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
+
+ private:
+  void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;
+  void make_jobs();
+  void share_jobs();
+  void make_problems();
+  [[nodiscard]] SolvedJob solve(const Job& job, const Eigen::VectorXd& resistivity) const;
+  /// Outputs of a solved job into their rows.
+  void write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const;
+};
+
+/// a such that the change of the real datum is Re(a dF), F the transfer function's value.
+[[nodiscard]] Complex datum_factor(Quantity quantity, Complex transfer);
+[[nodiscard]] double datum_value(Quantity quantity, Complex transfer, double omega);
+[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(
+    std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
+
+}  // namespace lodestone::physics::mt::d2

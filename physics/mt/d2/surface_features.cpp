@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/d2/surface_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace lodestone::physics::mt::d2 {
+namespace {
+
+constexpr double steep = 1.05;        // arc length over width, 18 degrees
+constexpr double most_of_kink = 0.2;  // the weight of the sharpest kink
+
+/// How much the shape of the surface matters at y: charges on it are as the reflection coefficient, 1 under
+/// air.
+double floor_strength(const SectionHearing& earth, double y) {
+  if (!earth.is_under_water(y)) return 1.0;
+  const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y)),
+               water = earth.section().sea->resistivity_ohm_m;
+  return std::max(0.1, std::abs(ground - water) / (ground + water));
+}
+
+/// A kink of the floor among closer ones than the cells asked for is a step too, but not at the ends of the
+/// piece on which a station lies.
+double kink_length(const SectionHearing& earth, std::size_t i) {
+  const auto &y = earth.section().surface.y_m(), &stations = earth.stations();
+  if (!earth.section().sea || i == 0 || i + 1 == y.size()) return 1e300;
+  const auto next = std::lower_bound(stations.begin(), stations.end(), y[i - 1]);
+  return next != stations.end() && *next <= y[i + 1] ? 1e300 : std::min(y[i] - y[i - 1], y[i + 1] - y[i]);
+}
+
+void add_kinks(const SectionHearing& earth, FeatureCollector& features) {
+  const auto& surface = earth.section().surface;
+  const auto& y = surface.y_m();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double before = i == 0 ? 0.0 : surface.slope_at(0.5 * (y[i - 1] + y[i])),
+                 after = surface.slope_at(y[i]);
+    const double change = std::abs(after - before);
+    const Hearing heard = earth.hearing_at_surface(y[i]);
+    if (change < 1e-3 || !heard.is_heard()) continue;
+    const double weight = std::min(most_of_kink, 0.4 * change) *
+                          floor_strength(earth, y[i]);  // a slope of 27° counts like half a decade
+    const double station_cap = earth.is_under_water(y[i]) ? std::sqrt(most_of_kink / weight) : 1.0;
+    features.add_lateral({y[i], 0.0, kink_length(earth, i), station_cap}, 1e300, weight, heard);
+  }
+}
+
+/// A steep slope is long in arc length but short in y: cells along it shall be no longer there than beside a
+/// kink on level ground.
+void add_slopes(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features) {
+  const auto &y = earth.section().surface.y_m(), &z = earth.section().surface.z_m();
+  for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+    const double width = y[i + 1] - y[i], length = std::hypot(width, z[i + 1] - z[i]);
+    if (length < steep * width) continue;
+    const Hearing heard = earth.hearing(y[i], y[i + 1], 0, earth.grid().column_of(0.5 * (y[i] + y[i + 1])));
+    if (!heard.is_heard()) continue;
+    const double at_end = features.contact_size(heard, 0.0);
+    for (int k = 0; k <= 16; ++k) {
+      const double t = 0.5 - 0.5 * std::cos(k * std::numbers::pi / 16.0),
+                   from_end = std::min(t, 1.0 - t) * length;
+      const double along = at_end + (options.growth - 1.0) * options.coarsen * from_end;
+      features.add_size(y[i] + t * width, along * width / length);
+    }
+  }
+}
+
+/// A contact of the water with the ground at its top.
+void add_coast(const SectionHearing& earth, const mesh::Sea& sea, double y, FeatureCollector& features) {
+  const Hearing heard = earth.hearing_at_surface(y);
+  if (!heard.is_heard()) return;
+  const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y));
+  const double weight = contrast_strength(std::abs(std::log10(ground / sea.resistivity_ohm_m)));
+  features.add_lateral({y, 0.0, 1e300}, features.conductor_size(sea.resistivity_ohm_m, heard.r), weight,
+                       heard);
+}
+
+void add_coasts(const SectionHearing& earth, const mesh::Sea& sea, FeatureCollector& features) {
+  const auto &y = earth.section().surface.y_m(), &z = earth.section().surface.z_m();
+  for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+    if ((z[i] > sea.level_m) == (z[i + 1] > sea.level_m)) continue;
+    const double t = (sea.level_m - z[i]) / (z[i + 1] - z[i]);
+    add_coast(earth, sea, y[i] + t * (y[i + 1] - y[i]), features);
+  }
+}
+
+/// The water is a conductor above the stations; its depth counts at them and at the kinks of the floor that
+/// they hear.
+double water_depth(const SectionHearing& earth, const mesh::Sea& sea) {
+  const auto& surface = earth.section().surface;
+  double depth = 0.0;
+  for (std::size_t i = 0; i < surface.y_m().size(); ++i) {
+    if (earth.hearing_at_surface(surface.y_m()[i]).is_heard())
+      depth = std::max(depth, surface.z_m()[i] - sea.level_m);
+  }
+  for (const double station : earth.stations()) depth = std::max(depth, surface.z_at(station) - sea.level_m);
+  return depth;
+}
+
+}  // namespace
+
+void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options,
+                          FeatureCollector& features) {
+  add_kinks(earth, features);
+  add_slopes(earth, options, features);
+  if (!earth.section().sea) return;
+  const mesh::Sea& sea = *earth.section().sea;
+  add_coasts(earth, sea, features);
+  features.add_water(water_depth(earth, sea), sea.resistivity_ohm_m);
+}
+
+}  // namespace lodestone::physics::mt::d2

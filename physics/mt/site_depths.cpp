@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/site_depths.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lodestone::physics::mt {
+namespace {
+
+constexpr double on_surface_m = 1.0;    // depths of files and of the polyline agree no better
+constexpr std::size_t most_named = 10;  // sites in one message
+
+}  // namespace
+
+void check_site_depths(const std::vector<physics::mt::Station>& stations, const std::vector<double>& z_m,
+                       const physics::mesh::Surface2D& surface, OffSurface off_surface,
+                       const std::string& way_out) {
+  std::string names;
+  std::size_t n_off = 0;
+  double farthest_m = 0.0;
+  for (std::size_t i = 0; i < z_m.size(); ++i) {
+    const double above_m = surface.z_at(stations[i].y_m) - z_m[i];
+    if (std::isnan(above_m) || std::abs(above_m) <= on_surface_m) continue;
+    farthest_m = std::max(farthest_m, std::abs(above_m));
+    if (++n_off <= most_named)
+      names += fmt::format("{}{} ({:.1f} m {})", n_off > 1 ? ", " : "", stations[i].name, std::abs(above_m),
+                           above_m > 0 ? "above" : "below");
+  }
+  if (n_off == 0) return;
+  if (n_off > most_named) names += fmt::format(" and {} more", n_off - most_named);
+  if (off_surface == OffSurface::refuse) {
+    throw core::InvalidArgument(
+        "mt_invert",
+        "expected sites on the surface within {:g} m, got {}; correct the surface or the depths, or {}",
+        on_surface_m, names, way_out);
+  }
+  core::log::info("{} of {} sites moved onto the surface, by up to {:.1f} m: {}", n_off, stations.size(),
+                  farthest_m, names);
+}
+
+physics::mesh::Surface2D surface_through(const std::vector<double>& y_m, const std::vector<double>& z_m) {
+  std::vector<std::size_t> order(y_m.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return y_m[i]; });
+  std::vector<double> y, z;
+  for (const std::size_t i : order) {
+    y.push_back(y_m[i]);
+    z.push_back(z_m[i]);
+  }
+  return {std::move(y), std::move(z)};
+}
+
+}  // namespace lodestone::physics::mt
