@@ -43,8 +43,7 @@ std::string paint_attributes(const Paint& paint) {
     const Stroke& stroke = *paint.stroke;
     text += fmt::format(" stroke=\"{}\"", hex(stroke.color));
     text += stroke.width != 1.0 ? fmt::format(" stroke-width=\"{}\"", number(stroke.width)) : "";
-    text += stroke.color.alpha < 1.0 ? fmt::format(" stroke-opacity=\"{}\"", number(stroke.color.alpha))
-                                     : "";
+    text += stroke.color.alpha < 1.0 ? fmt::format(" stroke-opacity=\"{}\"", number(stroke.color.alpha)) : "";
     for (std::size_t k = 0; k < stroke.dash.size(); ++k) {
       text += (k == 0 ? " stroke-dasharray=\"" : " ") + number(stroke.dash[k]);
     }
@@ -74,8 +73,7 @@ class SvgRenderer {
   void operator()(const Canvas::Circle& circle) {
     flush();
     out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n", number(circle.centre.x),
-                        number(circle.centre.y), number(circle.radius),
-                        paint_attributes(circle.paint));
+                        number(circle.centre.y), number(circle.radius), paint_attributes(circle.paint));
   }
   void operator()(const Canvas::Text& text) {
     flush();
@@ -85,12 +83,10 @@ class SvgRenderer {
     const double drop = style.vertical == Align::start    ? 0.73 * style.size
                         : style.vertical == Align::middle ? 0.365 * style.size
                                                           : 0.0;
-    std::string where =
-        fmt::format("x=\"{}\" y=\"{}\"", number(text.at.x), number(text.at.y + drop));
+    std::string where = fmt::format("x=\"{}\" y=\"{}\"", number(text.at.x), number(text.at.y + drop));
     if (style.rotation_deg != 0.0) {
-      where =
-          fmt::format("y=\"{}\" transform=\"translate({} {})rotate({})\"", number(drop),
-                      number(text.at.x), number(text.at.y), number(-style.rotation_deg));
+      where = fmt::format("y=\"{}\" transform=\"translate({} {})rotate({})\"", number(drop),
+                          number(text.at.x), number(text.at.y), number(-style.rotation_deg));
     }
     out_ += fmt::format("<text {}{}{}{} fill=\"{}\">{}</text>\n", where,
                         style.size != 11.0 ? fmt::format(" font-size=\"{}\"", number(style.size)) : "",
@@ -103,17 +99,16 @@ class SvgRenderer {
     const bool upright =
         c.size() == 4 && c[0].y == c[1].y && c[1].x == c[2].x && c[2].y == c[3].y && c[3].x == c[0].x;
     // Sizes are differences of rounded corners: neighbours share their edges to the last digit.
-    cells_[hex(cell.fill)] +=
-        upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y),
-                              number(rounded(c[1].x) - rounded(c[0].x)),
-                              number(rounded(c[2].y) - rounded(c[1].y)),
-                              number(rounded(c[0].x) - rounded(c[1].x)))
-                : path(c, "z");
+    cells_[hex(cell.fill)] += upright ? fmt::format("M{} {}h{}v{}h{}z", number(c[0].x), number(c[0].y),
+                                                    number(rounded(c[1].x) - rounded(c[0].x)),
+                                                    number(rounded(c[2].y) - rounded(c[1].y)),
+                                                    number(rounded(c[0].x) - rounded(c[1].x)))
+                                      : path(c, "z");
   }
   void operator()(const Canvas::BeginClip& clip) {
     flush();
-    const auto x = number(clip.box.x), y = number(clip.box.y),
-               width = number(clip.box.width), height = number(clip.box.height);
+    const auto x = number(clip.box.x), y = number(clip.box.y), width = number(clip.box.width),
+               height = number(clip.box.height);
     // A nested element clips without an id, which several pictures in one page would have to keep apart.
     out_ +=
         fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n", x,

@@ -142,7 +142,7 @@ void write_data(hdf5::Hdf5Sink& sink, const InversionResult& result) {
   layout::write_values(sink, "data/observed", span_of(result.data.value), "see data/quantity");
   layout::write_values(sink, "data/sigma", span_of(result.data.sigma), "see data/quantity");
   layout::write_values(sink, "data/predicted", span_of(result.predicted), "see data/quantity");
-  layout::write_values(sink, "data/normalized_residual", span_of(residual), "1");
+  layout::write_values(sink, "data/normalised_residual", span_of(residual), "1");
   layout::write_scalar(sink, "data/floor/impedance_relative", result.floors.impedance_relative, "1");
   layout::write_scalar(sink, "data/floor/log10_rho", result.floors.log10_rho, "log10(ohm m)");
   layout::write_scalar(sink, "data/floor/phase_deg", result.floors.phase_deg, "degree");

@@ -56,7 +56,9 @@ core::Options::Value value_of(const ::toml::node& node, const std::string& path,
   throw_unsupported(node, path, key, "a date or time");
 }
 
-bool is_table_list(const ::toml::node& node) { return node.is_array_of_tables() && !node.as_array()->empty(); }
+bool is_table_list(const ::toml::node& node) {
+  return node.is_array_of_tables() && !node.as_array()->empty();
+}
 
 /// A list of lists of numbers, such as points, becomes a list of tables with the one key `row`: no option's
 /// value nests.
@@ -156,8 +158,8 @@ void set_option(core::Options& root, const std::string& assignment) {
       const ::toml::table table = ::toml::parse("value = " + text);
       insert_node(options, key, *table.get("value"), "--set");
       return;
-    } catch (const ::toml::parse_error&) {  // no TOML value: plain text, so that nobody has to quote twice in a
-                                          // shell
+    } catch (const ::toml::parse_error&) {  // no TOML value: plain text, so that nobody has to quote twice in
+                                            // a shell
     }
   }
   options.set(key, text, "--set");

@@ -110,9 +110,8 @@ void check_statistics(const core::ArraySource& source, const VaeStatistics& stat
                               "in {}; train the network again",
                               source.location(), name);
   };
-  for_each_vector(statistics, [&](const char* name, const Eigen::VectorXd& values) {
-    check(name, values.allFinite());
-  });
+  for_each_vector(statistics,
+                  [&](const char* name, const Eigen::VectorXd& values) { check(name, values.allFinite()); });
   check("statistics/covariance", statistics.covariance.allFinite());
   for (const double score : {statistics.rms, statistics.reduced_chi_square})
     check("statistics/rms", std::isfinite(score) && score > 0.0);

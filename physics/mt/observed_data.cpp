@@ -83,8 +83,8 @@ std::vector<double> selected_frequencies(const std::vector<TransferFunctions>& s
 
 /// shapes: [station][frequency].
 std::vector<std::vector<Sounding>> soundings_of(const std::vector<TransferFunctions>& stations,
-                                                    const std::vector<double>& frequencies_hz,
-                                                    const DataSelection& selection) {
+                                                const std::vector<double>& frequencies_hz,
+                                                const DataSelection& selection) {
   std::vector<std::vector<Sounding>> soundings;
   for (const auto& station : stations) {
     const bool interpolate = contains(selection.interpolate_stations, station.name);

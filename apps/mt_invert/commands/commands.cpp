@@ -2,6 +2,7 @@
 #include "apps/mt_invert/commands/commands.hpp"
 
 #include "apps/mt_invert/commands/rank_zero.hpp"
+#include "apps/mt_invert/selftest/selftest.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -29,7 +30,7 @@ struct Dispatch {
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const {
-    return run_selftest(comm, arguments, line);
+    return selftest::run_selftest(comm, arguments, line);
   }
 };
 

@@ -9,9 +9,9 @@
 #include "io/edi/reader.hpp"
 #include "physics/mesh/polygon.hpp"
 #include "physics/mesh/tensor_grid.hpp"
-#include "physics/mt/sounding.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/profile.hpp"
+#include "physics/mt/sounding.hpp"
 
 #include <optional>
 #include <string>

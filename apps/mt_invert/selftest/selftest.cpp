@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/selftest/selftest.hpp"
 
-#include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/forward_output.hpp"
 #include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/selftest/json.hpp"
+#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -91,7 +91,7 @@ const std::vector<Selftest>& selftests() {
       {vae_synthetic,
        "inversions in cells, with a Gaussian and with a learned prior; by name only, takes minutes",
        [](MPI_Comm comm, const SelftestOptions& options) {
-         return selftest_vae_synthetic(comm, options.synthetic);
+         return study::selftest_vae_synthetic(comm, options.synthetic);
        },
        true},
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "apps/mt_invert/cli/command_line.hpp"
 #include "apps/mt_invert/study/options.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 
@@ -61,6 +62,9 @@ struct Selftest {
                                               const std::string& name);
 [[nodiscard]] SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options);
 [[nodiscard]] SelftestReport selftest_derivatives(MPI_Comm comm);
-[[nodiscard]] SelftestReport selftest_vae_synthetic(MPI_Comm comm, const study::SyntheticOptions& options);
+
+/// Runs the subcommand `selftest`; returns an exit code of the contract. collective: all.
+[[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments,
+                               const cli::CommandLine& line);
 
 }  // namespace lodestone::mt_invert::selftest

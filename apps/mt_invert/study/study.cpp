@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells, a Gaussian prior and a learned one, on the same data with the same rules.
+#include "apps/mt_invert/study/study.hpp"
+
 #include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/selftest/data.hpp"
 #include "apps/mt_invert/selftest/selftest.hpp"

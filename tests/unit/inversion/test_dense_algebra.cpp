@@ -6,7 +6,7 @@
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-namespace lapack = inversion::lapack;
+namespace lapack = inversion::optimize::lapack;
 
 namespace {
 
@@ -17,7 +17,7 @@ Eigen::MatrixXd positive_definite(Eigen::Index n) {
 
 /// The lower triangle of the factor, the rest 0.
 Eigen::MatrixXd factor_of(Eigen::MatrixXd matrix) {
-  REQUIRE(inversion::optimize::lapack::factorize(matrix));
+  REQUIRE(lapack::factorize(matrix));
   return matrix.triangularView<Eigen::Lower>();
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("Cholesky factors: less than a tile, whole tiles and a rest give the m
     INFO(n);
     CHECK((factor * factor.transpose() - matrix).norm() < 1e-13 * matrix.norm());
     const Eigen::VectorXd x = tests::random_matrix(n, 1, 6).col(0);
-    CHECK((inversion::optimize::lapack::solve(factor, matrix * x) - x).norm() < 1e-8 * x.norm());
+    CHECK((lapack::solve(factor, matrix * x) - x).norm() < 1e-8 * x.norm());
   }
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("Cholesky factors: a matrix that is not positive definite has none, wh
   for (const Eigen::Index bad : {0, 300, 599}) {
     Eigen::MatrixXd matrix = positive_definite(600);
     matrix(bad, bad) = -1.0;
-    CHECK_FALSE(inversion::optimize::lapack::factorize(matrix));
+    CHECK_FALSE(lapack::factorize(matrix));
   }
 }
 

@@ -58,8 +58,7 @@ TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 
   CHECK(value_of(file, Quantity::log10_rho_yx, 0, 0, file.data.sigma) == 0.017372);
   const double degree = std::numbers::pi / 180.0;
   CHECK(value_of(file, Quantity::phase_xy, 0, 0, file.data.value) == Approx(14.318 * degree));
-  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) ==
-        Approx((19.4429 - 180.0) * degree));
+  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) == Approx((19.4429 - 180.0) * degree));
   CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.sigma) == Approx(1.14592 * degree));
 }
 
@@ -81,8 +80,7 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
             "1e-4\n114 2 0 2 2e-3 1e-4\n"
             "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
   CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) ==
-        Approx(0.1 / std::numbers::ln10));
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
   CHECK(value_of(file, Quantity::zyx_re, 1, 1, file.data.value) == -1e-3);
   CHECK(value_of(file, Quantity::tzy_im, 0, 1, file.data.value) == -0.2);
   CHECK(file.data.n_kept() == 8);  // neither the negative resistivity nor the error of 0

@@ -120,7 +120,7 @@ TEST_CASE("result: arrays carry units and the normalized residuals") {
   CHECK(source.attribute("model/log10_resistivity", "units") == "log10(ohm m)");
   CHECK(source.attribute("data/quantity", "codes").find("zxy_re (") != std::string::npos);
   CHECK(source.info("model/log10_resistivity").shape == std::vector<std::int64_t>{6, 8});
-  const auto residual = core::read_doubles(source, "data/normalized_residual");
+  const auto residual = core::read_doubles(source, "data/normalised_residual");
   const Eigen::VectorXd expected = io::run::normalized_residuals(written.data, written.predicted);
   CHECK(residual[0] == expected[0]);
   CHECK(std::isnan(residual[5]));

@@ -55,7 +55,7 @@ TEST_CASE("sounding: errors of the impedance become those of resistivity and pha
           "[physics][mt]") {
   const auto data = layered({Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   const Sounding te = sounding_of(data, 0, SoundingMode::te),
-                     both = sounding_of(data, 0, SoundingMode::average);
+                 both = sounding_of(data, 0, SoundingMode::average);
   CHECK(te.sigma[0] == Approx(0.1 / std::numbers::ln10));
   CHECK(te.sigma[3] == Approx(0.05));
   CHECK(both.sigma[3] == Approx(0.05 / std::numbers::sqrt2));
