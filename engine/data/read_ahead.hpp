@@ -2,7 +2,7 @@
 // Inside of engine/data: batches made in advance.
 #pragma once
 
-#include "engine/tensor/named_tensors.hpp"
+#include "engine/record/named_tensors.hpp"
 
 #include <condition_variable>
 #include <deque>

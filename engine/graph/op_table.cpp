@@ -4,10 +4,10 @@
 #include "engine/backend/register.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/options.hpp"
-#include "engine/graph/stored.hpp"
-#include "engine/graph/tuple.hpp"
+#include "engine/dispatch/executor.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/ops/register.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <filesystem>
 

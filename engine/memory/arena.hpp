@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/aval.hpp"
+#include "engine/graph/aval.hpp"
 
 #include <cstddef>
 #include <mutex>

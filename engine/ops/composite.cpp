@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/composite.hpp"
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 namespace lodestone::engine {
 namespace {

@@ -2,7 +2,7 @@
 // Rows and public functions of the elementwise ops. x, a, b inputs; y output.
 #include "engine/core/error.hpp"
 #include "engine/core/half.hpp"
-#include "engine/graph/stored.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"

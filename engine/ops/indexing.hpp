@@ -3,7 +3,7 @@
 // an InvalidArgument when the op runs.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <optional>
 

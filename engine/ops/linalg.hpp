@@ -3,7 +3,7 @@
 // (op, matrix of the batch, pivot) when they run.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

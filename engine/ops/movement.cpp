@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and public functions of the ops that move elements without computing.
 #include "engine/core/error.hpp"
-#include "engine/graph/stored.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"

@@ -4,7 +4,7 @@
 // each with the op's name and the caller's line.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <optional>
 

@@ -2,8 +2,8 @@
 #include "engine/ops/rules.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/tuple.hpp"
 
 #include <algorithm>
 

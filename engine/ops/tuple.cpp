@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/graph/tuple.hpp"
+#include "engine/record/tuple.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"

@@ -4,7 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/tensor/counter.hpp"
+#include "engine/record/counter.hpp"
 
 #include <cmath>
 

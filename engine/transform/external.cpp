@@ -6,8 +6,8 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/trace.hpp"
 #include "engine/transform/external_ops.hpp"
-#include "engine/transform/trace.hpp"
 
 namespace lodestone::engine {
 namespace {

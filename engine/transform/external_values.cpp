@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as in external_ops.hpp.
-#include "engine/runtime/executor.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/transform/external_ops.hpp"
 
 #include <algorithm>

@@ -4,11 +4,11 @@
 #include "engine/transform/scan.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/record/tuple.hpp"
 #include "engine/transform/control.hpp"
 #include "engine/transform/subgraph.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transform/subgraph.hpp"
 
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/tuple.hpp"
 
 namespace lodestone::engine {
 namespace {

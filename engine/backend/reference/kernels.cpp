@@ -5,8 +5,8 @@
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/register.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <cstring>

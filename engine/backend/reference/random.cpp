@@ -3,8 +3,8 @@
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/vmath/quantile.hpp"
 
 namespace lodestone::engine {
 namespace {

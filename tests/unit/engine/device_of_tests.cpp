@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LODESTONE_TEST_DEVICE=cpu:1 moves the tests to the second device, which has an arena of its own.
-#include "engine/tensor/aval.hpp"
+#include "engine/graph/aval.hpp"
 
 #include <cstdlib>
 #include <string_view>

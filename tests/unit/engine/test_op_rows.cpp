@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from the op table: a new row is tested by being there. LODESTONE_OP_SAMPLES draws more,
 // LODESTONE_OP_SEED others.
-#include "engine/check/check_op.hpp"
-#include "engine/check/kernel_bounds.hpp"
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/testing/check_op.hpp"
+#include "engine/testing/kernel_bounds.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

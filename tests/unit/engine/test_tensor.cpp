@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
-#include "engine/runtime/executor.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 

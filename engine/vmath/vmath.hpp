@@ -5,10 +5,10 @@
 // f32 other than exp computes in f64 with fewer terms.
 #pragma once
 
-#include "engine/kernel/vmath_exponential.hpp"
-#include "engine/kernel/vmath_inverse.hpp"
-#include "engine/kernel/vmath_logarithm.hpp"
-#include "engine/kernel/vmath_trigonometric.hpp"
+#include "engine/vmath/exponential.hpp"
+#include "engine/vmath/inverse.hpp"
+#include "engine/vmath/logarithm.hpp"
+#include "engine/vmath/trigonometric.hpp"
 
 #include <complex>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/runtime/executor.hpp"
 
 #include <algorithm>
 #include <cstring>

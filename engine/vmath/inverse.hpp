@@ -3,7 +3,7 @@
 // the number's own rounding lost. See vmath.hpp.
 #pragma once
 
-#include "engine/kernel/vmath_polynomial.hpp"
+#include "engine/vmath/polynomial.hpp"
 
 namespace lodestone::engine::vmath {
 namespace detail {

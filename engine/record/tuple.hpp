@@ -3,7 +3,7 @@
 // is the tuple of the tangents.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

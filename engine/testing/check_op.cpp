@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/check/check_op.hpp"
+#include "engine/testing/check_op.hpp"
 
-#include "engine/check/kernel_bounds.hpp"
-#include "engine/check/refusals.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/half.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/sampler.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/testing/kernel_bounds.hpp"
+#include "engine/testing/refusals.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <algorithm>

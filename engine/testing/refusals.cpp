@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/check/refusals.hpp"
+#include "engine/testing/refusals.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"

@@ -3,7 +3,7 @@
 // integers, one at a time. See vmath.hpp.
 #pragma once
 
-#include "engine/kernel/vmath_polynomial.hpp"
+#include "engine/vmath/polynomial.hpp"
 
 namespace lodestone::engine::vmath {
 namespace detail {

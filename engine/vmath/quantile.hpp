@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/kernel/vmath_logarithm.hpp"
+#include "engine/vmath/logarithm.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/runtime/executor.hpp"
+#include "engine/dispatch/executor.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"

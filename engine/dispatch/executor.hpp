@@ -2,7 +2,7 @@
 // Inside of the engine: what runs a recorded graph. Users call `eval`.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <functional>
 

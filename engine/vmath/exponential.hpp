@@ -2,7 +2,7 @@
 // exp, expm1 and what is said with them: sigmoid, sinh, cosh, tanh, erf. See vmath.hpp.
 #pragma once
 
-#include "engine/kernel/vmath_polynomial.hpp"
+#include "engine/vmath/polynomial.hpp"
 
 namespace lodestone::engine::vmath {
 namespace detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/check/op_page.hpp"
+#include "engine/testing/op_page.hpp"
 
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/sampler.hpp"

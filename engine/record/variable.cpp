@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tensor/variable.hpp"
+#include "engine/record/variable.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
-#include "engine/runtime/executor.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tensor/aval.hpp"
+#include "engine/graph/aval.hpp"
 
 #include "engine/memory/arena.hpp"
 

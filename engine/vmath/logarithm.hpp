@@ -2,7 +2,7 @@
 // log, log1p and pow: x = 2^k m, √½ <= m < √2, and ln m = 2 artanh s, s = (m − 1) / (m + 1). See vmath.hpp.
 #pragma once
 
-#include "engine/kernel/vmath_exponential.hpp"
+#include "engine/vmath/exponential.hpp"
 
 namespace lodestone::engine::vmath {
 namespace detail {

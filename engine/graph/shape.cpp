@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tensor/shape.hpp"
+#include "engine/graph/shape.hpp"
 
 #include "engine/core/error.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/check/kernel_bounds.hpp"
+#include "engine/testing/kernel_bounds.hpp"
 
 #include "engine/backend/reference/strided.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/inspect/profile.hpp"
-#include "engine/runtime/executor.hpp"
 
 #include <algorithm>
 #include <array>

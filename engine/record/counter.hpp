@@ -2,7 +2,7 @@
 // Whole numbers among the state: steps, epochs, what was skipped.
 #pragma once
 
-#include "engine/tensor/variable.hpp"
+#include "engine/record/variable.hpp"
 
 #include <vector>
 
