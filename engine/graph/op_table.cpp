@@ -28,7 +28,7 @@ void register_own(OpTable& table) {
   register_random(table);
   register_indexing(table);
   register_cumulative(table);
-  register_more(table);
+  register_softmax(table);
   register_linalg(table);
   register_external(table);
   register_implicit(table);

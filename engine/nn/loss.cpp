@@ -4,7 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/indexing.hpp"
-#include "engine/ops/more.hpp"
+#include "engine/ops/ops.hpp"
 
 #include <cmath>
 #include <numeric>

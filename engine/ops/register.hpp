@@ -15,7 +15,7 @@ void register_updates(OpTable& table);
 void register_random(OpTable& table);
 void register_indexing(OpTable& table);
 void register_cumulative(OpTable& table);
-void register_more(OpTable& table);
+void register_softmax(OpTable& table);
 void register_linalg(OpTable& table);
 void register_external(OpTable& table);
 void register_implicit(OpTable& table);

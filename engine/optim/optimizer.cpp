@@ -2,7 +2,6 @@
 #include "engine/optim/optimizer.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/record/counter.hpp"
 

@@ -3,7 +3,6 @@
 #include "engine/nn/initial_values.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
