@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
-#include "engine/record/named_tensors.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <functional>
 #include <memory>

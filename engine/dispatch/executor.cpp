@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/graph/op_table.hpp"
+#include "engine/record/rule_args.hpp"
 
 #include <utility>
 
@@ -38,7 +39,7 @@ void check_can_run(const Node& node) {
 /// before: small graphs would spend a tenth of their time on it.
 class Order {
  public:
-  explicit Order(std::span<const Tensor> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
+  explicit Order(std::span<const NodePtr> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
   ~Order() { spare().swap(nodes_); }
   Order(const Order&) = delete;
   Order& operator=(const Order&) = delete;
@@ -46,7 +47,7 @@ class Order {
   [[nodiscard]] auto end() const { return nodes_.end(); }
 
  private:
-  void collect(std::span<const Tensor> outputs);
+  void collect(std::span<const NodePtr> outputs);
   static std::vector<Node*>& spare() {
     thread_local std::vector<Node*> list;
     return list;
@@ -54,15 +55,15 @@ class Order {
   std::vector<Node*> nodes_;
 };
 
-void Order::collect(std::span<const Tensor> outputs) {
+void Order::collect(std::span<const NodePtr> outputs) {
   thread_local std::vector<std::pair<Node*, std::size_t>> path;  // node and the next input to look at
   path.clear();
   nodes_.clear();
   const std::uint64_t visit = next_visit();
-  for (const Tensor& output : outputs) {
-    if (!output.node().is_evaluated() && output.node().visit != visit) {
-      output.node().visit = visit;
-      path.emplace_back(&output.node(), 0);
+  for (const NodePtr& output : outputs) {
+    if (!output->is_evaluated() && output->visit != visit) {
+      output->visit = visit;
+      path.emplace_back(output.get(), 0);
     }
     while (!path.empty()) {
       Node* node = path.back().first;
@@ -116,7 +117,7 @@ void allocate(Node& node, bool in_place) {
 
 void run_kernel(Node& node) {
   const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
-  const Kernel& kernel = node.op->kernel(dtype);
+  const Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
   // What a transform around still needs must not be written over.
   const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
   allocate(node, kernel.in_place && may_overwrite);
@@ -183,7 +184,7 @@ void run(Node& node) {
 
 }  // namespace
 
-void execute(std::span<const Tensor> outputs) {
+void evaluate(std::span<const NodePtr> outputs) {
   for (bool done = false; !done;) {
     done = true;
     for (Node* node : Order(outputs)) {
@@ -198,11 +199,9 @@ void execute(std::span<const Tensor> outputs) {
   n_pending = 0;
 }
 
-void eval(std::span<const Tensor> tensors) { execute(tensors); }
-
-void note_recorded(const Tensor& tensor) {
-  if (tensor.node().is_abstract || ++n_pending < most_pending) return;
-  execute(std::span(&tensor, 1));
+void note_recorded(const NodePtr& node) {
+  if (node->is_abstract || ++n_pending < most_pending) return;
+  evaluate(std::span(&node, 1));
 }
 
 OwnGraph::OwnGraph() : depth_(std::exchange(keep_depth, 0)), outside_keeps_(outside_keeps) {
@@ -218,18 +217,6 @@ OwnGraph::~OwnGraph() {
 }
 
 std::uint8_t graph_level() { return level; }
-
-Tensor new_array(const Aval& aval) {
-  NodePtr node(new Node);
-  node->aval = aval;
-  try {
-    node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
-  } catch (const core::DeviceError& error) {
-    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {}", error.what(), aval.text())});
-  }
-  node->strides = contiguous_strides(aval.shape);
-  return Tensor(std::move(node));
-}
 
 KeepGraph::KeepGraph() { ++keep_depth; }
 KeepGraph::~KeepGraph() {
@@ -260,7 +247,8 @@ NodePtr contiguous(const NodePtr& node) {
   result->thread = thread_number();
   allocate(*result, false);
   const View in = view_of(*node);
-  copy.kernel(node->aval.dtype).run({copy, nullptr, std::span(&in, 1), view_of(*result)});
+  copy.kernel(node->aval.device.kind, node->aval.dtype)
+      .run({copy, nullptr, std::span(&in, 1), view_of(*result)});
   return result;
 }
 

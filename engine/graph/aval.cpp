@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/aval.hpp"
 
-#include "engine/memory/arena.hpp"
-
 #include <fmt/format.h>
 
 namespace lodestone::engine {
-
-std::string Device::text() const { return fmt::format("{}:{}", kind == Kind::cpu ? "cpu" : "cuda", index); }
-
-void set_default_device(Device device) {
-  static_cast<void>(Arena::of(device));
-  detail::default_device = device;
-}
 
 std::string Aval::text() const {
   if (kind == Kind::tuple) return "tuple";

@@ -2,7 +2,7 @@
 #include "engine/inspect/profile.hpp"
 
 #include "engine/dispatch/executor.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/record/record.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/record/named_tensors.hpp"
+#include "engine/record/tensor.hpp"
 #include "engine/record/variable.hpp"
 
 #include <concepts>

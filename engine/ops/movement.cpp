@@ -28,9 +28,7 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   return row;
 }
 
-Aval with_shape(const Aval& aval, const Shape& shape) {
-  return {shape, aval.dtype, aval.device, aval.layout};
-}
+Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device}; }
 
 void register_copy(OpTable& table) {
   OpInfo row = movement(

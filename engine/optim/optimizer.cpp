@@ -3,7 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/record/counter.hpp"
+#include "engine/record/variable.hpp"
 
 #include <cmath>
 

@@ -2,11 +2,12 @@
 #include "engine/record/tensor.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/dispatch/executor.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/graph/evaluate.hpp"
+#include "engine/record/record.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace lodestone::engine {
 
@@ -32,7 +33,7 @@ Dim Tensor::dim(int axis) const {
 }
 
 const Tensor& Tensor::eval() const {
-  if (!node_->is_evaluated()) execute(std::span(this, 1));
+  if (!node_->is_evaluated()) evaluate(std::span(&std::as_const(node_), 1));
   return *this;
 }
 
@@ -56,6 +57,13 @@ std::span<const std::byte> Tensor::contiguous_bytes(DType dtype, const std::sour
   eval();
   if (!node_->is_contiguous()) node_ = contiguous(node_);
   return {node_->data(), aval().bytes()};
+}
+
+void eval(std::span<const Tensor> tensors) {
+  std::vector<NodePtr> nodes;
+  nodes.reserve(tensors.size());
+  for (const Tensor& each : tensors) nodes.push_back(each.node_pointer());
+  evaluate(nodes);
 }
 
 }  // namespace lodestone::engine

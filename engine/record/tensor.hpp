@@ -4,6 +4,8 @@
 #include "engine/graph/node.hpp"
 
 #include <complex>
+#include <functional>
+#include <map>
 #include <source_location>
 #include <span>
 #include <string>
@@ -84,6 +86,8 @@ class Tensor {
 };
 
 using Tensors = std::vector<Tensor>;
+/// Tensors by name ("encoder.0.weight"), in the order of their names: what is saved and loaded.
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 /// Runs what the tensors need, in one pass.
 void eval(std::span<const Tensor> tensors);

@@ -2,9 +2,7 @@
 #include "engine/record/trace.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/dispatch/executor.hpp"
-#include "engine/ops/ops.hpp"
-#include "engine/ops/rules.hpp"
+#include "engine/graph/evaluate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,9 +18,10 @@ Differentiating::Differentiating(bool value) : before_(std::exchange(differentia
 Differentiating::~Differentiating() { differentiating = before_; }
 
 Trace Trace::of(const Function& f, const Tensors& inputs, std::source_location where) {
+  static const OpInfo& identity = op_named("identity");
   Tensors marked;
   for (const Tensor& input : inputs) {
-    marked.push_back(identity({input, where}));
+    marked.push_back(record(identity, {input}, {}, where));
     marked.back().node().is_followed = true;
   }
   const Differentiating scope(true);
@@ -201,7 +200,7 @@ Tensors Trace::pull_back(const Tensors& cotangents) const {
   return of_slot;
 }
 
-Tensors Trace::with_batches(const Tensors& inputs, const std::vector<bool>& batched, Dim size) const {
+Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batched) const {
   Tensors of_slot = inputs;
   std::vector<bool> has_batch = batched;
   for (const Step& step : steps_) {
@@ -222,11 +221,11 @@ Tensors Trace::with_batches(const Tensors& inputs, const std::vector<bool>& batc
     of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));
     has_batch.push_back(any);
   }
-  Tensors result;
+  Batched result;
   for (const Tensor& output : outputs_) {
     const int slot = slot_of(output);
-    const bool has = slot >= 0 && has_batch[static_cast<std::size_t>(slot)];
-    result.push_back(with_batch(slot < 0 ? output : of_slot[static_cast<std::size_t>(slot)], has, size));
+    result.outputs.push_back(slot < 0 ? output : of_slot[static_cast<std::size_t>(slot)]);
+    result.has_batch.push_back(slot >= 0 && has_batch[static_cast<std::size_t>(slot)]);
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the transforms: the graph a function recorded, as a list that can be walked both ways.
+// Inside of the engine: the graph a function recorded, as a list that can be walked both ways.
 #pragma once
 
-#include "engine/graph/op_table.hpp"
+#include "engine/record/record.hpp"
 
 #include <functional>
 #include <unordered_map>
@@ -44,9 +44,12 @@ class Trace {
   [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
   /// Cotangents of the inputs; not valid: zero.
   [[nodiscard]] Tensors pull_back(const Tensors& cotangents) const;
-  /// The outputs, with a batch as axis 0, for inputs that have it as axis 0 where `batched`. shapes: all
-  /// batches of this size.
-  [[nodiscard]] Tensors with_batches(const Tensors& inputs, const std::vector<bool>& batched, Dim size) const;
+  struct Batched {
+    Tensors outputs;
+    std::vector<bool> has_batch;  ///< false: the output does not depend on a batch and has no axis for it
+  };
+  /// Returns the outputs for inputs that have a batch as axis 0 where `batched`.
+  [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched) const;
 
  private:
   struct Step {

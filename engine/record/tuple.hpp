@@ -16,6 +16,12 @@ class TupleValue final : public Opaque {
   Tensors elements;
 };
 
+/// Which element of a tuple `get` gives.
+struct ElementAttrs {
+  std::int64_t index = 0;
+  static auto fields() { return std::tuple{Field{"index", &ElementAttrs::index}}; }
+};
+
 /// errors: InvalidArgument for no elements.
 [[nodiscard]] Tensor tuple(const Tensors& elements,
                            std::source_location where = std::source_location::current());

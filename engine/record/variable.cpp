@@ -2,7 +2,6 @@
 #include "engine/record/variable.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 
 namespace lodestone::engine {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace lodestone::engine {
 
@@ -45,6 +46,17 @@ class Variable {
   std::shared_ptr<Cell> cell_;
 };
 using Variables = std::vector<Variable>;
+
+// Whole numbers among the state: steps, epochs, what was skipped.
+
+/// Returns a scalar of i64.
+[[nodiscard]] inline Tensor whole(std::int64_t value) {
+  return Tensor::from(std::vector<std::int64_t>{value}, {});
+}
+/// Returns the number in such a cell.
+[[nodiscard]] inline std::int64_t count_in(const Variable& variable) {
+  return variable.value().item<std::int64_t>();
+}
 
 /// The tensors that the cells hold now.
 [[nodiscard]] Tensors values_of(std::span<const Variable> variables);

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/half.hpp"
 #include "engine/dispatch/executor.hpp"
+#include "engine/dispatch/kernel_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/testing/kernel_bounds.hpp"

@@ -3,8 +3,8 @@
 
 #include "engine/backend/reference/strided.hpp"
 #include "engine/dispatch/executor.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/inspect/profile.hpp"
+#include "engine/record/record.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/testing/op_page.hpp"
 
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/record.hpp"
 
 #include <fmt/ranges.h>
 
@@ -27,12 +27,12 @@ std::string kernels_of(const OpInfo& row, Backend backend) {
 }
 
 std::string kernels_text(const OpInfo& row) {
-  const std::string reference = kernels_of(row, Backend::reference),
-                    processor = kernels_of(row, Backend::processor);
   std::vector<std::string> parts;
   if (row.view != nullptr) parts.emplace_back("none where strides can say it: a view");
-  if (!reference.empty()) parts.push_back(reference);
-  if (!processor.empty()) parts.push_back(processor);
+  for (int backend = 0; backend < n_backends; ++backend) {
+    if (const std::string kernels = kernels_of(row, static_cast<Backend>(backend)); !kernels.empty())
+      parts.push_back(kernels);
+  }
   if (row.run) parts.emplace_back("none: what it stands for runs");
   if (row.decompose) parts.emplace_back("elsewhere what it is composed of");
   return fmt::format("{}", fmt::join(parts, "; "));

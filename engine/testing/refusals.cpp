@@ -2,7 +2,7 @@
 #include "engine/testing/refusals.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/record/record.hpp"
 
 #include <fmt/ranges.h>
 

@@ -4,7 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "engine/record/counter.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "engine/train/training.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/record/counter.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
 #include "engine/train/callback.hpp"
 

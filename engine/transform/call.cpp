@@ -3,11 +3,11 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/tuple.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/register.hpp"
 
 #include <algorithm>
 

@@ -3,10 +3,10 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 #include "engine/record/tuple.hpp"
+#include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
 #include "engine/transform/transforms.hpp"
 
