@@ -5,10 +5,10 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/transforms.hpp"
 
 #include <fmt/ranges.h>

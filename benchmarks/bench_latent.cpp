@@ -7,7 +7,6 @@
 #include "benchmarks/results.hpp"
 #include "engine/core/mpi/mpi_scope.hpp"
 #include "engine/ops/linalg.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"

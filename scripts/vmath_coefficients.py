@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/vmath_coefficients.py
-# Prints the coefficients in engine/kernel/vmath_exponential.hpp and vmath_inverse.hpp that are no Taylor series, and how far each polynomial is from its function. Needs mpmath.
+# Prints the coefficients in engine/vmath/exponential.hpp and inverse.hpp that are no Taylor series, and how far each polynomial is from its function. Needs mpmath.
 from mpmath import asin, atan, cos, erf, erfc, exp, lu_solve, matrix, mp, mpf, nstr, pi, polyval, sqrt, tanh
 
 mp.dps = 50

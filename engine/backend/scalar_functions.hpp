@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/core/half.hpp"
-#include "engine/kernel/vmath.hpp"
+#include "engine/vmath/vmath.hpp"
 
 #include <algorithm>
 #include <cmath>

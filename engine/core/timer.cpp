@@ -25,24 +25,24 @@ std::string rate(double work, double seconds) {
 
 }  // namespace
 
-Trace& Trace::global() {
-  static Trace trace;
+Timeline& Timeline::global() {
+  static Timeline trace;
   return trace;
 }
 
-void Trace::record_events(bool on) {
+void Timeline::record_events(bool on) {
   const std::lock_guard lock(mutex_);
   record_ = on;
 }
 
-void Trace::add_work(std::string_view region, double flops, double bytes) {
+void Timeline::add_work(std::string_view region, double flops, double bytes) {
   const std::lock_guard lock(mutex_);
   TimerTotal& total = totals_[std::string(region)];
   total.flops += flops;
   total.bytes += bytes;
 }
 
-void Trace::add(std::string_view region, Clock::time_point begin, Clock::time_point end) {
+void Timeline::add(std::string_view region, Clock::time_point begin, Clock::time_point end) {
   const std::lock_guard lock(mutex_);
   const auto found = totals_.find(region);
   TimerTotal& total = found != totals_.end() ? found->second : totals_[std::string(region)];
@@ -51,12 +51,12 @@ void Trace::add(std::string_view region, Clock::time_point begin, Clock::time_po
   if (record_) events_.push_back({std::string(region), thread_index(), begin, end});
 }
 
-std::map<std::string, TimerTotal, std::less<>> Trace::totals() const {
+std::map<std::string, TimerTotal, std::less<>> Timeline::totals() const {
   const std::lock_guard lock(mutex_);
   return totals_;
 }
 
-std::string Trace::table() const {
+std::string Timeline::table() const {
   const std::lock_guard lock(mutex_);
   const double wall = seconds_between(start_, Clock::now());
   std::size_t width = 6;
@@ -73,7 +73,7 @@ std::string Trace::table() const {
   return text;
 }
 
-void Trace::write_chrome_trace(const std::string& path, int rank) const {
+void Timeline::write_chrome_trace(const std::string& path, int rank) const {
   const std::lock_guard lock(mutex_);
   const auto microseconds = [](Clock::duration span) {
     return std::chrono::duration<double, std::micro>(span).count();
@@ -92,14 +92,14 @@ void Trace::write_chrome_trace(const std::string& path, int rank) const {
   write_file(path, text);
 }
 
-void Trace::clear() {
+void Timeline::clear() {
   const std::lock_guard lock(mutex_);
   totals_.clear();
   events_.clear();
   start_ = Clock::now();
 }
 
-ScopedTimer::~ScopedTimer() { Trace::global().add(region_, begin_, Clock::now()); }
+ScopedTimer::~ScopedTimer() { Timeline::global().add(region_, begin_, Clock::now()); }
 
 double ScopedTimer::seconds() const { return seconds_between(begin_, Clock::now()); }
 

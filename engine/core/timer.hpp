@@ -21,9 +21,9 @@ struct TimerTotal {
 
 /// Collects the timed regions of this rank, of all its threads: seconds of a region that several threads
 /// enter add up. Regions nest; the same name accumulates.
-class Trace {
+class Timeline {
  public:
-  static Trace& global();
+  static Timeline& global();
 
   /// Keep every event, not only totals, so that `write_chrome_trace` can show them.
   void record_events(bool on);

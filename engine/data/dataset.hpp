@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
-#include "engine/tensor/named_tensors.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <functional>
 #include <memory>

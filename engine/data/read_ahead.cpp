@@ -5,6 +5,7 @@ namespace lodestone::engine {
 
 ReadAhead::ReadAhead(int n_ahead, Make make, After after)
     : n_ahead_(static_cast<std::size_t>(n_ahead)),
+      device_(default_device()),
       make_(std::move(make)),
       after_(std::move(after)),
       thread_([this] { run(); }) {}
@@ -35,6 +36,7 @@ NamedTensors ReadAhead::take(Place place) {
 }
 
 void ReadAhead::run() {
+  const DefaultDevice device(device_);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return is_ending_ || (next_.epoch >= 0 && made_.size() < n_ahead_); });

@@ -2,7 +2,7 @@
 // Inside of engine/data: batches made in advance.
 #pragma once
 
-#include "engine/tensor/named_tensors.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -41,6 +41,7 @@ class ReadAhead {
   void run();
 
   std::size_t n_ahead_;
+  Device device_;  ///< where tensors live for whose maker nobody says where, as for who made this
   Make make_;
   After after_;
   std::mutex mutex_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/graph/aval.hpp"
 #include "engine/memory/shared.hpp"
-#include "engine/tensor/aval.hpp"
 
 #include <fmt/format.h>
 

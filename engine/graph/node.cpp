@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/node.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <new>
 #include <utility>
 #include <vector>
@@ -67,6 +70,10 @@ std::uint64_t next_visit() {
     end = next + many;
   }
   return next++;
+}
+
+std::string at_line(const std::source_location& where) {
+  return fmt::format("({}:{})", std::filesystem::path(where.file_name()).filename().string(), where.line());
 }
 
 std::uint32_t thread_number() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "engine/graph/attrs.hpp"
+#include "engine/graph/aval.hpp"
 #include "engine/graph/value.hpp"
 #include "engine/memory/buffer.hpp"
 
 #include <memory>
 #include <source_location>
 #include <span>
+#include <string>
 
 namespace lodestone::engine {
 
@@ -78,6 +80,9 @@ class Node final : public Counted {
 
 /// A number no node has been visited with in this thread.
 [[nodiscard]] std::uint64_t next_visit();
+/// Returns "(file.cpp:12)", for the end of a message.
+[[nodiscard]] std::string at_line(const std::source_location& where);
+
 /// Of the calling thread; pending nodes belong to one.
 [[nodiscard]] std::uint32_t thread_number();
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The row of an op. What its functions receive and give is defined in engine/record, how its kernels are
+// found in engine/dispatch.
 #pragma once
 
-#include "engine/core/random.hpp"
-#include "engine/tensor/tensor.hpp"
+#include "engine/graph/node.hpp"
 
 #include <array>
 #include <functional>
@@ -13,62 +14,12 @@
 
 namespace lodestone::engine {
 
+struct InferArgs;
 struct OpInfo;
-
-/// A set of dtypes.
-class DTypes {
- public:
-  constexpr DTypes() = default;
-  constexpr DTypes(std::initializer_list<DType> list) {
-    for (const DType each : list) bits_ |= bit(each);
-  }
-  [[nodiscard]] constexpr bool contains(DType dtype) const { return (bits_ & bit(dtype)) != 0; }
-  [[nodiscard]] constexpr DTypes operator|(DTypes other) const {
-    DTypes both;
-    both.bits_ = bits_ | other.bits_;
-    return both;
-  }
-  [[nodiscard]] std::string text() const;  ///< "f32, f64"
-
- private:
-  [[nodiscard]] static constexpr unsigned bit(DType dtype) { return 1U << static_cast<unsigned>(dtype); }
-  unsigned bits_ = 0;
-};
-inline constexpr DTypes real_floats{DType::f32, DType::f64};
-inline constexpr DTypes complexes{DType::c64, DType::c128};
-inline constexpr DTypes floats = real_floats | complexes;
-inline constexpr DTypes integers{DType::i8, DType::u8, DType::i32, DType::u32, DType::i64, DType::u64};
-inline constexpr DTypes reals = real_floats | integers;
-inline constexpr DTypes numbers = floats | integers;
-inline constexpr DTypes any_computed = numbers | DTypes{DType::b8};
-
-/// What a shape rule sees.
-struct InferArgs {
-  const OpInfo& op;
-  std::span<const Tensor> in;
-  const Attrs* attrs;
-  std::source_location where;
-  [[nodiscard]] const Aval& aval(std::size_t i) const { return in[i].aval(); }
-  template <class T>
-  [[nodiscard]] const T& as() const {
-    return attrs_as<T>(*attrs);
-  }
-};
-
-/// What a derivative or batching rule sees: the op at its inputs, its output, all of them graph nodes.
-struct RuleArgs {
-  const OpInfo& op;
-  std::span<const Tensor> in;
-  const Tensor& out;
-  const AttrsPtr& attrs;
-  std::source_location where;
-  template <class T>
-  [[nodiscard]] const T& as() const {
-    return attrs_as<T>(*attrs);
-  }
-  /// The same op with the same attributes on other inputs.
-  [[nodiscard]] Tensor again(std::span<const Tensor> inputs) const;
-};
+struct RuleArgs;
+struct Sample;
+class Sampler;
+class Tensor;
 
 /// How an op is differentiated. Rules build graph nodes, so that derivatives can be differentiated again. The
 /// inner product is Re⟨x, y⟩: the reverse rule of a complex op is its adjoint.
@@ -122,20 +73,10 @@ struct Kernel {
   bool in_place = false;  ///< the output may be the buffer of an input of the same size: element i is read
                           ///< before it is written
 };
-enum class Backend : std::uint8_t { reference, processor };
-inline constexpr int n_backends = 2;
-
-/// What tests and checks feed an op with: inputs drawn from its domain, and attributes.
-struct Sample {
-  std::vector<Tensor> inputs;
-  AttrsPtr attrs;
-  /// For ops on values that are not arrays: the op's inputs from these arrays, an array from what it gives.
-  /// Not set: as they are.
-  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> prepare = {};
-  std::function<Tensor(const Tensor&)> finish = {};
-  std::vector<std::size_t> constants = {};  ///< inputs in which the op is not differentiated
-};
-class Sampler;
+/// Whose kernels they are: plain loops on the processor, fast loops on the processor, those of a CUDA device.
+/// Which of them a device runs, and in what order they are tried, is the business of `OpInfo::kernel`.
+enum class Backend : std::uint8_t { reference, processor, cuda };
+inline constexpr int n_backends = 3;
 
 /// One row per primitive: the only place where an op is described. Rows are registered by explicit calls;
 /// users add their own.
@@ -156,7 +97,7 @@ struct OpInfo {
   /// For ops that only look at their input in another way: sets offset and strides of `out`. False: a copy is
   /// needed, a kernel makes it.
   bool (*view)(const Node& in, const Attrs* attrs, Node& out) = nullptr;
-  std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};
+  std::array<std::array<Kernel, core::n_dtypes>, n_backends> kernels = {};  ///< by backend and dtype
   /// For ops whose value no kernel computes (simulations, sub-graphs): a tensor with the value, from
   /// evaluated inputs; what it records runs. Such ops may take and give values that are not arrays.
   std::function<Tensor(const RuleArgs&)> run;
@@ -168,20 +109,14 @@ struct OpInfo {
   std::function<Tensor(const RuleArgs&)> decompose;
   bool (*accepts)(const InferArgs&) = nullptr;  ///< null: kernels take all inputs the shape rule does
 
-  /// The fastest kernel there is. errors: InvalidArgument when not even the reference has this dtype.
-  [[nodiscard]] const Kernel& kernel(DType dtype) const;
-  /// Whether a composite is recorded as one node.
+  /// Returns the kernel that runs on devices of this kind for this dtype: that of the first of its backends
+  /// that has one. errors: DeviceError when the op has no kernel for this kind of device, InvalidArgument
+  /// when it has none for this dtype.
+  [[nodiscard]] const Kernel& kernel(Device::Kind device, DType dtype) const;
+  /// Returns whether a kernel accepts these inputs on their device, so that a composite is recorded as one
+  /// node.
   [[nodiscard]] bool has_kernel(const InferArgs& args) const;
   OpInfo& with_kernel(Backend backend, DType dtype, Kernel kernel);
-};
-
-/// While one lives, only reference kernels run (on this thread): what the other backends are compared with.
-class ReferenceOnly {
- public:
-  ReferenceOnly();
-  ~ReferenceOnly();
-  ReferenceOnly(const ReferenceOnly&) = delete;
-  ReferenceOnly& operator=(const ReferenceOnly&) = delete;
 };
 
 }  // namespace lodestone::engine

@@ -11,7 +11,7 @@ namespace lodestone::engine {
 /// All ops of the process. An open set: `add` a row before the op is used; rows never move or disappear.
 class OpTable {
  public:
-  /// The table with the engine's own ops.
+  /// Returns the table with the engine's own ops, which engine/dispatch registers at the first call.
   static OpTable& global();
   /// errors: InvalidArgument when the name is taken or the row lacks a shape rule, or a derivative or why
   /// there is none.
@@ -28,21 +28,5 @@ class OpTable {
 
 /// A row of the global table; keep the reference, rows do not move.
 [[nodiscard]] inline OpInfo& op_named(std::string_view name) { return OpTable::global().at(name); }
-
-/// Records an op; nothing runs yet. errors: ShapeError and InvalidArgument that name the op, the line, what
-/// was expected and what came.
-[[nodiscard]] Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs,
-                            std::source_location where);
-[[nodiscard]] inline Tensor record(const OpInfo& op, std::initializer_list<Tensor> inputs, AttrsPtr attrs,
-                                   std::source_location where) {
-  return record(op, std::span<const Tensor>(inputs.begin(), inputs.size()), std::move(attrs), where);
-}
-
-/// A tensor without a value, which stands for the argument of a function that a transform takes apart.
-[[nodiscard]] Tensor placeholder(const Aval& aval,
-                                 std::source_location where = std::source_location::current());
-
-/// "(file.cpp:12)", for the end of a message.
-[[nodiscard]] std::string at_line(const std::source_location& where);
 
 }  // namespace lodestone::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inspect/profile.hpp"
 
-#include "engine/graph/op_table.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/dispatch/executor.hpp"
+#include "engine/record/record.hpp"
 
 #include <algorithm>
 #include <chrono>

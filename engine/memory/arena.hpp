@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/aval.hpp"
+#include "engine/memory/device.hpp"
 
+#include <array>
 #include <cstddef>
 #include <mutex>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "engine/nn/activation.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/record.hpp"
 
 #include <numbers>
 

@@ -3,7 +3,7 @@
 // softplus, softmax, log_softmax). errors: as there.
 #pragma once
 
-#include "engine/ops/more.hpp"
+#include "engine/ops/ops.hpp"
 
 namespace lodestone::engine {
 

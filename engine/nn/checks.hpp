@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/record/record.hpp"
 
 namespace lodestone::engine {
 

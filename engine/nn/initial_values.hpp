@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/random.hpp"
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <functional>
 

@@ -2,9 +2,9 @@
 #include "engine/nn/loss.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/indexing.hpp"
-#include "engine/ops/more.hpp"
+#include "engine/ops/ops.hpp"
+#include "engine/record/record.hpp"
 
 #include <cmath>
 #include <numeric>

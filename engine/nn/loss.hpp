@@ -3,7 +3,7 @@
 // engine/ops/ops.hpp.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/named_tensors.hpp"
-#include "engine/tensor/variable.hpp"
+#include "engine/record/tensor.hpp"
+#include "engine/record/variable.hpp"
 
 #include <concepts>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ops/composite.hpp"
 
-#include "engine/transform/trace.hpp"
+#include "engine/ops/rules.hpp"
 
 namespace lodestone::engine {
 namespace {
@@ -41,8 +41,8 @@ OpInfo composite(std::string name, std::string formula, int n_inputs, DTypes dty
       size = avals.back().shape[0];
       avals.back().shape = avals.back().shape.erased(0);
     }
-    return Trace::without_values(decomposition(args), avals, args.where)
-        .with_batches(copy_of(args.in), batched, size)[0];
+    const Trace trace = Trace::without_values(decomposition(args), avals, args.where);
+    return with_batches(trace, copy_of(args.in), batched, size)[0];
   };
   return row;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/graph/op_info.hpp"
+#include "engine/record/rule_args.hpp"
 
 namespace lodestone::engine {
 

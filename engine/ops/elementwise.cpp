@@ -2,7 +2,7 @@
 // Rows and public functions of the elementwise ops. x, a, b inputs; y output.
 #include "engine/core/error.hpp"
 #include "engine/core/half.hpp"
-#include "engine/graph/stored.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -37,7 +37,7 @@ Aval infer_elementwise(const InferArgs& args, DType (*result)(DType)) {
       throw core::InvalidArgument(args.op.name, "expected equal dtypes, got {} and {}; cast one of them {}",
                                   first.text(), other.text(), at_line(args.where));
   }
-  return {first.shape, result(first.dtype), first.device, first.layout};
+  return {first.shape, result(first.dtype), first.device};
 }
 
 OpInfo elementwise(std::string name, std::string formula, int n_inputs, DTypes dtypes, Derivative derivative,
@@ -274,7 +274,7 @@ void register_cast(OpTable& table) {
                                   "expected a complex dtype for {}, got {}; take real(x) or abs(x) first {}",
                                   args.aval(0).text(), core::name_of(to), at_line(args.where));
     }
-    return Aval{args.aval(0).shape, to, args.aval(0).device, args.aval(0).layout};
+    return Aval{args.aval(0).shape, to, args.aval(0).device};
   };
   row.sample = [](Sampler& sampler) {
     const DType to = core::is_complex(sampler.dtype()) ? (sampler.chance(0.5) ? DType::c64 : DType::c128)
@@ -429,5 +429,21 @@ LODESTONE_BINARY(bitwise_and) LODESTONE_BINARY(bitwise_or) LODESTONE_BINARY(bitw
 LODESTONE_BINARY(shift_left) LODESTONE_BINARY(shift_right)
 #undef LODESTONE_UNARY
 #undef LODESTONE_BINARY
+
+Tensor clip(const Located& x, const Operand& low, const Operand& high) {
+  return minimum({maximum({x.tensor, x.where}, low), x.where}, high);
+}
+
+// As a choice its slope is one op; the condition is written so that NaN comes through.
+Tensor relu(const Located& x) {
+  return select({less_equal({x.tensor, x.where}, 0.0), x.where}, 0.0, x.tensor);
+}
+
+Tensor softplus(const Located& x) { return maximum({x.tensor, x.where}, 0.0) + log1p(exp(-abs(x))); }
+
+Tensor squared_modulus(const Located& x) {
+  if (!core::is_complex(x.tensor.dtype())) return square(x);
+  return square({real(x), x.where}) + square({imag(x), x.where});
+}
 
 }  // namespace lodestone::engine

@@ -277,4 +277,11 @@ Tensor one_hot(const Located& indices, Dim n, DType dtype) {
       dtype);
 }
 
+Tensor linspace(double first, double last, Dim n, DType dtype, Device device) {
+  if (n < 2 || !core::is_float(dtype))
+    throw core::InvalidArgument("linspace", "expected at least 2 points and a floating dtype, got {} and {}",
+                                n, core::name_of(dtype));
+  return iota(n, dtype, device) * ((last - first) / static_cast<double>(n - 1)) + first;
+}
+
 }  // namespace lodestone::engine

@@ -3,7 +3,7 @@
 // an InvalidArgument when the op runs.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <optional>
 
@@ -28,6 +28,9 @@ namespace lodestone::engine {
 /// 0, 1, … n − 1.
 [[nodiscard]] Tensor iota(Dim n, DType dtype = DType::i64, Device device = default_device(),
                           std::source_location where = std::source_location::current());
+/// n numbers at equal distances, both ends included. errors: InvalidArgument for n < 2 and for integers.
+[[nodiscard]] Tensor linspace(double first, double last, Dim n, DType dtype = DType::f32,
+                              Device device = default_device());
 /// 1 where the last, new axis equals the index, else 0 (all 0 for an index outside). shapes: [i…] → [i…, n].
 [[nodiscard]] Tensor one_hot(const Located& indices, Dim n, DType dtype = DType::f32);
 

@@ -5,7 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
-#include "engine/ops/more.hpp"
+#include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"

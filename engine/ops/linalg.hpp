@@ -3,7 +3,7 @@
 // (op, matrix of the batch, pivot) when they run.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 
@@ -25,5 +25,16 @@ enum class Form : std::uint8_t { plain, transposed, adjoint };
 [[nodiscard]] Tensor solve_spd(const Located& a, const Located& b);
 /// ln det A of a Hermitian positive definite A. shapes: [batch…, n, n] → [batch…], real.
 [[nodiscard]] Tensor log_determinant_spd(const Located& a);
+
+// Of the last two axes [n, m], of any dtype.
+[[nodiscard]] Tensor diagonal(const Located& x, Dim offset = 0);  ///< offset > 0: above the main one
+[[nodiscard]] Tensor lower_triangle(const Located& x,
+                                    Dim offset = 0);  ///< up to the diagonal `offset`, zeros above
+[[nodiscard]] Tensor upper_triangle(const Located& x,
+                                    Dim offset = 0);  ///< from the diagonal `offset` on, zeros below
+[[nodiscard]] Tensor trace(const Located& x);         ///< sum of the diagonal
+[[nodiscard]] Tensor outer(const Located& a, const Located& b);  ///< a_i b_j of two vectors
+/// Returns the identity matrix [n, n].
+[[nodiscard]] Tensor eye(Dim n, DType dtype = DType::f32, Device device = default_device());
 
 }  // namespace lodestone::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and public functions of the ops that move elements without computing.
 #include "engine/core/error.hpp"
-#include "engine/graph/stored.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/ops/attributes.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/register.hpp"
@@ -28,9 +28,7 @@ OpInfo movement(std::string name, std::string formula, std::function<Aval(const 
   return row;
 }
 
-Aval with_shape(const Aval& aval, const Shape& shape) {
-  return {shape, aval.dtype, aval.device, aval.layout};
-}
+Aval with_shape(const Aval& aval, const Shape& shape) { return {shape, aval.dtype, aval.device}; }
 
 void register_copy(OpTable& table) {
   OpInfo row = movement(

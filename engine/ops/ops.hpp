@@ -4,7 +4,7 @@
 // each with the op's name and the caller's line.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <optional>
 
@@ -87,6 +87,12 @@ namespace lodestone::engine {
 [[nodiscard]] Tensor complex(const Operand& real, const Operand& imag);
 [[nodiscard]] Tensor select(const Located& condition, const Operand& where_true, const Operand& where_false);
 
+/// The nearest number from low to high.
+[[nodiscard]] Tensor clip(const Located& x, const Operand& low, const Operand& high);
+[[nodiscard]] Tensor relu(const Located& x);             ///< max(x, 0)
+[[nodiscard]] Tensor softplus(const Located& x);         ///< ln (1 + e^x), without overflow
+[[nodiscard]] Tensor squared_modulus(const Located& x);  ///< |x|², real also for complex x
+
 [[nodiscard]] inline Tensor operator-(const Located& x) { return negative(x); }
 [[nodiscard]] inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b); }
 [[nodiscard]] inline Tensor operator-(const Operand& a, const Operand& b) { return subtract(a, b); }
@@ -100,6 +106,18 @@ enum class Keep : std::uint8_t { no, yes };
 [[nodiscard]] Tensor mean(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor max(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 [[nodiscard]] Tensor min(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+/// ln Σ e^x, without overflow.
+[[nodiscard]] Tensor logsumexp(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+/// Σ |x - mean|^2 / (n - correction).
+[[nodiscard]] Tensor variance(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no,
+                              double correction = 0.0);
+[[nodiscard]] Tensor standard_deviation(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no,
+                                        double correction = 0.0);
+/// (Σ |x|^2)^(1/2); its slope at 0 is taken as 0.
+[[nodiscard]] Tensor norm(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
+// Along one axis.
+[[nodiscard]] Tensor softmax(const Located& x, int axis = -1);      ///< e^x / Σ e^x, without overflow
+[[nodiscard]] Tensor log_softmax(const Located& x, int axis = -1);  ///< x - ln Σ e^x, without overflow
 
 /// x in the memory of a device: the only way from one to another. errors: DeviceError when it runs, for one
 /// this build does not have.
@@ -120,6 +138,15 @@ enum class Keep : std::uint8_t { no, yes };
                          const IntList& inside = {}, double value = 0.0);
 [[nodiscard]] Tensor concatenate(std::span<const Tensor> parts, int axis,
                                  std::source_location where = std::source_location::current());
+/// Tensors of one shape along a new axis.
+[[nodiscard]] Tensor stack(std::span<const Tensor> parts, int axis = 0,
+                           std::source_location where = std::source_location::current());
+/// Parts of these extents along an axis. errors: ShapeError when they do not add up to its extent.
+[[nodiscard]] Tensors split(const Located& x, const IntList& extents, int axis = 0);
+/// x so many times along each axis, one after another.
+[[nodiscard]] Tensor tile(const Located& x, const IntList& times);
+/// Each element so many times in a row.
+[[nodiscard]] Tensor repeat(const Located& x, Dim times, int axis);
 
 // Products.
 /// Which axes of two tensors are summed over and which are kept in step; the output has the batch axes, then

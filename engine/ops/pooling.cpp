@@ -97,7 +97,7 @@ Aval moved(const InferArgs& args, const Shape& expected, const Shape& result) {
                            core::name_of(args.aval(0).dtype), expected.text(), args.aval(0).text(), t.text(),
                            at_line(args.where));
   }
-  return {result, t.dtype, t.device, t.layout};
+  return {result, t.dtype, t.device};
 }
 
 Tensor pick(R args, const Tensor& x, const Tensor& t) {
@@ -131,7 +131,7 @@ void register_pooling(OpTable& table) {
   };
   OpInfo max_pool_row = pooling("max_pool", "largest x of each window", 1, real_floats, of_max);
   max_pool_row.infer = [](const InferArgs& args) {
-    return Aval{pooled_shape(args), args.aval(0).dtype, args.aval(0).device, args.aval(0).layout};
+    return Aval{pooled_shape(args), args.aval(0).dtype, args.aval(0).device};
   };
   max_pool_row.sample = [](Sampler& sampler) {
     const PoolSample drawn = draw(sampler);

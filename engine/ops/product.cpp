@@ -55,7 +55,7 @@ Aval infer_dot(const InferArgs& args) {
                          taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
   check_pairs(args, attrs.batch_a, attrs.batch_b, "batch");
-  Aval result{{}, a.dtype, a.device, a.layout};
+  Aval result{{}, a.dtype, a.device};
   for (const Dim axis : attrs.batch_a) result.shape.push_back(a.shape[static_cast<int>(axis)]);
   for (const std::size_t which : {0U, 1U}) {
     const Shape& shape = args.aval(which).shape;

@@ -9,7 +9,7 @@
 // line.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

@@ -7,6 +7,8 @@
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
 
+#include <algorithm>
+
 namespace lodestone::engine {
 namespace {
 
@@ -134,6 +136,27 @@ Tensor mean(const Located& x, std::optional<Axes> axes, Keep keep) {
   const auto n =
       static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
   return divide({total, x.where}, n);
+}
+
+Tensor variance(const Located& x, std::optional<Axes> axes, Keep keep, double correction) {
+  const Tensor centred = x.tensor - mean(x, axes, Keep::yes);
+  const Tensor total = sum(squared_modulus(centred), std::move(axes), keep);
+  const double n =
+      static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
+  if (n <= correction)
+    throw core::ShapeError("variance", "expected more than {} elements, got {} of {} {}", correction, n,
+                           x.tensor.aval().text(), at_line(x.where));
+  return total / (n - correction);
+}
+
+Tensor standard_deviation(const Located& x, std::optional<Axes> axes, Keep keep, double correction) {
+  return sqrt(variance(x, std::move(axes), keep, correction));
+}
+
+Tensor norm(const Located& x, std::optional<Axes> axes, Keep keep) {
+  const Tensor total = sum(squared_modulus({x.tensor, x.where}), std::move(axes), keep);
+  const Tensor is_zero = equal(total, 0.0);
+  return select(is_zero, 0.0, sqrt(select(is_zero, 1.0, total)));
 }
 
 }  // namespace lodestone::engine

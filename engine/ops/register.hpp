@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's own rows, family by family; called once by the table.
+// The engine's own rows, family by family; called once, by engine/dispatch.
 #pragma once
 
 namespace lodestone::engine {
@@ -15,12 +15,7 @@ void register_updates(OpTable& table);
 void register_random(OpTable& table);
 void register_indexing(OpTable& table);
 void register_cumulative(OpTable& table);
-void register_more(OpTable& table);
+void register_softmax(OpTable& table);
 void register_linalg(OpTable& table);
-void register_external(OpTable& table);
-void register_implicit(OpTable& table);
 void register_tuples(OpTable& table);
-void register_calls(OpTable& table);
-void register_custom(OpTable& table);
-void register_control(OpTable& table);
 }  // namespace lodestone::engine

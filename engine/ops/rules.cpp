@@ -2,7 +2,6 @@
 #include "engine/ops/rules.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
 
 #include <algorithm>
@@ -64,23 +63,6 @@ Derivative no_derivative(std::string why) {
   return result;
 }
 
-namespace {
-
-Tensor add_tuples(const Tensor& a, const Tensor& b) {
-  Tensors sums = elements_of(a);
-  const Tensors other = elements_of(b);
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = add_tangents(sums[i], other[i]);
-  return tuple(sums);
-}
-
-}  // namespace
-
-Tensor add_tangents(const Tensor& a, const Tensor& b) {
-  if (!a.is_valid() || a.node().is_zero) return b.is_valid() ? b : a;
-  if (!b.is_valid() || b.node().is_zero) return a;
-  return a.aval().kind == Kind::tuple ? add_tuples(a, b) : add(a, b);
-}
-
 Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal) {
   return tangent.is_valid() ? tangent : zeros_like(primal);
 }
@@ -94,6 +76,12 @@ Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched) {
 
 Tensor with_batch(const Tensor& x, bool batched, Dim size) {
   return batched ? x : broadcast_to(x, x.shape().inserted(0, size));
+}
+
+Tensors with_batches(const Trace& trace, const Tensors& inputs, const std::vector<bool>& batched, Dim size) {
+  auto [outputs, has_batch] = trace.batch(inputs, batched);
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = with_batch(outputs[i], has_batch[i], size);
+  return outputs;
 }
 
 Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched) {

@@ -2,7 +2,7 @@
 // What rows are made of: shape rules, derivatives and batching shared by families.
 #pragma once
 
-#include "engine/graph/op_table.hpp"
+#include "engine/record/trace.hpp"
 
 namespace lodestone::engine {
 
@@ -23,14 +23,16 @@ using Partial = Tensor (*)(const RuleArgs&);
 /// Batching of an op that treats every element alike: inputs without the batch are spread over it.
 [[nodiscard]] Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched);
 
-/// a + b where either may be no tensor, which counts as zero.
-[[nodiscard]] Tensor add_tangents(const Tensor& a, const Tensor& b);
 /// Zeros where a tangent is no tensor.
 [[nodiscard]] Tensor tangent_or_zeros(const Tensor& tangent, const Tensor& primal);
 /// The extent of axis 0 of the first batched input.
 [[nodiscard]] Dim batch_size(const RuleArgs& args, const std::vector<bool>& batched);
 /// x with the batch as axis 0, repeated where it has none.
 [[nodiscard]] Tensor with_batch(const Tensor& x, bool batched, Dim size);
+/// Returns the outputs of a trace with the batch as axis 0 of each, for inputs that have it where `batched`.
+/// shapes: all batches of this size.
+[[nodiscard]] Tensors with_batches(const Trace& trace, const Tensors& inputs,
+                                   const std::vector<bool>& batched, Dim size);
 
 /// What comes in comes out. errors: ShapeError when the inputs are not all of one shape, dtype and device.
 [[nodiscard]] Aval infer_alike(const InferArgs& args);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/random.hpp"
-#include "engine/graph/op_info.hpp"
+#include "engine/record/rule_args.hpp"
 
 namespace lodestone::engine {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/graph/tuple.hpp"
+// The rows of tuples and their elements; the functions that record them stand in engine/record/tuple.hpp.
+#include "engine/record/tuple.hpp"
 
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
@@ -12,11 +13,6 @@ namespace lodestone::engine {
 namespace {
 
 using R = const RuleArgs&;
-
-struct ElementAttrs {
-  std::int64_t index = 0;
-  static auto fields() { return std::tuple{Field{"index", &ElementAttrs::index}}; }
-};
 
 /// A tangent that is not known to be zero.
 Tensor if_not_zero(const Tensor& tangent) { return tangent.node().is_zero ? Tensor() : tangent; }
@@ -103,48 +99,5 @@ void register_tuples(OpTable& table) {
   register_tuple(table);
   register_get(table);
 }
-
-Tensor tuple(const Tensors& elements, std::source_location where) {
-  static const OpInfo& op = op_named("tuple");
-  if (elements.empty())
-    throw core::InvalidArgument("tuple", "expected elements, got none {}", at_line(where));
-  return record(op, elements, {}, where);
-}
-
-Tensor get(const Tensor& from, std::size_t i, std::source_location where) {
-  static const OpInfo &op = op_named("get"), &made = op_named("tuple");
-  const Node& node = from.node();
-  if (node.op == &made && i < node.inputs.size()) return Tensor(node.inputs[i]);
-  return record(op, {from}, make_attrs(ElementAttrs{static_cast<std::int64_t>(i)}), where);
-}
-
-Tensors elements_of(const Tensor& from, std::source_location where) {
-  Tensors result;
-  for (std::size_t i = 0; i < avals_of(from).size(); ++i) result.push_back(get(from, i, where));
-  return result;
-}
-
-const std::vector<Aval>& avals_of(const Tensor& tuple) {
-  return static_cast<const TupleValue&>(*tuple.node().object).avals;
-}
-
-std::vector<Aval> avals_of(std::span<const Tensor> tensors) {
-  std::vector<Aval> result;
-  for (const Tensor& each : tensors) result.push_back(each.aval());
-  return result;
-}
-
-Tensor evaluated_tuple(Tensors elements) {
-  eval(elements);
-  NodePtr node(new Node);
-  const Device device = elements.empty() ? cpu : elements[0].device();
-  node->aval = tuple_aval(device);
-  auto* value = new TupleValue(device, avals_of(elements));
-  node->object = OpaquePtr(value);
-  value->elements = std::move(elements);
-  return Tensor(std::move(node));
-}
-
-Aval tuple_aval(Device device) { return {{}, DType::f64, device, {}, Kind::tuple}; }
 
 }  // namespace lodestone::engine

@@ -2,7 +2,7 @@
 // What is done to gradients between the derivative and the step.
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

@@ -2,9 +2,8 @@
 #include "engine/optim/optimizer.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/tensor/counter.hpp"
+#include "engine/record/variable.hpp"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 
 #include "engine/core/array_io.hpp"
 #include "engine/nn/stateful.hpp"
-#include "engine/tensor/named_tensors.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <filesystem>
 

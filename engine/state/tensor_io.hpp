@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::engine {
 

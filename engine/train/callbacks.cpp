@@ -4,8 +4,8 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
-#include "engine/tensor/counter.hpp"
 
 #include <cmath>
 #include <fstream>

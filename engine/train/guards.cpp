@@ -6,7 +6,7 @@
 #include "engine/inspect/not_finite.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/optim/gradients.hpp"
-#include "engine/tensor/counter.hpp"
+#include "engine/record/variable.hpp"
 
 #include <cmath>
 

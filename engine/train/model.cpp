@@ -2,9 +2,9 @@
 #include "engine/train/model.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/optim/gradients.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/variables.hpp"
 
 namespace lodestone::engine {

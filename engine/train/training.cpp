@@ -2,8 +2,8 @@
 #include "engine/train/training.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/state/state_file.hpp"
-#include "engine/tensor/counter.hpp"
 #include "engine/train/callback.hpp"
 
 namespace lodestone::engine {

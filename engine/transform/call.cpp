@@ -2,12 +2,12 @@
 #include "engine/transform/call.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/tuple.hpp"
 #include "engine/transform/checkpoint.hpp"
+#include "engine/transform/register.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Functions whose inside is not kept for the backward pass.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include <string>
 #include <vector>

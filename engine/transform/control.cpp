@@ -2,12 +2,11 @@
 #include "engine/transform/control.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
-#include "engine/transform/scan.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
 
 #include <algorithm>
@@ -106,8 +105,8 @@ Tensor cond_batch(R args, const std::vector<bool>& marked) {
   for (std::size_t i = 0; i < operands.size(); ++i)
     operands[i] = with_batch(operands[i], of_operands[i], size);
   of_operands.assign(operands.size(), true);
-  const Tensors if_true = yes.trace().with_batches(operands, of_operands, size),
-                if_false = no.trace().with_batches(operands, of_operands, size);
+  const Tensors if_true = with_batches(yes.trace(), operands, of_operands, size),
+                if_false = with_batches(no.trace(), operands, of_operands, size);
   Tensors chosen;
   for (std::size_t i = 0; i < if_true.size(); ++i) {
     const Tensor mask = broadcast_to(along_first(args.in[0], if_true[i].rank()), if_true[i].shape());
@@ -149,7 +148,6 @@ void register_control(OpTable& table) {
   row.batch = cond_batch;
   row.sample = sample_cond;
   table.add(std::move(row));
-  register_scan(table);
 }
 
 Tensors cond(const Located& predicate, const Function& f, const Function& g, const Tensors& inputs) {

@@ -3,7 +3,7 @@
 // like.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 namespace lodestone::engine {
 

@@ -2,11 +2,11 @@
 #include "engine/transform/custom.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
 #include "engine/transform/transforms.hpp"
 

@@ -2,7 +2,7 @@
 // Functions with derivatives written by hand.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include <string>
 

@@ -4,10 +4,10 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/trace.hpp"
 #include "engine/transform/external_ops.hpp"
-#include "engine/transform/trace.hpp"
+#include "engine/transform/register.hpp"
 
 namespace lodestone::engine {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
-#include "engine/graph/op_info.hpp"
+#include "engine/record/rule_args.hpp"
 
 namespace lodestone::engine {
 

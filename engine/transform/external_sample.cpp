@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/sampler.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/external_ops.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as in external_ops.hpp.
-#include "engine/runtime/executor.hpp"
+#include "engine/graph/evaluate.hpp"
 #include "engine/transform/external_ops.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Dim count_items(const Shape& shape) {
 }  // namespace
 
 Aval with_last(const Aval& aval, Dim extent) {
-  Aval result{aval.shape, DType::f64, aval.device, aval.layout};
+  Aval result{aval.shape, DType::f64, aval.device};
   result.shape[result.shape.rank() - 1] = extent;
   return result;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 #include <functional>
 

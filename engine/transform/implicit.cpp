@@ -3,10 +3,10 @@
 #include "engine/transform/implicit.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
-#include "engine/ops/register.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/implicit_ops.hpp"
+#include "engine/transform/register.hpp"
 
 #include <algorithm>
 
@@ -52,10 +52,7 @@ OpInfo row_of(std::string name, std::string formula) {
 
 Aval infer_solve(const InferArgs& args) {
   const auto& attrs = args.as<ImplicitAttrs>();
-  return {items_shape(args.aval(0).shape, attrs.n_item_axes),
-          attrs.problem->dtype,
-          args.aval(0).device,
-          {},
+  return {items_shape(args.aval(0).shape, attrs.n_item_axes), attrs.problem->dtype, args.aval(0).device,
           Kind::handle};
 }
 

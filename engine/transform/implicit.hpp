@@ -2,7 +2,7 @@
 // Functions that are given by an equation and a solver for it.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include <memory>
 #include <string>

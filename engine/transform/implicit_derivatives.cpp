@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as in implicit_ops.hpp.
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/implicit_ops.hpp"
 #include "engine/transform/transforms.hpp"
 

@@ -4,7 +4,7 @@
 // unknowns; B, X [items…, k…, n].
 #pragma once
 
-#include "engine/graph/op_info.hpp"
+#include "engine/record/rule_args.hpp"
 #include "engine/transform/implicit.hpp"
 
 namespace lodestone::engine {

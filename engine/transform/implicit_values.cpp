@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as in implicit_ops.hpp.
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/implicit_ops.hpp"
 
 namespace lodestone::engine {
@@ -77,7 +77,7 @@ Tensor run_implicit_solve(R args) {
     solutions.back().u.eval();
   }
   NodePtr node(new Node);
-  node->aval = {items, attrs.problem->dtype, args.in[0].device(), {}, Kind::handle};
+  node->aval = {items, attrs.problem->dtype, args.in[0].device(), Kind::handle};
   node->object = OpaquePtr(new Solutions(args.in[0].device(), std::move(solutions)));
   return Tensor(std::move(node));
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols: inputs of the node c (carry), x [T, …], k (captured, the same at every step); c', y = f(c, x_t,
 // k).
-#include "engine/transform/scan.hpp"
-
 #include "engine/core/error.hpp"
-#include "engine/graph/tuple.hpp"
+#include "engine/graph/evaluate.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/record/tuple.hpp"
 #include "engine/transform/control.hpp"
+#include "engine/transform/register.hpp"
 #include "engine/transform/subgraph.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transform/subgraph.hpp"
 
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/rules.hpp"
+#include "engine/record/tuple.hpp"
 
 namespace lodestone::engine {
 namespace {
@@ -112,7 +112,7 @@ Subgraph batched(const Subgraph& f, const std::vector<bool>& marked, Dim size, s
   for (std::size_t i = 0; i < avals.size(); ++i) {
     if (marked[i]) avals[i].shape = avals[i].shape.inserted(0, size);
   }
-  return {[&](const Tensors& inputs) { return f.trace().with_batches(inputs, marked, size); }, avals, where};
+  return {[&](const Tensors& inputs) { return with_batches(f.trace(), inputs, marked, size); }, avals, where};
 }
 
 }  // namespace lodestone::engine

@@ -3,7 +3,7 @@
 // made from them.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include <memory>
 

@@ -108,7 +108,7 @@ Function vmap(Function f, std::vector<bool> batched, std::source_location where)
     }
     if (size < 0)
       throw core::InvalidArgument("vmap", "expected at least one batched input, got none {}", at_line(where));
-    return Trace::without_values(f, avals, where).with_batches(inputs, which, size);
+    return with_batches(Trace::without_values(f, avals, where), inputs, which, size);
   };
 }
 

@@ -8,7 +8,7 @@
 // caller's line.
 #pragma once
 
-#include "engine/transform/trace.hpp"
+#include "engine/record/trace.hpp"
 
 #include <concepts>
 #include <memory>

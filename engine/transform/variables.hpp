@@ -2,7 +2,7 @@
 // Transforms of functions that read variables: with respect to cells instead of arguments.
 #pragma once
 
-#include "engine/tensor/variable.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/transform/transforms.hpp"
 
 namespace lodestone::engine {

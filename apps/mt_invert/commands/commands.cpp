@@ -44,9 +44,9 @@ std::string trace_path_of(MPI_Comm comm, const std::string& path) {
 /// see.
 int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
   const std::string path = trace_path_of(comm, line.trace_path);
-  const auto write = [&] { core::Trace::global().write_chrome_trace(path, core::rank_of(comm)); };
+  const auto write = [&] { core::Timeline::global().write_chrome_trace(path, core::rank_of(comm)); };
   { const core::AtomicFile writable(path); }  // an error now, not after hours
-  core::Trace::global().record_events(true);
+  core::Timeline::global().record_events(true);
   int code = 0;
   try {
     code = std::visit(Dispatch{comm, line}, line.command);

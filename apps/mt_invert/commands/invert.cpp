@@ -184,7 +184,7 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   // 6. Results for ParaView, for people and for the next run
   const int code =
       method::finish_run({config, observations, first, last, folder, summary, found.uncertainty, provenance});
-  core::log::debug("{}", core::Trace::global().table());
+  core::log::debug("{}", core::Timeline::global().table());
   return code;
 }
 

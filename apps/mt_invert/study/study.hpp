@@ -9,7 +9,8 @@
 
 namespace lodestone::mt_invert::study {
 
-/// Compares cells, Gaussian and learned priors on synthetic sections; takes minutes to an hour. collective: all.
+/// Compares cells, Gaussian and learned priors on synthetic sections; takes minutes to an hour. collective:
+/// all.
 [[nodiscard]] selftest::SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options);
 
 }  // namespace lodestone::mt_invert::study

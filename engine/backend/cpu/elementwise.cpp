@@ -5,8 +5,8 @@
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/loop_nest.hpp"
 #include "engine/backend/elementwise_kernels.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 
 namespace lodestone::engine::cpu_backend {

@@ -2,7 +2,7 @@
 // The one door to BLAS (or to Eigen, where the build found no BLAS).
 #pragma once
 
-#include "engine/tensor/shape.hpp"
+#include "engine/graph/shape.hpp"
 
 namespace lodestone::engine::cpu_backend {
 

@@ -63,7 +63,7 @@ void concatenate_elements(const KernelCall& call) {
 /// Where the elements have gaps, a row-major copy, of which the new shape is a view.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
-  copy.kernel(call.in[0].aval->dtype)
+  copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)
       .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
 }
 

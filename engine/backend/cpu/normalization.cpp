@@ -6,6 +6,7 @@
 #include "engine/backend/cpu/sums.hpp"
 #include "engine/graph/op_table.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/record/rule_args.hpp"
 
 #include <algorithm>
 #include <cmath>

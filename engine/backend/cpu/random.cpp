@@ -6,8 +6,8 @@
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/vmath/quantile.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/parallel.hpp"
-#include "engine/tensor/shape.hpp"
+#include "engine/graph/shape.hpp"
 
 #include <algorithm>
 

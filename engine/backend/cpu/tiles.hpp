@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/backend/cpu/isa.hpp"
-#include "engine/tensor/aval.hpp"
+#include "engine/graph/aval.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/shape.hpp"
+#include "engine/graph/shape.hpp"
 
 namespace lodestone::engine::cpu_backend {
 

@@ -5,8 +5,8 @@
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/register.hpp"
+#include "engine/graph/dtypes.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/graph/stored.hpp"
 #include "engine/ops/attributes.hpp"
 
 #include <cstring>
@@ -182,7 +182,7 @@ void dot_loop(const KernelCall& call) {
 /// Where the elements have gaps a reshape is a row-major copy, of which the new shape is a view.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
-  copy.kernel(call.in[0].aval->dtype)
+  copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)
       .run({copy, nullptr, call.in, {call.out.data, call.in[0].aval, call.in[0].strides}});
 }
 

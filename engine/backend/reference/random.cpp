@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/core/random.hpp"
+
 #include "engine/backend/reference/families.hpp"
 #include "engine/backend/reference/strided.hpp"
 #include "engine/backend/scalar_functions.hpp"
 #include "engine/graph/op_table.hpp"
-#include "engine/kernel/vmath_quantile.hpp"
 #include "engine/ops/attributes.hpp"
+#include "engine/vmath/quantile.hpp"
 
 namespace lodestone::engine {
 namespace {

@@ -176,8 +176,8 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   {
     const core::ScopedTimer timer("mt2d/factorize");
     solved.factors = parts.solver->factorize(matrix);
-    core::Trace::global().add_work("mt2d/factorize", solved.factors->flops(),
-                                   16.0 * solved.factors->entries());
+    core::Timeline::global().add_work("mt2d/factorize", solved.factors->flops(),
+                                      16.0 * solved.factors->entries());
     ++counts.factorizations;
   }
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
@@ -198,8 +198,8 @@ void Simulation2D::Impl::count(const SolvedJob& solved, Eigen::Index n_right_han
   ++counts.solve_calls;
   counts.right_hand_sides += n_right_hand_sides;
   const double entries = solved.factors->entries();
-  core::Trace::global().add_work(solve_region(n_right_hand_sides),
-                                 16.0 * entries * static_cast<double>(n_right_hand_sides), 32.0 * entries);
+  core::Timeline::global().add_work(solve_region(n_right_hand_sides),
+                                    16.0 * entries * static_cast<double>(n_right_hand_sides), 32.0 * entries);
 }
 
 Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved,

@@ -12,7 +12,7 @@ MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MIN_HEADER_LINES = 30
 MAX_LINES_PER_OP = 80
-OP_FOLDERS = ("engine/ops/", "engine/backend/", "engine/kernel/")
+OP_FOLDERS = ("engine/ops/", "engine/backend/", "engine/vmath/")
 SMALL_ON_PURPOSE = "// Small on purpose:"
 
 ALLOWED_LENGTHS = Allowed(

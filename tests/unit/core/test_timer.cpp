@@ -28,9 +28,9 @@ void nested_regions() {
 }  // namespace
 
 TEST_CASE("timer: regions nest and accumulate", "[core]") {
-  Trace::global().clear();
+  Timeline::global().clear();
   nested_regions();
-  const auto& totals = Trace::global().totals();
+  const auto& totals = Timeline::global().totals();
   CHECK(totals.at("solve").calls == 1);
   CHECK(totals.at("solve/factorize").calls == 3);
   CHECK(totals.at("solve/factorize").seconds >= 0.006);
@@ -38,10 +38,10 @@ TEST_CASE("timer: regions nest and accumulate", "[core]") {
 }
 
 TEST_CASE("timer: the table shows rates where work is counted and a dash elsewhere", "[core]") {
-  Trace::global().clear();
+  Timeline::global().clear();
   nested_regions();
-  Trace::global().add_work("solve/factorize", 1e9, 2e9);
-  const std::string table = Trace::global().table();
+  Timeline::global().add_work("solve/factorize", 1e9, 2e9);
+  const std::string table = Timeline::global().table();
   CHECK(table.find("GFLOP/s") != std::string::npos);
   const std::string row = table.substr(table.find("solve/factorize"));
   CHECK(row.find(" - ") == std::string::npos);
@@ -56,12 +56,12 @@ TEST_CASE("timer: a running timer tells its seconds", "[core]") {
 
 TEST_CASE("trace: events are written as Chrome trace JSON with the rank as process", "[core]") {
   const TemporaryFolder folder;
-  Trace::global().clear();
-  Trace::global().record_events(true);
+  Timeline::global().clear();
+  Timeline::global().record_events(true);
   nested_regions();
-  Trace::global().record_events(false);
+  Timeline::global().record_events(false);
   nested_regions();  // totals only
-  Trace::global().write_chrome_trace(folder / "trace.json", 2);
+  Timeline::global().write_chrome_trace(folder / "trace.json", 2);
   const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
   const auto& events = trace["traceEvents"];
   REQUIRE(events.size() == 5);  // the process name and four regions
@@ -72,35 +72,35 @@ TEST_CASE("trace: events are written as Chrome trace JSON with the rank as proce
   CHECK(events[4]["pid"] == 2);
   CHECK(events[4]["ts"].get<double>() <= events[1]["ts"].get<double>());
   CHECK(events[4]["dur"].get<double>() >= 6000.0);  // microseconds
-  Trace::global().clear();
+  Timeline::global().clear();
 }
 
 TEST_CASE("trace: regions of several threads add up and carry the number of their thread", "[core]") {
   const TemporaryFolder folder;
   const lodestone::tests::ThreadCount set(2);
-  Trace::global().clear();
-  Trace::global().record_events(true);
+  Timeline::global().clear();
+  Timeline::global().record_events(true);
   std::atomic<int> here = 0;
   parallel_for(2, [&](std::ptrdiff_t) {
     const ScopedTimer timer("part");
-    Trace::global().add_work("part", 1.0, 0.0);
+    Timeline::global().add_work("part", 1.0, 0.0);
     ++here;
     while (here < 2) std::this_thread::yield();  // so that each thread has one
   });
-  Trace::global().record_events(false);
-  CHECK(Trace::global().totals().at("part").calls == 2);
-  CHECK(Trace::global().totals().at("part").flops == 2.0);
-  CHECK(Trace::global().table().find("seconds of the 2 threads add up") != std::string::npos);
-  Trace::global().write_chrome_trace(folder / "trace.json", 0);
+  Timeline::global().record_events(false);
+  CHECK(Timeline::global().totals().at("part").calls == 2);
+  CHECK(Timeline::global().totals().at("part").flops == 2.0);
+  CHECK(Timeline::global().table().find("seconds of the 2 threads add up") != std::string::npos);
+  Timeline::global().write_chrome_trace(folder / "trace.json", 0);
   const auto trace = nlohmann::json::parse(text_of_file(folder / "trace.json"));
   std::set<int> threads;
   for (const auto& event : trace["traceEvents"]) {
     if (event["ph"] == "X") threads.insert(event["tid"].get<int>());
   }
   CHECK(threads == std::set<int>{0, 1});
-  Trace::global().clear();
+  Timeline::global().clear();
 }
 
 TEST_CASE("trace: an unwritable trace file is a file error", "[core]") {
-  CHECK_THROWS_AS(Trace::global().write_chrome_trace("/proc/no/trace.json", 0), FileError);
+  CHECK_THROWS_AS(Timeline::global().write_chrome_trace("/proc/no/trace.json", 0), FileError);
 }

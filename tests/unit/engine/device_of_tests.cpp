@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // LODESTONE_TEST_DEVICE=cpu:1 moves the tests to the second device, which has an arena of its own.
-#include "engine/tensor/aval.hpp"
+#include "engine/memory/device.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 namespace {
 
 using namespace lodestone::engine;
 
-[[maybe_unused]] const bool is_set = [] {
+// The scope of the main thread, which lasts as long as the program.
+[[maybe_unused]] const std::unique_ptr<DefaultDevice> scope = [] {
   const char* name = std::getenv("LODESTONE_TEST_DEVICE");
-  if (name == nullptr || std::string_view(name) != "cpu:1") return false;
-  set_default_device({Device::Kind::cpu, 1});
-  return true;
+  return name != nullptr && std::string_view(name) == "cpu:1"
+             ? std::make_unique<DefaultDevice>(Device{Device::Kind::cpu, 1})
+             : nullptr;
 }();
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "engine/core/parallel.hpp"
 #include "engine/nn/initial_values.hpp"
 #include "engine/ops/cumulative.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/tensor/tensor.hpp"
+#include "engine/record/tensor.hpp"
 
 namespace lodestone::tests {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "engine/dispatch/executor.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
-#include "engine/runtime/executor.hpp"
-#include "engine/tensor/variable.hpp"
+#include "engine/record/variable.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/custom.hpp"
 #include "engine/transform/external.hpp"

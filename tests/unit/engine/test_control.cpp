@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/map_algebra.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/inspect/not_finite.hpp"
 #include "engine/memory/arena.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/tuple.hpp"
 #include "engine/transform/control.hpp"
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"

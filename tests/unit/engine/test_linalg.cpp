@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/ops/linalg.hpp"
-#include "engine/ops/more.hpp"
+#include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"

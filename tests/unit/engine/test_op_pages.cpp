@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/ops is generated: LODESTONE_WRITE_OP_PAGES=1 build/release/tests/unit/engine/test_op_rows "op pages*"
-#include "engine/check/op_page.hpp"
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/record/record.hpp"
+#include "engine/testing/op_page.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cstdlib>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from the op table: a new row is tested by being there. LODESTONE_OP_SAMPLES draws more,
 // LODESTONE_OP_SEED others.
-#include "engine/check/check_op.hpp"
-#include "engine/check/kernel_bounds.hpp"
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
-#include "engine/graph/tuple.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/record/record.hpp"
+#include "engine/record/tuple.hpp"
+#include "engine/testing/check_op.hpp"
+#include "engine/testing/kernel_bounds.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -247,7 +247,8 @@ TEST_CASE("every op: has a reference kernel or is a view, a formula, and a deriv
     CHECK(static_cast<bool>(row.sample));
     for (int i = 0; i < core::n_dtypes && row.view == nullptr && !row.decompose && !row.run; ++i) {
       if (row.dtypes.contains(static_cast<DType>(i)))
-        CHECK(row.kernels[0][static_cast<std::size_t>(i)].run != nullptr);
+        CHECK(row.kernels[static_cast<std::size_t>(Backend::reference)][static_cast<std::size_t>(i)].run !=
+              nullptr);
     }
   }
 }

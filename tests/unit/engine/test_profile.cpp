@@ -2,7 +2,6 @@
 #include "engine/core/map_algebra.hpp"
 #include "engine/inspect/profile.hpp"
 #include "engine/ops/linalg.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/checkpoint.hpp"
 #include "engine/transform/external.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/graph/op_info.hpp"
+#include "engine/dispatch/kernel_table.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "engine/transform/transforms.hpp"

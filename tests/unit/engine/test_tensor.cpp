@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "engine/graph/op_table.hpp"
+#include "engine/dispatch/executor.hpp"
+#include "engine/dispatch/kernel_table.hpp"
 #include "engine/memory/arena.hpp"
+#include "engine/ops/indexing.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
-#include "engine/runtime/executor.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
 
@@ -158,7 +160,84 @@ TEST_CASE("device: tensors live in its arena only, meet others by copy_to only, 
   const Tensor slope = grad([&](const Tensor& t) { return sum(square(copy_to(t, here))); })(x);
   CHECK(slope.device() == there);
   CHECK(slope.to_vector<double>() == std::vector<double>{2, 4, 6});
-  CHECK_THROWS_AS(set_default_device({Device::Kind::cuda, 7}), core::DeviceError);
+}
+
+TEST_CASE("device: a scope says where new tensors of its thread live, until it ends", "[engine]") {
+  const Device here = default_device(), there{Device::Kind::cpu, static_cast<std::uint8_t>(1 - here.index)};
+  {
+    const DefaultDevice outer(there);
+    CHECK(zeros({2}).device() == there);
+    CHECK(Tensor::from(std::vector<double>{1, 2}, {2}).device() == there);
+    CHECK((iota(3) + 1).eval().device() == there);
+    CHECK(zeros({2}).aval().text() == "f32[2]");
+    {
+      const DefaultDevice inner(here);
+      CHECK(zeros({2}).device() == here);
+    }
+    CHECK(zeros({2}).device() == there);
+    CHECK_THROWS_AS(DefaultDevice({Device::Kind::cuda, 7}), core::DeviceError);
+    CHECK(default_device() == there);
+    Device of_thread = there;
+    std::thread([&] { of_thread = zeros({2}).device(); }).join();
+    CHECK(of_thread == cpu);
+    CHECK_THROWS_AS(
+        [] {
+          const DefaultDevice left_by_an_error({Device::Kind::cpu, 1});
+          throw core::InvalidArgument("test", "expected to leave the scope");
+        }(),
+        core::InvalidArgument);
+    CHECK(default_device() == there);
+  }
+  CHECK(zeros({2}).device() == here);
+}
+
+namespace {
+
+/// A kernel that fills its output with one number, of which it is known by.
+template <int number>
+void fill(const KernelCall& call) {
+  std::fill_n(call.out.as<double>(), call.out.count(), number);
+}
+
+OpInfo row_with_three_kernels() {
+  OpInfo row;
+  row.name = "numbered";
+  row.dtypes = floats;
+  row.infer = infer_alike;
+  row.derivative.why_none = "it gives a number";
+  row.batch = batch_elementwise;
+  row.with_kernel(Backend::reference, DType::f64, {"reference.one", fill<1>});
+  row.with_kernel(Backend::processor, DType::f64, {"processor.two", fill<2>});
+  row.with_kernel(Backend::cuda, DType::f64, {"cuda.three", fill<3>});
+  row.with_kernel(Backend::reference, DType::f32, {"reference.four", fill<4>});
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("kernel: is found by op, kind of device and dtype", "[engine]") {
+  static const OpInfo row = row_with_three_kernels();  // nodes point at it
+  using Kind = Device::Kind;
+  CHECK(row.kernel(Kind::cpu, DType::f64).name == "processor.two");
+  CHECK(row.kernel(Kind::cpu, DType::f32).name == "reference.four");
+  CHECK(row.kernel(Kind::cuda, DType::f64).name == "cuda.three");
+  const auto value = [] {
+    const Tensor x = full({1}, 0.0, DType::f64);
+    return record(row, {x}, {}, std::source_location::current()).item<double>();
+  };
+  CHECK(value() == 2.0);
+  {
+    const ReferenceOnly reference;
+    CHECK(row.kernel(Kind::cpu, DType::f64).name == "reference.one");
+    CHECK(row.kernel(Kind::cuda, DType::f64).name == "cuda.three");
+    CHECK(value() == 1.0);
+  }
+  CHECK_THROWS_WITH(row.kernel(Kind::cuda, DType::f32),
+                    Catch::Contains("[numbered] expected a dtype that has a kernel on cuda (f64), got f32"));
+  CHECK_THROWS_AS(row.kernel(Kind::cuda, DType::f32), core::InvalidArgument);
+  CHECK_THROWS_WITH(op_named("add").kernel(Kind::cuda, DType::f32),
+                    Catch::Contains("[add] expected a device that has a kernel for this op, got cuda"));
+  CHECK_THROWS_AS(op_named("add").kernel(Kind::cuda, DType::f32), core::DeviceError);
 }
 
 TEST_CASE("arena: a request past the budget names the tensor", "[engine]") {

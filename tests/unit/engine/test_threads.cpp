@@ -3,7 +3,6 @@
 #include "engine/nn/initial_values.hpp"
 #include "engine/ops/cumulative.hpp"
 #include "engine/ops/linalg.hpp"
-#include "engine/ops/more.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
@@ -149,7 +148,8 @@ TEST_CASE("threads: several differentiate functions of the same evaluated tensor
   std::vector<int> n_right(3, 0);
   std::vector<std::thread> threads;
   for (int& right : n_right) {
-    threads.emplace_back([&] {
+    threads.emplace_back([&, here = default_device()] {
+      const DefaultDevice same(here);
       for (int i = 0; i < 30; ++i) right += grad(f)(at).to_vector<double>() == expected ? 1 : 0;
     });
   }

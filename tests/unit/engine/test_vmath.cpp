@@ -3,8 +3,8 @@
 // bit pattern in 5003; where LODESTONE_VMATH_STRIDE is set, also at one in that many (1: all, three quarters
 // of an hour) against our own functions of f64, and the worst of each function is printed.
 #include "engine/core/random.hpp"
-#include "engine/kernel/vmath.hpp"
 #include "engine/ops/ops.hpp"
+#include "engine/vmath/vmath.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>

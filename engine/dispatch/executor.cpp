@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/dispatch/executor.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/graph/op_table.hpp"
+#include "engine/record/rule_args.hpp"
+
+#include <utility>
+
+namespace lodestone::engine {
+namespace {
+
+thread_local int n_pending = 0;  // recorded on this thread since the last evaluation
+thread_local int keep_depth = 0;
+thread_local const ExecutionObserver* observer = nullptr;
+thread_local std::uint64_t n_run = 0;    // nodes, ever
+thread_local std::vector<NodePtr> kept;  // evaluated while the graph was kept
+thread_local std::uint8_t level = 0;
+thread_local bool outside_keeps = false;         // a graph around the one that runs now is kept
+thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that were evaluated from inside
+
+void check_can_run(const Node& node) {
+  const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
+  if (node.is_abstract) {
+    throw core::InvalidArgument(name(),
+                                "elements of {} were asked for inside a transform that traces without "
+                                "values; move the host code out of the function {}",
+                                node.aval.text(), at_line(node.where));
+  }
+  if (node.thread != thread_number()) {
+    throw core::InvalidArgument(name(),
+                                "expected a tensor of this thread or an evaluated one, got a recorded one of "
+                                "another thread; call eval() there first {}",
+                                at_line(node.where));
+  }
+}
+
+/// The pending nodes that `outputs` need, inputs before users, each once. Its memory comes from the order
+/// before: small graphs would spend a tenth of their time on it.
+class Order {
+ public:
+  explicit Order(std::span<const NodePtr> outputs) : nodes_(std::exchange(spare(), {})) { collect(outputs); }
+  ~Order() { spare().swap(nodes_); }
+  Order(const Order&) = delete;
+  Order& operator=(const Order&) = delete;
+  [[nodiscard]] auto begin() const { return nodes_.begin(); }
+  [[nodiscard]] auto end() const { return nodes_.end(); }
+
+ private:
+  void collect(std::span<const NodePtr> outputs);
+  static std::vector<Node*>& spare() {
+    thread_local std::vector<Node*> list;
+    return list;
+  }
+  std::vector<Node*> nodes_;
+};
+
+void Order::collect(std::span<const NodePtr> outputs) {
+  thread_local std::vector<std::pair<Node*, std::size_t>> path;  // node and the next input to look at
+  path.clear();
+  nodes_.clear();
+  const std::uint64_t visit = next_visit();
+  for (const NodePtr& output : outputs) {
+    if (!output->is_evaluated() && output->visit != visit) {
+      output->visit = visit;
+      path.emplace_back(output.get(), 0);
+    }
+    while (!path.empty()) {
+      Node* node = path.back().first;
+      if (path.back().second == 0) check_can_run(*node);
+      if (path.back().second == node->inputs.size()) {
+        nodes_.push_back(node);
+        path.pop_back();
+        continue;
+      }
+      Node* input = node->inputs[path.back().second++].get();
+      if (input->is_evaluated() || input->visit == visit) continue;
+      input->visit = visit;
+      path.emplace_back(input, 0);
+    }
+  }
+}
+
+View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}; }
+
+/// Throws the error at hand, from the depths of a kernel (what a library refuses), again with the op and the
+/// line it came up in.
+[[noreturn]] void rethrow_with_place(const core::ShapeError& error, const Node& node) {
+  const std::string line = at_line(node.where);
+  if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
+  throw core::ShapeError(core::Worded{
+      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line)});
+}
+
+/// The buffer of an input that nobody needs after this node and that has the output's size.
+BufferPtr buffer_to_reuse(const Node& node) {
+  for (const NodePtr& input : node.inputs) {
+    const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();
+    if (is_last_use && input->aval.bytes() == node.aval.bytes() && input->is_contiguous() &&
+        input->offset == 0)
+      return input->buffer;
+  }
+  return {};
+}
+
+void allocate(Node& node, bool in_place) {
+  try {
+    node.buffer = in_place ? buffer_to_reuse(node) : BufferPtr();
+    if (!node.buffer) node.buffer = BufferPtr(new Buffer(node.aval.device, node.aval.bytes()));
+  } catch (const core::DeviceError& error) {
+    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(),
+                                                     node.aval.text(), node.op->name, at_line(node.where))});
+  }
+  node.offset = 0;
+  node.strides = contiguous_strides(node.aval.shape);
+}
+
+void run_kernel(Node& node) {
+  const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
+  const Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
+  // What a transform around still needs must not be written over.
+  const bool may_overwrite = keep_depth == 0 && !(outside_keeps && node.level < level);
+  allocate(node, kernel.in_place && may_overwrite);
+  constexpr std::size_t few = 8;
+  std::array<View, few> views;
+  std::vector<View> many;
+  std::span<View> inputs(views.data(), std::min(node.inputs.size(), few));
+  if (node.inputs.size() > few) {
+    many.resize(node.inputs.size());
+    inputs = many;
+  }
+  std::vector<NodePtr> copies;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const NodePtr& input = node.inputs[i];
+    const bool as_it_is = !kernel.contiguous_inputs || input->is_contiguous();
+    inputs[i] = view_of(as_it_is ? *input : *copies.emplace_back(contiguous(input)));
+  }
+  try {
+    kernel.run({*node.op, node.attrs.get(), inputs, view_of(node), node.where});
+  } catch (const core::ShapeError& error) {
+    node.buffer = BufferPtr();
+    rethrow_with_place(error, node);
+  } catch (...) {
+    node.buffer = BufferPtr();
+    throw;
+  }
+}
+
+/// A value that no kernel computes.
+void run_function(Node& node) {
+  const OwnGraph own;
+  const Tensors inputs(node.inputs.begin(), node.inputs.end());
+  const Tensor value = node.op->run({*node.op, inputs, Tensor(), node.attrs, node.where}).eval();
+  if (!(value.aval() == node.aval)) {
+    throw core::ShapeError(node.op->name, "expected a value of {}, got {} {}", node.aval.text(),
+                           value.aval().text(), at_line(node.where));
+  }
+  node.buffer = value.node().buffer;
+  node.offset = value.node().offset;
+  node.strides = value.node().strides;
+  node.object = value.node().object;
+}
+
+void run(Node& node) {
+  if (observer != nullptr) observer->tell_begin(node);
+  const bool is_view = node.op->view != nullptr && node.op->view(*node.inputs[0], node.attrs.get(), node);
+  if (is_view) {
+    node.buffer = node.inputs[0]->buffer;
+  } else if (node.op->run) {
+    run_function(node);
+  } else {
+    run_kernel(node);
+  }
+  if (observer != nullptr) observer->tell_end(node);
+  if (outside_keeps && node.level < level) {
+    kept_outside.emplace_back(&node);
+  } else if (keep_depth > 0) {
+    kept.emplace_back(&node);
+  } else {
+    node.inputs.clear();
+    node.attrs = AttrsPtr();
+  }
+}
+
+}  // namespace
+
+void evaluate(std::span<const NodePtr> outputs) {
+  for (bool done = false; !done;) {
+    done = true;
+    for (Node* node : Order(outputs)) {
+      const std::uint64_t before = n_run;
+      run(*node);
+      if (n_run++ == before) continue;
+      done =
+          false;  // it ran a graph of its own, which may have evaluated, and freed, nodes that were to come
+      break;
+    }
+  }
+  n_pending = 0;
+}
+
+void note_recorded(const NodePtr& node) {
+  if (node->is_abstract || ++n_pending < most_pending) return;
+  evaluate(std::span(&node, 1));
+}
+
+OwnGraph::OwnGraph() : depth_(std::exchange(keep_depth, 0)), outside_keeps_(outside_keeps) {
+  outside_keeps = outside_keeps || depth_ > 0;
+  kept_.swap(kept);
+  ++level;
+}
+OwnGraph::~OwnGraph() {
+  --level;
+  outside_keeps = outside_keeps_;
+  keep_depth = depth_;
+  kept_.swap(kept);
+}
+
+std::uint8_t graph_level() { return level; }
+
+KeepGraph::KeepGraph() { ++keep_depth; }
+KeepGraph::~KeepGraph() {
+  if (--keep_depth > 0) return;
+  for (const NodePtr& node : kept) node->inputs.clear();
+  kept.clear();
+  const auto belongs_here = [](const NodePtr& node) { return node->level >= level; };
+  for (const NodePtr& node : kept_outside) {
+    if (belongs_here(node)) node->inputs.clear();
+  }
+  std::erase_if(kept_outside, belongs_here);
+}
+
+ExecutionObserver::ExecutionObserver(std::function<void(const Node&)> seen,
+                                     std::function<void(const Node&)> begins)
+    : seen_(std::move(seen)), begins_(std::move(begins)), outer_(observer) {
+  observer = this;
+}
+ExecutionObserver::~ExecutionObserver() { observer = outer_; }
+
+NodePtr contiguous(const NodePtr& node) {
+  if (node->is_contiguous()) return node;
+  static const OpInfo& copy = op_named("copy");
+  NodePtr result(new Node);
+  result->op = &copy;
+  result->aval = node->aval;
+  result->where = node->where;
+  result->thread = thread_number();
+  allocate(*result, false);
+  const View in = view_of(*node);
+  copy.kernel(node->aval.device.kind, node->aval.dtype)
+      .run({copy, nullptr, std::span(&in, 1), view_of(*result)});
+  return result;
+}
+
+}  // namespace lodestone::engine

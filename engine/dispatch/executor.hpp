@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: looking on while a recorded graph runs. What runs it is declared in
+// engine/graph/evaluate.hpp.
+#pragma once
+
+#include "engine/graph/evaluate.hpp"
+
+#include <functional>
+
+namespace lodestone::engine {
+
+/// While one lives, it is told of every node that has run on this thread, inputs still attached, inputs
+/// before users; and, where wanted, of every node that is about to run. A node whose op runs a graph of its
+/// own begins before and ends after the nodes of that graph. For looking into what went wrong and where the
+/// time went.
+class ExecutionObserver {
+ public:
+  explicit ExecutionObserver(std::function<void(const Node&)> seen,
+                             std::function<void(const Node&)> begins = {});
+  ~ExecutionObserver();
+  ExecutionObserver(const ExecutionObserver&) = delete;
+  ExecutionObserver& operator=(const ExecutionObserver&) = delete;
+  void tell_begin(const Node& node) const {
+    if (begins_) begins_(node);
+  }
+  void tell_end(const Node& node) const { seen_(node); }
+
+ private:
+  std::function<void(const Node&)> seen_, begins_;
+  const ExecutionObserver* outer_;
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/graph/dtypes.hpp"
+#include "engine/graph/shape.hpp"
+#include "engine/memory/device.hpp"
+
+#include <string>
+
+namespace lodestone::engine {
+
+/// What a tensor is: an array of numbers, an opaque object (a factorisation), or several tensors. Ops take
+/// arrays unless their row says otherwise.
+enum class Kind : std::uint8_t { array, handle, tuple };
+
+/// The abstract value of a tensor: all that is known without its elements. Of a handle, shape and dtype are
+/// those of its tangents.
+struct Aval {
+  Shape shape;
+  DType dtype = DType::f32;
+  Device device = default_device();
+  Kind kind = Kind::array;
+  [[nodiscard]] std::int64_t count() const { return shape.count(); }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count()) * core::size_of(dtype); }
+  [[nodiscard]] std::string text() const;  ///< "f32[3, 4]"; the device only where it is not the default one
+  friend bool operator==(const Aval&, const Aval&) = default;
+};
+
+}  // namespace lodestone::engine

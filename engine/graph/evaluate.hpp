@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: what a graph asks of whoever runs it. Declared here, defined by engine/dispatch, so
+// that recording and rules need not know how graphs run.
+#pragma once
+
+#include "engine/graph/node.hpp"
+
+namespace lodestone::engine {
+
+/// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input
+/// that nobody else needs gives its buffer to the output where the kernel allows it; every other buffer is
+/// freed after its last use. errors: InvalidArgument for a node of another thread or one that depends on a
+/// placeholder; those of the kernels: what ran before stays evaluated, the node that failed and those behind
+/// it stay recorded.
+void evaluate(std::span<const NodePtr> outputs);
+
+/// Called for every recorded node that does not run at once: past `most_pending` of them the newest is
+/// evaluated, so that a loop that never asks for a value stays small.
+void note_recorded(const NodePtr& node);
+inline constexpr int most_pending = 4096;
+
+/// While one lives, evaluated nodes keep their inputs (on this thread), because a transform still walks
+/// through them.
+class KeepGraph {
+ public:
+  KeepGraph();
+  ~KeepGraph();
+  KeepGraph(const KeepGraph&) = delete;
+  KeepGraph& operator=(const KeepGraph&) = delete;
+};
+
+/// While one lives, a graph runs inside a node: what is recorded in it drops its inputs again when it is
+/// evaluated, whatever transform is under way outside.
+class OwnGraph {
+ public:
+  OwnGraph();
+  ~OwnGraph();
+  OwnGraph(const OwnGraph&) = delete;
+  OwnGraph& operator=(const OwnGraph&) = delete;
+
+ private:
+  int depth_;
+  bool outside_keeps_;
+  std::vector<NodePtr> kept_;
+};
+/// How many of them live, on this thread.
+[[nodiscard]] std::uint8_t graph_level();
+
+/// A row-major copy of an evaluated node's elements, or the node itself when it is row-major already.
+[[nodiscard]] NodePtr contiguous(const NodePtr& node);
+
+}  // namespace lodestone::engine

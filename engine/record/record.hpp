@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording: ops become nodes of the graph, checked against their rows.
+#pragma once
+
+#include "engine/graph/op_table.hpp"
+#include "engine/record/rule_args.hpp"
+
+namespace lodestone::engine {
+
+/// Records an op; nothing runs yet. errors: ShapeError and InvalidArgument that name the op, the line, what
+/// was expected and what came.
+[[nodiscard]] Tensor record(const OpInfo& op, std::span<const Tensor> inputs, AttrsPtr attrs,
+                            std::source_location where);
+[[nodiscard]] inline Tensor record(const OpInfo& op, std::initializer_list<Tensor> inputs, AttrsPtr attrs,
+                                   std::source_location where) {
+  return record(op, std::span<const Tensor>(inputs.begin(), inputs.size()), std::move(attrs), where);
+}
+
+/// A tensor without a value, which stands for the argument of a function that a transform takes apart.
+[[nodiscard]] Tensor placeholder(const Aval& aval,
+                                 std::source_location where = std::source_location::current());
+
+/// Returns a row-major array whose elements are to be written. errors: DeviceError.
+[[nodiscard]] Tensor new_array(const Aval& aval);
+
+/// Returns a + b, where either may be no tensor, which counts as zero; tuples add element by element.
+[[nodiscard]] Tensor add_tangents(const Tensor& a, const Tensor& b);
+
+}  // namespace lodestone::engine

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the engine: the graph a function recorded, as a list that can be walked both ways.
+#pragma once
+
+#include "engine/record/record.hpp"
+
+#include <functional>
+#include <unordered_map>
+
+namespace lodestone::engine {
+
+/// A function of tensors; must record the same ops whenever it is called with the same shapes.
+using Function = std::function<Tensors(const Tensors&)>;
+
+/// The ops between a function's inputs and its outputs that depend on the inputs, in the order recorded.
+/// Holds what it needs, so that evaluating any of the tensors does not take it apart.
+class Trace {
+ public:
+  /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a
+  /// constant. `where`: who asked for it.
+  [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
+  /// Calls f with placeholders of these avals.
+  [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,
+                                            std::source_location where);
+
+  [[nodiscard]] const Tensors& inputs() const { return inputs_; }
+  [[nodiscard]] const Tensors& outputs() const { return outputs_; }
+
+  /// Whether an op has to run when it is recorded.
+  [[nodiscard]] bool runs_when_recorded() const;
+  /// Outputs of the steps of this op.
+  [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
+  /// Gives more of its steps' outputs, behind the others.
+  void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
+  /// What the function captured and a transform may follow becomes further inputs, behind the others: returns
+  /// it. Other captured tensors stay constants.
+  Tensors lift_captured();
+  /// The same ops recorded on other inputs; derivatives of the result are with respect to the active ones.
+  /// `saved`: values of the last outputs, which are then taken from there.
+  [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active,
+                            const Tensors& saved = {}) const;
+
+  /// Tangents of the outputs; not valid: zero.
+  [[nodiscard]] Tensors push_forward(const Tensors& tangents) const;
+  /// Cotangents of the inputs; not valid: zero.
+  [[nodiscard]] Tensors pull_back(const Tensors& cotangents) const;
+  struct Batched {
+    Tensors outputs;
+    std::vector<bool> has_batch;  ///< false: the output does not depend on a batch and has no axis for it
+  };
+  /// Returns the outputs for inputs that have a batch as axis 0 where `batched`.
+  [[nodiscard]] Batched batch(const Tensors& inputs, const std::vector<bool>& batched) const;
+
+ private:
+  struct Step {
+    const OpInfo* op;
+    Tensors in;
+    Tensor out;
+    AttrsPtr attrs;
+    std::source_location where;
+    [[nodiscard]] RuleArgs args() const { return {*op, in, out, attrs, where}; }
+  };
+  Trace() = default;
+  Trace(const Function& f, Tensors inputs, std::source_location where);
+  void collect();
+  /// 0 … for the inputs, then the steps; -1 for what does not depend on the inputs.
+  [[nodiscard]] int slot_of(const Tensor& tensor) const;
+
+  Tensors inputs_, outputs_;
+  std::vector<Step> steps_;
+  std::unordered_map<const Node*, int> slots_;
+};
+
+/// Whether the ops now recorded on this thread are a trace that derivatives will be taken of: ops that cost
+/// much keep what those need.
+[[nodiscard]] bool is_differentiating();
+
+/// Sets what `is_differentiating` says while it lives.
+class Differentiating {
+ public:
+  explicit Differentiating(bool value);
+  ~Differentiating();
+  Differentiating(const Differentiating&) = delete;
+  Differentiating& operator=(const Differentiating&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace lodestone::engine

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/testing/kernel_bounds.hpp"
+
+#include "engine/backend/reference/strided.hpp"
+#include "engine/dispatch/executor.hpp"
+#include "engine/inspect/profile.hpp"
+#include "engine/record/record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <memory>
+
+namespace lodestone::engine {
+namespace {
+
+using reference::indices_of;
+using reference::offset_of;
+
+/// First and last offset of the elements of an array that has some.
+std::pair<std::int64_t, std::int64_t> reach_of(const Shape& shape, const Strides& strides) {
+  std::int64_t low = 0, high = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::int64_t last = (shape[axis] - 1) * strides[axis];
+    (last < 0 ? low : high) += last;
+  }
+  return {low, high};
+}
+
+/// Of elements that lie apart: what is repeated counts once.
+std::size_t distinct_bytes(const Node& node) {
+  if (node.aval.count() == 0) return 0;
+  const auto [low, high] = reach_of(node.aval.shape, node.strides);
+  std::vector<bool> seen(static_cast<std::size_t>(high - low + 1), false);
+  for (std::int64_t i = 0; i < node.aval.count(); ++i)
+    seen[static_cast<std::size_t>(offset_of(indices_of(i, node.aval.shape), node.strides) - low)] = true;
+  return core::size_of(node.aval.dtype) *
+         static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+}
+
+/// An operand in the middle of bytes of one value that are not its own.
+class Guarded {
+ public:
+  static constexpr std::size_t line = 64;
+
+  Guarded(const Aval& aval, const Strides& strides, std::byte fill)
+      : aval_(aval), strides_(strides), size_(core::size_of(aval.dtype)) {
+    const auto [low, high] =
+        aval.count() > 0 ? reach_of(aval.shape, strides) : std::pair<std::int64_t, std::int64_t>{0, -1};
+    low_ = low;
+    const auto span = static_cast<std::size_t>(high - low + 1) * size_;
+    margin_ = (4096 + 4 * span) / line * line;  // one step further along each axis ends in it
+    bytes_.assign(2 * margin_ + span + line, fill);
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(bytes_.data()) % line;
+    start_ = bytes_.data() + (past == 0 ? 0 : line - past) + margin_;
+    length_ = span;
+  }
+  /// The elements of an evaluated tensor; whatever lies between them keeps its value.
+  void take(const Node& node) {
+    for (std::int64_t i = 0; i < aval_.count(); ++i) {
+      const IntList indices = indices_of(i, aval_.shape);
+      std::memcpy(data() + offset_of(indices, strides_) * size(),
+                  node.data() + offset_of(indices, node.strides) * size(), size_);
+    }
+  }
+  [[nodiscard]] View view() { return {data(), &aval_, &strides_}; }
+  [[nodiscard]] std::size_t length() const { return length_; }
+  [[nodiscard]] std::byte at(std::size_t i) const { return start_[i]; }
+  [[nodiscard]] bool is_untouched_around(std::byte fill) const {
+    const auto is_fill = [&](std::byte each) { return each == fill; };
+    return std::all_of(static_cast<const std::byte*>(bytes_.data()), static_cast<const std::byte*>(start_),
+                       is_fill) &&
+           std::all_of(static_cast<const std::byte*>(start_ + length_),
+                       static_cast<const std::byte*>(bytes_.data() + bytes_.size()), is_fill);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+  [[nodiscard]] std::byte* data() { return start_ - low_ * size(); }
+  Aval aval_;
+  Strides strides_;
+  std::size_t size_, margin_ = 0, length_ = 0;
+  std::int64_t low_ = 0;
+  std::vector<std::byte> bytes_;
+  std::byte* start_;
+};
+
+/// The foreign bytes around the output, and around inputs 0, 2, … and 1, 3, …
+struct Fill {
+  std::byte out, even, odd;
+};
+/// NaN or −1, large beside small, 0 or false, small beside large: no function takes all of these for the
+/// same.
+constexpr std::array<Fill, 4> fills{{{std::byte{0xff}, std::byte{0xff}, std::byte{1}},
+                                     {std::byte{0x42}, std::byte{0x42}, std::byte{5}},
+                                     {std::byte{0}, std::byte{0}, std::byte{0}},
+                                     {std::byte{5}, std::byte{5}, std::byte{0x42}}}};
+
+/// One run of a kernel.
+class Run {
+ public:
+  Run(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs, const Tensors& inputs,
+      Fill fill)
+      : out(node.aval, contiguous_strides(node.aval.shape), fill.out), fill_(fill.out) {
+    std::vector<View> views;
+    for (const Tensor& input : inputs) {
+      const Strides strides =
+          kernel.contiguous_inputs ? contiguous_strides(input.shape()) : input.node().strides;
+      in.emplace_back(input.aval(), strides, in.size() % 2 == 0 ? fill.even : fill.odd).take(input.node());
+      views.push_back(in.back().view());
+    }
+    kernel.run({op, attrs, views, out.view(), std::source_location::current()});
+  }
+  [[nodiscard]] bool stayed_inside() const { return out.is_untouched_around(fill_); }
+  std::deque<Guarded> in;  // views point into it
+  Guarded out;
+
+ private:
+  std::byte fill_;
+};
+
+struct Written {
+  std::size_t n_bytes = 0;
+  std::string wrong = {};
+};
+
+Written of_kernel(const Kernel& kernel, const Node& node, const OpInfo& op, const Attrs* attrs,
+                  const Tensors& inputs) {
+  std::vector<std::unique_ptr<Run>> runs;
+  for (const Fill& fill : fills) {
+    runs.push_back(std::make_unique<Run>(kernel, node, op, attrs, inputs, fill));
+    if (!runs.back()->stayed_inside())
+      return {0, fmt::format("kernel {} wrote outside {}", kernel.name, node.aval.text())};
+  }
+  const Guarded& first = runs[0]->out;
+  Written written;
+  for (std::size_t i = 0; i < first.length(); ++i)
+    written.n_bytes +=
+        std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run->out.at(i) == first.at(i); })
+            ? 1
+            : 0;
+  if (written.n_bytes < first.length())
+    written.wrong = fmt::format(
+        "kernel {} left {} of the {} bytes of {} unwritten, or read what is no element of an input",
+        kernel.name, first.length() - written.n_bytes, first.length(), node.aval.text());
+  return written;
+}
+
+std::string of_view(const Node& node) {
+  if (bytes_moved(node) != 0.0) return "a view costs nothing";
+  if (node.aval.count() == 0) return "";
+  const auto [low, high] = reach_of(node.aval.shape, node.strides);
+  const auto size = static_cast<std::int64_t>(core::size_of(node.aval.dtype));
+  const bool fits = node.offset + low >= 0 &&
+                    (node.offset + high + 1) * size <= static_cast<std::int64_t>(node.buffer->bytes());
+  return fits ? ""
+              : fmt::format("the view {} reaches past the {} bytes it looks at", node.aval.text(),
+                            node.buffer->bytes());
+}
+
+}  // namespace
+
+std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs* attrs,
+                          const Tensors& inputs) {
+  const Node& node = recorded.node();
+  if (op.run) return "";  // the executor compares
+  if (node.op != &op) {
+    const Aval expected = op.infer({op, inputs, attrs, node.where});
+    return recorded.aval() == expected ? ""
+                                       : fmt::format("the shape rule says {}, the decomposition gave {}",
+                                                     expected.text(), recorded.aval().text());
+  }
+  Node probe;
+  probe.aval = node.aval;
+  const bool is_view = op.view != nullptr && op.view(inputs[0].node(), attrs, probe);
+  const DType dtype = inputs.empty() ? recorded.dtype() : inputs[0].dtype();
+  double counted = 0.0;
+  for (const auto& of_backend : op.kernels) {
+    const Kernel& kernel = of_backend[static_cast<std::size_t>(dtype)];
+    if (kernel.run == nullptr || is_view) continue;
+    const Written written = of_kernel(kernel, node, op, attrs, inputs);
+    if (!written.wrong.empty()) return written.wrong;
+    counted = static_cast<double>(written.n_bytes);
+  }
+  const KeepGraph keep;  // the cost needs the inputs
+  recorded.eval();
+  if (is_view) return of_view(node);
+  for (const Tensor& input : inputs) counted += static_cast<double>(distinct_bytes(input.node()));
+  const double cost = bytes_moved(node);
+  return cost == counted ? "" : fmt::format("its cost is {} bytes, counted were {}", cost, counted);
+}
+
+}  // namespace lodestone::engine

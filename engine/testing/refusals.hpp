@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/record/rule_args.hpp"
+
+#include <string>
+
+namespace lodestone::engine {
+
+/// What an op says to wrong calls.
+struct Refusals {
+  int n_refused = 0;
+  std::string unclear;  ///< a message that lacks something, and what; "": none
+};
+
+/// Calls an op with one input more or less, and with each input in turn of another dtype, with an axis more
+/// or less, with a longer axis. Where it refuses, the message must name the op, what is expected, what came,
+/// and the line; of shapes that do not fit each other, both.
+[[nodiscard]] Refusals refusals_of(const OpInfo& op, const Tensors& inputs, const AttrsPtr& attrs);
+
+}  // namespace lodestone::engine

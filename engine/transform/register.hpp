@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the transforms; called once, by engine/dispatch.
+#pragma once
+
+namespace lodestone::engine {
+class OpTable;
+void register_external(OpTable& table);
+void register_implicit(OpTable& table);
+void register_calls(OpTable& table);
+void register_custom(OpTable& table);
+void register_control(OpTable& table);
+void register_scan(OpTable& table);
+}  // namespace lodestone::engine
