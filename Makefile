@@ -28,7 +28,7 @@ demo: setup ## invert the KIM-ETO line of SAMTEX and show where the results are
 bench: build ## measure; writes out/bench/<name>.json (BENCH=selftest|physics|scaling|inversion|engine|runs|peers, default all)
 	python3 benchmarks/run.py $(BENCH)
 
-results: bench ## measure accuracy and speed, rewrite the tables of docs/results.md (after `make peers`)
+results: bench ## measure accuracy and speed, rewrite the tables of docs/results (after `make peers`)
 	benchmarks/tables.py
 
 peers: ## make the environment of the programs that `make bench BENCH=peers` compares with

@@ -6,7 +6,7 @@ import shutil
 import statistics
 import time
 
-# Other programs on the same data, as published or logged; see docs/results.md.
+# Other programs on the same data, as published or logged; see docs/results/lines.md.
 INVERSIONS = [
     {"case": "BLOCK2", "config": "examples/block2/block2.toml", "ranks": 1, "repeats": 3, "target_s": 4.0, "settings": ["inversion.smooth_at_target=false", "inversion.sufficient_drop=0.4", 'forward.final_accuracy="iteration"'],
      "peer": "ModEM 2-D, NLCG, one AMD EPYC core", "peer_s": 19.7},

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: tables.py [--results DIR] [--document FILE]
+"""usage: tables.py [--results DIR] [--document PATH]
 
-Rewrites the tables of docs/results.md that stand between `<!-- table NAME -->` and `<!-- end -->`, from out/bench/*.json. A table whose figures or peers are missing stays as it is,
-the others are written all the same, and the exit status is 1.
+Rewrites the tables of docs/results/*.md that stand between `<!-- table NAME -->` and `<!-- end -->`, from
+out/bench/*.json. A table whose figures or peers are missing stays as it is, the others are written all the same, and the
+exit status is 1. PATH is a page or a folder of pages.
 """
 import argparse
 import json
@@ -265,15 +266,24 @@ def rewritten(text, results):
     return text, missing
 
 
+def rewrite(page, results):
+    """Rewrites one page; returns what is missing of its tables."""
+    text = page.read_text()
+    new_text, missing = rewritten(text, results)
+    if new_text != text:
+        temporary = page.with_suffix(".tmp")
+        temporary.write_text(new_text)
+        temporary.replace(page)
+    return missing
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=pathlib.Path, default=SOURCE / "out" / "bench")
-    parser.add_argument("--document", type=pathlib.Path, default=SOURCE / "docs" / "results.md")
+    parser.add_argument("--document", type=pathlib.Path, default=SOURCE / "docs" / "results", help="a page or a folder of pages")
     arguments = parser.parse_args()
-    text, missing = rewritten(arguments.document.read_text(), arguments.results)
-    temporary = arguments.document.with_suffix(".tmp")
-    temporary.write_text(text)
-    temporary.replace(arguments.document)
+    pages = sorted(arguments.document.glob("*.md")) if arguments.document.is_dir() else [arguments.document]
+    missing = [f"{page.name}: {line}" for page in pages for line in rewrite(page, arguments.results)]
     if missing:
         sys.exit("\n".join(f"tables.py: {line}" for line in missing))
 

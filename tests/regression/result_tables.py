@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/results.md: what was measured is written, what was not is named and fails. argv: program, source tree."""
+"""The tables of docs/results: what was measured is written, what was not is named and fails. argv: program, source tree."""
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 SOURCE = pathlib.Path(sys.argv[2])
-DOCUMENT = "<!-- table accuracy -->\nold accuracy\n<!-- end -->\n<!-- table peers -->\nold peers\n<!-- end -->\n"
+PAGES = {"accuracy.md": "<!-- table accuracy -->\nold accuracy\n<!-- end -->\n", "forward_speed.md": "<!-- table peers -->\nold peers\n<!-- end -->\n"}
 BENCHMARKS = ("commemi2d0", "commemi2d1", "commemi2d2", "commemi2d4", "wannamaker_hill")
 
 
@@ -24,14 +26,15 @@ def peers(peer_value):
                         for peer, value in (("A", 8.0), ("B", peer_value)) for metric in ("model to impedances", "model to Jacobian, 600 cells")]}
 
 
-def tables(**documents):
+def tables(document=".", **documents):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "results.md").write_text(DOCUMENT)
-        for stem, document in documents.items():
-            (folder / f"{stem}.json").write_text(json.dumps(document))
-        run = subprocess.run([sys.executable, SOURCE / "benchmarks" / "tables.py", "--results", folder, "--document", folder / "results.md"], capture_output=True, text=True)
-        return run.returncode, run.stderr, (folder / "results.md").read_text()
+        for page, text in PAGES.items():
+            (folder / page).write_text(text)
+        for stem, content in documents.items():
+            (folder / f"{stem}.json").write_text(json.dumps(content))
+        run = subprocess.run([sys.executable, SOURCE / "benchmarks" / "tables.py", "--results", folder, "--document", folder / document], capture_output=True, text=True)
+        return run.returncode, run.stderr, "".join((folder / page).read_text() for page in PAGES)
 
 
 def check(condition, what, *evidence):
@@ -52,3 +55,10 @@ check("old peers" in text and "old accuracy" not in text, "its table stays, the 
 code, said, text = tables(peers=peers(6.0), selftest_default=both["selftest_default"])
 check(code == 1 and "table accuracy" in said and "selftest_fine.json" in said and "make bench BENCH=selftest" in said, "missing figures fail and are named", code, said)
 check("old accuracy" in text and "old peers" not in text, "their table stays, the others are written", text)
+
+code, said, text = tables(document="accuracy.md", **both, peers=peers(6.0))
+check(code == 0 and "old accuracy" not in text and "old peers" in text, "a single page is rewritten alone", code, said)
+
+known = subprocess.run([sys.executable, "-c", "import tables; print(*tables.TABLES)"], cwd=SOURCE / "benchmarks", env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True).stdout.split()
+marks = re.findall(r"<!-- table (\w+) -->", "".join(page.read_text() for page in sorted((SOURCE / "docs" / "results").glob("*.md"))))
+check(known and sorted(marks) == sorted(known), "every table stands on one page of docs/results", known, marks)
