@@ -79,7 +79,7 @@ int run_invert_1d(MPI_Comm comm, const Config& config, const RunFolder& folder, 
   result.provenance.finished_utc = io::utc_now();
   on_rank_zero(comm, [&] {
     write_soundings(folder.soundings(), models, observations.data.survey.stations);
-    write_run_files(config, observations, folder, result);
+    write_run_files(config, folder, result);
   });
   core::log::info("{}; rms {:.4f} of all data with the responses of the layered earths", result.stop_message,
                   result.rms);

@@ -153,12 +153,12 @@ Observations from_stations(const DataConfig& config, const ProfileConfig& profil
   Observations result;
   result.data = mt::make_observed_data(stations, profile, config.selection);
   result.geometry = geometry_of(profile_config, profile, projection, points);
-  result.datum_elevation_m = mean_elevation_m(stations);
+  result.geometry.datum_elevation_m = mean_elevation_m(stations);
   if (profile_config.elevation == Elevation::stations)
-    result.surface = surface_through(profile.y_m, depths_of(stations, result.datum_elevation_m));
+    result.surface = surface_through(profile.y_m, depths_of(stations, result.geometry.datum_elevation_m));
   if (profile_config.elevation == Elevation::file) {
     result.surface = read_surface_file(profile_config.surface_file);
-    result.datum_elevation_m = 0.0;
+    result.geometry.datum_elevation_m = 0.0;
   }
   return result;
 }
@@ -207,7 +207,7 @@ Observations load_observations(const DataConfig& data, const ProfileConfig& prof
       data.profile_source().first.empty() ? from_stations(data, profile) : from_profile_file(data, profile);
   log_data(result.data);
   if (result.surface.is_flat())
-    core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
+    core::log::info("flat surface at {:.0f} m above sea level", result.geometry.datum_elevation_m);
   return result;
 }
 

@@ -150,14 +150,13 @@ void write_report_of(const std::filesystem::path& folder, const io::InversionRes
   core::log::info("report:     {}", io::write_report(folder, result).string());
 }
 
-void write_run_files(const Config& config, const Observations& observations, const RunFolder& folder,
-                     const io::InversionResult& result) {
+void write_run_files(const Config& config, const RunFolder& folder, const io::InversionResult& result) {
   const core::ScopedTimer timer("run/write results");
   io::write_result(folder.result(), result);
   io::write_section_csv(folder.section_csv(), result.section());
   if (!result.static_shifts.empty()) write_static_shifts(folder.static_shifts(), result);
   if (config.output.vtk) io::make_folder(folder.vtk());
-  if (config.output.vtk) io::write_result_vtk(folder.vtk(), result, observations.datum_elevation_m);
+  if (config.output.vtk) io::write_result_vtk(folder.vtk(), result);
   if (config.output.report) write_report_of(folder.path(), result);
   core::log::info("results:    {}", folder.result());
   if (config.output.vtk) core::log::info("ParaView:   {}", folder.vtk());
@@ -198,8 +197,7 @@ int finish_run(FinishedRun run) {
         "aim); {}",
         way_to_agree(run.config.forward));
   result.provenance.finished_utc = io::utc_now();
-  on_rank_zero(run.last.physics.comm(),
-               [&] { write_run_files(run.config, run.observations, run.folder, result); });
+  on_rank_zero(run.last.physics.comm(), [&] { write_run_files(run.config, run.folder, result); });
   return conclude(run, run.summary.reason == StopReason::failed ? rms : rms_to_target(run, result));
 }
 
