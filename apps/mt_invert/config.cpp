@@ -179,6 +179,9 @@ ForwardConfig read_forward(ConfigTable table) {
                         : certificate == "iteration" ? CertificateOf::iteration
                         : certificate == "final"     ? CertificateOf::final_meshes
                                                      : CertificateOf::both;
+  forward.solver = table.choice("solver", {"lines", "petsc"}, "lines") == "petsc"
+                       ? physics::mt::SystemSolver::petsc
+                       : physics::mt::SystemSolver::lines;
   return forward;
 }
 

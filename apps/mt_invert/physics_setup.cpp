@@ -12,9 +12,15 @@ namespace mt = physics::mt;
 
 namespace {
 
+mt::MeshDesignOptions meshes_at(mt::Accuracy accuracy, const ForwardConfig& config) {
+  mt::MeshDesignOptions options = mt::design_options(accuracy);
+  options.solver = config.solver;
+  return options;
+}
+
 /// Finer meshes than those of the accuracy may have as many more nodes.
 mt::MeshDesignOptions iteration_meshes(const ForwardConfig& config) {
-  mt::MeshDesignOptions options = mt::design_options(config.iteration);
+  mt::MeshDesignOptions options = meshes_at(config.iteration, config);
   options.coarsen = config.iteration_coarsen;
   const double finer = std::min(1.0, options.coarsen);
   options.max_nodes = static_cast<int>(options.max_nodes / (finer * finer));
@@ -47,7 +53,7 @@ std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation(const Eigen::Ve
 std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_for(const Eigen::VectorXd& log10_resistivity,
                                                                      const mt::Survey2D& survey,
                                                                      mt::Accuracy accuracy) const {
-  return simulation(log10_resistivity, survey, mt::design_options(accuracy));
+  return simulation(log10_resistivity, survey, meshes_at(accuracy, config_));
 }
 
 std::shared_ptr<const mt::Simulation2D> PhysicsSetup::simulation_of_iterations(
@@ -75,7 +81,7 @@ mt::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivity) 
   if (config_.certificate == iteration || config_.certificate == both)
     add("iteration meshes", config_.iteration, iteration_meshes(config_));
   if (config_.certificate == final_meshes || config_.certificate == both)
-    add("final meshes", config_.final_accuracy, mt::design_options(config_.final_accuracy));
+    add("final meshes", config_.final_accuracy, meshes_at(config_.final_accuracy, config_));
   return all;
 }
 
