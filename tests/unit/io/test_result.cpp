@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/report/report.hpp"
 #include "io/result/residuals.hpp"
 #include "io/result/result.hpp"
+#include "io/vtk/result_writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
