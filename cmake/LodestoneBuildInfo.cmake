@@ -14,11 +14,6 @@ function(lodestone_configure_build_info template output)
   string(REGEX MATCH "[^\n]+" mpi_text "${mpi_text}")
   string(REGEX REPLACE "^[^(]*\\(([^)]*)\\) " "\\1 " mpi_version "${mpi_text}")
   string(REPLACE "OpenRTE" "Open MPI" mpi_version "${mpi_version}")  # mpiexec may name its run-time environment
-  set(hypre_version "")
-  if(HYPRE_LIBRARY AND EXISTS "${HYPRE_INCLUDE_DIR}/HYPRE_config.h")
-    file(STRINGS "${HYPRE_INCLUDE_DIR}/HYPRE_config.h" hypre_line REGEX "HYPRE_RELEASE_VERSION")
-    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" hypre_version "${hypre_line}")
-  endif()
   set(cuda_version "")
   if(LODESTONE_HAS_CUDA)
     set(cuda_version "${CUDAToolkit_VERSION}")
@@ -36,7 +31,7 @@ function(lodestone_configure_build_info template output)
   foreach(fact IN ITEMS "MPI=${mpi_version}" "PETSc=${petsc}" "Eigen=${Eigen3_VERSION}" "BLAS=${blas_library}"
           "HDF5=${HDF5_VERSION}" "VTK=${VTK_VERSION}" "PROJ=${PROJ_VERSION}" "cairo=${CAIRO_VERSION}" "fmt=${fmt_VERSION}"
           "spdlog=${spdlog_VERSION}" "nlohmann-json=${nlohmann_json_VERSION}" "toml++=${tomlplusplus_VERSION}" "CLI11=${CLI11_VERSION}"
-          "oneDNN=${dnnl_VERSION}" "hypre=${hypre_version}" "CUDA=${cuda_version}")
+          "CUDA=${cuda_version}")
     string(REGEX MATCH "^([^=]*)=(.*)$" _ "${fact}")
     set(value "${CMAKE_MATCH_2}")
     if(value STREQUAL "")

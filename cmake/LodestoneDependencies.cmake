@@ -23,8 +23,4 @@ pkg_check_modules(PROJ REQUIRED IMPORTED_TARGET proj)
 find_package(tomlplusplus REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
 
-# Optional: reported by build_info, used by later modules.
-find_package(dnnl QUIET CONFIG)
-find_path(HYPRE_INCLUDE_DIR HYPRE.h PATH_SUFFIXES hypre)
-find_library(HYPRE_LIBRARY HYPRE)
-include(LodestoneCuda)
+include(LodestoneCuda)  # optional; reported by build_info

@@ -48,6 +48,7 @@ struct Half {
   const objective::Regularization& regularization;
   double lambda;
   std::function<Eigen::VectorXd(const Eigen::VectorXd& x)> model_of;
+  bool is_last;  ///< of its pair: its trial may be accepted
 };
 
 class AlternatingRun final : public Run {
@@ -73,8 +74,12 @@ class AlternatingRun final : public Run {
     failure_.clear();
     any_good_ = false;
     for (const auto& [share, moves_cells] : {std::pair{1.0, true}, {0.1, true}, {0.01, true}, {1.0, false}}) {
-      const Half pixels{"cells", *system, *objective_.regularization, share * lambda,
-                        [](const Eigen::VectorXd& m) { return m; }};
+      const Half pixels{"cells",
+                        *system,
+                        *objective_.regularization,
+                        share * lambda,
+                        [](const Eigen::VectorXd& m) { return m; },
+                        false};
       Candidate between{.model = state_.model, .rms = rms_at_start_};
       if (moves_cells) between = step(pixels, state_.model, std::move(between));
       Candidate pair{.kind = StepKind::pair, .lambda = pixels.lambda};
@@ -121,10 +126,15 @@ class AlternatingRun final : public Run {
       return stop;
     const double lambda = share * lambda_of(of_codes, *system, pair.rms);
     next = lambda / pair.rms;
-    const Half half{"codes", *system, *of_these.regularization, lambda, [&](const Eigen::VectorXd& v) {
+    const Half half{"codes",
+                    *system,
+                    *of_these.regularization,
+                    lambda,
+                    [&](const Eigen::VectorXd& v) {
                       unknowns.head(n_codes) = v;
                       return map.value(unknowns);
-                    }};
+                    },
+                    true};
     const double pixel_lambda = pair.lambda;
     pair = step(half, codes, std::move(pair));
     pair.lambda = pixel_lambda;
@@ -145,7 +155,7 @@ class AlternatingRun final : public Run {
       decode_together(trial, [&] { trial.model = half.model_of(shorter); });
       if (trial.failure.empty()) {
         team_.broadcast(trial.model);
-        evaluate(trial);
+        half.is_last ? evaluate_trial(trial) : evaluate(trial);
       }
       note(trial);
       progress(

@@ -82,7 +82,7 @@ class GaussNewtonRun final : public Run {
   std::optional<Stop> iterate() override {
     std::unique_ptr<GaussNewtonSystem> system;
     if (auto stop = make_linear_system(system)) return stop;
-    const StepServices services{[this](Candidate& candidate) { evaluate(candidate); },
+    const StepServices services{[this](Candidate& candidate) { evaluate_trial(candidate); },
                                 [this](const std::string& what) { progress(what); }};
     return options_.lambda_strategy == LambdaStrategy::cooling ? cool(*system, services)
                                                                : search(*system, services);

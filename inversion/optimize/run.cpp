@@ -56,7 +56,7 @@ InversionSummary Run::begin(Eigen::VectorXd model) {
   state_.model = std::move(model);
   state_.lambda = lambda_start_;
   Candidate start{.model = state_.model, .kind = StepKind::start, .step = 0.0};
-  evaluate(start);
+  settings_.redesign ? evaluate(start) : evaluate(start, linearization_);
   if (!start.failure.empty())
     return summary({StopReason::failed, "the start model has no responses: " + start.failure});
   record(start, start.rms);
@@ -70,7 +70,7 @@ InversionSummary Run::resume(InversionState state) {
       objective_.forward = std::move(forward);
   }
   Candidate saved{.model = state_.model};
-  evaluate(saved);
+  settings_.redesign ? evaluate(saved) : evaluate(saved, linearization_);
   if (!saved.failure.empty())
     return summary({StopReason::failed, "the saved model has no responses: " + saved.failure});
   predicted_ = std::move(saved.predicted);
@@ -131,9 +131,11 @@ core::MapPtr Run::ask_for_redesign(const Eigen::VectorXd& model, int iteration) 
 }
 
 std::optional<Stop> Run::redesign() {
+  redesigned_ = false;
   if (!settings_.redesign) return std::nullopt;
   auto forward = ask_for_redesign(state_.model, state_.iteration + 1);
   if (!forward) return std::nullopt;
+  redesigned_ = true;
   Objective next{std::move(forward), objective_.misfit, objective_.regularization};
   check(next, state_.model);
   linearization_.reset();
@@ -198,6 +200,20 @@ void Run::evaluate(Candidate& candidate, std::unique_ptr<core::Linearization>& l
   if (!candidate.failure.empty()) linearization.reset();
 }
 
+/// At the target the last trial of the largest λ is taken, above it the one with the lowest rms.
+bool Run::is_likelier(const Candidate& candidate) const {
+  if (!at_target(candidate.rms)) return candidate.rms < kept_.rms;
+  return !at_target(kept_.rms) || candidate.lambda >= kept_.lambda;
+}
+
+void Run::evaluate_trial(Candidate& candidate) {
+  if (redesigned_) return evaluate(candidate);  // and most likely again before the next iteration
+  std::unique_ptr<core::Linearization> linearization;
+  evaluate(candidate, linearization);
+  if (linearization && is_likelier(candidate))
+    kept_ = {candidate.model, candidate.rms, candidate.lambda, std::move(linearization)};
+}
+
 std::optional<Stop> Run::linearize() {
   std::string failure;
   if (!linearization_) {
@@ -218,7 +234,9 @@ std::optional<Stop> Run::linearize() {
 }
 
 void Run::accept(Candidate& candidate, int n_stagnated) {
-  linearization_.reset();
+  const bool is_kept = kept_.linearization && kept_.model == candidate.model;
+  linearization_ = is_kept ? std::move(kept_.linearization) : nullptr;
+  kept_ = {};
   state_.n_stagnated = n_stagnated;
   state_.model = std::move(candidate.model);
   ++state_.iteration;

@@ -65,6 +65,10 @@ class Run {
   }
   /// Runs the forward map; a failure or NaN on any rank rejects the candidate on all of them.
   void evaluate(Candidate& candidate);
+  /// As `evaluate` for a trial of a step. Unless the map is redesigned between iterations, the linearization
+  /// of the trial that is most likely to be accepted is kept (one more lives meanwhile), so that `accept`
+  /// hands it to the next iteration.
+  void evaluate_trial(Candidate& candidate);
   /// The same by a linearization, which is handed out when the candidate was not rejected.
   void evaluate(Candidate& candidate, std::unique_ptr<core::Linearization>& linearization);
   /// Told when the forward map was replaced.
@@ -73,7 +77,7 @@ class Run {
   /// Makes `linearization_` at the present model unless it is there, and `rms_at_start_`.
   [[nodiscard]] std::optional<Stop> linearize();
   /// The candidate becomes the present model, and the state is handed to the directives; `linearization_` is
-  /// dropped.
+  /// that of the trial if it was kept, or nothing.
   void accept(Candidate& candidate, int n_stagnated);
   void progress(const std::string& what) const;
 
@@ -85,7 +89,14 @@ class Run {
   int n_forward_ = 0, n_jacobian_ = 0;                  // in this iteration
 
  private:
+  /// A trial of this iteration whose linearization is kept.
+  struct KeptTrial {
+    Eigen::VectorXd model{};
+    double rms = std::numeric_limits<double>::infinity(), lambda = 0.0;
+    std::unique_ptr<core::Linearization> linearization{};
+  };
   InversionSummary loop();
+  [[nodiscard]] bool is_likelier(const Candidate& candidate) const;
   [[nodiscard]] std::optional<Stop> finished() const;
   bool asked_to_stop();
   [[nodiscard]] core::MapPtr ask_for_redesign(const Eigen::VectorXd& model, int iteration) const;
@@ -100,6 +111,8 @@ class Run {
   StopRules rules_;
   double lambda_start_;
   Eigen::VectorXd predicted_;
+  KeptTrial kept_;
+  bool redesigned_ = false;  // before this iteration
   std::optional<Stop> asked_;
   std::chrono::steady_clock::time_point begin_;
 };

@@ -12,24 +12,29 @@ namespace {
 
 using physics::mt::not_given;
 
-/// "D:M:S", "D:M", decimal degrees, with a leading sign or a trailing or leading N S E W.
+/// Takes the letter N, S, E or W off the front or the end of a word and returns −1 for S and W. A letter
+/// inside is left, as the E of an exponent.
+double take_hemisphere(std::string_view& word) {
+  const auto is_one_of = [](char c, std::string_view letters) { return letters.find(c) != letters.npos; };
+  const bool at_end = !word.empty() && is_one_of(word.back(), "NSEWnsew");
+  if (!at_end && (word.empty() || !is_one_of(word.front(), "NSEWnsew"))) return 1.0;
+  const char letter = at_end ? word.back() : word.front();
+  at_end ? word.remove_suffix(1) : word.remove_prefix(1);
+  return is_one_of(letter, "SWsw") ? -1.0 : 1.0;
+}
+
+/// Reads "D:M:S", "D:M" or decimal degrees (also 2.5E+01), with a leading sign or a trailing or leading N S E
+/// W.
 std::optional<double> angle_deg(std::string_view text) {
-  std::string word;
-  double sign = 1.0;
-  for (const char c : text) {
-    const std::string letter = text::upper(std::string_view(&c, 1));
-    if (letter == "S" || letter == "W") {
-      sign = -1.0;
-    } else if (!text::is_blank(c) && letter != "N" && letter != "E" && letter != "+") {
-      word += c;
-    }
-  }
-  if (!word.empty() && word.front() == '-') {  // "-0:30:00" is half a degree south
-    sign = -sign;
-    word.erase(0, 1);
+  std::string packed;
+  for (const char c : text) packed += text::is_blank(c) ? std::string() : std::string(1, c);
+  std::string_view rest = packed;
+  double sign = take_hemisphere(rest);
+  if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) {  // "-0:30:00" is half a degree south
+    sign = rest.front() == '-' ? -sign : sign;
+    rest.remove_prefix(1);
   }
   double degrees = 0.0, unit = 1.0;
-  std::string_view rest = word;
   while (true) {
     const auto colon = rest.find(':');
     const auto part = text::number(rest.substr(0, colon));

@@ -137,40 +137,55 @@ std::optional<EdiSign> stated_sign(const EdiFile& file) {
   return std::nullopt;
 }
 
-/// Votes for e^{+iωt} (Zxy in the first quadrant, Zyx in the third) and for its conjugate.
+/// Counts the values of one element in the quadrant of e^{+iωt} (Zxy: first, Zyx: third) and in its
+/// conjugate.
 struct Votes {
-  int plus_xy = 0, minus_xy = 0, plus_yx = 0, minus_yx = 0;
-  [[nodiscard]] bool say_minus() const {
-    constexpr int enough = 5;
-    return plus_xy + minus_xy >= enough && minus_xy > 2 * plus_xy &&
-           (plus_yx + minus_yx == 0 || minus_yx > 2 * plus_yx);
-  }
+  int plus = 0, minus = 0;
+  [[nodiscard]] int count() const { return plus + minus; }
+  [[nodiscard]] int of(EdiSign sign) const { return sign == EdiSign::minus ? minus : plus; }
 };
 
-Votes votes_of(const TransferFunctions& station) {
+/// Votes of one off-diagonal element, multiplied by `sign` so that it lies in the right half plane.
+Votes votes_of(const TransferFunctions& station, std::size_t element, double sign) {
   Votes votes;
   for (const auto& row : station.rows) {
-    const Complex xy = row.impedance[1].value, yx = row.impedance[2].value;
-    if (xy.real() > 0.0) (xy.imag() > 0.0 ? votes.plus_xy : votes.minus_xy) += 1;
-    if (yx.real() < 0.0) (yx.imag() < 0.0 ? votes.plus_yx : votes.minus_yx) += 1;
+    const Complex z = sign * row.impedance[element].value;
+    if (z.real() > 0.0 && z.imag() > 0.0) ++votes.plus;
+    if (z.real() > 0.0 && z.imag() < 0.0) ++votes.minus;
   }
   return votes;
 }
 
+/// Returns the time factor that both off-diagonal elements vote for, if either has enough votes and neither
+/// contradicts. Zxy and Zyx count alike, and so do the two time factors.
+std::optional<EdiSign> voted_sign(const TransferFunctions& station) {
+  constexpr int enough = 5;
+  const Votes xy = votes_of(station, 1, 1.0), yx = votes_of(station, 2, -1.0);
+  if (std::max(xy.count(), yx.count()) < enough) return std::nullopt;
+  for (const EdiSign sign : {EdiSign::plus, EdiSign::minus}) {
+    const auto agrees = [sign](const Votes& votes) {
+      return votes.count() == 0 || votes.of(sign) > 2 * (votes.count() - votes.of(sign));
+    };
+    if (agrees(xy) && agrees(yx)) return sign;
+  }
+  return std::nullopt;
+}
+
+std::string_view factor_of(EdiSign sign) {
+  return sign == EdiSign::minus ? "exp(-i omega t)" : "exp(+i omega t)";
+}
+
 void convert_sign(EdiFile& file, TransferFunctions& station, EdiSign option) {
-  const bool vote_says_minus = votes_of(station).say_minus();
-  const auto stated = stated_sign(file);
-  const EdiSign sign = option != EdiSign::vote ? option
-                       : stated                ? *stated
-                       : vote_says_minus       ? EdiSign::minus
-                                               : EdiSign::plus;
-  if (option == EdiSign::vote && !stated && vote_says_minus) {
+  const auto voted = voted_sign(station), stated = stated_sign(file);
+  const EdiSign sign = option != EdiSign::vote ? option : stated.value_or(voted.value_or(EdiSign::plus));
+  if (option == EdiSign::vote && !stated && voted == EdiSign::minus) {
     file.warn(
         1,
         "quadrants of Zxy and Zyx say that the time factor is exp(-i omega t); all values were conjugated");
-  } else if (option == EdiSign::vote && stated == EdiSign::plus && vote_says_minus) {
+  } else if (option == EdiSign::vote && stated && voted && *stated != *voted) {
     file.warn(1,
-              "the file states exp(+i omega t), but the quadrants of Zxy and Zyx contradict; read as stated");
+              fmt::format("the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated",
+                          factor_of(*stated)));
   }
   station.sign_in_file = sign == EdiSign::minus ? "-" : "+";
   if (sign != EdiSign::minus) return;

@@ -9,15 +9,26 @@
 namespace lodestone::io::report {
 namespace {
 
+using physics::mesh::DepthReference;
 using physics::mesh::Section2D;
 using physics::mesh::TensorGrid2D;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
+bool is_from_datum(const Section2D& section) { return section.grid.reference() == DepthReference::datum; }
+
+/// Returns the z of the surface in the coordinates of the section's grid.
+double top_m(const Section2D& section, double y_m) {
+  return is_from_datum(section) ? section.surface.z_at(y_m) : 0.0;
+}
+
+/// Returns log10 resistivity at a point, z as in the grid of the section; NaN above its surface or outside.
 double log10_at(const Section2D& section, double y_m, double z_m) {
   const TensorGrid2D& grid = section.grid;
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
-  if (y_m < y.front() || y_m > y.back() || z_m < z.front() || z_m > z.back()) return none;
+  const double top =
+      is_from_datum(section) ? top_m(section, y_m) : z.front();  // the top row reaches up to it
+  if (y_m < y.front() || y_m > y.back() || z_m < top || z_m > z.back()) return none;
   return std::log10(section.resistivity_ohm_m[grid.index(grid.row_of(z_m), grid.column_of(y_m))]);
 }
 
@@ -39,10 +50,13 @@ double pearson(const std::vector<double>& a, const std::vector<double>& b) {
 
 Correlation correlation(const Section2D& reference, const Section2D& section) {
   std::vector<double> a, b;
+  const bool by_depth = reference.grid.reference() != section.grid.reference();
   for (int iz = 0; iz < reference.grid.n_z(); ++iz) {
     for (int iy = 0; iy < reference.grid.n_y(); ++iy) {
-      const double of_reference = std::log10(reference.resistivity_ohm_m[reference.grid.index(iz, iy)]);
-      const double other = log10_at(section, reference.grid.y_centre_m(iy), reference.grid.z_centre_m(iz));
+      const double y_m = reference.grid.y_centre_m(iy), z_m = reference.grid.z_centre_m(iz);
+      const double of_reference = log10_at(reference, y_m, z_m);
+      const double shift_m = by_depth ? top_m(section, y_m) - top_m(reference, y_m) : 0.0;
+      const double other = log10_at(section, y_m, z_m + shift_m);
       if (!std::isfinite(of_reference) || !std::isfinite(other)) continue;
       a.push_back(of_reference);
       b.push_back(other);
@@ -58,8 +72,10 @@ double mean_log10(const Section2D& section, const SectionBlock& block) {
     const auto kz = static_cast<std::size_t>(iz);
     for (int iy = 0; iy < section.grid.n_y(); ++iy) {
       const auto ky = static_cast<std::size_t>(iy);
+      const double surface = top_m(section, section.grid.y_centre_m(iy));
+      const double top = is_from_datum(section) && (iz == 0 || z[kz] < surface) ? surface : z[kz];
       const double inside = shared(y[ky], y[ky + 1], block.y_from_m, block.y_to_m) *
-                            shared(z[kz], z[kz + 1], block.z_from_m, block.z_to_m);
+                            shared(top - surface, z[kz + 1] - surface, block.z_from_m, block.z_to_m);
       const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
       if (inside <= 0.0 || !std::isfinite(value)) continue;
       sum += inside * value;

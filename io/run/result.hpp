@@ -58,6 +58,7 @@ struct ProfileGeometry {
   std::string distance = "projected";  ///< "projected" or "running_sum"
   std::vector<physics::mt::PlanePoint> stations;  ///< per station, in the same plane; may be empty
   std::vector<double> offset_m;                   ///< per station, distance from the line; may be empty
+  double datum_elevation_m = 0.0;                 ///< of z = 0
 };
 
 /// Everything an inversion run leaves behind.

@@ -63,6 +63,11 @@ int small_count(const hdf5::Hdf5Source& source, const std::string& name) {
   return static_cast<int>(value);
 }
 
+/// Reads a number that older files of version 1 lack.
+double scalar_or(const hdf5::Hdf5Source& source, const std::string& name, double otherwise) {
+  return source.contains(name) ? layout::read_scalar(source, name) : otherwise;
+}
+
 std::vector<std::pair<std::string, std::string>> read_pairs(const hdf5::Hdf5Source& source,
                                                             const std::string& group) {
   const std::vector<std::string> names = core::read_texts(source, group + "/name");
@@ -92,9 +97,13 @@ std::vector<mt::Station> read_stations(const hdf5::Hdf5Source& source) {
   const auto latitude = column(source, group + "latitude_deg", names.size());
   const auto longitude = column(source, group + "longitude_deg", names.size());
   const auto elevation = column(source, group + "elevation_m", names.size());
+  std::vector<std::string> definition(names.size(), std::string(mt::name_of(mt::Definition::horizontal)));
+  if (source.contains(group + "definition"))  // older files lack it
+    definition = text_column(source, group + "definition", names.size());
   std::vector<mt::Station> stations;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    stations.push_back({names[k], y[k], latitude[k], longitude[k], elevation[k]});
+    stations.push_back(
+        {names[k], y[k], latitude[k], longitude[k], elevation[k], mt::definition_from(definition[k])});
   }
   return stations;
 }
@@ -175,6 +184,7 @@ ProfileGeometry read_profile(const hdf5::Hdf5Source& source) {
     profile.stations.push_back({north[k], east[k]});
   }
   profile.offset_m = core::read_doubles(source, "profile/station_offset_m");
+  profile.datum_elevation_m = scalar_or(source, "profile/datum_elevation_m", profile.datum_elevation_m);
   return profile;
 }
 
@@ -192,11 +202,16 @@ mt::d2::BandMesh read_mesh(const hdf5::Hdf5Source& source, const std::string& gr
   const bool has_sea = source.contains(group + "/n_sea");
   const int n_air = small_count(source, group + "/n_air"),
             n_sea = has_sea ? small_count(source, group + "/n_sea") : 0;
+  const double order = scalar_or(source, group + "/order", 1.0);
+  if (order != 1.0 && order != 2.0)
+    throw core::FormatError("io::read_result", "array '{}/order': expected 1 or 2, got {}", group, order);
   return {
       .frequencies = std::vector<int>(stored.begin(), stored.end()),
       .mesh = physics::fem::QuadMesh2D(y, lines, n_air, n_sea),
       .perfect_conductor_below = layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0,
-      .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0};
+      .order = static_cast<int>(order),
+      .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0,
+      .coarsened = scalar_or(source, group + "/coarsened", 1.0)};
 }
 
 mt::d2::MeshSet2D read_meshes(const hdf5::Hdf5Source& source) {

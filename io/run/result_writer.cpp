@@ -98,6 +98,8 @@ void write_survey(hdf5::Hdf5Sink& sink, const mt::Survey2D& survey) {
                [](const mt::Station& s) { return s.longitude_deg; });
   write_column(sink, group + "elevation_m", survey.stations, "m",
                [](const mt::Station& s) { return s.elevation_m; });
+  write_text_column(sink, group + "definition", survey.stations,
+                    [](const mt::Station& s) { return std::string(mt::name_of(s.definition)); });
   layout::write_values(sink, "survey/frequency_hz", survey.frequencies_hz, "Hz");
 }
 
@@ -168,6 +170,7 @@ void write_profile(hdf5::Hdf5Sink& sink, const ProfileGeometry& profile) {
   layout::write_scalar(sink, "profile/origin_east_m", profile.origin.east_m, "m");
   layout::write_scalar(sink, "profile/origin_latitude_deg", profile.origin_latitude_deg, "degree");
   layout::write_scalar(sink, "profile/origin_longitude_deg", profile.origin_longitude_deg, "degree");
+  layout::write_scalar(sink, "profile/datum_elevation_m", profile.datum_elevation_m, "m");
   sink.attribute("profile", "projection", profile.projection);
   sink.attribute("profile", "distance", profile.distance);
   write_column(sink, "profile/station_north_m", profile.stations, "m",
@@ -191,6 +194,8 @@ void write_mesh(hdf5::Hdf5Sink& sink, const std::string& group, const mt::d2::Ba
   sink.attribute(group + "/z_m", "units", "m");
   layout::write_scalar(sink, group + "/n_air", mesh.n_air());
   layout::write_scalar(sink, group + "/perfect_conductor_below", band.perfect_conductor_below ? 1.0 : 0.0);
+  layout::write_scalar(sink, group + "/order", band.order);
+  layout::write_scalar(sink, group + "/coarsened", band.coarsened, "1");
   if (mesh.n_sea() > 0) {
     layout::write_scalar(sink, group + "/n_sea", mesh.n_sea());
     layout::write_scalar(sink, group + "/sea_resistivity_ohm_m", band.sea_resistivity_ohm_m, "ohm m");

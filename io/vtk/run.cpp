@@ -97,7 +97,7 @@ StationPoints station_points(const run::InversionResult& result) {
   return points;
 }
 
-VtkFrame world_frame(const run::InversionResult& result, double datum_elevation_m) {
+VtkFrame world_frame(const run::InversionResult& result) {
   const run::ProfileGeometry& profile = result.profile;
   if (profile.distance == "running_sum" && profile.stations.size() >= 2) {
     std::map<double, mt::PlanePoint> along;
@@ -110,14 +110,13 @@ VtkFrame world_frame(const run::InversionResult& result, double datum_elevation_
       y_m.push_back(y);
       points.push_back(point);
     }
-    return polyline_frame(std::move(y_m), std::move(points), datum_elevation_m);
+    return polyline_frame(std::move(y_m), std::move(points), profile.datum_elevation_m);
   }
-  return straight_frame(profile.origin, profile.azimuth_deg, datum_elevation_m);
+  return straight_frame(profile.origin, profile.azimuth_deg, profile.datum_elevation_m);
 }
 
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
-                                                    const run::InversionResult& result,
-                                                    double datum_elevation_m) {
+                                                    const run::InversionResult& result) {
   std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
   const physics::mesh::Section2D section = result.section();
   const StationPoints stations = station_points(result);
@@ -138,7 +137,7 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
   write_section_vtu(written[0], section, profile_frame(), extra);
   write_stations_vtp(written[1], stations, profile_frame());
   if (!result.profile.projection.empty()) {
-    const VtkFrame frame = world_frame(result, datum_elevation_m);
+    const VtkFrame frame = world_frame(result);
     written.push_back(folder / "section_world.vtu");
     write_section_vtu(written.back(), section, frame, extra);
     written.push_back(folder / "stations_world.vtp");

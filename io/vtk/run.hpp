@@ -12,12 +12,11 @@ namespace lodestone::io::vtk {
 
 /// The frame of a result's profile on the earth; along the stations' polyline when distances are running
 /// sums.
-[[nodiscard]] VtkFrame world_frame(const run::InversionResult& result, double datum_elevation_m = 0.0);
+[[nodiscard]] VtkFrame world_frame(const run::InversionResult& result);
 
 /// `section.vtu`, `stations.vtp` in profile coordinates and, where the profile has a projection,
 /// `section_world.vtu`, `stations_world.vtp`. returns: the files written. errors: FileError.
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
-                                                    const run::InversionResult& result,
-                                                    double datum_elevation_m = 0.0);
+                                                    const run::InversionResult& result);
 
 }  // namespace lodestone::io::vtk

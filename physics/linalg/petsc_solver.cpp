@@ -4,11 +4,27 @@
 
 #include <petscmat.h>
 
+#include <mutex>
 #include <utility>
 
 namespace lodestone::physics::linalg {
 
 namespace {
+
+/// PETSc counts and logs what it does in variables of the process, so that its calls must not overlap.
+using PetscLock = std::scoped_lock<std::recursive_mutex>;
+std::recursive_mutex& petsc_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+void require_petsc() {
+  PetscBool is_up = PETSC_FALSE;
+  PetscInitialized(&is_up);
+  if (!is_up)
+    throw core::SolverError("linalg::make_petsc_solver",
+                            "PETSc is not running; hand a physics::PetscScope to core::Session first");
+}
 
 /// Owns one PETSc object; destroyed before PetscFinalize because simulations die before the session.
 template <class Handle, PetscErrorCode (*destroy)(Handle*)>
@@ -19,7 +35,11 @@ class Owned {
   Owned& operator=(Owned&&) = delete;
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
-  ~Owned() { destroy(&handle_); }
+  ~Owned() {
+    if (handle_ == nullptr) return;
+    const PetscLock lock(petsc_mutex());
+    destroy(&handle_);
+  }
   operator Handle() const { return handle_; }
   Handle* out() { return &handle_; }
 
@@ -46,6 +66,7 @@ class PetscFactorization final : public Factorization {
     const auto n = static_cast<PetscInt>(right_hand_sides.rows()),
                k = static_cast<PetscInt>(right_hand_sides.cols());
     Eigen::MatrixXcd given = right_hand_sides, solution(n, k);
+    const PetscLock lock(petsc_mutex());
     OwnedMat b, x;
     check_petsc(MatCreateSeqDense(PETSC_COMM_SELF, n, k, given.data(), b.out()), "MatCreateSeqDense");
     check_petsc(MatCreateSeqDense(PETSC_COMM_SELF, n, k, solution.data(), x.out()), "MatCreateSeqDense");
@@ -70,6 +91,8 @@ class PetscSolver final : public SymmetricSolver {
  public:
   explicit PetscSolver(SparsityPattern given) : SymmetricSolver(std::move(given)) {
     const std::vector<Complex> ones(pattern().column.size(), 1.0);
+    const PetscLock lock(petsc_mutex());
+    require_petsc();
     const OwnedMat matrix = wrapped(pattern(), ones);
     check_petsc(MatGetOrdering(matrix, MATORDERINGND, row_order_.out(), column_order_.out()),
                 "MatGetOrdering");
@@ -77,6 +100,7 @@ class PetscSolver final : public SymmetricSolver {
 
  private:
   std::unique_ptr<Factorization> do_factorize(std::span<const Complex> values) const override {
+    const PetscLock lock(petsc_mutex());
     const OwnedMat matrix = wrapped(pattern(), values);
     OwnedMat factor;
     MatFactorInfo info;

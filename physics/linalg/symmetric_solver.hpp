@@ -70,7 +70,8 @@ class SymmetricSolver {
   SparsityPattern pattern_;
 };
 
-/// General patterns: PETSc's sequential LU in nested-dissection order.
+/// Makes a solver for any pattern: PETSc's sequential LU in nested-dissection order. Its calls wait for each
+/// other, so that several threads may use it without gain. errors: SolverError where PETSc is not running.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_petsc_solver(SparsityPattern pattern);
 
 /// Meshes numbered line by line, each line `line_size` unknowns coupled to its neighbours only: block

@@ -11,11 +11,23 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 # configure NAME SOURCE [-D…]: configures an outside project; its build folder is $LODESTONE_WORK/NAME
 configure() {
+  rm -rf "${LODESTONE_WORK:?}/$1"
+  configure_again "$@"
+}
+
+# configure_again NAME SOURCE [-D…]: the same in a folder that knows the compiler already
+configure_again() {
   local name=$1 source=$2
   shift 2
-  rm -rf "${LODESTONE_WORK:?}/$name"
   "$CMAKE" -S "$source" -B "$LODESTONE_WORK/$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE="$BUILD_TYPE" \
     -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_COMPILER_LAUNCHER="$CXX_LAUNCHER" -DCMAKE_CXX_FLAGS="$CXX_FLAGS" "$@"
+}
+
+# probe EXPECTED [-D…]: of all components exactly those EXPECTED must be loaded
+probe() {
+  local expected=$1
+  shift
+  configure_again "probe_$step" "$here/probe" -DALL="$modules" -DEXPECTED="${expected// /;}" "$@"
 }
 
 # refuses TEXT [-D…]: configuring the probe must fail and say TEXT
@@ -52,10 +64,17 @@ case $step in
     "$LODESTONE_WORK/custom_op/custom_op"
     ;;
   components)
-    configure "probe_$step" "$here/probe" -DCOMPONENTS=physics -DEXPECTED="core;mpi;physics" -DUNEXPECTED="inversion;io"
-    configure "probe_$step" "$here/probe" -DCOMPONENTS=engine -DEXPECTED="core;engine" -DUNEXPECTED="mpi;physics;inversion;io"
-    configure "probe_$step" "$here/probe" -DCOMPONENTS=core -DEXPECTED=core -DUNEXPECTED="mpi;engine;physics;inversion;io"
-    configure "probe_$step" "$here/probe" -DEXPECTED="core;mpi;engine;physics;inversion;models;io"
+    modules=$(sed -n 's/^set(_lodestone_modules \([^)]*\)).*/\1/p' "$(find "$prefix" -name lodestoneConfig.cmake)")
+    rm -rf "${LODESTONE_WORK:?}/probe_$step"
+    tested=""
+    while IFS=: read -r component expected; do
+      probe "${expected# }" -DCOMPONENTS="$component" -DPROGRAM="$component"
+      "$CMAKE" --build "$LODESTONE_WORK/probe_$step"
+      (cd "$LODESTONE_WORK/probe_$step" && ./probe) || fail "the program of component $component"
+      tested+="${tested:+;}$component"
+    done < <(grep -v '^#' "$here/probe/components.txt")
+    [ "$tested" = "$modules" ] || fail "tests/install/probe/components.txt has rows for $tested, the package has $modules"
+    probe "${modules//;/ }" -DCOMPONENTS= -DPROGRAM=
     ;;
   missing) refuses "lodestone has no component 'nonsense'" -DCOMPONENTS=nonsense ;;
   version) refuses 'compatible with requested version "9.9"' -DVERSION=9.9 ;;

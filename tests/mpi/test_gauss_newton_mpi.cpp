@@ -172,7 +172,7 @@ TEST_CASE("Gauss-Newton: a trial that fails on one rank is rejected on all of th
   const WideProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
-  fake->spoil_value = [last](Eigen::VectorXd&, int call) {
+  fake->spoil_forward = [last](Eigen::VectorXd&, int call) {
     if (last && call == 2) throw core::SolverError("tests::FakeMap", "no memory on the last rank");
   };
   inversion::optimize::Objective objective = problem.objective;
@@ -195,8 +195,12 @@ TEST_CASE("Gauss-Newton: a linearization that fails on one rank ends the run on 
   };
   inversion::optimize::Objective objective = problem.objective;
   objective.forward = fake;
-  const auto summary =
-      GaussNewton(MPI_COMM_WORLD, {.target_rms = 0.1}).minimize(objective, Eigen::VectorXd::Zero(problem.n));
+  GaussNewton gauss_newton(MPI_COMM_WORLD, {.target_rms = 0.1});
+  gauss_newton.set_redesign(
+      [&](const inversion::optimize::RedesignView& view) {  // no trial before a redesign is kept
+        return view.iteration < 2 ? fake : nullptr;
+      });
+  const auto summary = gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(summary.reason == StopReason::failed);
   CHECK(summary.history.size() == 2);
 }

@@ -83,7 +83,7 @@ int run_invert_1d(MPI_Comm comm, const config::Config& config, const method::Run
   result.provenance.finished_utc = io::run::utc_now();
   on_rank_zero(comm, [&] {
     method::write_soundings(folder.soundings(), models, observations.data.survey.stations);
-    method::write_run_files(config, observations, folder, result);
+    method::write_run_files(config, folder, result);
   });
   core::log::info("{}; rms {:.4f} of all data with the responses of the layered earths", result.stop_message,
                   result.rms);

@@ -180,6 +180,9 @@ ForwardConfig read_forward(ConfigTable table) {
                         : certificate == "iteration" ? CertificateOf::iteration
                         : certificate == "final"     ? CertificateOf::final_meshes
                                                      : CertificateOf::both;
+  forward.solver = table.choice("solver", {"lines", "petsc"}, "lines") == "petsc"
+                       ? physics::mt::d2::SystemSolver::petsc
+                       : physics::mt::d2::SystemSolver::lines;
   return forward;
 }
 

@@ -108,6 +108,7 @@ struct ForwardConfig {
   Redesigning redesign = Redesigning::each_iteration;
   double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
   CertificateOf certificate = CertificateOf::both;
+  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< on all meshes of the run
 };
 
 struct OutputConfig {

@@ -28,7 +28,7 @@ mt::d2::MeshSet2D meshes_of(const mt::d2::MeshSet2D& all, int frequency) {
     if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) {
       mt::d2::BandMesh one = band;
       one.frequencies = {0};
-      return {{std::move(one)}};
+      return {{std::move(one)}, all.solver};
     }
   }
   return {};

@@ -156,12 +156,13 @@ Observations from_stations(const config::DataConfig& config, const config::Profi
   Observations result;
   result.data = mt::make_observed_data(stations, profile, config.selection);
   result.geometry = geometry_of(profile_config, profile, projection, points);
-  result.datum_elevation_m = mean_elevation_m(stations);
+  result.geometry.datum_elevation_m = mean_elevation_m(stations);
   if (profile_config.elevation == config::Elevation::stations)
-    result.surface = physics::mt::surface_through(profile.y_m, depths_of(stations, result.datum_elevation_m));
+    result.surface =
+        physics::mt::surface_through(profile.y_m, depths_of(stations, result.geometry.datum_elevation_m));
   if (profile_config.elevation == config::Elevation::file) {
     result.surface = io::model::read_surface_file(profile_config.surface_file);
-    result.datum_elevation_m = 0.0;
+    result.geometry.datum_elevation_m = 0.0;
   }
   return result;
 }
@@ -212,7 +213,7 @@ Observations load_observations(const config::DataConfig& data, const config::Pro
       data.profile_source().first.empty() ? from_stations(data, profile) : from_profile_file(data, profile);
   log_data(result.data);
   if (result.surface.is_flat())
-    core::log::info("flat surface at {:.0f} m above sea level", result.datum_elevation_m);
+    core::log::info("flat surface at {:.0f} m above sea level", result.geometry.datum_elevation_m);
   return result;
 }
 

@@ -14,7 +14,6 @@ struct Observations {
   physics::mt::ObservedData data;  ///< all keys, also the masked ones
   io::run::ProfileGeometry geometry;
   physics::mesh::Surface2D surface;
-  double datum_elevation_m = 0.0;  ///< of z = 0
 };
 
 /// Reads, rotates, projects, selects and masks; logs what was done.

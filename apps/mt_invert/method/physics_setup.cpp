@@ -12,9 +12,15 @@ namespace mt = physics::mt;
 
 namespace {
 
+mt::d2::MeshDesignOptions meshes_at(mt::d2::Accuracy accuracy, const config::ForwardConfig& config) {
+  mt::d2::MeshDesignOptions options = mt::d2::design_options(accuracy);
+  options.solver = config.solver;
+  return options;
+}
+
 /// Finer meshes than those of the accuracy may have as many more nodes.
 mt::d2::MeshDesignOptions iteration_meshes(const config::ForwardConfig& config) {
-  mt::d2::MeshDesignOptions options = mt::d2::design_options(config.iteration);
+  mt::d2::MeshDesignOptions options = meshes_at(config.iteration, config);
   options.coarsen = config.iteration_coarsen;
   const double finer = std::min(1.0, options.coarsen);
   options.max_nodes = static_cast<int>(options.max_nodes / (finer * finer));
@@ -46,7 +52,7 @@ std::shared_ptr<const mt::d2::Simulation2D> PhysicsSetup::simulation(
 
 std::shared_ptr<const mt::d2::Simulation2D> PhysicsSetup::simulation_for(
     const Eigen::VectorXd& log10_resistivity, const mt::Survey2D& survey, mt::d2::Accuracy accuracy) const {
-  return simulation(log10_resistivity, survey, mt::d2::design_options(accuracy));
+  return simulation(log10_resistivity, survey, meshes_at(accuracy, config_));
 }
 
 std::shared_ptr<const mt::d2::Simulation2D> PhysicsSetup::simulation_of_iterations(
@@ -76,7 +82,7 @@ mt::d2::Certificate PhysicsSetup::certify(const Eigen::VectorXd& log10_resistivi
   if (config_.certificate == iteration || config_.certificate == both)
     add("iteration meshes", config_.iteration, iteration_meshes(config_));
   if (config_.certificate == final_meshes || config_.certificate == both)
-    add("final meshes", config_.final_accuracy, mt::d2::design_options(config_.final_accuracy));
+    add("final meshes", config_.final_accuracy, meshes_at(config_.final_accuracy, config_));
   return all;
 }
 

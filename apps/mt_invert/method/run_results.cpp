@@ -150,14 +150,14 @@ void write_report_of(const std::filesystem::path& folder, const io::run::Inversi
   core::log::info("report:     {}", io::report::write_report(folder, result).string());
 }
 
-void write_run_files(const config::Config& config, const Observations& observations, const RunFolder& folder,
+void write_run_files(const config::Config& config, const RunFolder& folder,
                      const io::run::InversionResult& result) {
   const core::ScopedTimer timer("run/write results");
   io::run::write_result(folder.result(), result);
   io::csv::write_section_csv(folder.section_csv(), result.section());
   if (!result.static_shifts.empty()) write_static_shifts(folder.static_shifts(), result);
   if (config.output.vtk) io::run::make_folder(folder.vtk());
-  if (config.output.vtk) io::vtk::write_result_vtk(folder.vtk(), result, observations.datum_elevation_m);
+  if (config.output.vtk) io::vtk::write_result_vtk(folder.vtk(), result);
   if (config.output.report) write_report_of(folder.path(), result);
   core::log::info("results:    {}", folder.result());
   if (config.output.vtk) core::log::info("ParaView:   {}", folder.vtk());
@@ -198,8 +198,7 @@ int finish_run(FinishedRun run) {
         "aim); {}",
         way_to_agree(run.config.forward));
   result.provenance.finished_utc = io::run::utc_now();
-  commands::on_rank_zero(run.last.physics.comm(),
-                         [&] { write_run_files(run.config, run.observations, run.folder, result); });
+  commands::on_rank_zero(run.last.physics.comm(), [&] { write_run_files(run.config, run.folder, result); });
   return conclude(run, run.summary.reason == StopReason::failed ? rms : rms_to_target(run, result));
 }
 

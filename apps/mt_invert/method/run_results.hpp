@@ -29,7 +29,7 @@ struct FinishedRun {
 
 /// result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one rank.
 /// errors: FileError.
-void write_run_files(const config::Config& config, const Observations& observations, const RunFolder& folder,
+void write_run_files(const config::Config& config, const RunFolder& folder,
                      const io::run::InversionResult& result);
 
 /// Recomputes responses at the final accuracy, writes results and report, and returns the exit code.

@@ -54,6 +54,12 @@ const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mo
   return *found;
 }
 
+void compare_tipper(const BenchmarkModel& model, const std::string& what, mt::Complex reference,
+                    mt::Complex tipper, SelftestReport& report) {
+  const auto rows = tipper_rows(what, reference, tipper, model.tipper_limit);
+  report.rows.insert(report.rows.end(), rows.begin(), rows.end());
+}
+
 void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Definition definition,
              const std::vector<mt::Response>& responses, SelftestReport& report) {
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
@@ -72,10 +78,20 @@ void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Defin
     const double turn_deg = mt::phase_deg(ours.impedance_ohm / reference);
     report.rows.push_back({what + "phase", "deg", mt::phase_deg(reference), mt::phase_deg(ours.impedance_ohm),
                            model.phase_limit_deg, turn_deg, "°", judged});
+    if (ours.mode == mt::Mode::te && definition == mt::Definition::horizontal && model.tipper_limit > 0.0)
+      compare_tipper(model, what, {table.number(i, "Tzy_re"), table.number(i, "Tzy_im")}, ours.tipper,
+                     report);
   }
 }
 
 }  // namespace
+
+std::vector<SelftestRow> tipper_rows(const std::string& what, mt::Complex reference, mt::Complex ours,
+                                     double limit) {
+  return {
+      {what + "Re Tzy", "1", reference.real(), ours.real(), limit, ours.real() - reference.real(), "", true},
+      {what + "Im Tzy", "1", reference.imag(), ours.imag(), limit, ours.imag() - reference.imag(), "", true}};
+}
 
 SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name) {
   const BenchmarkModel model = benchmark_model(name, options.accuracy);

@@ -15,6 +15,7 @@ struct BenchmarkModel {
   std::vector<double> contacts_m;
   double body_width_m = 0.0;  ///< of the narrowest body
   double rho_limit_percent = 0.5, phase_limit_deg = 0.2;
+  double tipper_limit = 0.002;  ///< of each part of Tzy in TE, which has no jumps there
   /// Closer to a contact than 2 % of the body's width: TM is discontinuous there and no code should be judged
   /// by it.
   [[nodiscard]] bool is_at_contact(double y_m) const;

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <complex>
 #include <functional>
 #include <string>
 #include <utility>
@@ -55,6 +56,11 @@ struct Selftest {
 };
 
 [[nodiscard]] const std::vector<Selftest>& selftests();
+
+/// Compares the real and the imaginary part of a tipper with its reference, absolutely. sign: e^{+iωt}, z
+/// down.
+[[nodiscard]] std::vector<SelftestRow> tipper_rows(const std::string& what, std::complex<double> reference,
+                                                   std::complex<double> ours, double limit);
 
 // One per file.
 [[nodiscard]] SelftestReport selftest_layered();

@@ -192,6 +192,7 @@ MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
                         const MeshDesignOptions& options) {
   survey.validate();
   MeshSet2D result;
+  result.solver = options.solver;
   for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
     result.bands.push_back(make_band(section, survey, std::move(frequencies), options));
   }

@@ -10,6 +10,12 @@
 
 namespace lodestone::physics::mt::d2 {
 
+/// How the linear systems of a 2-D simulation are factorized.
+enum class SystemSolver {
+  lines,  ///< block elimination along the lines of the mesh, on all threads
+  petsc,  ///< PETSc's LU in nested-dissection order, one system after the other; needs a PetscScope
+};
+
 /// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest
 /// frequency, the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest, r the distance
 /// of a contact (or interface, or kink of the surface) from the nearest station.
@@ -34,6 +40,7 @@ struct MeshDesignOptions {
   int max_nodes = 60'000;  ///< of one mesh (of its lattice of nodes for order 2); rules that ask for more are
                            ///< relaxed together (the certificate tells what that costs)
   double coarsen = 1.0;    ///< multiplies every cell size; the certificate and its tests use it
+  SystemSolver solver = SystemSolver::lines;  ///< of the systems on these meshes; changes no response
 };
 
 /// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
@@ -53,6 +60,7 @@ struct BandMesh {
 /// The meshes of a survey: an input of Simulation2D.
 struct MeshSet2D {
   std::vector<BandMesh> bands;
+  SystemSolver solver = SystemSolver::lines;
   [[nodiscard]] std::string summary()
       const;  ///< a line per band: periods, cells, unknowns TE and TM, extents
 };

@@ -21,15 +21,15 @@ struct SolveCounts {
   long right_hand_sides = 0;
 };
 
-/// Resistivities of a section → transfer functions of a survey, TE and TM, by bilinear finite elements on the
-/// given meshes.
+/// Resistivities of a section → transfer functions of a survey, TE and TM, by finite elements of order 1 or 2
+/// on the given meshes.
 ///
 /// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y). Outputs: one per key of the survey.
 /// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each; every pair has one
 /// sequential factorization, and the number of threads does not change a bit. The meshes are fixed: values
 /// and derivatives at any x belong to the same discrete problem. errors: InvalidArgument on non-positive
-/// resistivities, SolverError with PETSc's message. collective: all members. source: Wannamaker et al. 1987
-/// (2-D FE MT); boundary flux recovery after Carey 1982.
+/// resistivities, SolverError with the message of the solver. collective: all members. source: Wannamaker et
+/// al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.
 class Simulation2D final : public core::DifferentiableMap {
  public:
   Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey,

@@ -17,7 +17,7 @@ namespace lodestone::physics::mt::d2 {
 /// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that
 /// solve it.
 struct ModeProblem {
-  ModeProblem(Mode mode, const BandMesh& band, const Survey2D& survey);
+  ModeProblem(Mode mode, const BandMesh& band, SystemSolver solver, const Survey2D& survey);
   ModeOperator problem;
   std::unique_ptr<linalg::SymmetricSolver> solver;
   std::vector<Receiver> receivers;  ///< per station
@@ -75,6 +75,7 @@ struct Simulation2D::Impl {
                                             const Eigen::MatrixXcd& right_hand_sides) const;
   /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
   [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
+  [[nodiscard]] double estimated_entries(const ModeOperator& problem) const;
 
  private:
   void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;

@@ -59,6 +59,11 @@ TEST_CASE(
   CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = 0.1\n"),
              Catch::Contains("c.toml:4") && Catch::Contains("expected 0.25 to 4, got 0.1"));
   CHECK_THAT(refusal(minimal + "[forward]\niteration_coarsen = nan\n"), Catch::Contains("iteration_coarsen"));
+  CHECK(near.solver == physics::mt::d2::SystemSolver::lines);
+  CHECK(read(minimal + "[forward]\nsolver = \"petsc\"\n").forward.solver ==
+        physics::mt::d2::SystemSolver::petsc);
+  CHECK_THAT(refusal(minimal + "[forward]\nsolver = \"mumps\"\n"),
+             Catch::Contains("solver") && Catch::Contains("petsc"));
 }
 
 TEST_CASE("configuration: the echo holds defaults and reads back to itself", "[apps]") {

@@ -73,3 +73,20 @@ TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the s
   CHECK(selftest::benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() >
         1.4 * selftest::benchmark_model("commemi2d4").section.grid.n_y());
 }
+
+TEST_CASE("selftest: a tipper is judged by sign, part by part: -T, its conjugate and a missing one fail",
+          "[apps]") {
+  const std::complex<double> reference(0.3628, -0.1506);
+  const auto passed = [&](std::complex<double> ours) {
+    const selftest::SelftestReport report{selftest::tipper_rows("TE ", reference, ours, 0.002), ""};
+    CHECK(report.rows.size() == 2);
+    return report.passed();
+  };
+  CHECK(passed(reference));
+  CHECK(passed(reference + std::complex<double>(0.0019, -0.0019)));
+  CHECK_FALSE(passed(reference + std::complex<double>(0.0021, 0.0)));
+  CHECK_FALSE(passed(reference - std::complex<double>(0.0, 0.0021)));
+  CHECK_FALSE(passed(-reference));
+  CHECK_FALSE(passed(std::conj(reference)));
+  CHECK_FALSE(passed({std::numeric_limits<double>::quiet_NaN(), 0.0}));
+}

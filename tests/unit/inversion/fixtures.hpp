@@ -43,6 +43,22 @@ inline inversion::objective::DataMisfit plain_misfit(const Eigen::VectorXd& obse
           std::vector<std::uint8_t>(n, 0)};
 }
 
+/// A linearization with another value.
+class SpoiltLinearization final : public core::Linearization {
+ public:
+  SpoiltLinearization(std::unique_ptr<core::Linearization> inner, Eigen::VectorXd value)
+      : Linearization(inner->size_in(), std::move(value)), inner_(std::move(inner)) {}
+
+ private:
+  Eigen::MatrixXd do_jvp(const core::ConstMatrixRef& directions) const override {
+    return inner_->jvp(directions);
+  }
+  Eigen::MatrixXd do_vjp(const core::ConstMatrixRef& directions) const override {
+    return inner_->vjp(directions);
+  }
+  std::unique_ptr<core::Linearization> inner_;
+};
+
 /// A map whose calls are counted and whose behaviour can be spoilt.
 class FakeMap final : public core::DifferentiableMap {
  public:
@@ -52,20 +68,27 @@ class FakeMap final : public core::DifferentiableMap {
   [[nodiscard]] std::string name() const override { return "tests::FakeMap"; }
 
   mutable int n_value = 0, n_linearize = 0;
-  std::function<void(Eigen::VectorXd& value, int call)> spoil_value;  ///< may throw
-  std::function<void(int call)> before_linearize;                     ///< may throw
+  [[nodiscard]] int n_forward() const { return n_value + n_linearize; }
+  std::function<void(Eigen::VectorXd& value, int call)> spoil_value;    ///< of `value` alone; may throw
+  std::function<void(Eigen::VectorXd& value, int call)> spoil_forward;  ///< of `linearize` as well
+  std::function<void(int call)> before_linearize;                       ///< may throw
 
  private:
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override {
     Eigen::VectorXd value = inner_->value(x);
     ++n_value;
     if (spoil_value) spoil_value(value, n_value);
+    if (spoil_forward) spoil_forward(value, n_forward());
     return value;
   }
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override {
     ++n_linearize;
     if (before_linearize) before_linearize(n_linearize);
-    return inner_->linearize(x);
+    auto linearization = inner_->linearize(x);
+    if (!spoil_forward) return linearization;
+    Eigen::VectorXd value = linearization->value();
+    spoil_forward(value, n_forward());
+    return std::make_unique<SpoiltLinearization>(std::move(linearization), std::move(value));
   }
   core::MapPtr inner_;
 };

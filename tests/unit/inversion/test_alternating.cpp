@@ -283,7 +283,7 @@ TEST_CASE(
 TEST_CASE("alternating: failed trials shorten the step, and a run whose trials all fail says why") {
   const SectionProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.forward);
-  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+  fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const auto summary =
@@ -291,10 +291,7 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
   CHECK(summary.reason == StopReason::target_reached);
   CHECK(summary.history[1].n_forward >= 4);
   fake->n_value = fake->n_linearize = 0;
-  fake->spoil_value = [](Eigen::VectorXd&, int call) {
-    if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
-  };
-  fake->before_linearize = [](int call) {
+  fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const auto failed =

@@ -111,15 +111,15 @@ TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
 TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all fail says why") {
   const tests::CurvedProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
-  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+  fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.3, .lambda_strategy = cooling};
   const auto summary = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   REQUIRE(summary.history.size() == 4);
   CHECK(summary.history[1].step == 0.5);
-  fake->n_value = 0;
-  fake->spoil_value = [](Eigen::VectorXd&, int call) {
+  fake->n_value = fake->n_linearize = 0;
+  fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call > 1) throw core::SolverError("tests::FakeMap", "no convergence");
   };
   const auto failed = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());

@@ -79,7 +79,7 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
   CHECK(witness->n_iterations == static_cast<int>(summary.history.size()));
   CHECK(witness->n_progress > 0);
   CHECK(fake->n_linearize >= n_jacobian);
-  CHECK(fake->n_value >= n_forward);  // a last search that finds nothing smoother has no row
+  CHECK(fake->n_forward() >= n_forward);  // a last search that finds nothing smoother has no row
   // The truth is one of the models at the target.
   CHECK(summary.roughness < objective.regularization->cost(problem.truth));
 }
@@ -174,4 +174,33 @@ TEST_CASE(
   const auto resumed = GaussNewton(MPI_COMM_SELF, options).resume(problem.objective(), witness->states[1]);
   CHECK(witness->states[1].creep_lambda > 0.0);
   CHECK(tests::same_bits(resumed.model, summary.model));
+}
+
+TEST_CASE("Gauss-Newton: an accepted trial is not solved again, which changes no bit") {
+  for (const auto strategy :
+       {inversion::optimize::LambdaStrategy::occam, inversion::optimize::LambdaStrategy::cooling}) {
+    const tests::CurvedProblem problem;
+    const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.5, .lambda_strategy = strategy};
+    const auto run = [&](const std::shared_ptr<tests::FakeMap>& fake, bool redesigns) {
+      GaussNewton gauss_newton(MPI_COMM_SELF, options);
+      if (redesigns)  // with the same map, which forgets the trials
+        gauss_newton.set_redesign([fake](const inversion::optimize::RedesignView&) { return fake; });
+      return gauss_newton.minimize(problem.objective(fake), Eigen::VectorXd::Zero(problem.n));
+    };
+    const auto kept = std::make_shared<tests::FakeMap>(problem.map),
+               solved_again = std::make_shared<tests::FakeMap>(problem.map);
+    const auto summary = run(kept, false), again = run(solved_again, true);
+    REQUIRE(summary.history.size() == 5);
+    REQUIRE(again.history.size() == 5);
+    int n_forward = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      n_forward += summary.history[i].n_forward;
+      CHECK(summary.history[i].rms == again.history[i].rms);
+      CHECK(summary.history[i].lambda == again.history[i].lambda);
+    }
+    CHECK(kept->n_forward() == n_forward);
+    CHECK(solved_again->n_forward() == n_forward + 4);
+    CHECK(tests::same_bits(summary.model, again.model));
+    CHECK(tests::same_bits(summary.predicted, again.predicted));
+  }
 }

@@ -7,11 +7,13 @@
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
+#include <hdf5.h>
 
 #include <cmath>
 #include <fstream>
 #include <numbers>
 #include <sstream>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace lodestone::test {
@@ -51,6 +53,13 @@ std::string slurp(const std::filesystem::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+void remove_from_hdf5(const std::filesystem::path& path, const std::string& name) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const bool deleted = H5Ldelete(file, name.c_str(), H5P_DEFAULT) >= 0;
+  H5Fclose(file);
+  if (!deleted) throw std::runtime_error("no array " + name + " in " + path.string());
 }
 
 namespace {
@@ -214,7 +223,8 @@ void add_run(io::run::InversionResult& result) {
   result.stop_reason = "stagnated";
   result.stop_message = "the rms fell by less than 1 % in 2 iterations";
   result.profile = {
-      329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {}, {}};
+      329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {},
+      {},    1432.5};
   for (const mt::Station& station : result.data.survey.stations) {
     const double azimuth = result.profile.azimuth_deg / mt::deg_per_rad;
     result.profile.stations.push_back(
@@ -232,7 +242,10 @@ void add_run(io::run::InversionResult& result) {
     result.meshes.bands.push_back(
         {{scale < 2.0 ? 0 : 1},
          physics::fem::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4),
-         scale > 2.0});
+         scale > 2.0,
+         scale > 2.0 ? 2 : 1,
+         0.0,
+         scale > 2.0 ? 1.25 : 1.0});
   }
 }
 

@@ -39,6 +39,8 @@ class FullDisk {
 };
 
 std::string slurp(const std::filesystem::path& path);
+/// Deletes one array of an HDF5 file, which an older program would not have written.
+void remove_from_hdf5(const std::filesystem::path& path, const std::string& name);
 
 struct SyntheticOptions {
   int n_stations = 36, n_frequencies = 20, n_columns = 100, n_rows = 64;

@@ -49,6 +49,39 @@ TEST_CASE("comparison: only points that both sections know count") {
         0);
 }
 
+TEST_CASE(
+    "comparison: a draped grid and one from the datum are compared at the same depth below the surface") {
+  const auto structure = [](double y, double depth) { return 1.0 + 0.1 * y + 0.03 * depth; };
+  const std::vector<double> edges{0, 10, 20, 30};
+  const Section2D draped = section(edges, {0, 10, 20, 30}, structure);
+  const TensorGrid2D from_datum(edges, {-20, -10, 0, 10, 20, 30},
+                                lodestone::physics::mesh::DepthReference::datum);
+  Section2D datum{
+      from_datum, Eigen::VectorXd(from_datum.n_cells()), {{5.0, 15.0, 25.0}, {0.0, -10.0, -20.0}}};
+  for (int iz = 0; iz < 5; ++iz) {
+    for (int iy = 0; iy < 3; ++iy) {
+      const double y = from_datum.y_centre_m(iy);
+      datum.resistivity_ohm_m[from_datum.index(iz, iy)] =
+          std::pow(10.0, structure(y, from_datum.z_centre_m(iz) - datum.surface.z_at(y)));
+    }
+  }
+  const auto r = correlation(draped, datum), back = correlation(datum, draped);
+  CHECK(r.n_points == 9);
+  CHECK(r.r == Approx(1.0).epsilon(1e-12));
+  CHECK(back.n_points == 9);  // of the 15 cells 3 lie in the air and 3 below the draped grid
+  CHECK(back.r == Approx(1.0).epsilon(1e-12));
+  CHECK(mean_log10(datum, {0, 30, 0, 20}) == Approx(mean_log10(draped, {0, 30, 0, 20})).epsilon(1e-12));
+  CHECK(std::isnan(mean_log10(datum, {0, 30, -20, 0})));
+}
+
+TEST_CASE("comparison: the top row of a grid from the datum continues upwards to the surface") {
+  const TensorGrid2D grid({0, 10, 20}, {0, 10}, lodestone::physics::mesh::DepthReference::datum);
+  const Section2D hill{grid, Eigen::Vector2d(10.0, 1000.0), lodestone::physics::mesh::Surface2D(-30.0)};
+  const auto draped = section({0, 10, 20}, {0, 10}, [](double y, double) { return 0.5 * y; });
+  CHECK(correlation(draped, hill).n_points == 2);
+  CHECK(mean_log10(hill, {0, 20, 0, 30}) == Approx(2.0));
+}
+
 TEST_CASE("comparison: Pearson's r of five known pairs") {
   const std::vector<double> edges{0, 1, 2, 3, 4, 5}, a{1, 2, 3, 4, 5}, b{2, 1, 4, 3, 5};
   const auto of = [&](const std::vector<double>& values) {

@@ -253,6 +253,13 @@ TEST_CASE(
   CHECK(voted.rows[0].impedance[1].value.imag() > 0.0);
   CHECK(warns(voted, "exp(-i omega t)"));
   CHECK(parse(file("", positive, negative)).sign_in_file == "+");
+  const auto without_xy = [&](const std::string& yx_imaginary) {
+    return replaced(replaced(file("", negative, yx_imaginary), ">ZXYR", ">NOTR"), ">ZXYI", ">NOTI");
+  };
+  CHECK(parse(without_xy(positive)).sign_in_file == "-");  // Zyx votes as Zxy does
+  CHECK(parse(without_xy(negative)).sign_in_file == "+");
+  CHECK(warns(parse(file("SIGNCONVENTION=exp(-i\\omega t)", positive, negative)), "states exp(-i omega t)"));
+  CHECK(parse(file("", negative, negative)).sign_in_file == "+");  // they contradict each other
   CHECK(parse(file("SIGNCONVENTION=exp(- i\\omega t)", positive, negative)).sign_in_file == "-");
   const auto contradicted = parse(file("SIGNCONVENTION=exp(+ i\\omega t)", negative, positive));
   CHECK(contradicted.sign_in_file == "+");
@@ -292,6 +299,10 @@ TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
   CHECK(latitude("22:49.423 S") == Approx(-22.82371667));
   CHECK(latitude("00:00: 0.00") == 0.0);
   CHECK(latitude("-23.51") == Approx(-23.51));
+  for (const char* text : {"2.5E+01", "2.5e1", "+2.5E+01N", "n 2.5E+01", "2.5D+01", "25:00:00 N"})
+    CHECK(latitude(text) == Approx(25.0));
+  for (const char* text : {"-2.5E+01", "2.5E+01S", "S2.5e+1"}) CHECK(latitude(text) == Approx(-25.0));
+  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=1.775E+01E")).longitude_deg == Approx(17.75));
   CHECK(latitude("10:59:60.0") == Approx(11.0));
   CHECK(std::isnan(latitude("N/A")));
   CHECK(latitude("") == 0.0);  // falls back to REFLAT

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/report/report.hpp"
 #include "io/run/residuals.hpp"
 #include "io/run/result.hpp"
+#include "io/vtk/run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
 
@@ -34,7 +36,8 @@ bool same(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 TEST_CASE("result: data, masks and predictions survive the file") {
   const OutputFolder folder;
-  const io::run::InversionResult written = test::synthetic_result(small);
+  io::run::InversionResult written = test::synthetic_result(small);
+  written.data.survey.stations[1].definition = mt::Definition::slope_parallel;
   io::run::write_result(folder / "result.h5", written);
   const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   CHECK(same(read.data.value, written.data.value));
@@ -51,6 +54,8 @@ TEST_CASE("result: data, masks and predictions survive the file") {
   CHECK(read.data.survey.stations[2].name == "kim440");
   CHECK(read.data.survey.stations[2].longitude_deg == written.data.survey.stations[2].longitude_deg);
   CHECK(read.floors.phase_deg == 2.86);
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK(read.data.survey.stations[k].definition == written.data.survey.stations[k].definition);
 }
 
 TEST_CASE("result: model, geometry, meshes, history and provenance survive the file") {
@@ -70,6 +75,10 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   CHECK(read.meshes.bands[1].mesh.z(3, 2) == written.meshes.bands[1].mesh.z(3, 2));
   CHECK(read.meshes.bands[1].mesh.n_air() == 4);
   CHECK(read.meshes.bands[1].perfect_conductor_below);
+  CHECK(read.meshes.bands[1].order == 2);
+  CHECK(read.meshes.bands[1].coarsened == 1.25);
+  CHECK(read.meshes.summary() == written.meshes.summary());
+  CHECK(read.profile.datum_elevation_m == 1432.5);
   CHECK(read.meshes.bands[1].frequencies == std::vector<int>{1});
   REQUIRE(read.certificate.rows.size() == 2);
   CHECK(read.certificate.rows[1].where == "ETO026 780 s TM");
@@ -83,6 +92,36 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   CHECK(read.provenance.build == written.provenance.build);
   CHECK(read.stop_message == written.stop_message);
   CHECK(read.rms == 1.2);
+}
+
+TEST_CASE("result: ParaView files and report of a result read again are those of the run, byte by byte") {
+  const OutputFolder run, again;
+  io::run::InversionResult result = test::synthetic_result(small);
+  result.data.survey.stations[1].definition = mt::Definition::slope_parallel;
+  io::run::write_result(run / "result.h5", result);
+  const io::run::InversionResult read = io::run::read_result(run / "result.h5");
+  io::report::write_report(run.path(), result);
+  io::report::write_report(again.path(), read);
+  CHECK(test::slurp(again / "report.html") == test::slurp(run / "report.html"));
+  const auto first = io::vtk::write_result_vtk(run.path(), result),
+             second = io::vtk::write_result_vtk(again.path(), read);
+  REQUIRE(first.size() == 4);
+  for (std::size_t k = 0; k < first.size(); ++k) CHECK(test::slurp(second[k]) == test::slurp(first[k]));
+}
+
+TEST_CASE("result: files of version 1 without the later arrays are read") {
+  const OutputFolder folder;
+  io::run::InversionResult written = test::synthetic_result(small);
+  written.profile.datum_elevation_m = 0.0;
+  for (auto& band : written.meshes.bands) band.order = 1, band.coarsened = 1.0;
+  io::run::write_result(folder / "result.h5", written);
+  for (const char* name : {"survey/station/definition", "profile/datum_elevation_m", "meshes/band_000/order",
+                           "meshes/band_000/coarsened", "meshes/band_001/order", "meshes/band_001/coarsened"})
+    test::remove_from_hdf5(folder / "result.h5", name);
+  const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
+  CHECK(read.data.survey.stations[1].definition == mt::Definition::horizontal);
+  CHECK(read.profile.datum_elevation_m == 0.0);
+  CHECK(read.meshes.summary() == written.meshes.summary());
 }
 
 TEST_CASE("result: static shifts survive the file, and a file without them has none") {

@@ -188,7 +188,8 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const OutputFolder folder;
   io::run::InversionResult result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
-  for (const auto& path : io::vtk::write_result_vtk(folder.path(), result, 100.0)) {
+  result.profile.datum_elevation_m = 100.0;
+  for (const auto& path : io::vtk::write_result_vtk(folder.path(), result)) {
     CHECK(std::filesystem::exists(path));
   }
   const auto stations = read_vtp(folder / "stations.vtp");

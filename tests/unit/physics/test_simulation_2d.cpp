@@ -68,6 +68,34 @@ TEST_CASE("half-space: apparent resistivity equals resistivity at every frequenc
   CHECK(worst.phase_deg < 0.1);
 }
 
+TEST_CASE("solver: PETSc's responses and derivatives over relief are those of the line solvers to 1e-9",
+          "[physics][mt]") {
+  mesh::Section2D section = layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0},
+                                   mesh::Surface2D({-600.0, 0.0, 700.0}, {0.0, -250.0, 80.0}));
+  section.resistivity_ohm_m[2] = 40.0;
+  const auto survey = full_survey({{"a", -400.0}, {"b", 150.0}, {"c", 900.0}}, {30.0, 1.0}, responses);
+  const tests::ThreadCount two(2);  // PETSc's calls wait for each other
+  for (const int order : {1, 2}) {
+    d2::MeshDesignOptions options = d2::design_options(d2::Accuracy::iteration);
+    options.order = order;
+    const auto simulation = [&](d2::SystemSolver solver) {
+      options.solver = solver;
+      return d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
+                              d2::design_meshes(section, survey, options));
+    };
+    const auto lines = simulation(d2::SystemSolver::lines).linearize(section.resistivity_ohm_m);
+    const d2::Simulation2D by_petsc = simulation(d2::SystemSolver::petsc);
+    const auto petsc = by_petsc.linearize(section.resistivity_ohm_m);
+    const double difference = (petsc->value() - lines->value()).cwiseAbs().maxCoeff();
+    CHECK(difference < 1e-9);
+    CHECK(difference > 0.0);  // else it was not another solver
+    const Eigen::MatrixXd jacobian = lines->jacobian();
+    CHECK((petsc->jacobian() - jacobian).norm() < 1e-9 * jacobian.norm());
+    CHECK(by_petsc.counts().factorizations == 4);
+    CHECK(by_petsc.estimated_bytes() > 0.0);
+  }
+}
+
 TEST_CASE("layered earth: both modes agree with the Wait recursion", "[physics][mt]") {
   const auto survey = full_survey({{"a", 0.0}}, {100.0, 10.0, 1.0, 0.1, 0.01}, responses);
   const auto worst =
