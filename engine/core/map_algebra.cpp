@@ -12,7 +12,7 @@ namespace {
 int joint_communicator(const std::string& component, int first, int second) {
   if (first != 0 && second != 0 && first != second) {
     throw InvalidArgument(
-        component,
+        component + "#two_communicators",
         "expected maps over one communicator, got communicators {} and {}; build both over the same one",
         first, second);
   }
@@ -20,7 +20,7 @@ int joint_communicator(const std::string& component, int first, int second) {
 }
 
 void require_map(const char* component, const MapPtr& map) {
-  if (!map) throw InvalidArgument(component, "expected a map, got a null pointer");
+  if (!map) throw InvalidArgument(std::string(component) + "#no_map", "expected a map, got a null pointer");
 }
 
 // ---- pointwise -------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ class PointwiseMap final : public DifferentiableMap {
                std::function<double(double)> df)
       : name_(std::move(name)), size_(size), f_(std::move(f)), df_(std::move(df)) {
     if (!f_ || !df_)
-      throw InvalidArgument("core::pointwise",
+      throw InvalidArgument("core::pointwise#no_function",
                             "expected a function and its derivative for \"{}\", got an empty function",
                             name_);
   }
@@ -96,7 +96,7 @@ class AffineMap final : public DifferentiableMap {
   AffineMap(Eigen::MatrixXd a, Eigen::VectorXd b)
       : a_(std::make_shared<const Eigen::MatrixXd>(std::move(a))), b_(std::move(b)) {
     if (a_->rows() != b_.size())
-      throw ShapeError("core::affine", "expected b of size {} (the rows of A), got {}", a_->rows(),
+      throw ShapeError("core::affine#wrong_size", "expected b of size {} (the rows of A), got {}", a_->rows(),
                        b_.size());
   }
   Eigen::Index size_in() const override { return a_->cols(); }
@@ -173,7 +173,7 @@ class ComposedMap final : public DifferentiableMap {
     require_map("core::compose", outer_);
     require_map("core::compose", inner_);
     if (outer_->size_in() != inner_->size_out()) {
-      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}",
+      throw ShapeError("core::compose#wrong_size", "expected {} to give the {} inputs of {}, it gives {}",
                        inner_->name(), outer_->size_in(), outer_->name(), inner_->size_out());
     }
     communicator_ = joint_communicator("core::compose", outer_->communicator_id(), inner_->communicator_id());
@@ -285,12 +285,13 @@ class StackedLinearization final : public Linearization {
 class StackedMap final : public DifferentiableMap {
  public:
   explicit StackedMap(std::vector<MapPtr> maps) : maps_(std::move(maps)) {
-    if (maps_.empty()) throw InvalidArgument("core::stack", "expected at least one map, got none");
+    if (maps_.empty()) throw InvalidArgument("core::stack#no_map", "expected at least one map, got none");
     for (const MapPtr& map : maps_) {
       require_map("core::stack", map);
       if (map->size_in() != size_in()) {
-        throw ShapeError("core::stack", "expected all maps to have the {} unknowns of {}, {} has {}",
-                         size_in(), maps_.front()->name(), map->name(), map->size_in());
+        throw ShapeError("core::stack#wrong_size",
+                         "expected all maps to have the {} unknowns of {}, {} has {}", size_in(),
+                         maps_.front()->name(), map->name(), map->size_in());
       }
       size_out_ += map->size_out();
       communicator_ = joint_communicator("core::stack", communicator_, map->communicator_id());
@@ -364,14 +365,15 @@ class RestrictedMap final : public DifferentiableMap {
       : map_(std::move(map)), base_(std::move(base)) {
     require_map("core::restrict_unknowns", map_);
     if (base_.size() != map_->size_in()) {
-      throw ShapeError("core::restrict_unknowns", "expected a base of {} unknowns, got {}", map_->size_in(),
-                       base_.size());
+      throw ShapeError("core::restrict_unknowns#wrong_base", "expected a base of {} unknowns, got {}",
+                       map_->size_in(), base_.size());
     }
     std::vector<bool> seen(static_cast<std::size_t>(base_.size()), false);
     for (const Eigen::Index index : free_indices) {
       if (index < 0 || index >= base_.size() || seen[static_cast<std::size_t>(index)]) {
-        throw InvalidArgument("core::restrict_unknowns", "expected distinct indices in 0 … {}, got {}{}",
-                              base_.size() - 1, index, index >= 0 && index < base_.size() ? " twice" : "");
+        throw InvalidArgument("core::restrict_unknowns#wrong_index",
+                              "expected distinct indices in 0 … {}, got {}{}", base_.size() - 1, index,
+                              index >= 0 && index < base_.size() ? " twice" : "");
       }
       seen[static_cast<std::size_t>(index)] = true;
     }

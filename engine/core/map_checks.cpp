@@ -131,8 +131,9 @@ double chain_gap(const Linearization& at_x, const Eigen::MatrixXd& v, const Eige
 
 void require_directions(const char* component, const MapCheckOptions& options) {
   if (options.n_directions < 1 || options.n_steps < 2) {
-    throw InvalidArgument(component, "expected at least 1 direction and 2 steps, got {} and {}",
-                          options.n_directions, options.n_steps);
+    throw InvalidArgument(std::string(component) + "#wrong_options",
+                          "expected at least 1 direction and 2 steps, got {} and {}", options.n_directions,
+                          options.n_steps);
   }
 }
 
