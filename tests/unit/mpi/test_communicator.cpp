@@ -162,13 +162,14 @@ TEST_CASE(
     "[mpi]") {
   MPI_Barrier(world);
   const double before_s = processor_s();
-  const std::string message = message_of<Error>([] {
+  const Error error = error_of<Error>([] {
     on_rank_zero(world, [] {
       sleep_ms(300);
-      throw FileError("io", "the disk is full");
+      throw FileError("io#disk_full", "the disk is full");
     });
   });
-  CHECK(message == "[io] the disk is full");
+  CHECK(std::string(error.what()) == "[io] the disk is full");
+  CHECK(error.place() == "io#disk_full");
   CHECK(processor_s() - before_s < 0.1);
 }
 
