@@ -117,6 +117,43 @@ JacobianRows Linearization::local_jacobian_through(const Linearization& inner) c
   return checked("local_jacobian_through", do_local_jacobian_through(inner), size_out(), inner.size_in());
 }
 
+std::optional<SparseRows> Linearization::sparse_jacobian() const {
+  auto jacobian = do_sparse_jacobian();
+  if (!jacobian) return jacobian;
+  if (jacobian->rows() != size_out() || jacobian->cols() != size_in())
+    throw ShapeError(
+        "core::Linearization#wrong_result",
+        "sparse_jacobian: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault "
+        "in the map",
+        size_out(), size_in(), jacobian->rows(), jacobian->cols());
+  jacobian->makeCompressed();
+  const Eigen::Map<const Eigen::VectorXd> entries(jacobian->valuePtr(), jacobian->nonZeros());
+  if (!entries.allFinite())
+    throw SolverError("core::Linearization#not_finite",
+                      "sparse_jacobian: expected finite numbers, the map gave NaN or infinity");
+  return jacobian;
+}
+
+JacobianRows Linearization::local_rows(const SparseRows& left) const { return checked_rows(left, nullptr); }
+
+JacobianRows Linearization::local_rows(const SparseRows& left, const Linearization& inner) const {
+  return checked_rows(left, &inner);
+}
+
+JacobianRows Linearization::checked_rows(const SparseRows& left, const Linearization* inner) const {
+  if (left.cols() != size_out())
+    throw ShapeError(
+        "core::Linearization#wrong_left",
+        "local_rows: expected a matrix of {} columns on the left, got {}; was it made for other data?",
+        size_out(), left.cols());
+  if (inner != nullptr && inner->size_out() != size_in())
+    throw ShapeError("core::Linearization#wrong_inner_map",
+                     "local_rows: expected an inner map of {} outputs, got one of {}", size_in(),
+                     inner->size_out());
+  return checked("local_rows", do_local_rows(left, inner), left.rows(),
+                 inner == nullptr ? size_in() : inner->size_in());
+}
+
 JacobianRows Linearization::every_row(Eigen::MatrixXd jacobian) {
   JacobianRows block{std::vector<Eigen::Index>(static_cast<std::size_t>(jacobian.rows())),
                      std::move(jacobian)};
@@ -133,6 +170,14 @@ JacobianRows Linearization::do_local_jacobian() const { return every_row(jacobia
 JacobianRows Linearization::do_local_jacobian_through(const Linearization& inner) const {
   JacobianRows block = local_jacobian();
   block.values = inner.row_product(std::move(block.values));
+  return block;
+}
+
+JacobianRows Linearization::do_local_rows(const SparseRows& left, const Linearization* inner) const {
+  const auto sparse = sparse_jacobian();
+  JacobianRows block =
+      every_row(sparse ? Eigen::MatrixXd(left * *sparse) : Eigen::MatrixXd(left * jacobian()));
+  if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
   return block;
 }
 
