@@ -22,10 +22,11 @@ std::string describe(const ArrayInfo& info) {
 /// Info of an array that must exist with this dtype and, unless 0, this number of axes.
 ArrayInfo expect(const ArraySource& source, const std::string& name, DType dtype, std::size_t rank) {
   if (!source.contains(name))
-    throw FormatError("core::read", "expected an array \"{}\", found none; is the file complete?", name);
+    throw FormatError("core::read#missing_array",
+                      "expected an array \"{}\", found none; is the file complete?", name);
   ArrayInfo info = source.info(name);
   if (info.dtype != dtype || (rank != 0 && info.shape.size() != rank)) {
-    throw FormatError("core::read",
+    throw FormatError("core::read#other_array",
                       "expected array \"{}\" as {}{}, got {}; was the file written by another version?", name,
                       name_of(dtype), rank == 0 ? "" : fmt::format(" with {} axes", rank), describe(info));
   }

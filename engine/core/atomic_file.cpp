@@ -18,7 +18,7 @@ namespace lodestone::core {
 namespace {
 
 [[noreturn]] void throw_unwritable(const std::string& path, int error) {
-  throw FileError("core::AtomicFile",
+  throw FileError("core::AtomicFile#unwritable",
                   "cannot write {}: {}; check the folder, its permissions and the free space", path,
                   std::strerror(error));
 }

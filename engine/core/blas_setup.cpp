@@ -48,6 +48,7 @@ void choose_kernels() {
   }
   if (are_old(blas_kernels()))
     log::warning(
+        log::Id("core::prepare_blas#old_kernels"),
         "OpenBLAS does not know this processor and runs its {} kernels, several times slower than need be; "
         "set OPENBLAS_CORETYPE={}",
         blas_kernels(), fitting);

@@ -16,7 +16,7 @@ constexpr Eigen::Index jacobian_block =
 void expect_rows(const char* what, const ConstMatrixRef& directions, Eigen::Index rows) {
   if (directions.rows() != rows) {
     throw ShapeError(
-        "core::Linearization",
+        "core::Linearization#wrong_directions",
         "{}: expected directions of shape ({}, k), got ({}, {}); was the map made for other unknowns?", what,
         rows, directions.rows(), directions.cols());
   }
@@ -29,13 +29,13 @@ bool all_finite(const Eigen::MatrixXd& x) { return (x - x).sum() == 0.0; }
 Eigen::MatrixXd checked(const char* what, Eigen::MatrixXd result, Eigen::Index rows, Eigen::Index cols) {
   if (result.rows() != rows || result.cols() != cols) {
     throw ShapeError(
-        "core::Linearization",
+        "core::Linearization#wrong_result",
         "{}: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault in the map", what,
         rows, cols, result.rows(), result.cols());
   }
   if (!all_finite(result))
-    throw SolverError("core::Linearization", "{}: expected finite numbers, the map gave NaN or infinity",
-                      what);
+    throw SolverError("core::Linearization#not_finite",
+                      "{}: expected finite numbers, the map gave NaN or infinity", what);
   return result;
 }
 
@@ -43,7 +43,7 @@ void check_rows(const char* what, const std::vector<Eigen::Index>& rows, Eigen::
   std::vector<bool> seen(static_cast<std::size_t>(size_out), false);
   for (const Eigen::Index row : rows) {
     if (row < 0 || row >= size_out || seen[static_cast<std::size_t>(row)]) {
-      throw ShapeError("core::Linearization",
+      throw ShapeError("core::Linearization#wrong_rows",
                        "{}: expected distinct rows in 0 … {}, the map gave {}{}; this is a fault in the map",
                        what, size_out - 1, row, row >= 0 && row < size_out ? " twice" : "");
     }
@@ -66,12 +66,13 @@ Eigen::Index first_not_finite(const ConstVectorRef& x) {
 
 void check_result(const DifferentiableMap& map, const ConstVectorRef& result) {
   if (result.size() != map.size_out()) {
-    throw ShapeError(map.name(), "expected {} outputs, the map gave {}; this is a fault in the map",
-                     map.size_out(), result.size());
+    throw ShapeError(map.name() + "#wrong_outputs",
+                     "expected {} outputs, the map gave {}; this is a fault in the map", map.size_out(),
+                     result.size());
   }
   if (const Eigen::Index bad = first_not_finite(result); bad >= 0) {
     throw SolverError(
-        map.name(),
+        map.name() + "#not_finite",
         "expected finite outputs, got {} at index {} of {}; are the unknowns in a sensible range?",
         result[bad], bad, result.size());
   }
@@ -92,7 +93,7 @@ Eigen::MatrixXd Linearization::vjp(const ConstMatrixRef& directions) const {
 Eigen::MatrixXd Linearization::row_product(Eigen::MatrixXd rows) const {
   if (rows.cols() != size_out()) {
     throw ShapeError(
-        "core::Linearization",
+        "core::Linearization#wrong_directions",
         "row_product: expected rows of shape (k, {}), got ({}, {}); was the map made for other unknowns?",
         size_out(), rows.rows(), rows.cols());
   }
@@ -110,10 +111,47 @@ JacobianRows Linearization::local_jacobian() const {
 
 JacobianRows Linearization::local_jacobian_through(const Linearization& inner) const {
   if (inner.size_out() != size_in())
-    throw ShapeError("core::Linearization",
+    throw ShapeError("core::Linearization#wrong_inner_map",
                      "local_jacobian_through: expected an inner map of {} outputs, got one of {}", size_in(),
                      inner.size_out());
   return checked("local_jacobian_through", do_local_jacobian_through(inner), size_out(), inner.size_in());
+}
+
+std::optional<SparseRows> Linearization::sparse_jacobian() const {
+  auto jacobian = do_sparse_jacobian();
+  if (!jacobian) return jacobian;
+  if (jacobian->rows() != size_out() || jacobian->cols() != size_in())
+    throw ShapeError(
+        "core::Linearization#wrong_result",
+        "sparse_jacobian: expected a result of shape ({}, {}), the map gave ({}, {}); this is a fault "
+        "in the map",
+        size_out(), size_in(), jacobian->rows(), jacobian->cols());
+  jacobian->makeCompressed();
+  const Eigen::Map<const Eigen::VectorXd> entries(jacobian->valuePtr(), jacobian->nonZeros());
+  if (!entries.allFinite())
+    throw SolverError("core::Linearization#not_finite",
+                      "sparse_jacobian: expected finite numbers, the map gave NaN or infinity");
+  return jacobian;
+}
+
+JacobianRows Linearization::local_rows(const SparseRows& left) const { return checked_rows(left, nullptr); }
+
+JacobianRows Linearization::local_rows(const SparseRows& left, const Linearization& inner) const {
+  return checked_rows(left, &inner);
+}
+
+JacobianRows Linearization::checked_rows(const SparseRows& left, const Linearization* inner) const {
+  if (left.cols() != size_out())
+    throw ShapeError(
+        "core::Linearization#wrong_left",
+        "local_rows: expected a matrix of {} columns on the left, got {}; was it made for other data?",
+        size_out(), left.cols());
+  if (inner != nullptr && inner->size_out() != size_in())
+    throw ShapeError("core::Linearization#wrong_inner_map",
+                     "local_rows: expected an inner map of {} outputs, got one of {}", size_in(),
+                     inner->size_out());
+  return checked("local_rows", do_local_rows(left, inner), left.rows(),
+                 inner == nullptr ? size_in() : inner->size_in());
 }
 
 JacobianRows Linearization::every_row(Eigen::MatrixXd jacobian) {
@@ -135,6 +173,14 @@ JacobianRows Linearization::do_local_jacobian_through(const Linearization& inner
   return block;
 }
 
+JacobianRows Linearization::do_local_rows(const SparseRows& left, const Linearization* inner) const {
+  const auto sparse = sparse_jacobian();
+  JacobianRows block =
+      every_row(sparse ? Eigen::MatrixXd(left * *sparse) : Eigen::MatrixXd(left * jacobian()));
+  if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
+  return block;
+}
+
 Eigen::MatrixXd Linearization::do_jacobian() const {
   Eigen::MatrixXd jacobian(size_out(), size_in());
   for (Eigen::Index first = 0; first < size_out(); first += jacobian_block) {
@@ -148,11 +194,11 @@ Eigen::MatrixXd Linearization::do_jacobian() const {
 
 void DifferentiableMap::check(const ConstVectorRef& x) const {
   if (x.size() != size_in())
-    throw ShapeError(name(), "expected {} unknowns, got {}; does the model belong to this map?", size_in(),
-                     x.size());
+    throw ShapeError(name() + "#wrong_unknowns",
+                     "expected {} unknowns, got {}; does the model belong to this map?", size_in(), x.size());
   if (const Eigen::Index bad = first_not_finite(x); bad >= 0) {
-    throw InvalidArgument(name(), "expected finite unknowns, got {} at index {} of {}", x[bad], bad,
-                          x.size());
+    throw InvalidArgument(name() + "#unknowns_not_finite",
+                          "expected finite unknowns, got {} at index {} of {}", x[bad], bad, x.size());
   }
 }
 
@@ -168,7 +214,7 @@ std::unique_ptr<Linearization> DifferentiableMap::linearize(const ConstVectorRef
   auto linearization = do_linearize(x);
   check_result(*this, linearization->value());
   if (linearization->size_in() != size_in()) {
-    throw ShapeError(name(),
+    throw ShapeError(name() + "#wrong_linearization",
                      "expected a linearization of {} unknowns, the map gave {}; this is a fault in the map",
                      size_in(), linearization->size_in());
   }

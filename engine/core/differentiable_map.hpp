@@ -2,8 +2,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/SparseCore>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,9 @@ namespace lodestone::core {
 
 using ConstMatrixRef = Eigen::Ref<const Eigen::MatrixXd>;
 using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
+
+/// A sparse matrix stored row by row, as Jacobians of cheap maps are.
+using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
 /// Some rows of a Jacobian.
 struct JacobianRows {
@@ -49,6 +54,15 @@ class Linearization {
   /// The same rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial, by
   /// themselves. errors: ShapeError.
   [[nodiscard]] JacobianRows local_jacobian_through(const Linearization& inner) const;
+  /// J as a sparse matrix, of maps for which this costs no more than a few passes over the outputs; nothing
+  /// for others. All ranks return the same. shapes: (n_out, n_in). errors: ShapeError when a map gives
+  /// another shape, SolverError when an entry is not finite.
+  [[nodiscard]] std::optional<SparseRows> sparse_jacobian() const;
+  /// The rows of left J, or of left J J_inner, that this rank holds. Every row is held by at least one rank,
+  /// also a row that combines outputs of several ranks. `left` is the same on all ranks; `inner` must be
+  /// serial. shapes: left (n_rows, n_out) → rows in 0 … n_rows − 1. errors: ShapeError.
+  [[nodiscard]] JacobianRows local_rows(const SparseRows& left) const;
+  [[nodiscard]] JacobianRows local_rows(const SparseRows& left, const Linearization& inner) const;
   /// Memory held on this rank in bytes, an estimate: what the engine counts for a simulation inside a graph.
   /// The default: the value alone. Not collective.
   [[nodiscard]] virtual std::size_t bytes() const {
@@ -59,6 +73,9 @@ class Linearization {
   Linearization(Eigen::Index size_in, Eigen::VectorXd value) : size_in_(size_in), value_(std::move(value)) {}
   /// A Jacobian that is whole on this rank, as `do_local_jacobian` gives it.
   [[nodiscard]] static JacobianRows every_row(Eigen::MatrixXd jacobian);
+  /// The default multiplies the whole Jacobian, and every rank holds every row; override where ranks compute
+  /// rows of their own. `inner` is null without an inner map.
+  virtual JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const;
 
  private:
   virtual Eigen::MatrixXd do_jvp(const ConstMatrixRef& directions) const = 0;
@@ -72,6 +89,9 @@ class Linearization {
   /// The default takes all of its rows at once; override where rows come in blocks, so that each goes through
   /// `inner` while it is in cache.
   virtual JacobianRows do_local_jacobian_through(const Linearization& inner) const;
+  /// The default has none.
+  virtual std::optional<SparseRows> do_sparse_jacobian() const { return {}; }
+  [[nodiscard]] JacobianRows checked_rows(const SparseRows& left, const Linearization* inner) const;
 
   Eigen::Index size_in_;
   Eigen::VectorXd value_;

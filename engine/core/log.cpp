@@ -42,9 +42,12 @@ std::string human_line(Level level, std::string_view message) {
   return level == Level::info ? std::string(message) : fmt::format("{}: {}", name_of(level), message);
 }
 
-std::string json_line(Level level, std::string_view message) {
-  return fmt::format(R"({{"time":"{}","level":"{}","message":{}}})", utc_now(), name_of(level),
-                     json_quoted(message));
+std::string json_line(Level level, std::string_view message, const Place& place) {
+  std::string line = fmt::format(R"({{"time":"{}","level":"{}","message":{})", utc_now(), name_of(level),
+                                 json_quoted(message));
+  if (!place.component.empty()) line += fmt::format(R"(,"component":{})", json_quoted(place.component));
+  if (!place.id.empty()) line += fmt::format(R"(,"id":{})", json_quoted(place.id));
+  return line + "}";
 }
 
 std::shared_ptr<spdlog::logger> logger_of(const std::string& name, spdlog::sink_ptr sink) {
@@ -88,7 +91,7 @@ void configure(const LogOptions& options) {
     try {
       file = logger_of("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file));
     } catch (const spdlog::spdlog_ex& failure) {
-      throw FileError("core::log",
+      throw FileError("core::log#unwritable",
                       "cannot open the log file {} for appending ({}); check the folder and its permissions",
                       options.file, failure.what());
     }
@@ -107,14 +110,15 @@ bool is_interactive() {
   return log.options.format == Format::human && !log.silent && stdout_is_terminal();
 }
 
-void write(Level level, std::string_view message) {
+void write(Level level, std::string_view message, const Place& place) {
   Log& log = the_log();
   ++log.counts[static_cast<std::size_t>(level)];
   const std::lock_guard lock(log.mutex);
   if (level < log.options.level || (log.silent && level != Level::error)) return;
   auto& console = level >= Level::warning ? *log.err : *log.out;
-  console.info(log.options.format == Format::human ? human_line(level, message) : json_line(level, message));
-  if (log.file) log.file->info(json_line(level, message));
+  console.info(log.options.format == Format::human ? human_line(level, message)
+                                                   : json_line(level, message, place));
+  if (log.file) log.file->info(json_line(level, message, place));
 }
 
 int count(Level level) { return the_log().counts[static_cast<std::size_t>(level)]; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/error.hpp"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -8,6 +10,21 @@
 #include <utility>
 
 namespace lodestone::core::log {
+
+/// The component and the id of a message, which JSON lines carry as "component" and "id" and people do not
+/// see: `log::warning(log::Id("mt::d2::simulation#idle_ranks"), "{} ranks stay idle", n);`
+class Id {
+ public:
+  /// A text without a well-formed id does not compile.
+  consteval explicit Id(std::string_view place) : place_(place) {
+    if (place_.id.empty())
+      throw "expected component#id, the id of lower-case letters, digits and underscores";
+  }
+  [[nodiscard]] constexpr const Place& place() const { return place_; }
+
+ private:
+  Place place_;
+};
 
 enum class Level { debug, info, warning, error };
 enum class Format { human, json_lines };
@@ -26,7 +43,8 @@ void set_silent(bool silent);
 /// True when stdout is a terminal and the format is human: progress bars are allowed.
 [[nodiscard]] bool is_interactive();
 
-void write(Level level, std::string_view message);
+/// Writes one message. `place`: its component and id, if it has any.
+void write(Level level, std::string_view message, const Place& place = {});
 /// Number of messages of this level since the start (used by summaries and tests).
 [[nodiscard]] int count(Level level);
 
@@ -43,8 +61,16 @@ void warning(fmt::format_string<Args...> text, Args&&... args) {
   write(Level::warning, fmt::format(text, std::forward<Args>(args)...));
 }
 template <class... Args>
+void warning(const Id& id, fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::warning, fmt::format(text, std::forward<Args>(args)...), id.place());
+}
+template <class... Args>
 void error(fmt::format_string<Args...> text, Args&&... args) {
   write(Level::error, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void error(const Id& id, fmt::format_string<Args...> text, Args&&... args) {
+  write(Level::error, fmt::format(text, std::forward<Args>(args)...), id.place());
 }
 
 }  // namespace lodestone::core::log

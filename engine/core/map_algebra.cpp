@@ -2,26 +2,12 @@
 #include "engine/core/map_algebra.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/map_parts.hpp"
 
 #include <utility>
 
 namespace lodestone::core {
 namespace {
-
-/// The communicator of a map made of others: serial parts join any.
-int joint_communicator(const std::string& component, int first, int second) {
-  if (first != 0 && second != 0 && first != second) {
-    throw InvalidArgument(
-        component,
-        "expected maps over one communicator, got communicators {} and {}; build both over the same one",
-        first, second);
-  }
-  return first != 0 ? first : second;
-}
-
-void require_map(const char* component, const MapPtr& map) {
-  if (!map) throw InvalidArgument(component, "expected a map, got a null pointer");
-}
 
 // ---- pointwise -------------------------------------------------------------------------------------------
 
@@ -44,6 +30,11 @@ class PointwiseLinearization final : public Linearization {
     return rows;
   }
   Eigen::MatrixXd do_jacobian() const override { return slope_.asDiagonal().toDenseMatrix(); }
+  std::optional<SparseRows> do_sparse_jacobian() const override {
+    Triplets triplets;
+    for (int i = 0; i < static_cast<int>(slope_.size()); ++i) triplets.emplace_back(i, i, slope_[i]);
+    return assembled(slope_.size(), slope_.size(), triplets);
+  }
 
   Eigen::VectorXd slope_;
 };
@@ -54,7 +45,7 @@ class PointwiseMap final : public DifferentiableMap {
                std::function<double(double)> df)
       : name_(std::move(name)), size_(size), f_(std::move(f)), df_(std::move(df)) {
     if (!f_ || !df_)
-      throw InvalidArgument("core::pointwise",
+      throw InvalidArgument("core::pointwise#no_function",
                             "expected a function and its derivative for \"{}\", got an empty function",
                             name_);
   }
@@ -96,7 +87,7 @@ class AffineMap final : public DifferentiableMap {
   AffineMap(Eigen::MatrixXd a, Eigen::VectorXd b)
       : a_(std::make_shared<const Eigen::MatrixXd>(std::move(a))), b_(std::move(b)) {
     if (a_->rows() != b_.size())
-      throw ShapeError("core::affine", "expected b of size {} (the rows of A), got {}", a_->rows(),
+      throw ShapeError("core::affine#wrong_size", "expected b of size {} (the rows of A), got {}", a_->rows(),
                        b_.size());
   }
   Eigen::Index size_in() const override { return a_->cols(); }
@@ -114,9 +105,6 @@ class AffineMap final : public DifferentiableMap {
 };
 
 // ---- compose ---------------------------------------------------------------------------------------------
-
-/// Whether ranks may take products of a map with directions of their own.
-enum class Ranks : std::uint8_t { each_alone, together };
 
 class ComposedLinearization final : public Linearization {
  public:
@@ -156,7 +144,28 @@ class ComposedLinearization final : public Linearization {
       return block;
     }
     const bool alone = diagonal(*inner_) != nullptr || of_inner_ == Ranks::each_alone;
-    return alone ? outer_->local_jacobian_through(*inner_) : every_row(do_jacobian());
+    if (alone) return outer_->local_jacobian_through(*inner_);
+    if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left);
+    return every_row(do_jacobian());
+  }
+  std::optional<SparseRows> do_sparse_jacobian() const override {
+    const auto outer = outer_->sparse_jacobian();
+    if (!outer) return {};
+    const auto inner = inner_->sparse_jacobian();
+    if (!inner) return {};
+    return SparseRows(*outer * *inner);
+  }
+  /// A sparse outer map is taken together with what stands on its left, so that ranks keep their rows of the
+  /// inner map.
+  JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
+    if (const auto outer = outer_->sparse_jacobian()) {
+      const SparseRows both = left * *outer;
+      return inner == nullptr ? inner_->local_rows(both) : inner_->local_rows(both, *inner);
+    }
+    if (of_inner_ == Ranks::together) return Linearization::do_local_rows(left, inner);
+    JacobianRows block = outer_->local_rows(left, *inner_);
+    if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
+    return block;
   }
 
   static const PointwiseLinearization* diagonal(const Linearization& part) {
@@ -173,7 +182,7 @@ class ComposedMap final : public DifferentiableMap {
     require_map("core::compose", outer_);
     require_map("core::compose", inner_);
     if (outer_->size_in() != inner_->size_out()) {
-      throw ShapeError("core::compose", "expected {} to give the {} inputs of {}, it gives {}",
+      throw ShapeError("core::compose#wrong_size", "expected {} to give the {} inputs of {}, it gives {}",
                        inner_->name(), outer_->size_in(), outer_->name(), inner_->size_out());
     }
     communicator_ = joint_communicator("core::compose", outer_->communicator_id(), inner_->communicator_id());
@@ -194,8 +203,7 @@ class ComposedMap final : public DifferentiableMap {
         second != nullptr)  // still pointwise, so that a map behind it scales its Jacobian in place
       return std::make_unique<PointwiseLinearization>(outer->value(),
                                                       second->slope().cwiseProduct(first->slope()));
-    const Ranks of_inner = inner_->communicator_id() == 0 ? Ranks::each_alone : Ranks::together;
-    return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner), of_inner);
+    return std::make_unique<ComposedLinearization>(std::move(outer), std::move(inner), ranks_of(*inner_));
   }
 
   MapPtr outer_, inner_;
@@ -204,27 +212,11 @@ class ComposedMap final : public DifferentiableMap {
 
 // ---- stack -----------------------------------------------------------------------------------------------
 
-using Linearizations = std::vector<std::unique_ptr<Linearization>>;
-
-Eigen::VectorXd stacked_value(const Linearizations& parts, Eigen::Index size_out) {
-  Eigen::VectorXd value(size_out);
-  Eigen::Index row = 0;
-  for (const auto& part : parts) {
-    value.segment(row, part->size_out()) = part->value();
-    row += part->size_out();
-  }
-  return value;
-}
-
 class StackedLinearization final : public Linearization {
  public:
   StackedLinearization(Linearizations parts, Eigen::Index size_in, Eigen::Index size_out)
       : Linearization(size_in, stacked_value(parts, size_out)), parts_(std::move(parts)) {}
-  [[nodiscard]] std::size_t bytes() const override {
-    std::size_t total = 0;
-    for (const auto& part : parts_) total += part->bytes();
-    return total;
-  }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_of(parts_); }
 
  private:
   template <class Block>
@@ -243,6 +235,17 @@ class StackedLinearization final : public Linearization {
   }
   Eigen::MatrixXd do_jacobian() const override {
     return below_each_other(size_in(), [](const Linearization& part) { return part.jacobian(); });
+  }
+  std::optional<SparseRows> do_sparse_jacobian() const override {
+    Triplets triplets;
+    Eigen::Index row = 0;
+    for (const auto& part : parts_) {
+      const auto block = part->sparse_jacobian();
+      if (!block) return {};
+      add_block(triplets, *block, row, 0);
+      row += part->size_out();
+    }
+    return assembled(size_out(), size_in(), triplets);
   }
   JacobianRows do_local_jacobian() const override {
     return rows_below_each_other(size_in(), [](const Linearization& part) { return part.local_jacobian(); });
@@ -285,12 +288,13 @@ class StackedLinearization final : public Linearization {
 class StackedMap final : public DifferentiableMap {
  public:
   explicit StackedMap(std::vector<MapPtr> maps) : maps_(std::move(maps)) {
-    if (maps_.empty()) throw InvalidArgument("core::stack", "expected at least one map, got none");
+    if (maps_.empty()) throw InvalidArgument("core::stack#no_map", "expected at least one map, got none");
     for (const MapPtr& map : maps_) {
       require_map("core::stack", map);
       if (map->size_in() != size_in()) {
-        throw ShapeError("core::stack", "expected all maps to have the {} unknowns of {}, {} has {}",
-                         size_in(), maps_.front()->name(), map->name(), map->size_in());
+        throw ShapeError("core::stack#wrong_size",
+                         "expected all maps to have the {} unknowns of {}, {} has {}", size_in(),
+                         maps_.front()->name(), map->name(), map->size_in());
       }
       size_out_ += map->size_out();
       communicator_ = joint_communicator("core::stack", communicator_, map->communicator_id());
@@ -299,11 +303,7 @@ class StackedMap final : public DifferentiableMap {
   Eigen::Index size_in() const override { return maps_.front()->size_in(); }
   Eigen::Index size_out() const override { return size_out_; }
   int communicator_id() const override { return communicator_; }
-  std::string name() const override {
-    std::string text = "stack(";
-    for (const MapPtr& map : maps_) text += (map == maps_.front() ? "" : ", ") + map->name();
-    return text + ")";
-  }
+  std::string name() const override { return joined_names("stack", maps_); }
 
  private:
   Eigen::VectorXd do_value(const ConstVectorRef& x) const override {
@@ -348,6 +348,20 @@ class RestrictedLinearization final : public Linearization {
     return whole_->vjp(directions)(*free_, Eigen::all);
   }
   Eigen::MatrixXd do_jacobian() const override { return whole_->jacobian()(Eigen::all, *free_); }
+  std::optional<SparseRows> do_sparse_jacobian() const override {
+    const auto whole = whole_->sparse_jacobian();
+    if (!whole) return {};
+    Triplets chosen;
+    for (std::size_t i = 0; i < free_->size(); ++i)
+      chosen.emplace_back(static_cast<int>((*free_)[i]), static_cast<int>(i), 1.0);
+    return SparseRows(*whole * assembled(whole_->size_in(), size_in(), chosen));
+  }
+  JacobianRows do_local_rows(const SparseRows& left, const Linearization* inner) const override {
+    JacobianRows block = whole_->local_rows(left);
+    block.values = block.values(Eigen::all, *free_).eval();
+    if (inner != nullptr) block.values = inner->row_product(std::move(block.values));
+    return block;
+  }
   JacobianRows do_local_jacobian() const override {
     JacobianRows block = whole_->local_jacobian();
     block.values = block.values(Eigen::all, *free_).eval();
@@ -364,14 +378,15 @@ class RestrictedMap final : public DifferentiableMap {
       : map_(std::move(map)), base_(std::move(base)) {
     require_map("core::restrict_unknowns", map_);
     if (base_.size() != map_->size_in()) {
-      throw ShapeError("core::restrict_unknowns", "expected a base of {} unknowns, got {}", map_->size_in(),
-                       base_.size());
+      throw ShapeError("core::restrict_unknowns#wrong_base", "expected a base of {} unknowns, got {}",
+                       map_->size_in(), base_.size());
     }
     std::vector<bool> seen(static_cast<std::size_t>(base_.size()), false);
     for (const Eigen::Index index : free_indices) {
       if (index < 0 || index >= base_.size() || seen[static_cast<std::size_t>(index)]) {
-        throw InvalidArgument("core::restrict_unknowns", "expected distinct indices in 0 … {}, got {}{}",
-                              base_.size() - 1, index, index >= 0 && index < base_.size() ? " twice" : "");
+        throw InvalidArgument("core::restrict_unknowns#wrong_index",
+                              "expected distinct indices in 0 … {}, got {}{}", base_.size() - 1, index,
+                              index >= 0 && index < base_.size() ? " twice" : "");
       }
       seen[static_cast<std::size_t>(index)] = true;
     }

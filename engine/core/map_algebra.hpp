@@ -15,6 +15,14 @@ namespace lodestone::core {
 /// InvalidArgument when empty.
 [[nodiscard]] MapPtr stack(std::vector<MapPtr> maps);
 
+/// Several maps beside each other (⊕): inputs and outputs one below the other, the Jacobian is
+/// block-diagonal. errors: InvalidArgument when empty or over several communicators.
+[[nodiscard]] MapPtr parallel(std::vector<MapPtr> maps);
+
+/// y_i = x_(rows_i): some entries of the input in any order, repeated if wanted. shapes: (size_in) →
+/// (rows.size()). errors: InvalidArgument on an index outside.
+[[nodiscard]] MapPtr select(Eigen::Index size_in, std::vector<Eigen::Index> rows);
+
 /// The map as a function of part of its unknowns: x = base with `free_indices` replaced by the argument.
 /// shapes: argument (free_indices.size()) → (n_out). errors: ShapeError, InvalidArgument on repeated or
 /// outside indices.

@@ -14,8 +14,6 @@
 namespace lodestone::core {
 namespace {
 
-constexpr const char* component = "configuration";
-
 std::string place(const std::string& where) { return where.empty() ? std::string() : where + ": "; }
 
 std::string quoted_list(const std::vector<std::string>& words) {
@@ -169,8 +167,8 @@ struct Options::Node {
     return (*below)->read(rest);
   }
   [[noreturn]] void throw_mismatch(const Entry& entry, std::string_view expected) const {
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry.where), expected,
-                      path_of(entry.key), entry.describe());
+    throw ConfigError("configuration#wrong_type", "{}expected {} for \"{}\", got {}", place(entry.where),
+                      expected, path_of(entry.key), entry.describe());
   }
 
   template <class T, class Convert>
@@ -179,14 +177,14 @@ struct Options::Node {
     const Entry* entry = read(key);
     if (entry == nullptr) {
       if (fallback) return *fallback;
-      throw ConfigError(component, "{}expected {} for \"{}\", found no such key; {}", place(where), expected,
-                        path_of(key), way_out(key));
+      throw ConfigError("configuration#missing_key", "{}expected {} for \"{}\", found no such key; {}",
+                        place(where), expected, path_of(key), way_out(key));
     }
     if (const auto* value = std::get_if<Value>(&entry->content)) {
       if (std::optional<T> converted = convert(*value)) return *std::move(converted);
     }
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}", place(entry->where), expected,
-                      path_of(key), entry->describe());
+    throw ConfigError("configuration#wrong_type", "{}expected {} for \"{}\", got {}", place(entry->where),
+                      expected, path_of(key), entry->describe());
   }
 
   /// The table at a dotted key, made on the way where absent.
@@ -200,7 +198,7 @@ struct Options::Node {
     }
     const auto* below = std::get_if<NodePtr>(&entry->content);
     if (below == nullptr) {
-      throw ConfigError(component,
+      throw ConfigError("configuration#not_a_table",
                         "{}expected a table at \"{}\", but {} was set there; rename one of the two",
                         place(where), node->path_of(head), entry->describe());
     }
@@ -254,7 +252,8 @@ Options::Options(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
 void Options::set(std::string_view dotted_key, Value value, std::string where) {
   const auto [tables, key] = split_last(dotted_key);
-  if (key.empty()) throw ConfigError(component, "{}expected a key, got \"{}\"", place(where), dotted_key);
+  if (key.empty())
+    throw ConfigError("configuration#no_key", "{}expected a key, got \"{}\"", place(where), dotted_key);
   Node& node = *Node::table_at(node_, tables, where);
   Node::Entry* entry = node.find(key);
   if (entry == nullptr) {
@@ -263,7 +262,7 @@ void Options::set(std::string_view dotted_key, Value value, std::string where) {
   }
   const bool empties = std::holds_alternative<Node::Tables>(entry->content) && is_empty_list(value);
   if (!empties && !std::holds_alternative<Value>(entry->content)) {
-    throw ConfigError(component,
+    throw ConfigError("configuration#not_a_value",
                       "{}expected a value at \"{}\", but {} was set there; set one of its keys instead",
                       place(where), node.path_of(key), entry->describe());
   }
@@ -287,8 +286,9 @@ Options Options::append_table(std::string_view dotted_key, std::string where) {
   }
   auto* list = std::get_if<Node::Tables>(&entry->content);
   if (list == nullptr) {
-    throw ConfigError(component, "{}expected an array of tables at \"{}\", but {} was set there",
-                      place(where), node.path_of(key), entry->describe());
+    throw ConfigError("configuration#not_an_array",
+                      "{}expected an array of tables at \"{}\", but {} was set there", place(where),
+                      node.path_of(key), entry->describe());
   }
   list->push_back(Node::make(fmt::format("{}[{}]", node.path_of(key), list->size()), std::move(where)));
   return Options(list->back());
@@ -308,11 +308,11 @@ Options Options::element(std::string_view dotted_key, std::size_t index, const s
   const auto* tables = entry == nullptr ? nullptr : std::get_if<Node::Tables>(&entry->content);
   if (tables == nullptr)
     throw ConfigError(
-        component,
+        "configuration#not_an_array",
         "{}expected an array of tables [[{}]] for {}[{}], got {}; add it to the file, or set it as a whole",
         place(where), path, path, index, entry == nullptr ? "none" : entry->describe());
   if (index >= tables->size())
-    throw ConfigError(component,
+    throw ConfigError("configuration#no_such_element",
                       "{}expected {}[0] to [{}], the tables there are, got [{}]; they count from 0",
                       place(where), path, tables->size() - 1, index);
   return Options((*tables)[index]);
@@ -359,8 +359,8 @@ std::string Options::choice(std::string_view key, const std::vector<std::string>
   });
   if (std::ranges::find(allowed, word) == allowed.end()) {
     const std::string hint = suggestion(word, allowed);
-    throw ConfigError(component, "{}expected {} for \"{}\", got {}{}", place(where(key)), expected,
-                      node_->path_of(key), json_quoted(word), hint.empty() ? "" : "; " + hint);
+    throw ConfigError("configuration#unknown_word", "{}expected {} for \"{}\", got {}{}", place(where(key)),
+                      expected, node_->path_of(key), json_quoted(word), hint.empty() ? "" : "; " + hint);
   }
   return word;
 }
@@ -429,7 +429,7 @@ std::string Options::where(std::string_view key) const {
 void Options::require_all_used() const {
   std::vector<std::string> messages;
   node_->collect_unknown(messages);
-  if (!messages.empty()) throw ConfigError(component, "{}", fmt::join(messages, " "));
+  if (!messages.empty()) throw ConfigError("configuration#unknown_key", "{}", fmt::join(messages, " "));
 }
 
 std::string Options::to_toml(const std::string& name) const {

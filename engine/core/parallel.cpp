@@ -93,7 +93,8 @@ class Pool {
       for (int index = 1; index <= n; ++index)
         workers_.emplace_back([this, index, seen = n_loops_] { work(index, seen); });
     } catch (const std::system_error& error) {
-      log::warning("{} of {} threads started ({}); set fewer by --threads or OMP_NUM_THREADS",
+      log::warning(log::Id("core::parallel_for#few_threads"),
+                   "{} of {} threads started ({}); set fewer by --threads or OMP_NUM_THREADS",
                    workers_.size() + 1, n + 1, error.what());
       n_threads = static_cast<int>(workers_.size()) + 1;
     }
@@ -148,7 +149,8 @@ int threads() { return n_threads; }
 
 void set_threads(int n) {
   if (n < 1 || n > most_threads)
-    throw InvalidArgument("core::set_threads", "expected 1 … {} threads, got {}", most_threads, n);
+    throw InvalidArgument("core::set_threads#wrong_number", "expected 1 … {} threads, got {}", most_threads,
+                          n);
   n_threads = n;
 }
 

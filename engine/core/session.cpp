@@ -33,27 +33,30 @@ int Session::run(const std::function<int()>& body) {
   try {
     return body();
   } catch (const Error& error) {
-    return fail(static_cast<int>(error.exit_code()), error.what());
+    return fail(static_cast<int>(error.exit_code()), error.what(), error.place());
   } catch (const std::filesystem::filesystem_error& error) {
-    return fail(static_cast<int>(ExitCode::file), error.what());
+    return fail(static_cast<int>(ExitCode::file), error.what(), "core::Session#file_system");
   } catch (const std::bad_alloc&) {
     return fail(static_cast<int>(ExitCode::unexpected),
                 "[memory] the program asked for more memory than there is; use a smaller mesh, fewer data or "
-                "more ranks on more machines");
+                "more ranks on more machines",
+                "memory#exhausted");
   } catch (const std::exception& error) {
     return fail(static_cast<int>(ExitCode::unexpected),
-                fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+                fmt::format("[unexpected] {}; please report this with the command you ran", error.what()),
+                "unexpected#exception");
   } catch (...) {
     return fail(static_cast<int>(ExitCode::unexpected),
-                "[unexpected] an exception of unknown type; please report this with the command you ran");
+                "[unexpected] an exception of unknown type; please report this with the command you ran",
+                "unexpected#unknown_type");
   }
 }
 
-int Session::fail(int exit_code, const std::string& message) noexcept {
+int Session::fail(int exit_code, const std::string& message, std::string_view place) noexcept {
   try {
     std::string here = message;
     for (const auto& scope : scopes_) here = scope->agree_on_failure(std::move(here));
-    if (!here.empty()) log::write(log::Level::error, here);
+    if (!here.empty()) log::write(log::Level::error, here, Place(place));
   } catch (...) {
     std::fputs(message.c_str(), stderr);  // out of memory while reporting
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,7 @@ class Session {
   [[nodiscard]] int run(const std::function<int()>& body);
 
  private:
-  [[nodiscard]] int fail(int exit_code, const std::string& message) noexcept;
+  [[nodiscard]] int fail(int exit_code, const std::string& message, std::string_view place) noexcept;
   std::vector<std::unique_ptr<SubsystemScope>> scopes_;
 };
 

@@ -46,6 +46,22 @@ std::vector<MapCase> core_maps() {
          return core::stack({some_affine(5, 4), exponential(4)});
        },
        numbers(4)},
+      {"core/parallel",
+       [] {
+         return core::parallel(
+             {core::compose(some_affine(5, 3), exponential(3)), exponential(2), some_affine(2, 4)});
+       },
+       numbers(9)},
+      {"core/parallel: sparse, behind a selection",
+       [] {
+         return core::compose(core::select(4, {3, 0, 3}), core::parallel({exponential(1), exponential(3)}));
+       },
+       numbers(4)},
+      {"core/select",
+       [] {
+         return core::select(5, {4, 0, 4, 2});
+       },
+       numbers(5)},
       {"core/restrict_unknowns",
        [] {
          return core::restrict_unknowns(core::compose(some_affine(5, 4), exponential(4)), {3, 1},

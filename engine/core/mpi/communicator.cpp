@@ -29,13 +29,14 @@ constexpr Lines rows_words{"core::share_rows", "row", "rows"},
 std::vector<std::vector<Eigen::Index>> by_rank(const Lines& words, const std::vector<int>& owner,
                                                Eigen::Index size, int n_ranks) {
   if (std::ssize(owner) != size)
-    throw ShapeError(words.component, "expected one owner for each of the {} {}, got {}", size, words.several,
-                     owner.size());
+    throw ShapeError(std::string(words.component) + "#wrong_size",
+                     "expected one owner for each of the {} {}, got {}", size, words.several, owner.size());
   std::vector<std::vector<Eigen::Index>> lines(static_cast<std::size_t>(n_ranks));
   for (std::size_t line = 0; line < owner.size(); ++line) {
     if (owner[line] < 0 || owner[line] >= n_ranks) {
-      throw InvalidArgument(words.component, "expected owners in 0 … {}, got {} for {} {}", n_ranks - 1,
-                            owner[line], words.one, line);
+      throw InvalidArgument(std::string(words.component) + "#wrong_owner",
+                            "expected owners in 0 … {}, got {} for {} {}", n_ranks - 1, owner[line],
+                            words.one, line);
     }
     lines[static_cast<std::size_t>(owner[line])].push_back(static_cast<Eigen::Index>(line));
   }

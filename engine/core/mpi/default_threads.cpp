@@ -27,7 +27,8 @@ std::optional<int> from_environment() {
   const bool is_number = error == std::errc() && n >= 1 &&
                          (end == text.data() + text.size() || *end == ',');  // a list is for nested teams
   if (is_number) return std::min(n, most);
-  log::warning("OMP_NUM_THREADS is \"{}\", not a number of threads; it is ignored", text);
+  log::warning(log::Id("core::default_threads#not_a_number"),
+               "OMP_NUM_THREADS is \"{}\", not a number of threads; it is ignored", text);
   return std::nullopt;
 }
 

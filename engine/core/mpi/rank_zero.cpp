@@ -20,10 +20,11 @@ std::optional<Error> error_of(const std::function<void()>& action) {
   } catch (const Error& error) {
     return error;
   } catch (const std::filesystem::filesystem_error& error) {
-    return FileError("core::on_rank_zero", "{}", error.what());
+    return FileError("core::on_rank_zero#file_system", "{}", error.what());
   } catch (const std::exception& error) {
     return Error(ExitCode::unexpected,
-                 fmt::format("[unexpected] {}; please report this with the command you ran", error.what()));
+                 fmt::format("[unexpected] {}; please report this with the command you ran", error.what()),
+                 "unexpected#exception");
   }
 }
 
@@ -40,7 +41,9 @@ void on_rank_zero(MPI_Comm comm, const std::function<void()>& action) {
   MPI_Ibcast(&code, 1, MPI_INT, 0, comm, &request);
   wait_with_pauses(request);
   if (code == 0) return;
-  throw Error(static_cast<ExitCode>(code), broadcast_text(comm, error ? error->what() : std::string()));
+  const std::string text = broadcast_text(comm, error ? error->what() : std::string());
+  throw Error(static_cast<ExitCode>(code), text,
+              broadcast_text(comm, error ? error->place() : std::string()));
 }
 
 }  // namespace lodestone::core

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/array_io.hpp"
 #include "engine/core/error.hpp"
-#include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/memory_arrays.hpp"
 
 using namespace lodestone;
 using namespace lodestone::core;
-using tests::message_of;
+using tests::error_of;
+using tests::HasId;
 
 TEST_CASE("array_io: every dtype knows its size and name", "[core]") {
   CHECK(size_of(DType::u8) == 1);
@@ -64,12 +65,10 @@ TEST_CASE("array_io: empty arrays survive", "[core]") {
 TEST_CASE("array_io: a missing array or another dtype is a format error that names both", "[core]") {
   tests::MemoryArrays arrays;
   write_vector(arrays, "model", std::span<const std::int64_t>(std::vector<std::int64_t>{1, 2}));
-  CHECK(message_of<FormatError>([&] { (void)read_doubles(arrays, "data"); }) ==
-        "[core::read] expected an array \"data\", found none; is the file complete?");
-  CHECK(message_of<FormatError>([&] { (void)read_doubles(arrays, "model"); }) ==
-        "[core::read] expected array \"model\" as f64, got i64 of shape (2); was the file written by another "
-        "version?");
-  CHECK(message_of<FormatError>([&] { (void)read_matrix(arrays, "model"); }) ==
-        "[core::read] expected array \"model\" as f64 with 2 axes, got i64 of shape (2); was the file "
-        "written by another version?");
+  CHECK_THAT(error_of<FormatError>([&] { (void)read_doubles(arrays, "data"); }),
+             HasId("missing_array", {"[core::read]", "\"data\""}));
+  CHECK_THAT(error_of<FormatError>([&] { (void)read_doubles(arrays, "model"); }),
+             HasId("other_array", {"[core::read]", "\"model\"", "2"}));
+  CHECK_THAT(error_of<FormatError>([&] { (void)read_matrix(arrays, "model"); }),
+             HasId("other_array", {"[core::read]", "\"model\"", "2"}));
 }

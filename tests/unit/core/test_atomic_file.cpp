@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@
 #include <unistd.h>
 
 using namespace lodestone::core;
-using lodestone::tests::message_of;
+using lodestone::tests::error_of;
+using lodestone::tests::HasId;
 using lodestone::tests::TemporaryFolder;
 using lodestone::tests::text_of_file;
 
@@ -78,20 +80,19 @@ TEST_CASE("AtomicFile: the temporary name keeps the ending that libraries look a
 TEST_CASE("AtomicFile: a missing folder is a file error that names the path and the cause", "[core]") {
   const TemporaryFolder folder;
   const std::string path = folder / "missing/result.csv";
-  CHECK(message_of<FileError>([&] { write_file(path, "x"); }) ==
-        "[core::AtomicFile] cannot write " + path +
-            ": No such file or directory; check the folder, its permissions and the free space");
+  CHECK_THAT(error_of<FileError>([&] { write_file(path, "x"); }),
+             HasId("unwritable", {"[core::AtomicFile]", path, "No such file or directory"}));
 }
 
 TEST_CASE("AtomicFile: a disk that takes no more bytes is a file error, and the old file stays", "[core]") {
   const TemporaryFolder folder;
   write_file(folder / "result.csv", "old");
-  std::string text;
+  Error error(ExitCode::ok, "");
   {
     const FileSizeLimit limit(1000);
-    text = message_of<FileError>([&] { write_file(folder / "result.csv", std::string(100000, 'x')); });
+    error = error_of<FileError>([&] { write_file(folder / "result.csv", std::string(100000, 'x')); });
   }
-  CHECK(text.find("[core::AtomicFile] cannot write " + (folder / "result.csv")) == 0);
+  CHECK_THAT(error, HasId("unwritable", {"[core::AtomicFile]", folder / "result.csv"}));
   CHECK(text_of_file(folder / "result.csv") == "old");
   CHECK(n_files(folder) == 1);
 }

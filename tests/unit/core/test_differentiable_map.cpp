@@ -3,12 +3,14 @@
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 #include <limits>
 
 using namespace lodestone::core;
-using lodestone::tests::message_of;
+using lodestone::tests::error_of;
+using lodestone::tests::HasId;
 
 namespace {
 
@@ -111,17 +113,11 @@ TEST_CASE("Linearization: by default a rank holds every row of the Jacobian", "[
 TEST_CASE("Linearization: a rank's rows must be rows of the Jacobian, each once, with all unknowns",
           "[core]") {
   const auto fault_of = [](JacobianRows block) {
-    return message_of<ShapeError>([&] { (void)GivenRows(block).local_jacobian(); });
+    return error_of<ShapeError>([&] { (void)GivenRows(block).local_jacobian(); });
   };
-  CHECK(fault_of({{1, 1}, Eigen::MatrixXd::Zero(2, 2)}) ==
-        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 1 twice; this "
-        "is a fault in the map");
-  CHECK(fault_of({{3}, Eigen::MatrixXd::Zero(1, 2)}) ==
-        "[core::Linearization] local_jacobian: expected distinct rows in 0 … 2, the map gave 3; this is a "
-        "fault in the map");
-  CHECK(fault_of({{0, 2}, Eigen::MatrixXd::Zero(1, 2)}) ==
-        "[core::Linearization] local_jacobian: expected a result of shape (2, 2), the map gave (1, 2); this "
-        "is a fault in the map");
+  CHECK_THAT(fault_of({{1, 1}, Eigen::MatrixXd::Zero(2, 2)}), HasId("wrong_rows", {"0 … 2", "1"}));
+  CHECK_THAT(fault_of({{3}, Eigen::MatrixXd::Zero(1, 2)}), HasId("wrong_rows", {"0 … 2", "3"}));
+  CHECK_THAT(fault_of({{0, 2}, Eigen::MatrixXd::Zero(1, 2)}), HasId("wrong_result", {"(2, 2)", "(1, 2)"}));
   CHECK(GivenRows({{}, Eigen::MatrixXd::Zero(0, 2)}).local_jacobian().rows.empty());
 }
 
@@ -143,45 +139,41 @@ TEST_CASE(
 
 TEST_CASE("DifferentiableMap: wrong or non-finite unknowns are refused before the map sees them", "[core]") {
   const Squares map;
-  CHECK(message_of<ShapeError>([&] { (void)map.value(Eigen::Vector3d::Zero()); }) ==
-        "[test::Squares] expected 2 unknowns, got 3; does the model belong to this map?");
-  CHECK(message_of<InvalidArgument>([&] { (void)map.linearize(Eigen::Vector2d(1.0, std::nan(""))); }) ==
-        "[test::Squares] expected finite unknowns, got nan at index 1 of 2");
+  CHECK_THAT(error_of<ShapeError>([&] { (void)map.value(Eigen::Vector3d::Zero()); }),
+             HasId("wrong_unknowns", {"[test::Squares]", "2", "3"}));
+  CHECK_THAT(error_of<InvalidArgument>([&] { (void)map.linearize(Eigen::Vector2d(1.0, std::nan(""))); }),
+             HasId("unknowns_not_finite", {"[test::Squares]", "1", "2"}));
 }
 
 TEST_CASE("DifferentiableMap: faults of the map itself are found", "[core]") {
-  CHECK(message_of<ShapeError>([] { (void)Squares(Fault::too_many_outputs).value(x); }) ==
-        "[test::Squares] expected 130 outputs, the map gave 131; this is a fault in the map");
-  CHECK(message_of<SolverError>([] { (void)Squares(Fault::nan_output).linearize(x); }) ==
-        "[test::Squares] expected finite outputs, got nan at index 3 of 130; are the unknowns in a sensible "
-        "range?");
-  CHECK(message_of<ShapeError>([] { (void)Squares(Fault::wrong_size_in).linearize(x); }) ==
-        "[test::Squares] expected a linearization of 2 unknowns, the map gave 3; this is a fault in the map");
+  CHECK_THAT(error_of<ShapeError>([] { (void)Squares(Fault::too_many_outputs).value(x); }),
+             HasId("wrong_outputs", {"[test::Squares]", "130", "131"}));
+  CHECK_THAT(error_of<SolverError>([] { (void)Squares(Fault::nan_output).linearize(x); }),
+             HasId("not_finite", {"[test::Squares]", "130"}));
+  CHECK_THAT(error_of<ShapeError>([] { (void)Squares(Fault::wrong_size_in).linearize(x); }),
+             HasId("wrong_linearization", {"[test::Squares]", "2", "3"}));
 }
 
 TEST_CASE("Linearization: directions and results are checked", "[core]") {
   const Squares map;
   const auto at_x = map.linearize(x);
-  CHECK(message_of<ShapeError>([&] { (void)at_x->jvp(Eigen::MatrixXd::Zero(3, 4)); }) ==
-        "[core::Linearization] jvp: expected directions of shape (2, k), got (3, 4); was the map made for "
-        "other unknowns?");
-  CHECK(message_of<ShapeError>([&] { (void)at_x->vjp(Eigen::MatrixXd::Zero(2, 1)); }) ==
-        "[core::Linearization] vjp: expected directions of shape (130, k), got (2, 1); was the map made for "
-        "other unknowns?");
-  CHECK(message_of<ShapeError>([&] { (void)at_x->row_product(Eigen::MatrixXd::Zero(3, 2)); }) ==
-        "[core::Linearization] row_product: expected rows of shape (k, 130), got (3, 2); was the map made "
-        "for other unknowns?");
-  CHECK(message_of<ShapeError>([&] { (void)at_x->local_jacobian_through(*at_x); }) ==
-        "[core::Linearization] local_jacobian_through: expected an inner map of 2 outputs, got one of 130");
-  CHECK(message_of<SolverError>([&] {
-          (void)GivenRows({{0}, Eigen::MatrixXd::Constant(1, 2, HUGE_VAL)}).local_jacobian();
-        }) == "[core::Linearization] local_jacobian: expected finite numbers, the map gave NaN or infinity");
+  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->jvp(Eigen::MatrixXd::Zero(3, 4)); }),
+             HasId("wrong_directions", {"[core::Linearization]", "2", "3", "4"}));
+  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->vjp(Eigen::MatrixXd::Zero(2, 1)); }),
+             HasId("wrong_directions", {"[core::Linearization]", "130", "2"}));
+  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->row_product(Eigen::MatrixXd::Zero(3, 2)); }),
+             HasId("wrong_directions", {"[core::Linearization]", "130", "2"}));
+  CHECK_THAT(error_of<ShapeError>([&] { (void)at_x->local_jacobian_through(*at_x); }),
+             HasId("wrong_inner_map", {"[core::Linearization]", "2", "130"}));
+  CHECK_THAT(error_of<SolverError>([&] {
+               (void)GivenRows({{0}, Eigen::MatrixXd::Constant(1, 2, HUGE_VAL)}).local_jacobian();
+             }),
+             HasId("not_finite", {"[core::Linearization]"}));
   const Squares bad_shape(Fault::wrong_jvp_shape), bad_number(Fault::nan_vjp);
-  CHECK(message_of<ShapeError>([&] { (void)bad_shape.linearize(x)->jvp(x); }) ==
-        "[core::Linearization] jvp: expected a result of shape (130, 1), the map gave (1, 1); this is a "
-        "fault in the map");
-  CHECK(message_of<SolverError>([&] { (void)bad_number.linearize(x)->jacobian(); }) ==
-        "[core::Linearization] vjp: expected finite numbers, the map gave NaN or infinity");
+  CHECK_THAT(error_of<ShapeError>([&] { (void)bad_shape.linearize(x)->jvp(x); }),
+             HasId("wrong_result", {"[core::Linearization]", "130"}));
+  CHECK_THAT(error_of<SolverError>([&] { (void)bad_number.linearize(x)->jacobian(); }),
+             HasId("not_finite", {"[core::Linearization]"}));
 }
 
 TEST_CASE("Linearization: no directions give no columns", "[core]") {

@@ -3,12 +3,14 @@
 #include "engine/core/log.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <nlohmann/json.hpp>
 
 using namespace lodestone::core;
 using lodestone::tests::Capture;
-using lodestone::tests::message_of;
+using lodestone::tests::error_of;
+using lodestone::tests::HasId;
 using lodestone::tests::TemporaryFolder;
 using lodestone::tests::text_of_file;
 
@@ -84,12 +86,31 @@ TEST_CASE("log: the file receives JSON lines and is appended to", "[core]") {
 
 TEST_CASE("log: an unwritable log file is a file error", "[core]") {
   const LogReset reset;
-  const std::string text =
-      message_of<FileError>([] { log::configure({.file = "/proc/no/such/folder/run.jsonl"}); });
-  CHECK(text.find("[core::log] cannot open the log file /proc/no/such/folder/run.jsonl for appending") == 0);
+  CHECK_THAT(error_of<FileError>([] { log::configure({.file = "/proc/no/such/folder/run.jsonl"}); }),
+             HasId("unwritable", {"[core::log]", "/proc/no/such/folder/run.jsonl"}));
 }
 
 TEST_CASE("log: captured output is not interactive", "[core]") {
   const Capture out(STDOUT_FILENO);
   CHECK_FALSE(log::is_interactive());
+}
+
+TEST_CASE("log: component and id stand in JSON lines, not in the text for people", "[core]") {
+  const LogReset reset;
+  const log::Id id("mt::d2::simulation#idle_ranks");
+  Capture err(STDERR_FILENO);
+  log::warning(id, "{} ranks stay idle", 3);
+  log::configure({.format = log::Format::json_lines});
+  log::warning(id, "{} ranks stay idle", 3);
+  log::error("no id");
+  const std::string text = err.text();
+  const auto first = text.find('\n'), second = text.find('\n', first + 1);
+  CHECK(text.substr(0, first) == "warning: 3 ranks stay idle");
+  const auto line = nlohmann::json::parse(text.substr(first, second - first));
+  CHECK(line["component"] == "mt::d2::simulation");
+  CHECK(line["id"] == "idle_ranks");
+  CHECK(line["message"] == "3 ranks stay idle");
+  const auto without = nlohmann::json::parse(text.substr(second));
+  CHECK_FALSE(without.contains("id"));
+  CHECK_FALSE(without.contains("component"));
 }

@@ -3,6 +3,7 @@
 #include "engine/core/parallel.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/thread_count.hpp"
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 #include <vector>
 
 using namespace lodestone::core;
+using lodestone::tests::error_of;
+using lodestone::tests::HasId;
 using lodestone::tests::message_of;
 using lodestone::tests::ThreadCount;
 
@@ -120,8 +123,8 @@ TEST_CASE("parallel_for: two threads may call it at once", "[core]") {
 
 TEST_CASE("set_threads: less than one and absurdly many are refused", "[core]") {
   const ThreadCount set(2);
-  CHECK(message_of<InvalidArgument>([] { set_threads(0); }) ==
-        "[core::set_threads] expected 1 … 1024 threads, got 0");
+  CHECK_THAT(error_of<InvalidArgument>([] { set_threads(0); }),
+             HasId("wrong_number", {"[core::set_threads]", "1024"}));
   CHECK_THROWS_AS(set_threads(1025), InvalidArgument);
   CHECK(threads() == 2);
 }

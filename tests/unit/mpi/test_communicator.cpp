@@ -5,6 +5,7 @@
 #include "engine/core/mpi/waiting.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +14,8 @@
 #include <thread>
 
 using namespace lodestone::core;
+using lodestone::tests::error_of;
+using lodestone::tests::HasId;
 using lodestone::tests::message_of;
 
 namespace {
@@ -60,8 +63,8 @@ TEST_CASE("share_rows: matrices larger than one message arrive whole", "[mpi]") 
 
 TEST_CASE("share_rows: wrong owners are refused on every rank before anything is sent", "[mpi]") {
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
-  CHECK(message_of<ShapeError>([&] { share_rows(world, {0}, matrix); }) ==
-        "[core::share_rows] expected one owner for each of the 2 rows, got 1");
+  CHECK_THAT(error_of<ShapeError>([&] { share_rows(world, {0}, matrix); }),
+             HasId("wrong_size", {"[core::share_rows]", "2", "1"}));
   CHECK_THROWS_AS(share_rows(world, {0, size_of(world)}, matrix), InvalidArgument);
 }
 
@@ -83,8 +86,8 @@ TEST_CASE("share_columns: every rank ends with the owner's bits, also where rank
   CHECK(shared(unequal) == expected);
   CHECK(shared(std::vector<int>(static_cast<std::size_t>(n_cols), 0)) == expected);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
-  CHECK(message_of<ShapeError>([&] { share_columns(world, {0}, matrix); }) ==
-        "[core::share_columns] expected one owner for each of the 2 columns, got 1");
+  CHECK_THAT(error_of<ShapeError>([&] { share_columns(world, {0}, matrix); }),
+             HasId("wrong_size", {"[core::share_columns]", "2", "1"}));
 }
 
 TEST_CASE("deal_rows: rows go to a rank that holds them, those of several level the load", "[mpi]") {
@@ -159,13 +162,14 @@ TEST_CASE(
     "[mpi]") {
   MPI_Barrier(world);
   const double before_s = processor_s();
-  const std::string message = message_of<Error>([] {
+  const Error error = error_of<Error>([] {
     on_rank_zero(world, [] {
       sleep_ms(300);
-      throw FileError("io", "the disk is full");
+      throw FileError("io#disk_full", "the disk is full");
     });
   });
-  CHECK(message == "[io] the disk is full");
+  CHECK(std::string(error.what()) == "[io] the disk is full");
+  CHECK(error.place() == "io#disk_full");
   CHECK(processor_s() - before_s < 0.1);
 }
 
