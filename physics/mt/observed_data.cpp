@@ -109,12 +109,12 @@ std::size_t estimate_index(Quantity quantity) {
   return mode_of(quantity) == Mode::te ? 0 : 1;
 }
 
-struct Datum {
+struct Measured {
   double value = not_given, sigma = not_given;
 };
 
-Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
-               const DataSelection& selection) {
+Measured datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
+                  const DataSelection& selection) {
   const ErrorFloors& floors = selection.floors;
   const double modulus = std::abs(estimate.value);
   const double from_file = selection.ignore_file_errors || std::isnan(estimate.sigma) ? 0.0 : estimate.sigma;
@@ -168,7 +168,7 @@ bool is_out_of_quadrant(const Estimate& estimate, Quantity quantity, const DataS
   return phase < selection.min_phase_deg || phase > selection.max_phase_deg;
 }
 
-MaskReason reason_of(const Estimate& estimate, const Datum& datum, Quantity quantity, double frequency_hz,
+MaskReason reason_of(const Estimate& estimate, const Measured& datum, Quantity quantity, double frequency_hz,
                      const std::string& station, const DataSelection& selection) {
   if (estimate.is_missing() || !std::isfinite(datum.value)) return MaskReason::missing;
   const auto listed = [&](const MaskRule& rule) {
@@ -289,7 +289,7 @@ ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, 
     const Sounding& sounding = soundings[station][frequency];
     const std::size_t element = estimate_index(key.quantity);
     const Estimate& estimate = sounding.estimates[element];
-    const Datum datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
+    const Measured datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
     data.value[i] = datum.value;
     data.sigma[i] = datum.sigma;
     data.mask.push_back(
