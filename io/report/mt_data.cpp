@@ -50,7 +50,8 @@ Sources sources_of(Shown shown) {
 bool has_impedance_source(Shown shown) { return is_rho(shown) || is_phase(shown); }
 
 double folded_deg(double degrees, Shown shown) {
-  return wrapped(shown == Shown::phase_tm ? degrees + 180.0 : degrees);
+  const double branch_rad = branch_of(mt::rule_of(sources_of(shown).direct)).value_or(0.0);
+  return wrapped(degrees + branch_rad * mt::deg_per_rad);
 }
 
 void add_residual(ShownDatum& datum, Shown shown) {
@@ -148,6 +149,7 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
   const mt::Complex observed(data.value[real], data.value[imaginary]),
       predicted(result_.predicted[real], result_.predicted[imaginary]);
+  const mt::DatumRule& rule = mt::rule_of(sources_of(shown).direct);
   const double relative = 0.5 * (data.sigma[real] + data.sigma[imaginary]) / std::abs(observed);
   ShownDatum datum{missing,
                    missing,
@@ -156,12 +158,14 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
                    at_re < data.interpolated.size() && data.interpolated[at_re] != 0,
                    missing};
   if (is_rho(shown)) {
-    datum.observed = std::log10(mt::apparent_resistivity_ohm_m(observed, frequency_hz));
-    datum.predicted = std::log10(mt::apparent_resistivity_ohm_m(predicted, frequency_hz));
+    datum.observed = mare2dem::value_of(rule, observed, mt::omega(frequency_hz));
+    datum.predicted = mare2dem::value_of(rule, predicted, mt::omega(frequency_hz));
     datum.sigma = 2.0 * relative / mt::ln10;
   } else {
-    datum.observed = folded_deg(mt::phase_deg(observed), shown);
-    datum.predicted = folded_deg(mt::phase_deg(predicted), shown);
+    datum.observed =
+        folded_deg(mare2dem::value_of(rule, observed, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
+    datum.predicted =
+        folded_deg(mare2dem::value_of(rule, predicted, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
     datum.sigma = relative * mt::deg_per_rad;
   }
   add_residual(datum, shown);

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace lodestone::io::run {
 
@@ -25,11 +24,8 @@ Eigen::VectorXd normalized_residuals(const mt::ObservedData& data, const Eigen::
     if (data.mask[at] != mt::MaskReason::kept || !(data.sigma[k] > 0.0)) {
       continue;
     }
-    double difference = data.value[k] - predicted[k];
-    if (mt::is_phase(data.survey.keys[at].quantity)) {
-      difference = std::remainder(difference, 2.0 * std::numbers::pi);
-    }
-    residual[k] = difference / data.sigma[k];
+    const mt::DatumRule& rule = mt::rule_of(data.survey.keys[at].quantity);
+    residual[k] = mt::difference(rule, data.value[k], predicted[k]) / data.sigma[k];
   }
   return residual;
 }

@@ -105,39 +105,25 @@ std::vector<std::vector<Sounding>> soundings_of(const std::vector<TransferFuncti
 
 /// Place in Sounding.
 std::size_t estimate_index(Quantity quantity) {
-  if (quantity == Quantity::tzy_re || quantity == Quantity::tzy_im) return 2;
-  return mode_of(quantity) == Mode::te ? 0 : 1;
+  const Element element = element_of(rule_of(quantity));
+  return is_tipper(element) ? 2 : rule_of(element).mode == Mode::te ? 0 : 1;
 }
 
-struct Datum {
+struct Measured {
   double value = not_given, sigma = not_given;
 };
 
-Datum datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
-               const DataSelection& selection) {
-  const ErrorFloors& floors = selection.floors;
+Measured datum_of(const Estimate& estimate, Quantity quantity, double frequency_hz,
+                  const DataSelection& selection) {
+  const DatumRule& rule = rule_of(quantity);
   const double modulus = std::abs(estimate.value);
   const double from_file = selection.ignore_file_errors || std::isnan(estimate.sigma) ? 0.0 : estimate.sigma;
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re:
-      return {estimate.value.real(), std::max(from_file, floors.impedance_relative * modulus)};
-    case Quantity::zxy_im:
-    case Quantity::zyx_im:
-      return {estimate.value.imag(), std::max(from_file, floors.impedance_relative * modulus)};
-    case Quantity::tzy_re:
-      return {estimate.value.real(), std::max(from_file, floors.tipper_absolute)};
-    case Quantity::tzy_im:
-      return {estimate.value.imag(), std::max(from_file, floors.tipper_absolute)};
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return {std::log10(apparent_resistivity_ohm_m(estimate.value, frequency_hz)),
-              std::max(2.0 * from_file / (modulus * ln10), floors.log10_rho)};
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return {std::arg(estimate.value), std::max(from_file / modulus, floors.phase_deg / deg_per_rad)};
-  }
-  return {};
+  // The closed forms of |slope|·σ, which keep the last bit of earlier results.
+  const double propagated = rule.floor == FloorKind::log10_rho ? 2.0 * from_file / (modulus * ln10)
+                            : rule.floor == FloorKind::phase   ? from_file / modulus
+                                                               : from_file;
+  return {value_of(rule, estimate.value, omega(frequency_hz)),
+          std::max(propagated, floor_of(rule, selection.floors, modulus))};
 }
 
 bool rule_applies(const MaskRule& rule, const std::string& station, Quantity quantity, double frequency_hz) {
@@ -151,24 +137,15 @@ bool rule_applies(const MaskRule& rule, const std::string& station, Quantity qua
 
 /// Only what a phase decides: phases and the parts of an impedance.
 bool is_out_of_quadrant(const Estimate& estimate, Quantity quantity, const DataSelection& selection) {
+  const DatumRule& rule = rule_of(quantity);
+  const auto branch = branch_of(rule);
+  if (!branch || rule.floor == FloorKind::log10_rho) return false;
   double phase = phase_deg(estimate.value);
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zxy_im:
-    case Quantity::phase_xy:
-      break;
-    case Quantity::zyx_re:
-    case Quantity::zyx_im:
-    case Quantity::phase_yx:
-      phase += phase > 0.0 ? -180.0 : 180.0;
-      break;
-    default:
-      return false;
-  }
+  if (*branch > 0.0) phase += phase > 0.0 ? -180.0 : 180.0;
   return phase < selection.min_phase_deg || phase > selection.max_phase_deg;
 }
 
-MaskReason reason_of(const Estimate& estimate, const Datum& datum, Quantity quantity, double frequency_hz,
+MaskReason reason_of(const Estimate& estimate, const Measured& datum, Quantity quantity, double frequency_hz,
                      const std::string& station, const DataSelection& selection) {
   if (estimate.is_missing() || !std::isfinite(datum.value)) return MaskReason::missing;
   const auto listed = [&](const MaskRule& rule) {
@@ -289,7 +266,7 @@ ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, 
     const Sounding& sounding = soundings[station][frequency];
     const std::size_t element = estimate_index(key.quantity);
     const Estimate& estimate = sounding.estimates[element];
-    const Datum datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
+    const Measured datum = datum_of(estimate, key.quantity, frequencies[frequency], selection);
     data.value[i] = datum.value;
     data.sigma[i] = datum.sigma;
     data.mask.push_back(
@@ -303,11 +280,11 @@ ObservedData make_observed_data(const std::vector<TransferFunctions>& stations, 
 }
 
 std::string mask_table(const ObservedData& data) {
-  std::array<std::array<int, n_reasons + 1>, n_quantities + 1>
+  std::array<std::array<int, n_reasons + 1>, n_datum_rows + 1>
       counts{};  // last row: all quantities; last column: interpolated
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     for (const auto row :
-         {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_quantities)}) {
+         {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_datum_rows)}) {
       ++counts[row][static_cast<std::size_t>(data.mask[i])];
       counts[row][n_reasons] += data.interpolated[i];
     }
@@ -315,13 +292,13 @@ std::string mask_table(const ObservedData& data) {
   std::string text =
       fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing",
                   "out_of_quadrant", "listed", "bad_error", "masked", "interpolated");
-  for (std::size_t q = 0; q <= n_quantities; ++q) {
+  for (std::size_t q = 0; q <= n_datum_rows; ++q) {
     const auto& c = counts[q];
     const int total = c[0] + c[1] + c[2] + c[3] + c[4];
     if (total == 0) continue;
     const double masked = 100.0 * (total - c[0]) / total;
     text += fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>7.1f} %{:>14}\n",
-                        q == n_quantities ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3],
+                        q == n_datum_rows ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3],
                         c[4], masked, c[5]);
   }
   return text;

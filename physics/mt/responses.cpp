@@ -16,29 +16,16 @@ struct Parts {
 };
 
 void set_part(Parts& parts, Quantity quantity, double value) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re:
-      parts.z_re = value;
+  const bool second = is_second_of_pair(quantity);
+  switch (rule_of(quantity).floor) {
+    case FloorKind::impedance:
+      (second ? parts.z_im : parts.z_re) = value;
       break;
-    case Quantity::zxy_im:
-    case Quantity::zyx_im:
-      parts.z_im = value;
+    case FloorKind::tipper:
+      (second ? parts.t_im : parts.t_re) = value;
       break;
-    case Quantity::tzy_re:
-      parts.t_re = value;
-      break;
-    case Quantity::tzy_im:
-      parts.t_im = value;
-      break;
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      parts.log10_rho = value;
-      break;
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      parts.phase = value;
-      break;
+    default:
+      (second ? parts.phase : parts.log10_rho) = value;
   }
 }
 

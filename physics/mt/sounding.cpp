@@ -27,36 +27,26 @@ struct ModeData {
 };
 
 Number& slot(ModeData& data, Quantity quantity) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re:
-      return data.re;
-    case Quantity::zxy_im:
-    case Quantity::zyx_im:
-      return data.im;
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return data.log10_rho;
-    default:
-      return data.phase;
-  }
+  const bool second = is_second_of_pair(quantity);
+  if (rule_of(quantity).floor == FloorKind::impedance) return second ? data.im : data.re;
+  return second ? data.phase : data.log10_rho;
 }
 
-bool is_tipper(Quantity quantity) { return quantity == Quantity::tzy_re || quantity == Quantity::tzy_im; }
+bool is_tipper(Quantity quantity) { return rule_of(quantity).floor == FloorKind::tipper; }
 
 /// Impedances as apparent resistivity and phase: σ(ln |Z|) = σ(phase) = σ(Z)/|Z|.
 void convert(ModeData& data, double frequency_hz) {
   if (!data.re.is_given() || !data.im.is_given()) return;
   const std::complex<double> z(data.re.value, data.im.value);
   const double relative = std::hypot(data.re.sigma, data.im.sigma) / std::numbers::sqrt2 / std::abs(z);
-  data.log10_rho = {std::log10(std::norm(z) / (omega(frequency_hz) * mu0)),
-                    2.0 * relative / std::numbers::ln10};
-  data.phase = {std::arg(z), relative};
+  const double w = omega(frequency_hz);
+  data.log10_rho = {value_of(rule_of(Datum::log10_rho_xy), z, w), 2.0 * relative / std::numbers::ln10};
+  data.phase = {value_of(rule_of(Datum::phase_xy), z, w), relative};
 }
 
 /// Into the branch of Zxy on a layered earth.
 void fold(Number& phase) {
-  phase.value = std::remainder(phase.value + std::numbers::pi, 2.0 * std::numbers::pi);
+  phase.value = difference(rule_of(Datum::phase_xy), phase.value, -*branch_of(rule_of(Datum::phase_yx)));
 }
 
 /// Mean of what is given.

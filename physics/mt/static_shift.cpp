@@ -17,14 +17,10 @@ constexpr const char* component = "mt::static_shift";
 enum class Effect : std::uint8_t { none, adds, multiplies };
 
 Effect effect_on(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
+  switch (rule_of(quantity).floor) {
+    case FloorKind::log10_rho:
       return Effect::adds;
-    case Quantity::zxy_re:
-    case Quantity::zxy_im:
-    case Quantity::zyx_re:
-    case Quantity::zyx_im:
+    case FloorKind::impedance:
       return Effect::multiplies;
     default:
       return Effect::none;

@@ -2,6 +2,7 @@
 #include "physics/mt/survey.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
 
 #include <fmt/ranges.h>
 
@@ -14,25 +15,6 @@ namespace lodestone::physics::mt {
 namespace {
 
 constexpr double farthest_m = 1e8;  // the earth is 4e7 m around
-struct QuantityFacts {
-  std::string_view name, units;
-  Mode mode;
-};
-
-constexpr std::array<QuantityFacts, n_quantities> facts{{
-    {"zxy_re", "ohm", Mode::te},
-    {"zxy_im", "ohm", Mode::te},
-    {"zyx_re", "ohm", Mode::tm},
-    {"zyx_im", "ohm", Mode::tm},
-    {"tzy_re", "", Mode::te},
-    {"tzy_im", "", Mode::te},
-    {"log10_rho_xy", "log10(ohm m)", Mode::te},
-    {"phase_xy", "rad", Mode::te},
-    {"log10_rho_yx", "log10(ohm m)", Mode::tm},
-    {"phase_yx", "rad", Mode::tm},
-}};
-
-const QuantityFacts& facts_of(Quantity quantity) { return facts.at(static_cast<std::size_t>(quantity)); }
 
 void check_distinct_positions(const std::vector<Station>& stations) {
   constexpr double same_place_m = 1e-3;
@@ -57,22 +39,43 @@ void check_distinct_positions(const std::vector<Station>& stations) {
 
 }  // namespace
 
-Mode mode_of(Quantity quantity) { return facts_of(quantity).mode; }
+Mode mode_of(Quantity quantity) {
+  if (const auto mode = mode_of(rule_of(quantity))) return *mode;
+  throw core::InvalidArgument("mt::mode_of", "expected a datum of one mode, got {}", name_of(quantity));
+}
 
-bool is_phase(Quantity quantity) { return quantity == Quantity::phase_xy || quantity == Quantity::phase_yx; }
+bool is_phase(Quantity quantity) { return rule_of(quantity).turn > 0.0; }
 
-std::string_view name_of(Quantity quantity) { return facts_of(quantity).name; }
+std::string_view name_of(Quantity quantity) { return rule_of(quantity).name; }
 
-std::string_view units_of(Quantity quantity) { return facts_of(quantity).units; }
+std::string_view units_of(Quantity quantity) { return rule_of(quantity).units; }
 
 Quantity quantity_from(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].name == name) return static_cast<Quantity>(i);
-    names.push_back(facts[i].name);
+  const auto end = datum_names.begin() + n_quantities, found = std::find(datum_names.begin(), end, name);
+  if (found != end) return static_cast<Quantity>(found - datum_names.begin());
+  throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"",
+                              fmt::join(datum_names.begin(), end, ", "), name);
+}
+
+double floor_of(FloorKind kind, double floor, double modulus) {
+  if (kind == FloorKind::impedance) return floor * modulus;
+  return kind == FloorKind::phase ? floor / deg_per_rad : floor;
+}
+
+double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus) {
+  switch (rule.floor) {
+    case FloorKind::impedance:
+      return floor_of(rule.floor, floors.impedance_relative, modulus);
+    case FloorKind::log10_rho:
+      return floor_of(rule.floor, floors.log10_rho, modulus);
+    case FloorKind::phase:
+      return floor_of(rule.floor, floors.phase_deg, modulus);
+    case FloorKind::tipper:
+      return floor_of(rule.floor, floors.tipper_absolute, modulus);
+    case FloorKind::phase_tensor:
+      return floor_of(rule.floor, floors.phase_tensor_absolute, modulus);
   }
-  throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"", fmt::join(names, ", "),
-                              name);
+  return 0.0;
 }
 
 std::string_view name_of(Definition definition) {

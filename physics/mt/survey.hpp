@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/datum.hpp"
+
 #include <Eigen/Core>
 
 #include <cstdint>
@@ -10,30 +12,17 @@
 
 namespace lodestone::physics::mt {
 
-/// TE: E along strike (Zxy, tipper). TM: H along strike (Zyx).
-enum class Mode : std::uint8_t { te, tm };
-
-/// One real number of a transfer function. units: impedance ohm, tipper none, apparent resistivity log10(ohm
-/// m), phase radian (not folded).
-enum class Quantity : std::uint8_t {
-  zxy_re,
-  zxy_im,
-  zyx_re,
-  zyx_im,
-  tzy_re,
-  tzy_im,
-  log10_rho_xy,
-  phase_xy,
-  log10_rho_yx,
-  phase_yx
-};
+using Quantity = Datum;
+/// A 2-D simulation predicts the first data of the table; result files hold their codes.
 inline constexpr int n_quantities = 10;
 
+/// Returns the mode of a datum. errors: InvalidArgument when it combines both.
 [[nodiscard]] Mode mode_of(Quantity quantity);
-[[nodiscard]] bool is_phase(Quantity quantity);
+[[nodiscard]] bool is_phase(Quantity quantity);             ///< differences of these are wrapped
 [[nodiscard]] std::string_view name_of(Quantity quantity);  ///< "zxy_re", "log10_rho_xy" …
 [[nodiscard]] std::string_view units_of(Quantity quantity);
-[[nodiscard]] Quantity quantity_from(std::string_view name);  ///< errors: InvalidArgument
+/// Returns one of the first `n_quantities` data by its name. errors: InvalidArgument.
+[[nodiscard]] Quantity quantity_from(std::string_view name);
 
 /// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel:
 /// along the surface and normal to it, as instruments lie on a slope.
@@ -94,6 +83,13 @@ struct ErrorFloors {
   double log10_rho = 0.0434;         ///< decades (10 % of ρₐ)
   double phase_deg = 2.86;
   double tipper_absolute = 0.02;
+  double phase_tensor_absolute = 0.05;
 };
+
+/// Returns the floor of σ in the units of the datum. units: `floor` as in ErrorFloors; modulus of the
+/// impedance in ohm.
+[[nodiscard]] double floor_of(FloorKind kind, double floor, double modulus);
+/// Returns the floor of this kind among the floors, likewise.
+[[nodiscard]] double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus);
 
 }  // namespace lodestone::physics::mt

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/element.hpp"
+
 #include <array>
 #include <cmath>
 #include <complex>
@@ -10,7 +12,6 @@
 
 namespace lodestone::physics::mt {
 
-using Complex = std::complex<double>;
 inline constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
 
 /// A measured complex number with the standard deviation of its real and of its imaginary part; NaN = missing

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
 #include "physics/mt/d1/simulation.hpp"
+#include "physics/mt/distortion.hpp"
 #include "physics/mt/static_shift.hpp"
+#include "physics/mt/transform.hpp"
 #include "tests/gradient/map_case.hpp"
 #include "tests/support/small_section.hpp"
 
@@ -88,6 +90,60 @@ MapCase shifted_case() {
   return {"mt::static_shift of mt::Simulation2D", make, point};
 }
 
+/// Every datum there is, at two stations and frequencies.
+Survey2D survey_of_all_data() {
+  std::vector<Datum> data;
+  for (std::size_t row = 0; row < n_datum_rows; ++row) data.push_back(static_cast<Datum>(row));
+  return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, data);
+}
+
+/// Responses of the size of those in the field at 1 Hz, far from tensors without inverse.
+Eigen::VectorXd responses_of_field(const ResponseLayout& layout) {
+  Eigen::VectorXd responses = some_numbers(layout.size(), 0.5, 1.5);
+  for (std::size_t k = 0; k < layout.keys().size(); ++k) {
+    const Element element = layout.keys()[k].element;
+    const bool is_diagonal = element == Element::zxx || element == Element::zyy;
+    responses.segment<2>(2 * static_cast<Eigen::Index>(k)) *= is_diagonal               ? 2e-4
+                                                              : element == Element::zyx ? -1e-3
+                                                              : is_tipper(element)      ? 0.2
+                                                                                        : 1e-3;
+  }
+  return responses;
+}
+
+MapCase transform_case() {
+  return {"mt::Transform of every datum",
+          []() -> core::MapPtr {
+            const Survey2D survey = survey_of_all_data();
+            return std::make_shared<Transform>(survey, needed_responses(survey));
+          },
+          [] { return responses_of_field(needed_responses(survey_of_all_data())); }};
+}
+
+Eigen::VectorXd with_parameters(const Eigen::VectorXd& responses, Eigen::Index n_parameters) {
+  Eigen::VectorXd x(responses.size() + n_parameters);
+  x << responses, some_numbers(n_parameters, -0.3, 0.3);
+  return x;
+}
+
+MapCase static_distortion_case() {
+  const auto make = []() -> core::MapPtr {
+    const Survey2D survey = survey_of_all_data();
+    return Distortion::static_shifts(needed_responses(survey), {{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}});
+  };
+  return {"mt::Distortion by static shifts", make,
+          [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 3); }};
+}
+
+MapCase matrix_distortion_case() {
+  const auto make = []() -> core::MapPtr {
+    const ResponseLayout layout = needed_responses(survey_of_all_data());
+    return Distortion::matrices(layout, layout, {1, 0});
+  };
+  return {"mt::Distortion by matrices", make,
+          [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 8); }};
+}
+
 }  // namespace
 
 std::vector<MapCase> physics_maps() {
@@ -96,7 +152,10 @@ std::vector<MapCase> physics_maps() {
           perfect_conductor_case(),
           sea_case(),
           sounding_case(),
-          shifted_case()};
+          shifted_case(),
+          transform_case(),
+          static_distortion_case(),
+          matrix_distortion_case()};
 }
 
 }  // namespace lodestone::tests

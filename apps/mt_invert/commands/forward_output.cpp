@@ -37,43 +37,29 @@ class ResponseTable {
             values_.at({te ? mt::Quantity::zxy_im : mt::Quantity::zyx_im, frequency, station})};
   }
   [[nodiscard]] double operator()(const mt::DatumKey& key, double frequency_hz) const {
-    using mt::Quantity;
-    switch (key.quantity) {
-      case Quantity::log10_rho_xy:
-      case Quantity::log10_rho_yx:
-        return std::log10(mt::apparent_resistivity_ohm_m(
-            impedance(mt::mode_of(key.quantity), key.frequency, key.station), frequency_hz));
-      case Quantity::phase_xy:
-      case Quantity::phase_yx:
-        return std::arg(impedance(mt::mode_of(key.quantity), key.frequency, key.station));
-      default:
-        return values_.at({key.quantity, key.frequency, key.station});
-    }
+    const mt::DatumRule& rule = mt::rule_of(key.quantity);
+    if (rule.floor != mt::FloorKind::log10_rho && rule.floor != mt::FloorKind::phase)
+      return values_.at({key.quantity, key.frequency, key.station});
+    return mt::value_of(rule, impedance(mt::mode_of(key.quantity), key.frequency, key.station),
+                        mt::omega(frequency_hz));
   }
 
  private:
   std::map<std::tuple<mt::Quantity, int, int>, double> values_;
 };
 
-constexpr double relative_error = 0.05;  // of |Z|, written where there was no data file to take errors from
-constexpr double tipper_error = 0.02;
-
+/// Errors written where there was no data file to take them from.
 double default_sigma(const mt::DatumKey& key, const ResponseTable& table) {
-  using mt::Quantity;
-  switch (key.quantity) {
-    case Quantity::tzy_re:
-    case Quantity::tzy_im:
-      return tipper_error;
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return 2.0 * relative_error / mt::ln10;
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return relative_error;
-    default:
-      return relative_error *
-             std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station));
-  }
+  constexpr double relative = 0.05;  // of |Z|
+  constexpr mt::ErrorFloors errors{.impedance_relative = relative,
+                                   .log10_rho = 2.0 * relative / mt::ln10,
+                                   .phase_deg = relative * mt::deg_per_rad,
+                                   .tipper_absolute = 0.02};
+  const mt::DatumRule& rule = mt::rule_of(key.quantity);
+  const bool is_impedance = rule.floor == mt::FloorKind::impedance;
+  return floor_of(
+      rule, errors,
+      is_impedance ? std::abs(table.impedance(mt::mode_of(key.quantity), key.frequency, key.station)) : 0.0);
 }
 
 /// Sign and units as in the file the sites came from.

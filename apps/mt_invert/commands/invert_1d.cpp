@@ -34,10 +34,8 @@ double rms_of(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
   for (std::size_t k = 0; k < data.mask.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     if (data.mask[k] != mt::MaskReason::kept || !std::isfinite(predicted[i])) continue;
-    double difference = data.value[i] - predicted[i];
-    if (mt::is_phase(data.survey.keys[k].quantity))
-      difference = std::remainder(difference, 2.0 * std::numbers::pi);
-    sum += std::pow(difference / data.sigma[i], 2);
+    const mt::DatumRule& rule = mt::rule_of(data.survey.keys[k].quantity);
+    sum += std::pow(mt::difference(rule, data.value[i], predicted[i]) / data.sigma[i], 2);
     n += 1.0;
   }
   return std::sqrt(sum / n);

@@ -24,7 +24,7 @@ double median_log10_rho(const mt::ObservedData& data) {
   std::vector<double> values;
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     const mt::Quantity quantity = data.survey.keys[i].quantity;
-    const bool is_rho = quantity == mt::Quantity::log10_rho_xy || quantity == mt::Quantity::log10_rho_yx;
+    const bool is_rho = mt::rule_of(quantity).floor == mt::FloorKind::log10_rho;
     if (is_rho && data.mask[i] == mt::MaskReason::kept)
       values.push_back(data.value[static_cast<Eigen::Index>(i)]);
   }

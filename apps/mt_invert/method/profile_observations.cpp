@@ -39,32 +39,12 @@ class ImpedanceSizes {
   std::map<Place, double> squares_;
 };
 
-double floor_of(const mt::DatumKey& key, const mt::ErrorFloors& floors, const ImpedanceSizes& sizes) {
-  using mt::Quantity;
-  switch (key.quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zxy_im:
-    case Quantity::zyx_re:
-    case Quantity::zyx_im:
-      return floors.impedance_relative * sizes(key);
-    case Quantity::tzy_re:
-    case Quantity::tzy_im:
-      return floors.tipper_absolute;
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return floors.log10_rho;
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return floors.phase_deg / mt::deg_per_rad;
-  }
-  return 0.0;
-}
-
 void apply_floors(mt::ObservedData& data, const mt::ErrorFloors& floors) {
   const ImpedanceSizes sizes(data);
   for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
     double& sigma = data.sigma[static_cast<Eigen::Index>(i)];
-    const double floor = floor_of(data.survey.keys[i], floors, sizes);
+    const auto& key = data.survey.keys[i];
+    const double floor = floor_of(mt::rule_of(key.quantity), floors, sizes(key));
     if (std::isfinite(floor)) sigma = std::isfinite(sigma) ? std::max(sigma, floor) : floor;
   }
 }

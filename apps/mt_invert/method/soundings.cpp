@@ -136,7 +136,7 @@ Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const mt:
   std::vector<int> place(mt::n_quantities, -1);
   for (int code = 0; code < mt::n_quantities; ++code) {
     const auto quantity = static_cast<mt::Quantity>(code);
-    if (quantity == mt::Quantity::tzy_re || quantity == mt::Quantity::tzy_im) continue;
+    if (is_tipper(element_of(mt::rule_of(quantity)))) continue;
     place[static_cast<std::size_t>(code)] = static_cast<int>(quantities.size());
     quantities.push_back(quantity);
   }

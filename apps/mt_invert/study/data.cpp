@@ -42,7 +42,8 @@ mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity>
 /// Phases of TM lie in the third quadrant.
 VectorXd folded(const mt::Survey2D& survey, VectorXd values) {
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
-    if (survey.keys[i].quantity == mt::Quantity::phase_yx) values[static_cast<Index>(i)] += std::numbers::pi;
+    const mt::DatumRule& rule = mt::rule_of(survey.keys[i].quantity);
+    if (rule.turn > 0.0) values[static_cast<Index>(i)] += branch_of(rule).value_or(0.0);
   }
   return values;
 }

@@ -11,7 +11,6 @@
 namespace lodestone::physics::mt::d1 {
 namespace {
 
-using Complex = std::complex<double>;
 constexpr const char* component = "mt::Simulation1D";
 
 /// A sounding is small: its Jacobian is kept whole.
@@ -31,23 +30,14 @@ class SoundingLinearization final : public core::Linearization {
   Eigen::MatrixXd jacobian_;
 };
 
+/// Returns Zxy or Zyx = −Zxy, whichever the datum is made of.
+Complex element_over_layers(const DatumRule& rule, Complex zxy) {
+  return element_of(rule) == Element::zxy ? zxy : -zxy;
+}
+
 double number_of(Quantity quantity, Complex zxy, double frequency_hz) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-      return zxy.real();
-    case Quantity::zxy_im:
-      return zxy.imag();
-    case Quantity::zyx_re:
-      return -zxy.real();
-    case Quantity::zyx_im:
-      return -zxy.imag();
-    case Quantity::phase_xy:
-      return std::arg(zxy);
-    case Quantity::phase_yx:
-      return std::arg(-zxy);
-    default:
-      return std::log10(std::norm(zxy) / (omega(frequency_hz) * mu0));
-  }
+  const DatumRule& rule = rule_of(quantity);
+  return value_of(rule, element_over_layers(rule, zxy), omega(frequency_hz));
 }
 
 double derivative_of(Quantity quantity, Complex zxy, Complex d_zxy) {
@@ -91,10 +81,12 @@ Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> 
   if (!all_positive(frequencies_hz_))
     throw core::InvalidArgument(component, "expected positive frequencies in Hz");
   for (const Quantity quantity : quantities_) {
-    if (quantity == Quantity::tzy_re || quantity == Quantity::tzy_im)
-      throw core::InvalidArgument(component,
-                                  "expected impedances, apparent resistivities or phases, got a tipper: it "
-                                  "is zero over a layered earth");
+    if (!Elements{Element::zxy, Element::zyx}.contains(element_of(rule_of(quantity))))
+      throw core::InvalidArgument(
+          component,
+          "expected impedances, apparent resistivities or phases of Zxy and Zyx, got {}: "
+          "the tipper and the diagonal are zero over a layered earth",
+          name_of(quantity));
   }
 }
 

@@ -138,7 +138,7 @@ class Certifier {
       const DatumKey& key = survey_.keys[i];
       const double change =
           is_phase(key.quantity)
-              ? deg_per_rad * std::abs(std::remainder(ours[i] - reference[i], 2.0 * std::numbers::pi))
+              ? deg_per_rad * std::abs(difference(rule_of(key.quantity), ours[i], reference[i]))
               : 100.0 * std::abs(std::pow(10.0, ours[i] - reference[i]) - 1.0);
       double& worst = is_phase(key.quantity) ? row.worst.phase_deg : row.worst.rho_a_percent;
       if (!(change > worst)) continue;
@@ -168,9 +168,7 @@ class Certifier {
       const DatumKey& key = survey_.keys[i];
       const auto z = mode_of(key.quantity) == Mode::te ? impedance[key.frequency] : -impedance[key.frequency];
       result[static_cast<Eigen::Index>(i)] =
-          is_phase(key.quantity)
-              ? std::arg(z)
-              : std::log10(apparent_resistivity_ohm_m(z, survey_.frequencies_hz[key.frequency]));
+          value_of(rule_of(key.quantity), z, omega(survey_.frequencies_hz[key.frequency]));
     }
     return result;
   }

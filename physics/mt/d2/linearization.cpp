@@ -61,7 +61,7 @@ class Linearization2D final : public core::Linearization {
   core::JacobianRows do_local_jacobian_through(const core::Linearization& inner) const override;
 
   [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
-    return datum_factor(impl_->survey.keys[key.first].quantity, solved.transfers[key.second].value);
+    return slope_of(rule_of(impl_->survey.keys[key.first].quantity), solved.transfers[key.second].value);
   }
   /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
   [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;

@@ -19,46 +19,6 @@
 
 namespace lodestone::physics::mt::d2 {
 
-Complex datum_factor(Quantity quantity, Complex transfer) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re:
-    case Quantity::tzy_re:
-      return 1.0;
-    case Quantity::zxy_im:
-    case Quantity::zyx_im:
-    case Quantity::tzy_im:
-      return {0.0, -1.0};
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return 2.0 / (ln10 * transfer);
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return Complex(0.0, -1.0) / transfer;
-  }
-  return 0.0;
-}
-
-double datum_value(Quantity quantity, Complex transfer, double omega) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-    case Quantity::zyx_re:
-    case Quantity::tzy_re:
-      return transfer.real();
-    case Quantity::zxy_im:
-    case Quantity::zyx_im:
-    case Quantity::tzy_im:
-      return transfer.imag();
-    case Quantity::log10_rho_xy:
-    case Quantity::log10_rho_yx:
-      return std::log10(std::norm(transfer) / (omega * mu0));
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return std::arg(transfer);
-  }
-  return 0.0;
-}
-
 namespace {
 
 std::unique_ptr<linalg::SymmetricSolver> make_solver(SystemSolver solver, int order,
@@ -89,6 +49,22 @@ Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Sur
   make_problems();
 }
 
+namespace {
+
+/// errors: InvalidArgument when a field along or across strike has no such element.
+Element predicted_element(Datum datum) {
+  constexpr Elements predicted{Element::zxy, Element::zyx, Element::tzy};
+  const DatumRule& rule = rule_of(datum);
+  if (!predicted.contains(rule.needs) || !rule.needs.single()) {
+    throw core::InvalidArgument("mt::Simulation2D",
+                                "expected data of Zxy, Zyx or Tzy, which a 2-D earth determines, but got {}",
+                                rule.name);
+  }
+  return element_of(rule);
+}
+
+}  // namespace
+
 void Simulation2D::Impl::make_jobs() {
   std::vector<int> band_of(survey.frequencies_hz.size(), -1);
   for (std::size_t band = 0; band < meshes.bands.size(); ++band) {
@@ -101,12 +77,13 @@ void Simulation2D::Impl::make_jobs() {
       throw core::InvalidArgument("mt::Simulation2D", "no mesh for {} Hz; design the meshes for this survey",
                                   survey.frequencies_hz[key.frequency]);
     }
+    const Element element = predicted_element(key.quantity);
     Job& job = by_frequency[{key.frequency, mode_of(key.quantity)}];
     job.band = band_of[key.frequency];
     job.frequency = key.frequency;
     job.mode = mode_of(key.quantity);
-    const bool tipper = key.quantity == Quantity::tzy_re || key.quantity == Quantity::tzy_im;
-    const std::pair<int, Transfer> transfer{key.station, tipper ? Transfer::tipper : Transfer::impedance};
+    const std::pair<int, Transfer> transfer{key.station,
+                                            is_tipper(element) ? Transfer::tipper : Transfer::impedance};
     const auto found = std::find(job.transfers.begin(), job.transfers.end(), transfer);
     job.keys.emplace_back(static_cast<int>(row), static_cast<int>(found - job.transfers.begin()));
     if (found == job.transfers.end()) job.transfers.push_back(transfer);
@@ -227,7 +204,7 @@ Eigen::MatrixXcd Simulation2D::Impl::adjoints_with(const SolvedJob& solved, Eige
 void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
   for (const auto& [row, transfer] : solved.job->keys) {
     outputs(row, 0) =
-        datum_value(survey.keys[row].quantity, solved.transfers[transfer].value, omega_of(*solved.job));
+        value_of(rule_of(survey.keys[row].quantity), solved.transfers[transfer].value, omega_of(*solved.job));
   }
 }
 

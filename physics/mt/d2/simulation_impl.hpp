@@ -87,9 +87,6 @@ struct Simulation2D::Impl {
   void write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const;
 };
 
-/// a such that the change of the real datum is Re(a dF), F the transfer function's value.
-[[nodiscard]] Complex datum_factor(Quantity quantity, Complex transfer);
-[[nodiscard]] double datum_value(Quantity quantity, Complex transfer, double omega);
 [[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(
     std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <numbers>
+#include <optional>
+#include <string_view>
+
+namespace lodestone::physics::mt {
+
+using Complex = std::complex<double>;
+
+/// Polarization of a two-dimensional field. TE: E along strike (Zxy, tipper). TM: H along strike (Zyx).
+enum class Mode : std::uint8_t { te, tm };
+
+/// Complex numbers that are measured at one station and frequency: impedance and tipper.
+/// sign: e^{+iωt}. E = Z H, H_z = Tzx H_x + Tzy H_y.
+enum class Element : std::uint8_t { zxx, zxy, zyx, zyy, tzx, tzy };
+inline constexpr std::size_t n_elements = 6;
+inline constexpr std::array<Element, n_elements> all_elements{Element::zxx, Element::zxy, Element::zyx,
+                                                              Element::zyy, Element::tzx, Element::tzy};
+[[nodiscard]] constexpr std::size_t index_of(Element element) { return static_cast<std::size_t>(element); }
+
+/// One number of each element.
+template <class T>
+struct PerElement {
+  std::array<T, n_elements> numbers{};
+  [[nodiscard]] constexpr T& operator[](Element element) { return numbers[index_of(element)]; }
+  [[nodiscard]] constexpr const T& operator[](Element element) const { return numbers[index_of(element)]; }
+};
+
+/// A set of elements.
+class Elements {
+ public:
+  using Values = PerElement<Complex>;  ///< impedance in ohm; the tipper has no unit
+  using Errors = PerElement<double>;   ///< one standard deviation of the real and of the imaginary part
+
+  constexpr Elements() = default;
+  constexpr Elements(std::initializer_list<Element> elements) {
+    for (const Element element : elements) insert(element);
+  }
+  constexpr void insert(Element element) { bits_ |= bit(element); }
+  [[nodiscard]] constexpr bool contains(Element element) const { return (bits_ & bit(element)) != 0; }
+  [[nodiscard]] constexpr bool contains(Elements others) const { return (others.bits_ & ~bits_) == 0; }
+  [[nodiscard]] constexpr int size() const {
+    int n = 0;
+    for (const Element element : all_elements) n += contains(element) ? 1 : 0;
+    return n;
+  }
+  /// Returns the only element of the set, or nothing where there are several or none.
+  [[nodiscard]] constexpr std::optional<Element> single() const {
+    for (const Element element : all_elements) {
+      if (bits_ == bit(element)) return element;
+    }
+    return {};
+  }
+  friend constexpr Elements operator|(Elements a, Elements b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
+  friend constexpr bool operator==(Elements, Elements) = default;
+
+ private:
+  static constexpr unsigned bit(Element element) { return 1U << index_of(element); }
+  unsigned bits_ = 0;
+};
+
+inline constexpr Elements all_impedances{Element::zxx, Element::zxy, Element::zyx, Element::zyy};
+
+/// One row of the table of elements.
+struct ElementRule {
+  std::string_view name;   ///< "Zxy"
+  std::string_view units;  ///< "ohm"; empty for the tipper
+  Mode mode;               ///< mode of the electric channel; TE for H_z
+  /// This angle in radian is added to the phase for quadrants and pictures; absent: no quadrant is expected.
+  std::optional<double> branch_rad;
+};
+
+inline constexpr std::array<ElementRule, n_elements> element_rules{{
+    {"Zxx", "ohm", Mode::te, {}},
+    {"Zxy", "ohm", Mode::te, 0.0},
+    {"Zyx", "ohm", Mode::tm, std::numbers::pi},
+    {"Zyy", "ohm", Mode::tm, {}},
+    {"Tzx", "", Mode::te, {}},
+    {"Tzy", "", Mode::te, {}},
+}};
+[[nodiscard]] constexpr const ElementRule& rule_of(Element element) {
+  return element_rules[index_of(element)];
+}
+[[nodiscard]] constexpr bool is_tipper(Element element) {
+  return element == Element::tzx || element == Element::tzy;
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/survey.hpp"
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// One complex number that a simulation predicts.
+struct ResponseKey {
+  Element element;
+  int frequency;  ///< index into the frequencies of the survey
+  int station;    ///< index into its stations
+  friend constexpr auto operator<=>(const ResponseKey&, const ResponseKey&) = default;
+};
+
+/// The order of complex responses in a vector of real numbers: those of key k stand at 2k (real part) and
+/// 2k + 1 (imaginary part). units: ohm, tipper none. sign: e^{+iωt}.
+class ResponseLayout {
+ public:
+  ResponseLayout() = default;
+  /// Sorts the keys by element, frequency and station, and drops repeated ones.
+  explicit ResponseLayout(std::vector<ResponseKey> keys);
+
+  [[nodiscard]] const std::vector<ResponseKey>& keys() const { return keys_; }
+  [[nodiscard]] Elements elements() const;
+  /// Returns the number of real numbers, twice that of the keys.
+  [[nodiscard]] Eigen::Index size() const { return 2 * static_cast<Eigen::Index>(keys_.size()); }
+  /// Returns the place of a key among the keys, −1 where it is absent.
+  [[nodiscard]] Eigen::Index find(const ResponseKey& key) const;
+
+ private:
+  std::vector<ResponseKey> keys_;
+};
+
+/// Returns every response that some datum of the survey is made of.
+[[nodiscard]] ResponseLayout needed_responses(const Survey2D& survey);
+/// Returns those of the responses that a simulation predicts.
+[[nodiscard]] ResponseLayout restricted(const ResponseLayout& layout, Elements predicted);
+
+/// Returns the survey whose data are the real and imaginary parts of a layout, in its order. A simulation of
+/// this survey returns responses.
+[[nodiscard]] Survey2D response_survey(const ResponseLayout& layout, std::vector<Station> stations,
+                                       std::vector<double> frequencies_hz);
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/selection.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/selection_steps.hpp"
+#include "physics/mt/station_names.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace lodestone::physics::mt {
+namespace {
+
+constexpr const char* component = "mt::select";
+
+void check_names(const std::vector<StationData>& stations, const Selection& selection) {
+  std::vector<std::string> names;
+  for (const StationData& station : stations) {
+    names.push_back(station.site.name);
+    names.insert(names.end(), station.other_names.begin(), station.other_names.end());
+  }
+  const auto check = [&](const std::string& name, const char* what) {
+    if (!name.empty()) (void)index_of_station(names, name, component, what);
+  };
+  for (const std::string& name : selection.interpolate_stations) check(name, "the interpolation list");
+  for (const Where& mask : selection.masks) check(mask.station, "a mask rule");
+  for (const FloorRule& floor : selection.floors) check(floor.where.station, "an error floor");
+}
+
+bool is_of_mode(Datum datum, const std::vector<Mode>& modes) {
+  const auto mode = mode_of(rule_of(datum));
+  return modes.empty() || (mode && std::find(modes.begin(), modes.end(), *mode) != modes.end());
+}
+
+std::vector<Datum> chosen_data(const Selection& selection) {
+  std::vector<Datum> data;
+  for (const Datum datum : selection.data) {
+    if (is_of_mode(datum, selection.modes)) data.push_back(datum);
+  }
+  if (data.empty())
+    throw core::InvalidArgument(component,
+                                "no datum is selected; name at least one of {} that belongs to the modes",
+                                fmt::join(datum_names, ", "));
+  return data;
+}
+
+void resize(Observations& out) {
+  const auto n = static_cast<Eigen::Index>(out.survey.keys.size());
+  out.value.resize(n);
+  out.sigma_measured.resize(n);
+  out.sigma.resize(n);
+}
+
+void evaluate(Observations& out, const Selection& selection) {
+  resize(out);
+  const std::vector<double>& frequencies = out.survey.frequencies_hz;
+  std::vector<StationEvaluator> evaluators;
+  for (const StationData& station : out.stations) evaluators.emplace_back(station, frequencies, selection);
+  for (std::size_t k = 0; k < out.survey.keys.size(); ++k) {
+    const auto& [datum, frequency, place] = out.survey.keys[k];
+    const StationData& station = out.stations[static_cast<std::size_t>(place)];
+    const double f = frequencies[static_cast<std::size_t>(frequency)];
+    const Evaluated measured = evaluators[static_cast<std::size_t>(place)].at(datum, f);
+    const double sigma = with_floor(measured, datum, station, f, selection);
+    const auto i = static_cast<Eigen::Index>(k);
+    out.value[i] = measured.value;
+    out.sigma_measured[i] = measured.sigma;
+    out.sigma[i] = sigma;
+    out.reason.push_back(reason_of(measured, sigma, datum, station, f, selection));
+    out.interpolated.push_back(measured.interpolated ? 1 : 0);
+  }
+}
+
+void require_usable(const Observations& out) {
+  if (out.n_used() > 0) return;
+  const ObservedData data = out.observed_data();
+  throw core::InvalidArgument(component, "no usable datum is left; {}\n{}",
+                              fmt::join(mask_warnings(data), "; "), mask_table(data));
+}
+
+}  // namespace
+
+bool Where::contains(const StationData& of, Datum datum, double frequency_hz) const {
+  return (station.empty() || of.has_name(station)) &&
+         (data.empty() || std::find(data.begin(), data.end(), datum) != data.end()) &&
+         (!mode || mode_of(rule_of(datum)) == mode) && frequency_hz >= min_frequency_hz &&
+         frequency_hz <= max_frequency_hz;
+}
+
+std::vector<FloorRule> floor_rules(const ErrorFloors& floors) {
+  return {{FloorKind::impedance, floors.impedance_relative, {}},
+          {FloorKind::log10_rho, floors.log10_rho, {}},
+          {FloorKind::phase, floors.phase_deg, {}},
+          {FloorKind::tipper, floors.tipper_absolute, {}},
+          {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}}};
+}
+
+Observations select(const std::vector<StationData>& stations, const Profile& profile,
+                    const Selection& selection) {
+  const std::vector<Datum> data = chosen_data(selection);
+  Observations out;
+  out.stations = merged_bands(placed(stations, profile), selection.same_place_m);
+  check_names(out.stations, selection);
+  limit_periods(out.stations, selection.min_period_s, selection.max_period_s);
+  out.azimuth_deg = selection.strike_deg.value_or(profile.azimuth_deg - 90.0);
+  rotate_once(out.stations, out.azimuth_deg, selection.declination_deg);
+  std::vector<Station> sites;
+  for (const StationData& station : out.stations) sites.push_back(station.site);
+  out.survey = full_survey(std::move(sites), chosen_frequencies(out.stations, selection), data);
+  out.survey.validate();
+  evaluate(out, selection);
+  require_usable(out);
+  return out;
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/observations.hpp"
+#include "physics/mt/profile.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// A part of the data. Every member narrows it; a default member does not.
+struct Where {
+  std::string station{};
+  std::vector<Datum> data{};
+  std::optional<Mode> mode{};
+  double min_frequency_hz = 0.0, max_frequency_hz = 1e300;
+
+  [[nodiscard]] bool contains(const StationData& station, Datum datum, double frequency_hz) const;
+};
+
+/// Least error of one kind of data. units of `floor`: share of |Z| for impedances (of √|Zxy Zyx| for Zxx and
+/// Zyy), decades for log10 ρₐ, degrees for phases; absolute for tippers and phase tensors.
+struct FloorRule {
+  FloorKind kind{};
+  double floor = 0.0;
+  Where where{};
+};
+[[nodiscard]] std::vector<FloorRule> floor_rules(const ErrorFloors& floors);
+
+/// How the frequencies of a survey are chosen.
+enum class FrequencyChoice {
+  shared,  ///< those of all stations, within the tolerance
+  all,     ///< those of any station
+  listed   ///< those of `Selection::frequencies_hz`
+};
+
+/// What is taken from stations.
+struct Selection {
+  std::vector<Datum> data{};
+  std::vector<Mode> modes{};  ///< data of other modes, or of both, are left out; empty: all modes
+  double min_period_s = 0.0, max_period_s = 1e300;
+  FrequencyChoice frequencies = FrequencyChoice::shared;
+  std::vector<double> frequencies_hz{};
+  double frequency_tolerance = 0.02;  ///< relative; a measured frequency further away counts as missing
+  std::vector<std::string> interpolate_stations{};  ///< their rows are interpolated to the frequencies
+  /// Azimuth of the x axis of the data; absent: perpendicular to the line, that of its y axis − 90°.
+  std::optional<double> strike_deg{};
+  double declination_deg =
+      0.0;  ///< added to the azimuths of channels, for files that count from magnetic north
+  std::vector<FloorRule> floors = floor_rules({});  ///< the last one that contains a datum applies
+  bool ignore_file_errors = false;                  ///< σ = floor alone
+  std::vector<Where> masks{};
+  double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< of folded phases, see MaskReason::out_of_quadrant
+  double same_place_m = 1.0;  ///< stations closer than this are bands of one station
+};
+
+/// Observations from stations: merges bands of coincident stations, limits periods, rotates once, chooses
+/// frequencies, evaluates data, applies floors and assigns reasons, in this order.
+///
+/// A `Reading` takes precedence over elements. Of several reasons the first of missing, listed,
+/// out_of_quadrant and bad_error counts. shapes: one place of `profile` per station. errors: InvalidArgument
+/// when no usable datum is left, or a rule names an unknown station; ShapeError.
+[[nodiscard]] Observations select(const std::vector<StationData>& stations, const Profile& profile,
+                                  const Selection& selection);
+
+}  // namespace lodestone::physics::mt

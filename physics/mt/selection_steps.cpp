@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/selection_steps.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::physics::mt {
+namespace {
+
+constexpr const char* component = "mt::select";
+
+bool is_same_frequency(double a_hz, double b_hz) { return std::abs(a_hz / b_hz - 1.0) <= same_frequency; }
+
+/// Fills elements that the first row lacks.
+void fill_missing(StationRow& row, const StationRow& other) {
+  for (const Element element : all_elements) {
+    if (!row.is_missing(element) || other.is_missing(element)) continue;
+    row.values[element] = other.values[element];
+    row.errors[element] = other.errors[element];
+    row.covariance.reset();  // elements of different recordings are independent
+  }
+}
+
+void merge_into(StationData& first, const StationData& other) {
+  for (const StationRow& row : other.rows) {
+    const auto same = std::find_if(first.rows.begin(), first.rows.end(), [&](const StationRow& has) {
+      return is_same_frequency(has.frequency_hz, row.frequency_hz);
+    });
+    if (same == first.rows.end()) {
+      first.rows.push_back(row);
+    } else {
+      fill_missing(*same, row);
+    }
+  }
+  std::stable_sort(first.rows.begin(), first.rows.end(),
+                   [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; });
+  first.readings.insert(first.readings.end(), other.readings.begin(), other.readings.end());
+  first.remarks.insert(first.remarks.end(), other.remarks.begin(), other.remarks.end());
+  first.remarks.push_back(
+      fmt::format("{}: station {} stands at the same place as {}; their bands were merged", other.path,
+                  other.site.name, first.site.name));
+  first.other_names.push_back(other.site.name);
+}
+
+/// Rows of one frequency may only be merged element by element in one frame.
+void rotate_rows(StationData& station, double azimuth_deg) {
+  for (StationRow& row : station.rows) row = rotated(row, azimuth_deg);
+}
+
+bool same_channels(const StationData& a, const StationData& b) {
+  const auto frame = [](const StationRow& row) {
+    const ChannelAzimuths& at = row.azimuths;
+    return std::array{at.ex_deg, at.ey_deg, at.hx_deg, at.hy_deg, at.tipper_hx_deg, at.tipper_hy_deg};
+  };
+  const auto all_as = [&](const StationData& station, const auto& first) {
+    return std::all_of(station.rows.begin(), station.rows.end(),
+                       [&](const StationRow& row) { return frame(row) == first; });
+  };
+  return a.rows.empty() || (all_as(a, frame(a.rows.front())) && all_as(b, frame(a.rows.front())));
+}
+
+/// Determinant and sum of squares of the impedance do not depend on the frame.
+bool depends_on_frame(Datum datum) {
+  const DatumRule& rule = rule_of(datum);
+  return rule.needs != all_impedances || rule.floor == FloorKind::phase_tensor;
+}
+
+bool is_rotation(double from_deg, double to_deg) {
+  constexpr double same_azimuth_deg = 1e-6;
+  return std::abs(std::remainder(from_deg - to_deg, 360.0)) > same_azimuth_deg;
+}
+
+/// Measured frequencies of rows and readings, each once, highest first.
+std::vector<double> frequencies_of(const StationData& station) {
+  std::vector<double> all;
+  for (const StationRow& row : station.rows) all.push_back(row.frequency_hz);
+  for (const Reading& reading : station.readings) all.push_back(reading.frequency_hz);
+  std::stable_sort(all.begin(), all.end(), std::greater<>());
+  all.erase(std::unique(all.begin(), all.end(), is_same_frequency), all.end());
+  return all;
+}
+
+bool has_frequency(const std::vector<double>& list, double frequency_hz, double tolerance) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](double f) { return std::abs(f / frequency_hz - 1.0) <= tolerance; });
+}
+
+bool is_interpolated(const StationData& station, const Selection& selection) {
+  return std::any_of(selection.interpolate_stations.begin(), selection.interpolate_stations.end(),
+                     [&](const std::string& name) { return station.has_name(name); });
+}
+
+std::vector<double> shared_by(const std::vector<std::vector<double>>& lists, double tolerance) {
+  std::vector<double> shared;
+  for (const double f : lists.front()) {
+    if (std::all_of(lists.begin(), lists.end(),
+                    [&](const auto& list) { return has_frequency(list, f, tolerance); }))
+      shared.push_back(f);
+  }
+  if (shared.empty()) {
+    throw core::InvalidArgument(component,
+                                "the {} stations share no frequency within {} %; list the frequencies, take "
+                                "all of them, or name the stations to interpolate",
+                                lists.size(), 100.0 * tolerance);
+  }
+  return shared;
+}
+
+std::vector<double> joined(const std::vector<std::vector<double>>& lists, double tolerance) {
+  std::vector<double> all;
+  for (const auto& list : lists) {
+    for (const double f : list) {
+      if (!has_frequency(all, f, tolerance)) all.push_back(f);
+    }
+  }
+  std::sort(all.begin(), all.end(), std::greater<>());
+  return all;
+}
+
+/// The closest entry within the tolerance, of several equally close ones the last; null: none.
+template <class Entry, class Take>
+const Entry* nearest(const std::vector<Entry>& entries, double frequency_hz, double tolerance, Take take) {
+  const Entry* best = nullptr;
+  double best_gap = tolerance;
+  for (const Entry& entry : entries) {
+    const double gap = std::abs(entry.frequency_hz / frequency_hz - 1.0);
+    if (!take(entry) || !(gap <= best_gap)) continue;
+    best = &entry;
+    best_gap = gap;
+  }
+  return best;
+}
+
+const StationRow* nearest_row(const std::vector<StationRow>& rows, double frequency_hz, double tolerance) {
+  return nearest(rows, frequency_hz, tolerance, [](const StationRow&) { return true; });
+}
+
+/// The modulus that a relative floor of a datum refers to.
+double modulus_of(const DatumRule& rule, const StationRow& row) {
+  const auto element = rule.needs.single();
+  if (!element) return not_given;
+  const bool is_diagonal = *element == Element::zxx || *element == Element::zyy;
+  return is_diagonal ? std::sqrt(std::abs(row.values[Element::zxy] * row.values[Element::zyx]))
+                     : std::abs(row.values[*element]);
+}
+
+double folded_deg(double phase_rad, double branch_rad) {
+  const double phase = phase_rad * deg_per_rad;
+  return branch_rad > 0.0 ? phase + (phase > 0.0 ? -180.0 : 180.0) : phase;
+}
+
+/// The phase that decides on the quadrant: of an impedance's parts and of phases, not of ρₐ.
+double quadrant_deg(const DatumRule& rule, const StationRow& row, double value) {
+  const auto branch = branch_of(rule);
+  if (!branch || (rule.floor != FloorKind::phase && rule.floor != FloorKind::impedance)) return not_given;
+  const auto element = rule.needs.single();
+  return folded_deg(element ? std::arg(row.values[*element]) : value, *branch);
+}
+
+}  // namespace
+
+PlacedStations placed(const std::vector<StationData>& stations, const Profile& profile) {
+  if (stations.empty()) throw core::InvalidArgument(component, "expected at least one station");
+  if (profile.y_m.size() != stations.size() || profile.offset_m.size() != stations.size())
+    throw core::ShapeError(component, "expected {} positions along the profile, got {} and {} offsets",
+                           stations.size(), profile.y_m.size(), profile.offset_m.size());
+  PlacedStations out{stations, profile.offset_m};
+  for (std::size_t i = 0; i < stations.size(); ++i) out.stations[i].site.y_m = profile.y_m[i];
+  return out;
+}
+
+std::vector<StationData> merged_bands(const PlacedStations& placed, double same_place_m) {
+  std::vector<StationData> merged;
+  std::vector<std::size_t> origin;  // index of each merged station
+  for (std::size_t i = 0; i < placed.stations.size(); ++i) {
+    const StationData& station = placed.stations[i];
+    const auto is_here = [&](std::size_t first) {
+      return std::hypot(placed.stations[first].site.y_m - station.site.y_m,
+                        placed.offset_m[first] - placed.offset_m[i]) < same_place_m;
+    };
+    const auto found = std::find_if(origin.begin(), origin.end(), is_here);
+    if (found == origin.end()) {
+      merged.push_back(station);
+      origin.push_back(i);
+      continue;
+    }
+    StationData& first = merged[static_cast<std::size_t>(found - origin.begin())];
+    StationData other = station;
+    if (!same_channels(first, other)) {
+      const double azimuth_deg = first.rows.front().azimuths.hx_deg;
+      rotate_rows(first, azimuth_deg);
+      rotate_rows(other, azimuth_deg);
+    }
+    merge_into(first, other);
+  }
+  return merged;
+}
+
+void limit_periods(std::vector<StationData>& stations, double min_period_s, double max_period_s) {
+  const auto is_outside = [&](const auto& entry) {
+    const double period_s = 1.0 / entry.frequency_hz;
+    return period_s < min_period_s * (1.0 - same_frequency) ||
+           period_s > max_period_s * (1.0 + same_frequency);
+  };
+  bool any = false;
+  for (StationData& station : stations) {
+    std::erase_if(station.rows, is_outside);
+    std::erase_if(station.readings, is_outside);
+    any = any || !station.rows.empty() || !station.readings.empty();
+  }
+  if (!any) {
+    throw core::InvalidArgument(component,
+                                "no station has a period from {:g} to {:g} s; widen the limits of periods",
+                                min_period_s, max_period_s);
+  }
+}
+
+void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double declination_deg) {
+  for (StationData& station : stations) {
+    for (StationRow& row : station.rows) {
+      row = rotated(row, azimuth_deg - declination_deg);
+      row.azimuths = ChannelAzimuths::along(azimuth_deg);
+    }
+    const std::size_t n_before = station.readings.size();
+    std::erase_if(station.readings, [&](const Reading& reading) {
+      return reading.azimuth_deg && depends_on_frame(reading.datum) &&
+             is_rotation(*reading.azimuth_deg + declination_deg, azimuth_deg);
+    });
+    if (const std::size_t n = n_before - station.readings.size(); n > 0) {
+      station.remarks.push_back(
+          fmt::format("{}: left out {} of {} readings: they refer to another frame than x along {:g} "
+                      "degrees, and only impedances and tippers can be rotated",
+                      station.path, n, n_before, azimuth_deg));
+    }
+  }
+}
+
+std::vector<double> chosen_frequencies(const std::vector<StationData>& stations, const Selection& selection) {
+  if (selection.frequencies == FrequencyChoice::listed) {
+    if (selection.frequencies_hz.empty())
+      throw core::InvalidArgument(component, "expected at least one listed frequency");
+    return selection.frequencies_hz;
+  }
+  std::vector<std::vector<double>> lists;
+  for (const StationData& station : stations) {
+    if (!is_interpolated(station, selection)) lists.push_back(frequencies_of(station));
+  }
+  if (lists.empty())
+    throw core::InvalidArgument(
+        component, "every station is to be interpolated; list the frequencies to interpolate to");
+  return selection.frequencies == FrequencyChoice::shared ? shared_by(lists, selection.frequency_tolerance)
+                                                          : joined(lists, selection.frequency_tolerance);
+}
+
+StationEvaluator::StationEvaluator(const StationData& station, const std::vector<double>& frequencies_hz,
+                                   const Selection& selection)
+    : station_(station),
+      interpolates_(is_interpolated(station, selection)),
+      tolerance_(interpolates_ ? same_frequency : selection.frequency_tolerance) {
+  if (interpolates_) interpolated_ = interpolated(station.rows, frequencies_hz);
+}
+
+Evaluated StationEvaluator::at(Datum datum, double frequency_hz) const {
+  const DatumRule& rule = rule_of(datum);
+  Evaluated out;
+  if (const StationRow* row =
+          nearest_row(interpolates_ ? interpolated_ : station_.rows, frequency_hz, tolerance_)) {
+    const StationRow* measured = nearest_row(station_.rows, frequency_hz, tolerance_);
+    bool missing = false;
+    for (const Element element : all_elements) {
+      if (!rule.needs.contains(element)) continue;
+      missing = missing || row->is_missing(element);
+      out.interpolated = out.interpolated || measured == nullptr || measured->is_missing(element);
+    }
+    out.interpolated = out.interpolated && interpolates_ && !missing;
+    out.modulus = modulus_of(rule, *row);
+    if (!missing) {
+      out.value = rule.value(row->values, omega(frequency_hz));
+      out.sigma = row->covariance ? sigma(rule, row->values, *row->covariance)
+                                  : sigma(rule, row->values, row->errors);
+      out.phase_deg = quadrant_deg(rule, *row, out.value);
+    }
+  }
+  take_reading(datum, frequency_hz, out);
+  return out;
+}
+
+void StationEvaluator::take_reading(Datum datum, double frequency_hz, Evaluated& out) const {
+  const auto of = [&](Datum wanted) {
+    return nearest(station_.readings, frequency_hz, tolerance_, [wanted](const Reading& reading) {
+      return reading.datum == wanted && std::isfinite(reading.value);
+    });
+  };
+  const Reading* reading = of(datum);
+  if (reading == nullptr) return;
+  const DatumRule& rule = rule_of(datum);
+  out.value = reading->value;
+  out.sigma = reading->sigma;
+  out.interpolated = false;
+  const double branch_rad = branch_of(rule).value_or(0.0);
+  if (rule.floor == FloorKind::phase) out.phase_deg = folded_deg(reading->value, branch_rad);
+  const Reading* partner = rule.floor == FloorKind::impedance ? of(partner_of(datum)) : nullptr;
+  if (partner == nullptr) return;
+  const bool second = is_second_of_pair(datum);
+  const Complex z(second ? partner->value : reading->value, second ? reading->value : partner->value);
+  if (const auto e = element_of(rule); e != Element::zxx && e != Element::zyy) out.modulus = std::abs(z);
+  if (branch_of(rule)) out.phase_deg = folded_deg(std::arg(z), branch_rad);
+}
+
+double with_floor(const Evaluated& datum, Datum which, const StationData& station, double frequency_hz,
+                  const Selection& selection) {
+  const DatumRule& rule = rule_of(which);
+  const double from_file = selection.ignore_file_errors || std::isnan(datum.sigma) ? 0.0 : datum.sigma;
+  double floor = 0.0;
+  for (const FloorRule& each : selection.floors) {
+    if (each.kind == rule.floor && each.where.contains(station, which, frequency_hz))
+      floor = floor_of(each.kind, each.floor, datum.modulus);
+  }
+  return std::max(from_file, floor);
+}
+
+MaskReason reason_of(const Evaluated& datum, double sigma, Datum which, const StationData& station,
+                     double frequency_hz, const Selection& selection) {
+  if (!std::isfinite(datum.value)) return MaskReason::missing;
+  if (std::any_of(selection.masks.begin(), selection.masks.end(),
+                  [&](const Where& where) { return where.contains(station, which, frequency_hz); }))
+    return MaskReason::listed;
+  if (datum.phase_deg < selection.min_phase_deg || datum.phase_deg > selection.max_phase_deg)
+    return MaskReason::out_of_quadrant;
+  if (!(sigma > 0.0) || !std::isfinite(sigma)) return MaskReason::bad_error;
+  return MaskReason::kept;
+}
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols: B directions of two channels in the new frame (rows), M the factors of the elements of a row, C
+// covariance of the elements.
+#include "physics/mt/station_data.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/units.hpp"
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace lodestone::physics::mt {
+namespace {
+
+using Factors = Eigen::Matrix<double, 6, 6>;
+constexpr double negligible = 1e-14;  // factors that are zero up to rounding do not spread a missing value
+
+/// Cosine of an angle in degrees, exact at multiples of 90.
+double cos_deg(double angle_deg) {
+  const double inside = std::abs(std::remainder(angle_deg, 360.0));
+  if (inside == 0.0 || inside == 90.0 || inside == 180.0) return 1.0 - inside / 90.0;
+  return std::cos(inside / deg_per_rad);
+}
+double sin_deg(double angle_deg) { return cos_deg(angle_deg - 90.0); }
+
+Eigen::Matrix2d directions(double first_deg, double second_deg, double azimuth_deg) {
+  const double a = first_deg - azimuth_deg, b = second_deg - azimuth_deg;
+  return Eigen::Matrix2d{{cos_deg(a), sin_deg(a)}, {cos_deg(b), sin_deg(b)}};
+}
+
+Eigen::Matrix2d inverse_of(const Eigen::Matrix2d& b, double frequency_hz) {
+  constexpr double least_sine = 1e-3;
+  if (const double sine = b.determinant(); !(std::abs(sine) > least_sine)) {
+    throw core::InvalidArgument(
+        "mt::rotated",
+        "at {:.6g} Hz the two channels of a field are parallel (sine of their angle {:.2g}"
+        "); correct their azimuths in the file",
+        frequency_hz, sine);
+  }
+  return b.inverse();
+}
+
+/// M with f' = M f, for the elements in their order.
+Factors rotation_of(const StationRow& row, double azimuth_deg) {
+  const ChannelAzimuths& at = row.azimuths;
+  const Eigen::Matrix2d e = inverse_of(directions(at.ex_deg, at.ey_deg, azimuth_deg), row.frequency_hz),
+                        h = directions(at.hx_deg, at.hy_deg, azimuth_deg),
+                        t = directions(at.tipper_hx_deg, at.tipper_hy_deg, azimuth_deg);
+  (void)inverse_of(h, row.frequency_hz);
+  (void)inverse_of(t, row.frequency_hz);
+  Factors m = Factors::Zero();
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      for (int k = 0; k < 2; ++k) {
+        for (int l = 0; l < 2; ++l) m(2 * i + j, 2 * k + l) = e(i, k) * h(l, j);
+      }
+      m(4 + j, 4 + i) = t(i, j);
+    }
+  }
+  return m.unaryExpr([](double factor) { return std::abs(factor) < negligible ? 0.0 : factor; });
+}
+
+ElementCovariance rotated(const ElementCovariance& c, const Factors& m) {
+  ElementCovariance out = ElementCovariance::Zero();
+  for (int a = 0; a < 6; ++a) {
+    for (int b = 0; b < 6; ++b) {
+      for (int k = 0; k < 6; ++k) {
+        for (int l = 0; l < 6; ++l) {
+          if (m(a, k) != 0.0 && m(b, l) != 0.0) out(a, b) += m(a, k) * c(k, l) * m(b, l);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/// Scales √f out of impedances, so that what is interpolated is flat over a half-space.
+double scale_at(double frequency_hz, Element element) {
+  return is_tipper(element) ? 1.0 : std::sqrt(frequency_hz);
+}
+
+/// Puts one element at the frequency of `out` from its rows.
+void interpolate(const std::vector<StationRow>& rows, Element element, StationRow& out) {
+  constexpr std::ptrdiff_t largest_step = 2;  // neighbours, or one missing frequency between them
+  const double f = out.frequency_hz;
+  std::ptrdiff_t above = -1;
+  for (std::ptrdiff_t i = 0; i < std::ssize(rows); ++i) {
+    const StationRow& row = rows[static_cast<std::size_t>(i)];
+    if (row.is_missing(element)) continue;
+    if (std::abs(row.frequency_hz / f - 1.0) <= same_frequency) {
+      out.values[element] = row.values[element];
+      out.errors[element] = row.errors[element];
+      return;
+    }
+    if (row.frequency_hz > f) {
+      above = i;
+      continue;
+    }
+    if (above < 0 || i - above > largest_step) return;
+    const StationRow& upper = rows[static_cast<std::size_t>(above)];
+    const double weight = std::log(f / row.frequency_hz) / std::log(upper.frequency_hz / row.frequency_hz);
+    const double low = (1.0 - weight) * scale_at(f, element) / scale_at(row.frequency_hz, element);
+    const double high = weight * scale_at(f, element) / scale_at(upper.frequency_hz, element);
+    out.values[element] = low * row.values[element] + high * upper.values[element];
+    // An interpolated value is no better known than the two it comes from.
+    out.errors[element] = low * row.errors[element] + high * upper.errors[element];
+    return;
+  }
+}
+
+}  // namespace
+
+ChannelAzimuths ChannelAzimuths::along(double x_deg) {
+  return {x_deg, x_deg + 90.0, x_deg, x_deg + 90.0, x_deg, x_deg + 90.0};
+}
+
+Elements::Values StationRow::missing_values() {
+  Elements::Values values;
+  values.numbers.fill({not_given, not_given});
+  return values;
+}
+
+Elements::Errors StationRow::missing_errors() {
+  Elements::Errors errors;
+  errors.numbers.fill(not_given);
+  return errors;
+}
+
+bool StationRow::is_missing(Element element) const {
+  const Complex value = values[element];
+  return !(std::isfinite(value.real()) && std::isfinite(value.imag()));
+}
+
+ElementCovariance StationRow::full_covariance() const {
+  if (covariance) return *covariance;
+  ElementCovariance c = ElementCovariance::Zero();
+  for (int k = 0; k < 6; ++k) {
+    const double s = errors.numbers[static_cast<std::size_t>(k)];
+    c(k, k) = 2.0 * s * s;
+  }
+  return c;
+}
+
+bool StationData::has_name(const std::string& name) const {
+  return site.name == name || std::find(other_names.begin(), other_names.end(), name) != other_names.end();
+}
+
+StationData station_data(const TransferFunctions& station) {
+  StationData out;
+  out.site.name = station.name;
+  out.site.latitude_deg = station.latitude_deg;
+  out.site.longitude_deg = station.longitude_deg;
+  out.site.elevation_m = station.elevation_m;
+  out.path = station.path;
+  out.format = station.format;
+  out.sign_in_file = station.sign_in_file;
+  out.units_in_file = station.units_in_file;
+  out.remarks = station.warnings;
+  for (const TransferFunctionRow& from : station.rows) {
+    StationRow row;
+    row.frequency_hz = from.frequency_hz;
+    row.azimuths = ChannelAzimuths::along(station.frame_deg);
+    for (std::size_t k = 0; k < n_elements; ++k) {
+      const Estimate& estimate = k < 4 ? from.impedance[k] : from.tipper[k - 4];
+      row.values.numbers[k] = estimate.value;
+      row.errors.numbers[k] = estimate.sigma;
+    }
+    out.rows.push_back(row);
+  }
+  return out;
+}
+
+StationRow rotated(const StationRow& row, double azimuth_deg) {
+  const Factors m = rotation_of(row, azimuth_deg);
+  StationRow out = row;
+  out.azimuths = ChannelAzimuths::along(azimuth_deg);
+  if (m == Factors::Identity()) return out;
+  for (int a = 0; a < 6; ++a) {
+    Complex& value = out.values.numbers[static_cast<std::size_t>(a)] = 0.0;
+    for (int k = 0; k < 6; ++k) {
+      if (m(a, k) != 0.0) value += m(a, k) * row.values.numbers[static_cast<std::size_t>(k)];
+    }
+  }
+  out.covariance = rotated(row.full_covariance(), m);
+  for (int k = 0; k < 6; ++k)
+    out.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * (*out.covariance)(k, k).real());
+  return out;
+}
+
+std::vector<StationRow> interpolated(const std::vector<StationRow>& rows,
+                                     const std::vector<double>& frequencies_hz) {
+  std::vector<double> list = frequencies_hz;
+  std::sort(list.begin(), list.end(), std::greater<>());
+  std::vector<StationRow> out;
+  for (const double f : list) {
+    if (!(f > 0.0) || !std::isfinite(f))
+      throw core::InvalidArgument(
+          "mt::interpolated", "expected positive frequencies, got {} Hz; correct the list of frequencies", f);
+    StationRow& row = out.emplace_back();
+    row.frequency_hz = f;
+    if (!rows.empty()) row.azimuths = rows.front().azimuths;
+    for (const Element element : all_elements) interpolate(rows, element, row);
+  }
+  return out;
+}
+
+}  // namespace lodestone::physics::mt

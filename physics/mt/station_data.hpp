@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "physics/mt/survey.hpp"
+#include "physics/mt/transfer_functions.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// Azimuths of the channels of one row, clockwise from the north that the file counts from. Channels of a
+/// field need not be perpendicular.
+struct ChannelAzimuths {
+  double ex_deg = 0.0, ey_deg = 90.0;
+  double hx_deg = 0.0, hy_deg = 90.0;                ///< of the impedance
+  double tipper_hx_deg = 0.0, tipper_hy_deg = 90.0;  ///< of the tipper
+
+  /// Returns those of a frame whose x axis has this azimuth, with y 90° further.
+  [[nodiscard]] static ChannelAzimuths along(double x_deg);
+};
+
+/// Impedance and tipper at one frequency. units: ohm, tipper none. sign: e^{+iωt}. NaN = missing.
+struct StationRow {
+  double frequency_hz = not_given;
+  Elements::Values values = missing_values();
+  Elements::Errors errors = missing_errors();     ///< of each part; from `covariance` where that is given
+  std::optional<ElementCovariance> covariance{};  ///< absent: the elements are independent
+  ChannelAzimuths azimuths{};
+
+  [[nodiscard]] bool is_missing(Element element) const;
+  [[nodiscard]] static Elements::Values missing_values();
+  [[nodiscard]] static Elements::Errors missing_errors();
+  /// Returns the covariance, or the one of independent elements.
+  [[nodiscard]] ElementCovariance full_covariance() const;
+};
+
+/// A datum that a file states as such, with its own error. units: those of the datum; phases are not folded.
+struct Reading {
+  Datum datum{};
+  double frequency_hz = not_given;
+  double value = not_given, sigma = not_given;
+  /// Azimuth of the x axis it refers to; absent: the frame of the data, as in files of profile data.
+  std::optional<double> azimuth_deg{};
+};
+
+/// The content of one station file in ohm and e^{+iωt}, not rotated.
+struct StationData {
+  Station site{};
+  std::vector<std::string> other_names{};  ///< of stations whose bands were merged into this one
+  std::string path{}, format{};            ///< "EDI"
+  std::string remote_reference{};          ///< name of the remote station; empty: none, or not stated
+  std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion
+  std::vector<StationRow> rows{};                              ///< highest frequency first
+  std::vector<Reading> readings{};
+  std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
+
+  [[nodiscard]] bool has_name(const std::string& name) const;
+};
+
+/// Returns the content of transfer functions, in the frame in which they stand.
+[[nodiscard]] StationData station_data(const TransferFunctions& station);
+
+/// Returns the row in the frame whose x axis has this azimuth: Z' = B_E⁻¹ Z B_H and T' = T B_T, where the
+/// rows of B are the directions of the channels. Covariances rotate along, as C' = M C Mᵀ; independent
+/// elements become correlated. An element that lacks a part of its sum is missing. errors: InvalidArgument
+/// when two channels of a field are parallel.
+[[nodiscard]] StationRow rotated(const StationRow& row, double azimuth_deg);
+
+/// Returns the rows at other frequencies: Z/√f and T linear in log f, never beyond the measured band and
+/// never across a gap of more than one missing frequency. Errors add linearly; correlations are left out. A
+/// measured frequency is taken as it is. Rows must be sorted, highest frequency first. errors:
+/// InvalidArgument when a frequency is not positive.
+[[nodiscard]] std::vector<StationRow> interpolated(const std::vector<StationRow>& rows,
+                                                   const std::vector<double>& frequencies_hz);
+
+}  // namespace lodestone::physics::mt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols: f responses, a slope of a datum, d value = Re Σ a df = Σ (Re a dRe f − Im a dIm f).
+#include "physics/mt/transform.hpp"
+
+#include "engine/core/error.hpp"
+#include "physics/mt/sparse_linearization.hpp"
+#include "physics/mt/units.hpp"
+
+namespace lodestone::physics::mt {
+
+Transform::Transform(const Survey2D& survey, const ResponseLayout& layout) : size_in_(layout.size()) {
+  survey.validate();
+  for (const DatumKey& key : survey.keys) {
+    const auto frequency = static_cast<std::size_t>(key.frequency);
+    Row row{&rule_of(key.quantity), omega(survey.frequencies_hz[frequency]), {}};
+    for (const Element element : all_elements) {
+      if (!row.rule->needs.contains(element)) continue;
+      row.at[element] = layout.find({element, key.frequency, key.station});
+      if (row.at[element] < 0) {
+        throw core::InvalidArgument("mt::Transform",
+                                    "{} at station {} and {:.6g} Hz is made of {}, which the simulation does "
+                                    "not predict; mask the datum",
+                                    row.rule->name,
+                                    survey.stations[static_cast<std::size_t>(key.station)].name,
+                                    survey.frequencies_hz[frequency], rule_of(element).name);
+      }
+    }
+    rows_.push_back(row);
+  }
+}
+
+Elements::Values Transform::values_of(const Row& row, const core::ConstVectorRef& responses) {
+  Elements::Values f;
+  for (const Element element : all_elements) {
+    if (!row.rule->needs.contains(element)) continue;
+    const Eigen::Index at = 2 * row.at[element];
+    f[element] = {responses[at], responses[at + 1]};
+  }
+  return f;
+}
+
+Eigen::VectorXd Transform::do_value(const core::ConstVectorRef& responses) const {
+  Eigen::VectorXd value(size_out());
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    value[static_cast<Eigen::Index>(i)] =
+        rows_[i].rule->value(values_of(rows_[i], responses), rows_[i].omega);
+  return value;
+}
+
+std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVectorRef& responses) const {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    const Elements::Values a = row.rule->slope(values_of(row, responses));
+    for (const Element element : all_elements) {
+      if (!row.rule->needs.contains(element)) continue;
+      const int datum = static_cast<int>(i), at = static_cast<int>(2 * row.at[element]);
+      entries.emplace_back(datum, at, a[element].real());
+      entries.emplace_back(datum, at + 1, -a[element].imag());
+    }
+  }
+  Eigen::SparseMatrix<double> jacobian(size_out(), size_in());
+  jacobian.setFromTriplets(entries.begin(), entries.end());
+  return std::make_unique<SparseLinearization>(do_value(responses), std::move(jacobian));
+}
+
+std::vector<bool> predictable(const Survey2D& survey, Elements predicted) {
+  std::vector<bool> result;
+  for (const DatumKey& key : survey.keys) result.push_back(predicted.contains(rule_of(key.quantity).needs));
+  return result;
+}
+
+}  // namespace lodestone::physics::mt

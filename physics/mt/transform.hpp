@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/differentiable_map.hpp"
+#include "physics/mt/response_layout.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::physics::mt {
+
+/// The map from responses to the data of a survey, by the rules of the data. Serial.
+///
+/// Unknowns: responses in the order of a layout. Outputs: one datum per key of the survey.
+class Transform final : public core::DifferentiableMap {
+ public:
+  /// errors: InvalidArgument when the layout lacks an element that a datum is made of.
+  Transform(const Survey2D& survey, const ResponseLayout& layout);
+
+  [[nodiscard]] Eigen::Index size_in() const override { return size_in_; }
+  [[nodiscard]] Eigen::Index size_out() const override { return static_cast<Eigen::Index>(rows_.size()); }
+  [[nodiscard]] std::string name() const override { return "mt::Transform"; }
+
+ private:
+  /// One datum, and where its elements stand in the unknowns.
+  struct Row {
+    const DatumRule* rule;
+    double omega;
+    PerElement<Eigen::Index> at;
+  };
+  [[nodiscard]] static Elements::Values values_of(const Row& row, const core::ConstVectorRef& responses);
+  Eigen::VectorXd do_value(const core::ConstVectorRef& responses) const override;
+  std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& responses) const override;
+
+  Eigen::Index size_in_;
+  std::vector<Row> rows_;
+};
+
+/// Returns, per key, whether a simulation of these elements predicts its datum; the others must be masked.
+[[nodiscard]] std::vector<bool> predictable(const Survey2D& survey, Elements predicted);
+
+}  // namespace lodestone::physics::mt

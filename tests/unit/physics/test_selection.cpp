@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/selection_steps.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::physics::mt;
+using Catch::Matchers::Contains;
+using lodestone::tests::message_of;
+
+namespace {
+
+/// A station over a half-space of 100 ohm m, with a small tipper. Channels along `azimuth_deg`.
+StationData station(const std::string& name, const std::vector<double>& frequencies_hz = {100.0, 10.0, 1.0},
+                    double azimuth_deg = 0.0) {
+  StationData out;
+  out.site.name = name;
+  out.path = name + ".edi";
+  for (const double f : frequencies_hz) {
+    StationRow row;
+    row.frequency_hz = f;
+    const Complex z = std::polar(std::sqrt(100.0 * omega(f) * mu0), 45.0 / deg_per_rad);
+    row.values.numbers = {0.0, z, -z, 0.0, Complex(0.03, 0.01), Complex(0.1, 0.05)};
+    row.errors.numbers.fill(1e-9);
+    row.azimuths = ChannelAzimuths::along(azimuth_deg);
+    out.rows.push_back(row);
+  }
+  return out;
+}
+
+/// Stations 1 km apart on a line to the east, so that x of the data points north.
+Profile line_of(std::size_t n) {
+  Profile profile;
+  profile.azimuth_deg = 90.0;
+  for (std::size_t i = 0; i < n; ++i) profile.y_m.push_back(1000.0 * static_cast<double>(i));
+  profile.offset_m.assign(n, 0.0);
+  return profile;
+}
+
+const std::vector<Datum> rho_and_phase{Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx,
+                                       Datum::phase_yx};
+
+Selection selection_of(std::vector<Datum> data) {
+  Selection selection;
+  selection.data = std::move(data);
+  return selection;
+}
+
+Eigen::Index key_of(const Observations& data, Datum datum, int frequency, int place) {
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    const DatumKey& key = data.survey.keys[i];
+    if (key.quantity == datum && key.frequency == frequency && key.station == place)
+      return static_cast<Eigen::Index>(i);
+  }
+  FAIL("no such datum");
+  return -1;
+}
+
+MaskReason reason(const Observations& data, Datum datum, int frequency, int place) {
+  return data.reason[static_cast<std::size_t>(key_of(data, datum, frequency, place))];
+}
+
+double value(const Observations& data, Datum datum, int frequency, int place) {
+  return data.value[key_of(data, datum, frequency, place)];
+}
+
+double sigma(const Observations& data, Datum datum, int frequency, int place) {
+  return data.sigma[key_of(data, datum, frequency, place)];
+}
+
+}  // namespace
+
+TEST_CASE("select: merges the bands of stations at one place", "[physics][mt][selection]") {
+  StationData high = station("a", {100.0, 10.0}), low = station("a_long", {10.0, 1.0});
+  high.rows[1].values[Element::zyx] = {not_given, not_given};
+  low.rows[0].values[Element::zyx] = {-0.5, -0.25};
+  low.rows[0].values[Element::zxy] = {9.0, 9.0};
+  PlacedStations both = placed({high, low, station("b")}, line_of(3));
+  both.stations[1].site.y_m = 0.6;
+  both.offset_m[1] = 0.6;
+  const auto merged = merged_bands(both, 1.0);
+  REQUIRE(merged.size() == 2);
+  REQUIRE(merged[0].rows.size() == 3);
+  CHECK(merged[0].rows[2].frequency_hz == 1.0);
+  CHECK(merged[0].rows[1].values[Element::zyx] == Complex(-0.5, -0.25));
+  CHECK(merged[0].rows[1].values[Element::zxy] == high.rows[1].values[Element::zxy]);
+  CHECK((merged[0].has_name("a") && merged[0].has_name("a_long") && !merged[0].has_name("b")));
+  CHECK_THAT(merged[0].remarks.back(), Contains("a_long") && Contains("merged"));
+  CHECK(merged_bands(both, 0.5).size() == 3);
+}
+
+TEST_CASE("select: bands of different channels are merged in one frame", "[physics][mt][selection]") {
+  StationData high = station("a", {10.0}), low = station("a_long", {10.0});
+  high.rows[0].values[Element::tzx] = {not_given, not_given};
+  low.rows[0] = rotated(low.rows[0], 90.0);
+  const auto merged = merged_bands(placed({high, low}, {90.0, {}, {0.0, 0.0}, {0.0, 0.0}}), 1.0);
+  REQUIRE(merged.size() == 1);
+  CHECK(std::abs(merged[0].rows[0].values[Element::tzx] - Complex(0.03, 0.01)) < 1e-15);
+}
+
+TEST_CASE("select: limits periods with a tolerance for their digits", "[physics][mt][selection]") {
+  std::vector<StationData> stations{station("a", {100.0, 10.0, 1.0, 0.1})};
+  stations[0].readings = {{Datum::phase_xy, 1000.0, 0.5, 0.1, {}}, {Datum::phase_xy, 5.0, 0.5, 0.1, {}}};
+  limit_periods(stations, 0.1 * (1.0 + 1e-9), 1.0 * (1.0 - 1e-9));
+  REQUIRE(stations[0].rows.size() == 2);
+  CHECK(stations[0].rows[0].frequency_hz == 10.0);
+  REQUIRE(stations[0].readings.size() == 1);
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { limit_periods(stations, 20.0, 30.0); }),
+             Contains("20") && Contains("30"));
+}
+
+TEST_CASE("select: rotates once, from channels and declination to the strike", "[physics][mt][selection]") {
+  std::vector<StationData> stations{station("a", {1.0}, 20.0)};
+  const StationRow before = stations[0].rows[0];
+  rotate_once(stations, 50.0, 5.0);
+  const StationRow expected = rotated(before, 45.0);
+  for (std::size_t k = 0; k < n_elements; ++k)
+    CHECK(stations[0].rows[0].values.numbers[k] == expected.values.numbers[k]);
+  CHECK(stations[0].rows[0].azimuths.hx_deg == 50.0);
+  const auto observed = select({station("a", {1.0}, 20.0)}, line_of(1), selection_of({datum("zxx_re")}));
+  CHECK(observed.azimuth_deg == 0.0);
+  CHECK(observed.value[0] == rotated(before, 0.0).values[Element::zxx].real());
+}
+
+TEST_CASE("select: the strike may differ from the perpendicular of the line", "[physics][mt][selection]") {
+  Selection selection = selection_of({Datum::tzy_re});
+  selection.strike_deg = 90.0;
+  const auto observed = select({station("a", {1.0})}, line_of(1), selection);
+  CHECK(observed.value[0] == -0.03);  // y points south
+}
+
+TEST_CASE("select: readings of another frame are left out, invariants are kept", "[physics][mt][selection]") {
+  std::vector<StationData> stations{station("a")};
+  stations[0].readings = {{Datum::phase_xy, 1.0, 0.5, 0.1, 30.0},
+                          {datum("phase_det"), 1.0, 0.6, 0.1, 30.0},
+                          {Datum::phase_yx, 1.0, 0.7, 0.1, {}},
+                          {Datum::log10_rho_xy, 1.0, 2.1, 0.1, 10.0}};
+  rotate_once(stations, 10.0, 0.0);
+  REQUIRE(stations[0].readings.size() == 3);
+  CHECK(stations[0].readings[0].datum == datum("phase_det"));
+  CHECK_THAT(stations[0].remarks.back(), Contains("left out 1 of 4 readings") && Contains("10 degrees"));
+}
+
+TEST_CASE("select: frequencies are shared, those of any station, or listed", "[physics][mt][selection]") {
+  const std::vector<StationData> stations{station("a", {100.0, 10.0, 1.0}), station("b", {10.1, 1.0, 0.1})};
+  Selection selection = selection_of(rho_and_phase);
+  CHECK(chosen_frequencies(stations, selection) == std::vector<double>{10.0, 1.0});
+  selection.frequencies = FrequencyChoice::all;
+  CHECK(chosen_frequencies(stations, selection) == std::vector<double>{100.0, 10.0, 1.0, 0.1});
+  selection.frequencies = FrequencyChoice::listed;
+  CHECK_THROWS_AS(chosen_frequencies(stations, selection), core::InvalidArgument);
+  selection.frequencies_hz = {3.0};
+  CHECK(chosen_frequencies(stations, selection) == std::vector<double>{3.0});
+  selection.frequencies = FrequencyChoice::shared;
+  selection.interpolate_stations = {"b"};
+  CHECK(chosen_frequencies(stations, selection) == std::vector<double>{100.0, 10.0, 1.0});
+  selection.interpolate_stations = {"a", "b"};
+  CHECK_THROWS_AS(chosen_frequencies(stations, selection), core::InvalidArgument);
+  CHECK_THAT(message_of<core::InvalidArgument>([] {
+               (void)chosen_frequencies({station("a", {1.0}), station("b", {2.0})}, selection_of({}));
+             }),
+             Contains("2 stations") && Contains("2 %"));
+}
+
+TEST_CASE("select: only the stations named are interpolated, and their data are flagged",
+          "[physics][mt][selection]") {
+  Selection selection = selection_of({Datum::log10_rho_xy, datum("log10_rho_det")});
+  selection.frequencies = FrequencyChoice::listed;
+  selection.frequencies_hz = {100.0, 30.0};
+  selection.interpolate_stations = {"b"};
+  const auto data = select({station("a"), station("b")}, line_of(2), selection);
+  CHECK(reason(data, Datum::log10_rho_xy, 1, 0) == MaskReason::missing);
+  for (const Datum datum : selection.data) {
+    CHECK(value(data, datum, 1, 1) == Approx(2.0).epsilon(1e-10));
+    CHECK(data.interpolated[static_cast<std::size_t>(key_of(data, datum, 1, 1))] == 1);
+    CHECK(data.interpolated[static_cast<std::size_t>(key_of(data, datum, 0, 1))] == 0);
+  }
+}
+
+TEST_CASE("select: readings take precedence over elements", "[physics][mt][selection]") {
+  StationData one = station("a", {1.0});
+  one.readings = {{Datum::phase_xy, 1.0, 0.5, 0.2, {}}, {Datum::log10_rho_xy, 1.0, not_given, 0.2, {}}};
+  const auto data = select({one}, line_of(1), selection_of(rho_and_phase));
+  CHECK(value(data, Datum::phase_xy, 0, 0) == 0.5);
+  CHECK(sigma(data, Datum::phase_xy, 0, 0) == 0.2);
+  CHECK(value(data, Datum::log10_rho_xy, 0, 0) == Approx(2.0));
+  one.rows.clear();
+  const auto alone = select({one}, line_of(1), selection_of(rho_and_phase));
+  CHECK(reason(alone, Datum::phase_xy, 0, 0) == MaskReason::kept);
+  CHECK(reason(alone, Datum::phase_yx, 0, 0) == MaskReason::missing);
+}
+
+TEST_CASE("select: parts of an impedance may have errors of their own", "[physics][mt][selection]") {
+  StationData one = station("a", {1.0});
+  one.rows.clear();
+  one.readings = {{Datum::zxy_re, 1.0, 3.0, 0.01, {}}, {Datum::zxy_im, 1.0, 4.0, 2.0, {}}};
+  const auto data = select({one}, line_of(1), selection_of({Datum::zxy_re, Datum::zxy_im}));
+  CHECK(sigma(data, Datum::zxy_re, 0, 0) == Approx(0.05 * 5.0));
+  CHECK(sigma(data, Datum::zxy_im, 0, 0) == 2.0);
+  CHECK(data.sigma_measured[0] == 0.01);
+}
+
+TEST_CASE("select: the last floor that contains a datum applies", "[physics][mt][selection]") {
+  Selection selection =
+      selection_of({Datum::log10_rho_xy, Datum::log10_rho_yx, Datum::tzy_re, datum("zxx_re")});
+  selection.floors.push_back({FloorKind::log10_rho, 0.2, {.mode = Mode::tm}});
+  selection.floors.push_back({FloorKind::log10_rho, 0.01, {.station = "b", .min_frequency_hz = 50.0}});
+  const auto data = select({station("a"), station("b")}, line_of(2), selection);
+  CHECK(sigma(data, Datum::log10_rho_xy, 0, 0) == 0.0434);
+  CHECK(sigma(data, Datum::log10_rho_yx, 0, 0) == 0.2);
+  CHECK(sigma(data, Datum::log10_rho_yx, 0, 1) == 0.01);
+  CHECK(sigma(data, Datum::log10_rho_yx, 1, 1) == 0.2);
+  CHECK(sigma(data, Datum::tzy_re, 0, 0) == 0.02);
+  const double modulus = std::abs(station("a").rows[0].values[Element::zxy]);
+  CHECK(sigma(data, datum("zxx_re"), 0, 0) == Approx(0.05 * modulus));
+}
+
+TEST_CASE("select: errors of the file count where they exceed the floor, and may be ignored",
+          "[physics][mt][selection]") {
+  StationData noisy = station("a", {1.0});
+  const double modulus = std::abs(noisy.rows[0].values[Element::zxy]);
+  noisy.rows[0].errors.numbers.fill(0.2 * modulus);
+  noisy.rows[0].errors[Element::zyx] = not_given;
+  Selection selection = selection_of({Datum::log10_rho_xy, Datum::phase_xy, Datum::phase_yx});
+  const auto data = select({noisy}, line_of(1), selection);
+  CHECK(sigma(data, Datum::log10_rho_xy, 0, 0) == Approx(0.4 / ln10));
+  CHECK(sigma(data, Datum::phase_xy, 0, 0) == Approx(0.2));
+  CHECK(sigma(data, Datum::phase_yx, 0, 0) == Approx(2.86 / deg_per_rad));
+  selection.ignore_file_errors = true;
+  CHECK(sigma(select({noisy}, line_of(1), selection), Datum::phase_xy, 0, 0) == Approx(2.86 / deg_per_rad));
+}
+
+TEST_CASE("select: covariances of the file enter the errors of invariants", "[physics][mt][selection]") {
+  StationData one = station("a", {1.0});
+  StationRow& row = one.rows[0];
+  const double s = 0.5 * std::abs(row.values[Element::zxy]);
+  row.errors.numbers.fill(s);
+  row.covariance = ElementCovariance::Identity() * (2.0 * s * s);
+  (*row.covariance)(1, 2) = (*row.covariance)(2, 1) = 2.0 * s * s;  // Zxy and Zyx err together
+  Selection selection = selection_of({datum("log10_rho_det")});
+  const double correlated = select({one}, line_of(1), selection).sigma[0];
+  row.covariance.reset();
+  const double independent = select({one}, line_of(1), selection).sigma[0];
+  CHECK(independent == Approx(std::sqrt(2.0) * 0.5 / ln10));
+  CHECK(correlated == Approx(0.0434));  // of Zxy·Zyx the two errors cancel, the floor is left
+}
+
+TEST_CASE("select: of several reasons the first of missing, listed, quadrant and error counts",
+          "[physics][mt][selection]") {
+  StationData bad = station("a", {1.0});
+  StationRow& row = bad.rows[0];
+  row.values[Element::zxy] = -row.values[Element::zxy];  // out of its quadrant
+  row.errors.numbers.fill(not_given);
+  row.values[Element::tzx] = {not_given, not_given};
+  Selection selection = selection_of(
+      {Datum::log10_rho_xy, Datum::phase_xy, Datum::zxy_re, Datum::phase_yx, datum("tzx_re"), Datum::tzy_re});
+  selection.floors = {{FloorKind::log10_rho, 0.05, {}}};
+  const auto data = select({bad}, line_of(1), selection);
+  CHECK(reason(data, Datum::log10_rho_xy, 0, 0) == MaskReason::kept);
+  CHECK(reason(data, Datum::phase_xy, 0, 0) == MaskReason::out_of_quadrant);
+  CHECK(reason(data, Datum::zxy_re, 0, 0) == MaskReason::out_of_quadrant);
+  CHECK(reason(data, Datum::phase_yx, 0, 0) == MaskReason::bad_error);
+  CHECK(reason(data, Datum::tzy_re, 0, 0) == MaskReason::bad_error);
+  CHECK(reason(data, datum("tzx_re"), 0, 0) == MaskReason::missing);
+  selection.masks = {{.data = {Datum::phase_xy, datum("tzx_re")}}};
+  const auto listed = select({bad}, line_of(1), selection);
+  CHECK(reason(listed, Datum::phase_xy, 0, 0) == MaskReason::listed);
+  CHECK(reason(listed, datum("tzx_re"), 0, 0) == MaskReason::missing);
+  CHECK(reason(listed, Datum::zxy_re, 0, 0) == MaskReason::out_of_quadrant);
+}
+
+TEST_CASE("select: modes narrow the data", "[physics][mt][selection]") {
+  Selection selection = selection_of(rho_and_phase);
+  selection.data.push_back(datum("phase_det"));
+  selection.modes = {Mode::te};
+  const auto data = select({station("a")}, line_of(1), selection);
+  CHECK(data.survey.keys.size() == 6);
+  selection.data = {Datum::phase_yx};
+  CHECK_THROWS_AS(select({station("a")}, line_of(1), selection), core::InvalidArgument);
+}
+
+TEST_CASE("select: names of unknown stations and a lack of data are errors", "[physics][mt][selection]") {
+  Selection selection = selection_of(rho_and_phase);
+  selection.masks = {{.station = "aa"}};
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
+             Contains("\"aa\"") && Contains("mask"));
+  selection.masks.clear();
+  selection.floors.push_back({FloorKind::phase, 1.0, {.station = "c"}});
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
+             Contains("\"c\"") && Contains("floor"));
+  selection.floors.pop_back();
+  selection.masks.emplace_back();
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)select({station("a")}, line_of(1), selection); }),
+             Contains("listed") && Contains("log10_rho_xy"));
+  CHECK_THROWS_AS(select({station("a")}, line_of(2), selection_of(rho_and_phase)), core::ShapeError);
+}
+
+TEST_CASE("select: gives the data of make_observed_data where both apply", "[physics][mt][selection]") {
+  std::vector<TransferFunctions> files;
+  for (const std::string name : {"a", "b"}) {
+    TransferFunctions file;
+    file.name = name;
+    for (const double f : {100.0, 10.0, 1.0}) {
+      TransferFunctionRow row;
+      row.frequency_hz = f * (name == "b" ? 1.004 : 1.0);
+      const Complex z = std::polar(std::sqrt(70.0 * omega(f) * mu0), 0.6 + 0.9 * std::log10(f));
+      row.impedance = {Estimate{0.1 * z, 1e-6}, Estimate{z, 1e-3 * f}, Estimate{-1.5 * z, 2e-5}, Estimate{}};
+      row.tipper = {Estimate{0.0, 1e-3}, Estimate{Complex(0.1, 0.05 * f), 0.03}};
+      file.rows.push_back(row);
+    }
+    files.push_back(file);
+  }
+  DataSelection old;
+  for (int code = 0; code < n_quantities; ++code) old.quantities.push_back(static_cast<Quantity>(code));
+  old.masks = {{"b", {Quantity::zxy_re}, 5.0, 50.0}};
+  const ObservedData expected = make_observed_data(files, line_of(2), old);
+  Selection selection = selection_of(old.quantities);
+  selection.masks = {
+      {.station = "b", .data = {Datum::zxy_re}, .min_frequency_hz = 5.0, .max_frequency_hz = 50.0}};
+  std::vector<StationData> stations;
+  for (const TransferFunctions& file : files) stations.push_back(station_data(file));
+  const ObservedData ours = select(stations, line_of(2), selection).observed_data();
+  REQUIRE(ours.survey.keys.size() == expected.survey.keys.size());
+  CHECK(ours.survey.frequencies_hz == expected.survey.frequencies_hz);
+  CHECK(ours.value == expected.value);
+  CHECK(((ours.sigma - expected.sigma).array().abs() <= 1e-15 * expected.sigma.array()).all());
+  CHECK(ours.mask == expected.mask);
+  CHECK(std::ranges::count(ours.mask, MaskReason::out_of_quadrant) > 0);
+}
