@@ -186,8 +186,9 @@ void fix_regions(const std::vector<FixedRegionConfig>& regions, Earth& earth) {
 
 void check_tears(const std::vector<TearConfig>& tears, const TensorGrid2D& grid,
                  const physics::mesh::Surface2D& surface) {
+  const physics::mesh::Cells cells = physics::mesh::cells(grid);
   for (const TearConfig& each : tears) {
-    const auto n = n_faces_crossed(grid, each.tear);
+    const auto n = n_faces_crossed(cells, each.tear);
     if (n == 0)
       throw core::ConfigError("configuration",
                               "{}: expected a line between cells, got one that separates no two of them ({})",
