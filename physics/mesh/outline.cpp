@@ -53,8 +53,9 @@ class Lines {
 template <class Node>
 std::vector<std::size_t> block(const std::vector<std::size_t>& lines, Node&& node) {
   if (lines.size() == 2) return {node(lines[0], 0), node(lines[0], 1), node(lines[1], 1), node(lines[1], 0)};
+  if (lines.size() == 1) return {node(lines[0], 0), node(lines[0], 1)};
   std::vector<std::size_t> corners;
-  for (const int level : {0, 1}) {
+  for (const int level : {1, 0}) {
     for (const std::size_t line : lines) corners.push_back(node(line, level));
   }
   return corners;
@@ -124,10 +125,9 @@ std::vector<Point> wet_floor(const std::vector<Point>& floor, double level_m) {
 /// floor.
 void add_water_3d(const std::vector<Point>& floor, double level_m, Outline& to) {
   const std::vector<Point> wet = wet_floor(floor, level_m);
-  const auto add = [&](std::vector<Point> below) {
-    std::vector<Point> places;
-    for (const Point& each : below) places.push_back({each.x_m, each.y_m, level_m});
-    places.insert(places.end(), below.begin(), below.end());
+  const auto add = [&](std::vector<Point> places) {
+    const std::size_t n = places.size();
+    for (std::size_t i = 0; i < n; ++i) places.push_back({places[i].x_m, places[i].y_m, level_m});
     add_water_cell(places, to);
   };
   if (wet == floor) {

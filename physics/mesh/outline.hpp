@@ -13,7 +13,7 @@ namespace lodestone::physics::mesh {
 struct OutlineCell {
   Eigen::Index cell = 0;  ///< of the grid; −1: water
   /// 1-D: top, bottom. 2-D: around the cell, from the upper left down; three where water ends at the coast.
-  /// 3-D: the four at the top around (x, y), (x, y+), (x+, y+), (x+, y), then those below; a wedge of three
+  /// 3-D: the lower four around (x, y), (x, y+), (x+, y+), (x+, y), then those above them; a wedge of three
   /// and three where water ends at the coast.
   std::vector<std::size_t> corners;
 };
