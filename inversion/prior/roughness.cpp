@@ -10,7 +10,7 @@
 namespace lodestone::inversion::prior {
 namespace {
 
-using physics::mesh::TensorGrid2D;
+namespace mesh = physics::mesh;
 using SparseMatrix = Eigen::SparseMatrix<double>;
 using Triplets = std::vector<Eigen::Triplet<double>>;
 
@@ -30,24 +30,20 @@ void check(const RoughnessOptions& options) {
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
     throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m",
                                 options.smallness_length_m);
-  for (const Tear& tear : options.tears) check(tear);
+  for (const mesh::Tear& tear : options.tears) mesh::check(tear);
 }
 
-/// Distances, areas and weights of one grid.
-class Geometry {
+/// Weights of the faces and cells of one grid.
+class Weights {
  public:
-  Geometry(const TensorGrid2D& grid, const RoughnessOptions& options) : grid_(grid), options_(options) {
-    const auto& y = grid.y_edges_m();
-    const auto& z = grid.z_edges_m();
-    depth_ = z.back() - z.front();
-    smallness_length_ = options.smallness_length_m > 0.0 ? options.smallness_length_m
-                                                         : 10.0 * std::max(y.back() - y.front(), depth_);
+  Weights(const mesh::Cells& cells, const RoughnessOptions& options) : cells_(cells), options_(options) {
+    depth_ = cells.extent.z_m.length();
+    smallness_length_ =
+        options.smallness_length_m > 0.0 ? options.smallness_length_m : 10.0 * cells.longest_side_m();
   }
 
   [[nodiscard]] double depth() const { return depth_; }
   [[nodiscard]] double smallness_length() const { return smallness_length_; }
-  [[nodiscard]] double width(int iy) const { return grid_.y_edges_m()[iy + 1] - grid_.y_edges_m()[iy]; }
-  [[nodiscard]] double height(int iz) const { return grid_.z_edges_m()[iz + 1] - grid_.z_edges_m()[iz]; }
   /// Of the vertical part of the integrand at a depth below the grid's top.
   [[nodiscard]] double depth_weight(double z_m) const {
     return std::pow(relative_depth(z_m), options_.depth_weight_exponent);
@@ -58,119 +54,84 @@ class Geometry {
                     options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) -
                         options_.depth_weight_exponent);
   }
-  /// Calls f(cell, neighbour, length of the face / distance of the centres, depth of the face); what a tear
-  /// lets through of the face is all that counts.
-  template <class F>
-  void for_each_horizontal_pair(F&& f) const {
-    for (int iz = 0; iz < grid_.n_z(); ++iz) {
-      for (int iy = 0; iy + 1 < grid_.n_y(); ++iy)
-        f(grid_.index(iz, iy), grid_.index(iz, iy + 1),
-          weight_across(options_.tears, centre(iz, iy), centre(iz, iy + 1)) * 2.0 * height(iz) /
-              (width(iy) + width(iy + 1)),
-          grid_.z_centre_m(iz));
-    }
-  }
-  template <class F>
-  void for_each_vertical_pair(F&& f) const {
-    for (int iz = 0; iz + 1 < grid_.n_z(); ++iz) {
-      for (int iy = 0; iy < grid_.n_y(); ++iy)
-        f(grid_.index(iz, iy), grid_.index(iz + 1, iy),
-          weight_across(options_.tears, centre(iz, iy), centre(iz + 1, iy)) * 2.0 * width(iy) /
-              (height(iz) + height(iz + 1)),
-          grid_.z_edges_m()[iz + 1]);
-    }
-  }
-  template <class F>
-  void for_each_cell(F&& f) const {
-    for (int iz = 0; iz < grid_.n_z(); ++iz) {
-      for (int iy = 0; iy < grid_.n_y(); ++iy)
-        f(grid_.index(iz, iy), width(iy) * height(iz), grid_.z_centre_m(iz));
-    }
+  /// Area of a face / distance of the centres; only the part that a tear leaves of the face counts.
+  [[nodiscard]] double conductance(const mesh::Face& face) const {
+    const auto centre = [&](Eigen::Index cell) { return cells_.centre[static_cast<std::size_t>(cell)]; };
+    return weight_across(options_.tears, centre(face.a), centre(face.b)) * face.area / face.distance;
   }
 
  private:
-  [[nodiscard]] physics::mesh::Point2D centre(int iz, int iy) const {
-    return {grid_.y_centre_m(iy), grid_.z_centre_m(iz)};
-  }
   [[nodiscard]] double relative_depth(double z_m) const {
-    return (z_m - grid_.z_edges_m().front() + options_.depth_weight_z0_m) /
+    return (z_m - cells_.extent.z_m.from + options_.depth_weight_z0_m) /
            (depth_ + options_.depth_weight_z0_m);
   }
 
-  const TensorGrid2D& grid_;
+  const mesh::Cells& cells_;
   const RoughnessOptions& options_;
   double depth_ = 0.0, smallness_length_ = 0.0;
 };
 
-/// w_h as a function of depth, relative to the vertical part.
-auto horizontal_weight(const Geometry& geometry, const RoughnessOptions& options) {
-  return [&geometry, &options](double z_m) {
-    return options.horizontal_weight * geometry.horizontal_to_vertical(z_m);
-  };
-}
-
-SparseMatrix first_order(const TensorGrid2D& grid, const Geometry& geometry,
-                         const RoughnessOptions& options) {
+SparseMatrix first_order(const mesh::Cells& cells, const Weights& weights, const RoughnessOptions& options) {
   Triplets entries;
   int row = 0;
-  const auto difference = [&](auto direction_weight) {
-    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
-      const double factor =
-          std::sqrt(direction_weight(z_m) * face_over_distance * geometry.depth_weight(z_m));
-      entries.emplace_back(row, static_cast<int>(a), -factor);
-      entries.emplace_back(row, static_cast<int>(b), factor);
-      ++row;
-    };
-  };
-  geometry.for_each_horizontal_pair(difference(horizontal_weight(geometry, options)));
-  geometry.for_each_vertical_pair(difference([&](double) { return options.vertical_weight; }));
-  geometry.for_each_cell([&](Eigen::Index cell, double area, double) {
-    entries.emplace_back(row++, static_cast<int>(cell), std::sqrt(area) / geometry.smallness_length());
-  });
-  SparseMatrix roughness(row, grid.n_cells());
+  for (const mesh::Face& face : cells.faces) {
+    const double direction = face.normal == mesh::Axis::z
+                                 ? options.vertical_weight
+                                 : options.horizontal_weight * weights.horizontal_to_vertical(face.depth_m);
+    const double factor =
+        std::sqrt(direction * weights.conductance(face) * weights.depth_weight(face.depth_m));
+    entries.emplace_back(row, static_cast<int>(face.a), -factor);
+    entries.emplace_back(row, static_cast<int>(face.b), factor);
+    ++row;
+  }
+  for (Eigen::Index cell = 0; cell < cells.n_cells(); ++cell)
+    entries.emplace_back(row++, static_cast<int>(cell),
+                         std::sqrt(cells.volume[cell]) / weights.smallness_length());
+  SparseMatrix roughness(row, cells.n_cells());
   roughness.setFromTriplets(entries.begin(), entries.end());
   return roughness;
 }
 
-/// (area)^{-1/2}·√(depth weight)·(ℓ K + area/L): K sums the fluxes out of a cell, K m ≈ −∇²m·area; a constant
-/// model costs ∫ m²/L² as in the first order.
-SparseMatrix second_order(const TensorGrid2D& grid, const Geometry& geometry,
-                          const RoughnessOptions& options) {
-  std::vector<double> row_scale(static_cast<std::size_t>(grid.n_cells()));
+/// (volume)^{-1/2}·√(depth weight)·(ℓ K + volume/L): K sums the fluxes out of a cell, K m ≈ −∇²m·volume; a
+/// constant model costs ∫ m²/L² as in the first order.
+SparseMatrix second_order(const mesh::Cells& cells, const Weights& weights, const RoughnessOptions& options) {
+  std::vector<double> row_scale(static_cast<std::size_t>(cells.n_cells()));
   Triplets entries;
-  geometry.for_each_cell([&](Eigen::Index cell, double area, double z_m) {
-    row_scale[static_cast<std::size_t>(cell)] =
-        geometry.depth() * std::sqrt(geometry.depth_weight(z_m) / area);
+  for (Eigen::Index cell = 0; cell < cells.n_cells(); ++cell) {
+    const auto k = static_cast<std::size_t>(cell);
+    const double volume = cells.volume[cell];
+    row_scale[k] = weights.depth() * std::sqrt(weights.depth_weight(cells.centre[k].z_m) / volume);
     entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell),
-                         std::sqrt(area) / geometry.smallness_length());
-  });
-  const auto flux = [&](auto direction_weight) {
-    return [&, direction_weight](Eigen::Index a, Eigen::Index b, double face_over_distance, double z_m) {
-      for (const auto& [cell, other] : {std::pair{a, b}, std::pair{b, a}}) {
-        const double factor =
-            row_scale[static_cast<std::size_t>(cell)] * direction_weight(z_m) * face_over_distance;
-        entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), factor);
-        entries.emplace_back(static_cast<int>(cell), static_cast<int>(other), -factor);
-      }
-    };
-  };
-  // The weights of an operator enter its square: the square root of the ratio here.
-  const auto root = [&](double z_m) {
-    return options.horizontal_weight * std::sqrt(geometry.horizontal_to_vertical(z_m));
-  };
-  geometry.for_each_horizontal_pair(flux(root));
-  geometry.for_each_vertical_pair(flux([&](double) { return options.vertical_weight; }));
-  SparseMatrix roughness(grid.n_cells(), grid.n_cells());
+                         std::sqrt(volume) / weights.smallness_length());
+  }
+  for (const mesh::Face& face : cells.faces) {
+    // The weights of an operator enter its square: the square root of the ratio here.
+    const double direction =
+        face.normal == mesh::Axis::z
+            ? options.vertical_weight
+            : options.horizontal_weight * std::sqrt(weights.horizontal_to_vertical(face.depth_m));
+    const double conductance = weights.conductance(face);
+    for (const auto& [cell, other] : {std::pair{face.a, face.b}, std::pair{face.b, face.a}}) {
+      const double factor = row_scale[static_cast<std::size_t>(cell)] * direction * conductance;
+      entries.emplace_back(static_cast<int>(cell), static_cast<int>(cell), factor);
+      entries.emplace_back(static_cast<int>(cell), static_cast<int>(other), -factor);
+    }
+  }
+  SparseMatrix roughness(cells.n_cells(), cells.n_cells());
   roughness.setFromTriplets(entries.begin(), entries.end());
   return roughness;
 }
 
 }  // namespace
 
-SparseMatrix roughness_operator(const TensorGrid2D& grid, const RoughnessOptions& options) {
-  check(options);
-  const Geometry geometry(grid, options);
-  return options.order == 1 ? first_order(grid, geometry, options) : second_order(grid, geometry, options);
+SparseMatrix roughness_operator(const mesh::Cells& cells, const RoughnessOptions& options) {
+  optimize::check(options);
+  const Weights weights(cells, options);
+  return options.order == 1 ? first_order(cells, weights, options) : second_order(cells, weights, options);
+}
+
+SparseMatrix roughness_operator(const mesh::TensorGrid& grid, const RoughnessOptions& options) {
+  return roughness_operator(mesh::cells(grid), options);
 }
 
 SparseMatrix of_free_cells(const SparseMatrix& roughness, const std::vector<Eigen::Index>& free_cells) {

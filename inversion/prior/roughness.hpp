@@ -2,7 +2,8 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
-#include "inversion/prior/tears.hpp"
+#include "physics/mesh/cells.hpp"
+#include "physics/mesh/tear.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/SparseCore>
@@ -12,10 +13,11 @@
 
 namespace lodestone::inversion::prior {
 
-/// Roughness of a section in physical distance, so that it approximates an integral and does not depend on
+/// Roughness of a model in physical distance, so that it approximates an integral and does not depend on
 /// the grid.
 struct RoughnessOptions {
-  int order = 1;  ///< 1: ∫ (w_h m_y² + w_v m_z²), 2: ∫ (w_h m_yy + w_v m_zz)² ℓ² with ℓ = the grid's depth
+  /// 1: ∫ (w_h (m_x² + m_y²) + w_v m_z²), 2: ∫ (w_h (m_xx + m_yy) + w_v m_zz)² ℓ² with ℓ = the grid's depth.
+  int order = 1;
   double horizontal_weight = 1.0;  ///< w_h; horizontal correlation lengths grow with √(w_h/w_v)
   double vertical_weight = 1.0;    ///< w_v
   /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z +
@@ -27,14 +29,17 @@ struct RoughnessOptions {
   std::optional<double> horizontal_depth_exponent = std::nullopt;
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
-                                    ///< the larger of width and depth
-  std::vector<Tear> tears{};  ///< where the model may jump
+                                    ///< the longest side of the grid
+  std::vector<physics::mesh::Tear> tears{};  ///< where the model may jump
 };
 
-/// The roughness operator of a parameter grid. No flux crosses the grid's edges (the outermost cells continue
-/// without end), so that a constant model has no roughness but its smallness. shapes: order 1: (n_rows,
-/// n_cells), rows: horizontal, vertical, smallness; order 2: (n_cells, n_cells). errors: InvalidArgument.
-[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid2D& grid,
+/// Makes the roughness operator of cells in any dimension. No flux crosses the grid's edges (the outermost
+/// cells continue without end), so that a constant model has no roughness but its smallness. shapes: order 1:
+/// (n_rows, n_cells), rows: faces in the order of the cells (across x, y, then z), smallness; order 2:
+/// (n_cells, n_cells). errors: InvalidArgument.
+[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::Cells& cells,
+                                                             const RoughnessOptions& options);
+[[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid& grid,
                                                              const RoughnessOptions& options);
 
 /// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells)

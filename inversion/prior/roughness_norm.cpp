@@ -34,32 +34,31 @@ double usual_epsilon(RoughnessNorm norm) {
   return norm == RoughnessNorm::minimum_gradient_support ? 0.5 : 0.1;
 }
 
-Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid,
+Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::Cells& cells,
                                             const RoughnessOptions& options) {
   if (options.order != 1)
     throw core::InvalidArgument("inversion::scaled_gradient",
                                 "norms of the gradient need roughness of order 1, got {}", options.order);
   std::vector<Eigen::Triplet<double>> entries;
   int row = 0;
-  const auto add = [&](Eigen::Index a, Eigen::Index b, double distance_m, double z_m) {
-    const double factor = (z_m - grid.z_edges_m().front() + options.depth_weight_z0_m) / distance_m;
-    entries.emplace_back(row, static_cast<int>(a), -factor);
-    entries.emplace_back(row, static_cast<int>(b), factor);
+  for (const physics::mesh::Face& face : cells.faces) {
+    const auto place = [&](Eigen::Index cell) {
+      return cells.centre[static_cast<std::size_t>(cell)][face.normal];
+    };
+    const double distance_m = place(face.b) - place(face.a);
+    const double factor = (face.depth_m - cells.extent.z_m.from + options.depth_weight_z0_m) / distance_m;
+    entries.emplace_back(row, static_cast<int>(face.a), -factor);
+    entries.emplace_back(row, static_cast<int>(face.b), factor);
     ++row;
-  };
-  for (int iz = 0; iz < grid.n_z(); ++iz) {
-    for (int iy = 0; iy + 1 < grid.n_y(); ++iy)
-      add(grid.index(iz, iy), grid.index(iz, iy + 1), grid.y_centre_m(iy + 1) - grid.y_centre_m(iy),
-          grid.z_centre_m(iz));
   }
-  for (int iz = 0; iz + 1 < grid.n_z(); ++iz) {
-    for (int iy = 0; iy < grid.n_y(); ++iy)
-      add(grid.index(iz, iy), grid.index(iz + 1, iy), grid.z_centre_m(iz + 1) - grid.z_centre_m(iz),
-          grid.z_edges_m()[iz + 1]);
-  }
-  Eigen::SparseMatrix<double> gradient(row + grid.n_cells(), grid.n_cells());
+  Eigen::SparseMatrix<double> gradient(row + cells.n_cells(), cells.n_cells());
   gradient.setFromTriplets(entries.begin(), entries.end());
   return gradient;
+}
+
+Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid& grid,
+                                            const RoughnessOptions& options) {
+  return scaled_gradient(physics::mesh::cells(grid), options);
 }
 
 Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,

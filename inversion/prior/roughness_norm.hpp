@@ -25,10 +25,13 @@ struct RoughnessNormOptions {
   double epsilon = 0.1;  ///< ε, in decades over a distance of (depth + z0), z0 as in RoughnessOptions
 };
 
-/// The gradients v of a section that the norms see: for each row of the first-order `roughness_operator` the
-/// difference of its two cells, divided by the distance of their centres and times (depth + z0); zero for the
-/// rows of smallness. shape: (n_rows, n_cells). errors: InvalidArgument for another order.
-[[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid2D& grid,
+/// Returns the operator of the gradients v that the norms count: for each row of the first-order
+/// `roughness_operator` the difference of its two cells, divided by the distance of their centres and times
+/// (depth + z0); zero for the rows of smallness. shape: (n_rows, n_cells). errors: InvalidArgument for
+/// another order.
+[[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::Cells& cells,
+                                                          const RoughnessOptions& options);
+[[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid& grid,
                                                           const RoughnessOptions& options);
 
 /// The operator whose ‖R m‖² touches the norm at gradients v and lies above it elsewhere: row i times √ω, ω =

@@ -2,6 +2,7 @@
 #include "io/report/hatch.hpp"
 
 #include "io/report/axes.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -60,9 +61,11 @@ void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D
 void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
                   const Eigen::VectorXd& investigated) {
   const mesh::TensorGrid2D& grid = section.grid;
+  const mesh::Earth earth = mesh::earth_of(section);
   const auto corner = [&](int iz, int iy) {
     const double y_m = grid.y_edges_m()[static_cast<std::size_t>(iy)];
-    return place.at(y_m, node_depth(section, grid.z_edges_m()[static_cast<std::size_t>(iz)], y_m, iz == 0));
+    const double z_m = grid.z_edges_m()[static_cast<std::size_t>(iz)];
+    return place.at(y_m, mesh::true_z_m(earth, {0.0, y_m, z_m}));
   };
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -76,12 +79,6 @@ void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section
 }
 
 }  // namespace
-
-double node_depth(const mesh::Section2D& section, double edge_m, double y_m, bool is_top) {
-  const double surface = section.surface.z_at(y_m);
-  if (section.grid.reference() == mesh::DepthReference::surface) return surface + edge_m;
-  return is_top ? surface : std::max(edge_m, surface);
-}
 
 void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
                  const Eigen::VectorXd& investigated) {

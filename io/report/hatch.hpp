@@ -12,11 +12,6 @@
 
 namespace lodestone::io::report {
 
-/// Depth of an edge of the grid at a place along the profile, in the frame of the section: draped, or cut by
-/// the surface.
-[[nodiscard]] double node_depth(const physics::mesh::Section2D& section, double edge_m, double y_m,
-                                bool is_top);
-
 /// Where a section is drawn.
 struct SectionPlace {
   Box box;

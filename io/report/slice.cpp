@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
 #include "io/report/hatch.hpp"
+#include "physics/mesh/slice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -128,66 +129,28 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
   return scales;
 }
 
-void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
-  const auto& y = section.grid.y_edges_m();
-  const auto& z = section.grid.z_edges_m();
+Point place_of(const Frame& frame, const Scales& scales, const mesh::Flat& place) {
+  return frame.at(place.u_m / scales.unit.metres, place.v_m / scales.depth_unit.metres);
+}
+
+void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section,
+                const mesh::Slice& slice) {
   const ColourMap& map = scales.colours();
-  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
-    const auto kz = static_cast<std::size_t>(iz);
-    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
-      const auto ky = static_cast<std::size_t>(iy);
-      const double top_left = node_depth(section, z[kz], y[ky], iz == 0),
-                   top_right = node_depth(section, z[kz], y[ky + 1], iz == 0);
-      const double bottom_left = node_depth(section, z[kz + 1], y[ky], false),
-                   bottom_right = node_depth(section, z[kz + 1], y[ky + 1], false);
-      const double value = std::log10(section.resistivity_ohm_m[section.grid.index(iz, iy)]);
-      if (!std::isfinite(value) || std::min(top_left, top_right) > scales.z_bottom ||
-          (bottom_left <= top_left && bottom_right <= top_right)) {
-        continue;
-      }
-      const auto at = [&](double y_m, double z_m) {
-        return frame.at(y_m / scales.unit.metres, z_m / scales.depth_unit.metres);
-      };
-      canvas.cell({at(y[ky], top_left), at(y[ky + 1], top_right), at(y[ky + 1], bottom_right),
-                   at(y[ky], bottom_left)},
-                  map.at((value - scales.log_min) / (scales.log_max - scales.log_min)));
+  for (const mesh::SlicePiece& piece : slice.pieces) {
+    const double value = std::log10(section.resistivity_ohm_m[piece.cell]);
+    if (!std::isfinite(value) || std::min(piece.corners[0].v_m, piece.corners[1].v_m) > scales.z_bottom) {
+      continue;
     }
+    const auto at = [&](std::size_t corner) { return place_of(frame, scales, piece.corners[corner]); };
+    canvas.cell({at(0), at(1), at(2), at(3)},
+                map.at((value - scales.log_min) / (scales.log_max - scales.log_min)));
   }
 }
 
-/// Places along the profile at which the surface bends or the grid has edges.
-std::vector<double> along_surface(const mesh::Section2D& section) {
-  std::vector<double> y = section.grid.y_edges_m();
-  y.insert(y.end(), section.surface.y_m().begin(), section.surface.y_m().end());
-  std::sort(y.begin(), y.end());
-  return y;
-}
-
-/// Between the level of the sea and its floor; of no height on land.
-void draw_sea(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
-  const auto at = [&](double y, double z) {
-    return frame.at(y / scales.unit.metres, z / scales.depth_unit.metres);
-  };
-  const double level = section.sea->level_m;
-  const std::vector<double> y = along_surface(section);
-  std::vector<Point> outline;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double floor = section.surface.z_at(y[i]) - level;
-    outline.push_back(at(y[i], level + std::max(floor, 0.0)));
-    const double next = i + 1 < y.size() ? section.surface.z_at(y[i + 1]) - level : floor;
-    if (floor * next < 0.0) outline.push_back(at(y[i] + (y[i + 1] - y[i]) * floor / (floor - next), level));
-  }
-  outline.push_back(at(y.back(), level));
-  outline.push_back(at(y.front(), level));
-  canvas.polygon(outline, {water, {}});
-}
-
-void draw_surface(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section) {
+std::vector<Point> line_of(const Frame& frame, const Scales& scales, const std::vector<mesh::Flat>& places) {
   std::vector<Point> line;
-  for (const double at : along_surface(section)) {
-    line.push_back(frame.at(at / scales.unit.metres, section.surface.z_at(at) / scales.depth_unit.metres));
-  }
-  canvas.polyline(line, {ink, 1.2, {}});
+  for (const mesh::Flat& place : places) line.push_back(place_of(frame, scales, place));
+  return line;
 }
 
 void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales, const SectionPanel& panel) {
@@ -209,16 +172,15 @@ void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double 
 }
 
 /// Along the cells' edges, so that it follows the surface where they do.
-void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Section2D& section,
-                const SectionFrame& box) {
+void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Earth& earth,
+                const mesh::Slice& slice, const SectionFrame& box) {
   std::vector<double> along{box.y_from_m, box.y_to_m};
-  for (const double y : along_surface(section)) {
-    if (y > box.y_from_m && y < box.y_to_m) along.push_back(y);
+  for (const mesh::Flat& place : slice.surface) {
+    if (place.u_m > box.y_from_m && place.u_m < box.y_to_m) along.push_back(place.u_m);
   }
   std::sort(along.begin(), along.end());
   const auto at = [&](double y_m, double z_m) {
-    const double depth_m = node_depth(section, z_m, y_m, z_m <= section.grid.z_edges_m().front());
-    return axes.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
+    return place_of(axes, scales, {y_m, mesh::true_z_m(earth, {0.0, y_m, z_m})});
   };
   std::vector<Point> line;
   for (const double y : along) line.push_back(at(y, box.z_from_m));
@@ -280,14 +242,16 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title,
               {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
-  draw_cells(canvas, frame, scales, panel.section);
-  if (panel.section.sea) draw_sea(canvas, frame, scales, panel.section);
+  const mesh::Earth earth = mesh::earth_of(panel.section);
+  const mesh::Slice slice = mesh::slice(earth);
+  draw_cells(canvas, frame, scales, panel.section, slice);
+  for (const auto& outline : slice.water) canvas.polygon(line_of(frame, scales, outline), {water, {}});
   draw_veil(canvas, frame, scales, options.mask_below_m);
   draw_investigation(canvas, frame, scales, panel);
-  for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, panel.section, box);
+  for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, earth, slice, box);
   canvas.end_clip();
   if (!panel.section.surface.is_flat()) {
-    draw_surface(canvas, frame, scales, panel.section);
+    canvas.polyline(line_of(frame, scales, slice.surface), {ink, 1.2, {}});
   }
   frame.draw(canvas);
   draw_stations(canvas, labels_of(panel, frame, scales, frame_top - 12.0));

@@ -5,8 +5,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lodestone::physics::mesh {
+namespace {
+
+void check_increasing(const std::vector<double>& points, char axis) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!std::isfinite(points[i]) || (i > 0 && !(points[i] > points[i - 1])))
+      throw core::InvalidArgument(
+          "mesh::Surface", "expected finite, increasing {}, got point {} at {} = {} m; sort the points", axis,
+          i, axis, points[i]);
+  }
+}
+
+/// A place between two points: the left one and the share of the way to the next, clamped to the ends.
+struct Share {
+  Eigen::Index left;
+  double t;
+};
+Share share_at(const std::vector<double>& points, double at) {
+  const double inside = std::clamp(at, points.front(), points.back());
+  const auto right = std::upper_bound(points.begin() + 1, points.end() - 1, inside);
+  return {right - points.begin() - 1, (inside - *(right - 1)) / (*right - *(right - 1))};
+}
+
+}  // namespace
 
 Surface2D::Surface2D(double z_m) : y_m_{0.0}, z_m_{z_m} {}
 
@@ -44,6 +68,49 @@ double Surface2D::slope_at(double y_m) const {
 
 bool Surface2D::is_flat() const {
   return std::all_of(z_m_.begin(), z_m_.end(), [this](double z) { return z == z_m_.front(); });
+}
+
+Surface::Surface(Surface2D profile) : profile_(std::move(profile)) {}
+
+Surface::Surface(std::vector<double> x_m, std::vector<double> y_m, Eigen::MatrixXd z_m)
+    : x_m_(std::move(x_m)), y_m_(std::move(y_m)), z_m_(std::move(z_m)) {
+  const auto n_x = static_cast<Eigen::Index>(x_m_.size()), n_y = static_cast<Eigen::Index>(y_m_.size());
+  if (n_x < 2 || n_y < 2 || z_m_.rows() != n_x || z_m_.cols() != n_y)
+    throw core::ShapeError("mesh::Surface",
+                           "expected depths of n_x × n_y points, at least 2 × 2, got {} × {} points and {} × "
+                           "{} depths; give a line of points as a profile",
+                           n_x, n_y, z_m_.rows(), z_m_.cols());
+  check_increasing(x_m_, 'x');
+  check_increasing(y_m_, 'y');
+  if (!z_m_.allFinite())
+    throw core::InvalidArgument("mesh::Surface",
+                                "expected finite depths, got one that is not; fill the gaps");
+}
+
+double Surface::z_at(double x_m, double y_m) const {
+  if (!is_map()) return profile_.z_at(y_m);
+  const auto [i, s] = share_at(x_m_, x_m);
+  const auto [j, t] = share_at(y_m_, y_m);
+  return (1.0 - s) * ((1.0 - t) * z_m_(i, j) + t * z_m_(i, j + 1)) +
+         s * ((1.0 - t) * z_m_(i + 1, j) + t * z_m_(i + 1, j + 1));
+}
+
+const Surface2D& Surface::profile() const {
+  if (is_map())
+    throw core::InvalidArgument("mesh::Surface::profile",
+                                "expected a profile z(y), got a map of {} × {} points; invert in three "
+                                "dimensions or give the surface along the line",
+                                x_m_.size(), y_m_.size());
+  return profile_;
+}
+
+double Surface::lowest_m() const { return is_map() ? z_m_.maxCoeff() : std::ranges::max(profile_.z_m()); }
+double Surface::highest_m() const { return is_map() ? z_m_.minCoeff() : std::ranges::min(profile_.z_m()); }
+
+Eigen::MatrixXd Surface::z_m() const {
+  if (is_map()) return z_m_;
+  const auto n = static_cast<Eigen::Index>(profile_.z_m().size());
+  return Eigen::Map<const Eigen::RowVectorXd>(profile_.z_m().data(), n);
 }
 
 }  // namespace lodestone::physics::mesh

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mesh/shapes.hpp"
 #include "physics/mesh/surface.hpp"
 
 #include <Eigen/Core>
@@ -14,6 +15,69 @@ namespace lodestone::physics::mesh {
 enum class DepthReference {
   datum,    ///< z = 0 of the frame; cells above the surface are not used, the top row continues upwards to it
   surface,  ///< the local surface: the grid is draped on the topography
+};
+
+/// Edges along each axis in metres; an axis without edges counts one cell.
+struct Edges {
+  std::vector<double> x_m{}, y_m{}, z_m{};
+  [[nodiscard]] const std::vector<double>& operator[](Axis axis) const {
+    return axis == Axis::x ? x_m : axis == Axis::y ? y_m : z_m;
+  }
+};
+
+class TensorGrid2D;
+
+/// A grid of blocks with 1 to 3 axes: layers (z), a section (y, z) or a volume (x, y, z). Cell (ix, iy, iz)
+/// has index (iz·n_y + iy)·n_x + ix, so that layers follow each other from the top.
+///
+/// Outermost columns continue sideways and the bottom layer downwards without end, so that the whole earth
+/// has a value. Along a missing axis nothing changes; cells count as 1 there, without unit.
+class TensorGrid {
+ public:
+  /// errors: InvalidArgument without edges along z, with edges along x but not y, with a single edge, or when
+  /// edges do not increase strictly.
+  explicit TensorGrid(Edges edges, DepthReference reference = DepthReference::surface);
+  TensorGrid(const TensorGrid2D& section);
+  /// Returns n layers from z = 0: the first of a thickness, each further one thicker by a factor. errors:
+  /// InvalidArgument.
+  [[nodiscard]] static TensorGrid layers(double first_m, double factor, int n);
+  [[nodiscard]] static TensorGrid section(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
+                                          DepthReference reference = DepthReference::surface);
+
+  /// Returns the number of axes, 1 to 3.
+  [[nodiscard]] int dimension() const { return 1 + (has(Axis::y) ? 1 : 0) + (has(Axis::x) ? 1 : 0); }
+  [[nodiscard]] bool has(Axis axis) const { return !edges_[axis].empty(); }
+  [[nodiscard]] int n(Axis axis) const { return has(axis) ? static_cast<int>(edges_[axis].size()) - 1 : 1; }
+  [[nodiscard]] int n_x() const { return n(Axis::x); }
+  [[nodiscard]] int n_y() const { return n(Axis::y); }
+  [[nodiscard]] int n_z() const { return n(Axis::z); }
+  [[nodiscard]] int n_columns() const { return n_x() * n_y(); }
+  [[nodiscard]] Eigen::Index n_cells() const { return static_cast<Eigen::Index>(n_columns()) * n_z(); }
+  [[nodiscard]] Eigen::Index index(int iz, int iy = 0, int ix = 0) const {
+    return (static_cast<Eigen::Index>(iz) * n_y() + iy) * n_x() + ix;
+  }
+  [[nodiscard]] const Edges& edges() const { return edges_; }
+  [[nodiscard]] const std::vector<double>& edges_m(Axis axis) const { return edges_[axis]; }
+  [[nodiscard]] DepthReference reference() const { return reference_; }
+  /// Returns the centre of interval i along an axis, 0 on a missing one.
+  [[nodiscard]] double centre_m(Axis axis, int i) const;
+  /// Returns the length of interval i along an axis, 1 on a missing one.
+  [[nodiscard]] double width_m(Axis axis, int i) const;
+  /// Returns the thickness of each layer. shape: (n_z).
+  [[nodiscard]] Eigen::VectorXd thickness_m() const;
+  /// Returns the range along each axis, without bounds on a missing one.
+  [[nodiscard]] Box extent() const;
+  /// Returns the interval along an axis that holds a coordinate, clamped to the outermost ones.
+  [[nodiscard]] int nearest(Axis axis, double coordinate_m) const;
+  /// Returns the cell that holds a point, or the outermost cell that continues there.
+  [[nodiscard]] Eigen::Index nearest(const Point& point) const;
+  /// Returns the cell that holds a point, −1 outside. Coordinates are those of the grid: z counts from the
+  /// depth reference.
+  [[nodiscard]] Eigen::Index at(const Point& point) const;
+
+ private:
+  Edges edges_;
+  DepthReference reference_;
 };
 
 /// The parameter grid of a section: columns in y, rows in depth. Cell (row iz, column iy) has index iz·n_y +
@@ -47,12 +111,8 @@ class TensorGrid2D {
   DepthReference reference_;
 };
 
-/// Sea water: it fills whatever lies below its level and above the surface of the solid earth. Its
-/// resistivity is known, not an unknown.
-struct Sea {
-  double level_m = 0.0;  ///< z of its surface
-  double resistivity_ohm_m = 0.3;
-};
+/// Returns the same grid as a section. errors: InvalidArgument unless the grid has the axes y and z alone.
+[[nodiscard]] TensorGrid2D section_of(const TensorGrid& grid);
 
 /// A resistivity section: what model files hold and what a 2-D simulation sees.
 struct Section2D {

@@ -72,7 +72,7 @@ struct BoundsConfig {
 
 /// An entry of [[regularization.tear]]; `place` is where it stands, for messages once the grid is known.
 struct TearConfig {
-  inversion::prior::Tear tear;
+  physics::mesh::Tear tear;
   std::string place;
 };
 

@@ -39,7 +39,8 @@ std::vector<Point2D> read_points(ConfigTable& table, std::size_t least) {
 }
 
 TearConfig read_tear(ConfigTable table) {
-  inversion::prior::Tear tear{read_points(table, 2), table.not_negative("weight", 0.0)};
+  const std::vector<Point2D> points = read_points(table, 2);
+  physics::mesh::Tear tear{{points.begin(), points.end()}, table.not_negative("weight", 0.0)};
   if (tear.weight > 1.0) table.refuse("weight", fmt::format("expected 0 to 1, got {}", tear.weight));
   return {std::move(tear), table.place("y_m")};
 }

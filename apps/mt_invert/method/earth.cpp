@@ -186,8 +186,9 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
 
 void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid2D& grid,
                  const physics::mesh::Surface2D& surface) {
+  const physics::mesh::Cells cells = physics::mesh::cells(grid);
   for (const config::TearConfig& each : tears) {
-    const auto n = n_faces_crossed(grid, each.tear);
+    const auto n = n_faces_crossed(cells, each.tear);
     if (n == 0)
       throw core::ConfigError("configuration",
                               "{}: expected a line between cells, got one that separates no two of them ({})",

@@ -29,8 +29,8 @@ method::Earth small_earth() {
   return earth;
 }
 
-config::TearConfig tear_along(std::vector<physics::mesh::Point2D> points) {
-  return {inversion::prior::Tear{std::move(points)}, "c.toml:9: regularization.tear[0].y_m"};
+config::TearConfig tear_along(const std::vector<physics::mesh::Point2D>& points) {
+  return {physics::mesh::Tear{{points.begin(), points.end()}}, "c.toml:9: regularization.tear[0].y_m"};
 }
 
 config::FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "inversion/objective/regularization.hpp"
-#include "inversion/prior/roughness.hpp"
+#include "physics/mesh/polygon.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using inversion::prior::n_faces_crossed;
 using inversion::prior::of_free_cells;
 using inversion::prior::roughness_operator;
-using inversion::prior::Tear;
 using inversion::prior::with_further_unknowns;
+using physics::mesh::cells;
+using physics::mesh::Tear;
 using physics::mesh::TensorGrid2D;
 
 namespace {
+
+Tear line(const std::vector<physics::mesh::Point2D>& points, double weight = 0.0) {
+  return {{points.begin(), points.end()}, weight};
+}
 
 TensorGrid2D six_by_four() { return {{0, 100, 200, 300, 400, 500, 600}, {0, 100, 200, 300, 400}}; }
 
@@ -34,7 +38,7 @@ double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m,
 TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere as much as before",
           "[inversion]") {
   const TensorGrid2D grid = six_by_four();
-  const Tear whole{{{300, -50}, {300, 450}}}, upper{{{300, -50}, {300, 200}}};
+  const Tear whole = line({{300, -50}, {300, 450}}), upper = line({{300, -50}, {300, 200}});
   for (const int order : {1, 2}) {
     inversion::prior::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
     const double without = cost(grid, step(grid), options);
@@ -58,17 +62,17 @@ TEST_CASE("tear: its weight scales the roughness across, and the smallest of sev
   const TensorGrid2D grid = six_by_four();
   inversion::prior::RoughnessOptions options{.smallness_length_m = 1e9};
   const double without = cost(grid, step(grid), options);
-  options.tears = {{{{300, -50}, {300, 450}}, 0.25}};
+  options.tears = {line({{300, -50}, {300, 450}}, 0.25)};
   CHECK(cost(grid, step(grid), options) == Approx(0.25 * without));
-  options.tears.push_back({{{250, 0}, {350, 400}}, 0.1});
+  options.tears.push_back(line({{250, 0}, {350, 400}}, 0.1));
   CHECK(cost(grid, step(grid), options) < 0.25 * without);
 }
 
 TEST_CASE("tear: faces are counted, none outside the grid", "[inversion]") {
   const TensorGrid2D grid = six_by_four();
-  CHECK(n_faces_crossed(grid, {{{300, -50}, {300, 450}}}) == 4);
-  CHECK(n_faces_crossed(grid, {{{-100, 200}, {320, 200}, {320, 390}}}) == 5);
-  CHECK(n_faces_crossed(grid, {{{700, 0}, {900, 400}}}) == 0);
+  CHECK(n_faces_crossed(cells(grid), line({{300, -50}, {300, 450}})) == 4);
+  CHECK(n_faces_crossed(cells(grid), line({{-100, 200}, {320, 200}, {320, 390}})) == 5);
+  CHECK(n_faces_crossed(cells(grid), line({{700, 0}, {900, 400}})) == 0);
 }
 
 TEST_CASE(
@@ -76,20 +80,18 @@ TEST_CASE(
     "its own",
     "[inversion]") {
   const physics::mesh::Rectangle2D box{0, 600, 0, 400};
-  CHECK(inversion::prior::pieces_outside({{{300, 0}, {300, 400}}}, box).empty());
-  const auto ends =
-      inversion::prior::pieces_outside({{{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}}, box);
+  CHECK(pieces_outside(line({{300, 0}, {300, 400}}), box).empty());
+  const auto ends = pieces_outside(line({{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}), box);
   REQUIRE(ends.size() == 2);
   CHECK(ends[0].length_m == Approx(50.0));
   CHECK(ends[0].to.z_m == Approx(0.0).margin(1e-9));
   CHECK(ends[1].from.y_m == Approx(600.0));
   CHECK(ends[1].to.y_m == Approx(500.0));
   CHECK(ends[1].length_m == Approx(100.0 + 250.0 + 200.0));
-  CHECK(inversion::prior::pieces_outside({{{700, 0}, {900, 400}}}, box).size() == 1);
-  CHECK(inversion::prior::pieces_outside({{{-100, 100}, {700, 300}}}, box).size() ==
+  CHECK(pieces_outside(line({{700, 0}, {900, 400}}), box).size() == 1);
+  CHECK(pieces_outside(line({{-100, 100}, {700, 300}}), box).size() ==
         2);  // through the box: a piece on either side
-  CHECK(inversion::prior::pieces_outside({{{-100, 100}, {100, -100}}}, box).size() ==
-        1);  // through its corner alone
+  CHECK(pieces_outside(line({{-100, 100}, {100, -100}}), box).size() == 1);  // through its corner alone
 }
 
 TEST_CASE("tear: one point, a weight above 1 and points that are not finite are refused", "[inversion]") {
@@ -98,9 +100,9 @@ TEST_CASE("tear: one point, a weight above 1 and points that are not finite are 
     options.tears = {tear};
     return roughness_operator(six_by_four(), options);
   };
-  CHECK_THROWS_WITH(operator_with({{{0, 0}}}), Contains("at least two points"));
-  CHECK_THROWS_WITH(operator_with({{{0, 0}, {1, 1}}, 1.5}), Contains("0 to 1, got 1.5"));
-  CHECK_THROWS_AS(operator_with({{{0, 0}, {1, 1.0 / 0.0}}}), core::InvalidArgument);
+  CHECK_THROWS_WITH(operator_with(line({{0, 0}})), Contains("at least two points"));
+  CHECK_THROWS_WITH(operator_with(line({{0, 0}, {1, 1}}, 1.5)), Contains("0 to 1, got 1.5"));
+  CHECK_THROWS_AS(operator_with(line({{0, 0}, {1, 1.0 / 0.0}})), core::InvalidArgument);
 }
 
 TEST_CASE("free cells: the roughness is that of the whole model with the other cells at the reference",

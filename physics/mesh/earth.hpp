@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/array_io.hpp"
+#include "physics/mesh/tensor_grid.hpp"
+
+#include <optional>
+#include <string>
+
+namespace lodestone::physics::mesh {
+
+/// The geometry of an earth in any dimension: its cells, the surface above them and the sea upon it.
+struct Earth {
+  TensorGrid grid;
+  Surface surface{};  ///< of the solid earth: the ground on land, the floor of the sea
+  std::optional<Sea> sea{};
+};
+
+/// The kind of number that a model holds for a quantity.
+enum class Scale {
+  linear,  ///< the quantity itself
+  log10,   ///< its decimal logarithm
+};
+
+/// A quantity with a value in each cell.
+struct Property {
+  std::string name = "resistivity";
+  std::string units = "ohm m";  ///< of the quantity itself, in either scale
+  Scale scale = Scale::log10;
+};
+
+/// An earth with a number in each cell.
+struct Model {
+  Earth earth;
+  Property property;
+  Eigen::VectorXd values;  ///< (n_cells), in the scale of the property
+};
+
+/// Returns the true z of a depth in the grid at a place of the surface. A draped grid follows the surface;
+/// else the surface cuts it, and its top reaches up or down to the surface.
+[[nodiscard]] double true_z_m(const TensorGrid& grid, double grid_z_m, double surface_m);
+[[nodiscard]] double true_z_m(const Earth& earth, const Point& in_grid);
+
+/// Returns the geometry of a section, and a section as log10 of its resistivity.
+[[nodiscard]] Earth earth_of(const Section2D& section);
+[[nodiscard]] Model model_of(const Section2D& section);
+/// Returns the model as a section. errors: InvalidArgument unless it holds a resistivity in ohm m of a grid
+/// along y and z under a profile.
+[[nodiscard]] Section2D section_of(const Model& model);
+
+/// Writes the edges with their depth reference, the surface and the sea to the group "model". The names are
+/// those of result files of version 1, with x edges and a surface map where they exist.
+void write(core::ArraySink& sink, const Earth& earth);
+/// Writes the earth and its values, "model/log10_resistivity" in shape (n_z, n_y, n_x). errors: ShapeError
+/// unless there is one value per cell; InvalidArgument when the name of the property is no file name.
+void write(core::ArraySink& sink, const Model& model);
+
+/// Reads an earth of either version. errors: FormatError.
+[[nodiscard]] Earth read_earth(const core::ArraySource& source);
+/// Reads a model whose property has this name; values of version 1 have the shape (n_z, n_y). errors:
+/// FormatError when the property is missing or its shape is not that of the grid.
+[[nodiscard]] Model read_model(const core::ArraySource& source, const std::string& property = "resistivity");
+
+}  // namespace lodestone::physics::mesh

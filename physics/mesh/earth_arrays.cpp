@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mesh/earth.hpp"
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace lodestone::physics::mesh {
+namespace {
+
+constexpr const char* component = "mesh::read_earth";
+constexpr const char* draped = "surface";
+constexpr const char* level = "datum";
+
+std::string edges_name(Axis axis) { return std::string("model/") + std::string(name(axis)) + "_edges_m"; }
+
+void write_lengths(core::ArraySink& sink, const std::string& name, const std::vector<double>& values) {
+  core::write_vector(sink, name, values);
+  sink.attribute(name, "units", "m");
+}
+
+void write_number(core::ArraySink& sink, const std::string& name, double value, const char* units) {
+  sink.write(name, {core::DType::f64, {}}, std::as_bytes(std::span(&value, 1)));
+  sink.attribute(name, "units", units);
+}
+
+void write_surface(core::ArraySink& sink, const Surface& surface) {
+  write_lengths(sink, "model/surface_y_m", surface.y_m());
+  if (!surface.is_map()) {
+    write_lengths(sink, "model/surface_z_m", surface.profile().z_m());
+    return;
+  }
+  write_lengths(sink, "model/surface_x_m", surface.x_m());
+  core::write_matrix(sink, "model/surface_z_m", surface.z_m());
+  sink.attribute("model/surface_z_m", "units", "m");
+}
+
+double read_number(const core::ArraySource& source, const std::string& name) {
+  const std::vector<double> values = core::read_doubles(source, name);
+  if (values.size() != 1)
+    throw core::FormatError(component, "{}: expected one number in \"{}\", got {}", source.location(), name,
+                            values.size());
+  return values.front();
+}
+
+TensorGrid read_grid(const core::ArraySource& source) {
+  const std::string z_name = edges_name(Axis::z);
+  const std::string reference = source.attribute(z_name, "measured_from");
+  if (reference != draped && reference != level)
+    throw core::FormatError(component, "{}: expected {} measured from \"{}\" or \"{}\", got \"{}\"",
+                            source.location(), z_name, draped, level, reference);
+  const auto edges = [&](Axis axis) {
+    return source.contains(edges_name(axis)) ? core::read_doubles(source, edges_name(axis))
+                                             : std::vector<double>{};
+  };
+  return TensorGrid(Edges{edges(Axis::x), edges(Axis::y), core::read_doubles(source, z_name)},
+                    reference == draped ? DepthReference::surface : DepthReference::datum);
+}
+
+Surface read_surface(const core::ArraySource& source) {
+  std::vector<double> y = core::read_doubles(source, "model/surface_y_m");
+  if (!source.contains("model/surface_x_m"))
+    return Surface2D(std::move(y), core::read_doubles(source, "model/surface_z_m"));
+  return {core::read_doubles(source, "model/surface_x_m"), std::move(y),
+          core::read_matrix(source, "model/surface_z_m")};
+}
+
+std::optional<Sea> read_sea(const core::ArraySource& source) {
+  if (!source.contains("model/sea_level_m")) return {};
+  return Sea{read_number(source, "model/sea_level_m"), read_number(source, "model/sea_resistivity_ohm_m")};
+}
+
+std::string values_name(const Property& property) {
+  if (property.name.empty() || property.name.find('/') != std::string::npos)
+    throw core::InvalidArgument(
+        "mesh::write", "expected a property with a name that has no \"/\", got \"{}\"", property.name);
+  return "model/" + std::string(property.scale == Scale::log10 ? "log10_" : "") + property.name;
+}
+
+/// The shape of the values in a file is (n_z, n_y, n_x), of version 1 (n_z, n_y).
+void check_shape(const core::ArraySource& source, const std::string& name, const TensorGrid& grid) {
+  const std::vector<std::int64_t> got = source.info(name).shape;
+  std::vector<std::int64_t> expected{grid.n_z(), grid.n_y(), grid.n_x()};
+  if (got.size() == 2 && grid.n_x() == 1) expected.pop_back();
+  if (got != expected)
+    throw core::FormatError(component,
+                            "{}: expected \"{}\" of shape ({}), as its grid, got ({}); write the file again",
+                            source.location(), name, fmt::join(expected, ", "), fmt::join(got, ", "));
+}
+
+/// Returns the units of the quantity itself: files state "log10(ohm m)" for logarithms.
+std::string units_of(const std::string& text, Scale scale) {
+  constexpr std::string_view opening = "log10(";
+  if (scale == Scale::linear || !text.starts_with(opening) || !text.ends_with(")")) return text;
+  return text.substr(opening.size(), text.size() - opening.size() - 1);
+}
+
+}  // namespace
+
+void write(core::ArraySink& sink, const Earth& earth) {
+  for (const Axis axis : all_axes) {
+    if (earth.grid.has(axis)) write_lengths(sink, edges_name(axis), earth.grid.edges_m(axis));
+  }
+  const bool is_draped = earth.grid.reference() == DepthReference::surface;
+  sink.attribute(edges_name(Axis::z), "measured_from", is_draped ? draped : level);
+  write_surface(sink, earth.surface);
+  if (!earth.sea) return;
+  write_number(sink, "model/sea_level_m", earth.sea->level_m, "m");
+  write_number(sink, "model/sea_resistivity_ohm_m", earth.sea->resistivity_ohm_m, "ohm m");
+}
+
+void write(core::ArraySink& sink, const Model& model) {
+  const TensorGrid& grid = model.earth.grid;
+  if (model.values.size() != grid.n_cells())
+    throw core::ShapeError("mesh::write", "expected {} values of {}, one per cell, got {}", grid.n_cells(),
+                           model.property.name, model.values.size());
+  const std::string name = values_name(model.property);
+  write(sink, model.earth);
+  sink.write(name, {core::DType::f64, {grid.n_z(), grid.n_y(), grid.n_x()}},
+             std::as_bytes(std::span(model.values.data(), static_cast<std::size_t>(model.values.size()))));
+  const bool is_log = model.property.scale == Scale::log10;
+  sink.attribute(name, "units", is_log ? "log10(" + model.property.units + ")" : model.property.units);
+}
+
+Earth read_earth(const core::ArraySource& source) {
+  try {
+    return {read_grid(source), read_surface(source), read_sea(source)};
+  } catch (const core::FormatError&) {
+    throw;
+  } catch (const core::Error& error) {  // edges or points that are not increasing
+    throw core::FormatError(component, "{}: {}", source.location(), error.what());
+  }
+}
+
+Model read_model(const core::ArraySource& source, const std::string& property) {
+  Earth earth = read_earth(source);
+  Scale scale = Scale::log10;
+  std::string name = values_name({property, "", scale});
+  if (!source.contains(name)) {
+    scale = Scale::linear;
+    name = values_name({property, "", scale});
+  }
+  if (!source.contains(name))
+    throw core::FormatError("mesh::read_model",
+                            "{}: expected \"model/log10_{}\" or \"model/{}\", but the file has neither",
+                            source.location(), property, property);
+  check_shape(source, name, earth.grid);
+  const std::vector<double> values = core::read_doubles(source, name);
+  return {std::move(earth),
+          {property, units_of(source.attribute(name, "units"), scale), scale},
+          Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()))};
+}
+
+}  // namespace lodestone::physics::mesh
