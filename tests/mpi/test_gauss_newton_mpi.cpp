@@ -106,7 +106,7 @@ TEST_CASE("descent: a linearization that fails on one rank is rejected, or ends 
   REQUIRE(rejected.history.size() == 4);
   CHECK(rejected.history[1].n_forward == 2);
   fake->n_linearize = 0;
-  first_bad = 1;
+  last_bad = 100;
   const auto failed = inversion::optimize::Descent(MPI_COMM_WORLD, options)
                           .minimize(objective, Eigen::VectorXd::Zero(problem.n));
   CHECK(failed.reason == StopReason::failed);
