@@ -59,7 +59,7 @@ std::string kernels_of(const std::function<void()>& work) {
         node.op->view != nullptr && node.inputs.size() == 1 && node.buffer == node.inputs[0]->buffer;
     if (is_view || node.op->run) return;
     const DType dtype = node.inputs.size() > 0 ? node.inputs[0]->aval.dtype : node.aval.dtype;
-    const engine::Kernel& kernel = node.op->kernel(dtype);
+    const engine::Kernel& kernel = node.op->kernel(node.aval.device.kind, dtype);
     const std::string name = fmt::format("{} {}: {}", node.op->name, core::name_of(dtype), kernel.name);
     if (kernel.name.starts_with("reference"))
       throw core::InvalidArgument("bench_engine", "expected tuned kernels only, got {} for {}", name,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/graph/dtypes.hpp"
+#include "engine/core/dtype.hpp"
 #include "engine/graph/shape.hpp"
 #include "engine/memory/device.hpp"
 
 #include <string>
 
 namespace lodestone::engine {
+
+using core::DType;
 
 /// What a tensor is: an array of numbers, an opaque object (a factorisation), or several tensors. Ops take
 /// arrays unless their row says otherwise.

@@ -3,6 +3,7 @@
 // found in engine/dispatch.
 #pragma once
 
+#include "engine/graph/dtypes.hpp"
 #include "engine/graph/node.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols as in external_ops.hpp.
-#include "engine/graph/evaluate.hpp"
+#include "engine/record/record.hpp"
 #include "engine/transform/external_ops.hpp"
 
 #include <algorithm>

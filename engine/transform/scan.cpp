@@ -2,7 +2,6 @@
 // Symbols: inputs of the node c (carry), x [T, …], k (captured, the same at every step); c', y = f(c, x_t,
 // k).
 #include "engine/core/error.hpp"
-#include "engine/graph/evaluate.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/ops/rules.hpp"
 #include "engine/ops/sampler.hpp"

@@ -55,7 +55,7 @@ double relative_error(const core::ConstVectorRef& model, const core::ConstVector
 
 double structural_similarity(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b,
                              const SimilarityOptions& options) {
-  optimize::check(a, b, options);
+  check(a, b, options);
   const Eigen::Index n = options.window_cells;
   const double c1 = std::pow(options.k1 * options.range_decades, 2),
                c2 = std::pow(options.k2 * options.range_decades, 2);

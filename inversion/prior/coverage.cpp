@@ -111,7 +111,7 @@ std::string_view describe(Verdict verdict) {
 std::vector<SubdomainCoverage> coverage(const SubdomainMap& map, const core::ConstVectorRef& model,
                                         const std::vector<DecoderScores>& scores,
                                         const VectorXd& variance_reduction, const CoverageOptions& options) {
-  optimize::check(map, model, scores, variance_reduction, options);
+  check(map, model, scores, variance_reduction, options);
   std::vector<SubdomainCoverage> rows;
   for (std::size_t r = 0; r < map.regions().size(); ++r) {
     const Region& region = map.regions()[r];

@@ -26,15 +26,15 @@ class GaussianDecoder final : public Decoder {
   [[nodiscard]] Index n_codes() const override { return basis_.cols(); }
   [[nodiscard]] Index n_cells() const override { return basis_.rows(); }
   [[nodiscard]] MatrixXd decode(const core::ConstMatrixRef& codes) const override {
-    optimize::check("codes", codes, n_codes());
+    check("codes", codes, n_codes());
     return (basis_ * codes).colwise() + mean_;
   }
   [[nodiscard]] MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
-    optimize::check("codes", codes, n_codes());
+    check("codes", codes, n_codes());
     return basis_.replicate(1, codes.cols());
   }
   [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
-    optimize::check("cells", cells, n_cells());
+    check("cells", cells, n_cells());
     return inverse_ * (cells.colwise() - mean_);
   }
 
@@ -66,7 +66,7 @@ void check(const core::ConstVectorRef& mean, const core::ConstMatrixRef& covaria
 }  // namespace
 
 DecoderPtr gaussian_decoder(const core::ConstVectorRef& mean, const core::ConstMatrixRef& covariance) {
-  optimize::check(mean, covariance);
+  check(mean, covariance);
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(covariance);
   const VectorXd& values = eigen.eigenvalues();  // rising
   const double largest = values[values.size() - 1];

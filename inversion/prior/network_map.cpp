@@ -42,13 +42,13 @@ class NetworkDecoder final : public Decoder {
   [[nodiscard]] Index n_cells() const override { return options_.n_cells; }
 
   [[nodiscard]] MatrixXd decode(const core::ConstMatrixRef& codes) const override {
-    optimize::check("codes", codes, n_codes());
+    check("codes", codes, n_codes());
     if (codes.cols() == 0) return {n_cells(), 0};
     return finite("decode", columns_of(called(decode_, tensor_of(codes)).eval()));
   }
 
   [[nodiscard]] MatrixXd jacobians(const core::ConstMatrixRef& codes) const override {
-    optimize::check("codes", codes, n_codes());
+    check("codes", codes, n_codes());
     const Index n = codes.cols();
     if (n == 0) return {n_cells(), 0};
     const auto of_one = [&](const Tensor& code) { return squeeze(called(decode_, expand_dims(code, 0)), 0); };
@@ -61,7 +61,7 @@ class NetworkDecoder final : public Decoder {
   }
 
   [[nodiscard]] MatrixXd encode(const core::ConstMatrixRef& cells) const override {
-    optimize::check("cells", cells, n_cells());
+    check("cells", cells, n_cells());
     if (cells.cols() == 0 || !encode_) return MatrixXd::Zero(n_codes(), cells.cols());
     return finite("encode", columns_of(called(*encode_, tensor_of(cells)).eval()));
   }

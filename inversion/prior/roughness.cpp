@@ -125,7 +125,7 @@ SparseMatrix second_order(const mesh::Cells& cells, const Weights& weights, cons
 }  // namespace
 
 SparseMatrix roughness_operator(const mesh::Cells& cells, const RoughnessOptions& options) {
-  optimize::check(options);
+  check(options);
   const Weights weights(cells, options);
   return options.order == 1 ? first_order(cells, weights, options) : second_order(cells, weights, options);
 }

@@ -237,8 +237,8 @@ EnsembleCost cost_of(const EnsembleOptions& o) {  // one of each at the start, w
 Ensemble randomize_then_optimize(MPI_Comm comm, const optimize::Objective& objective, const VectorXd& start,
                                  double lambda, const EnsembleOptions& options, const EnsembleHooks& hooks,
                                  Ensemble done) {
-  optimize::check(objective, start);
-  optimize::check(options, objective, hooks, lambda);
+  check(objective, start);
+  check(options, objective, hooks, lambda);
   Ensemble ensemble = begun(std::move(done), start, lambda, options.seed);
   const std::vector<int> numbers = missing(ensemble, options.n_samples);
   if (numbers.empty()) return ensemble;

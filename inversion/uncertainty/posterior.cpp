@@ -50,7 +50,7 @@ std::unique_ptr<core::Linearization> linearized(const core::Team& team, const co
 /// Checks before the first collective call.
 const optimize::Objective& checked(const optimize::Objective& objective, const VectorXd& model,
                                    double lambda) {
-  optimize::check(objective, model);
+  check(objective, model);
   if (!(lambda > 0.0) || !std::isfinite(lambda))
     throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
   return objective;

@@ -19,7 +19,7 @@ class FileStore final : public core::Store {
     return std::filesystem::is_regular_file(path_, ignored);
   }
   void save(const std::function<void(core::ArraySink&)>& write) override {
-    run::make_folder();
+    make_folder();
     core::remove_leftovers(name());
     Hdf5Sink sink(path_);
     write(sink);

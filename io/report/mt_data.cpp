@@ -158,14 +158,14 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
                    at_re < data.interpolated.size() && data.interpolated[at_re] != 0,
                    missing};
   if (is_rho(shown)) {
-    datum.observed = mare2dem::value_of(rule, observed, mt::omega(frequency_hz));
-    datum.predicted = mare2dem::value_of(rule, predicted, mt::omega(frequency_hz));
+    datum.observed = mt::value_of(rule, observed, mt::omega(frequency_hz));
+    datum.predicted = mt::value_of(rule, predicted, mt::omega(frequency_hz));
     datum.sigma = 2.0 * relative / mt::ln10;
   } else {
     datum.observed =
-        folded_deg(mare2dem::value_of(rule, observed, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
+        folded_deg(mt::value_of(rule, observed, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
     datum.predicted =
-        folded_deg(mare2dem::value_of(rule, predicted, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
+        folded_deg(mt::value_of(rule, predicted, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
     datum.sigma = relative * mt::deg_per_rad;
   }
   add_residual(datum, shown);
