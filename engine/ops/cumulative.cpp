@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulations y_k = f(y_{k-1}, x_k). The tangent of each is a linear recurrence dy_k = a_k dy_{k-1} + s_k
-// dx_k, whose adjoint is one that runs the other way: x̄_k = conj(s_k) λ_k, λ_k = ȳ_k + conj(a_{k+1}) λ_{k+1}.
+// Accumulations y_k = f(y_{k-1}, x_k). The tangent of each is a linear recurrence
+// dy_k = a_k dy_{k-1} + s_k dx_k, whose adjoint is one that runs the other way: x̄_k = conj(s_k) λ_k,
+// λ_k = ȳ_k + conj(a_{k+1}) λ_{k+1}.
 #include "engine/ops/cumulative.hpp"
 
 #include "engine/core/error.hpp"

@@ -93,7 +93,8 @@ TEST_CASE("descent: a linearization that fails on one rank is rejected, or ends 
   const WideProblem problem;
   const auto fake = std::make_shared<tests::FakeMap>(problem.map);
   const bool last = core::rank_of(MPI_COMM_WORLD) == core::size_of(MPI_COMM_WORLD) - 1;
-  int first_bad = 2, last_bad = 2;
+  const int first_bad = 2;
+  int last_bad = 2;
   fake->before_linearize = [&](int call) {
     if (last && call >= first_bad && call <= last_bad)
       throw core::SolverError("tests::FakeMap", "zero pivot on the last rank");

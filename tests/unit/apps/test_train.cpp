@@ -75,7 +75,7 @@ class Training {
   }
   template <class E>
   [[nodiscard]] std::string refusal(const std::vector<std::string>& more) const {
-    return message_of<E>([&] { (void)commands::run(more); });
+    return message_of<E>([&] { (void)run(more); });
   }
 
  private:

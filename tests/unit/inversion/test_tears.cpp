@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "inversion/objective/regularization.hpp"
+#include "inversion/prior/roughness.hpp"
 #include "physics/mesh/polygon.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"

@@ -16,13 +16,13 @@ std::string options_message(const std::string& text) {
   return message_of<core::ConfigError>([&] { (void)toml::parse_options_toml(text, "run.toml"); });
 }
 
-Section2D model(const std::string& text) {
+Section2D section_of(const std::string& text) {
   const TemporaryFolder folder;
   return model::read_model_toml(write_text(folder, "m.toml", text));
 }
 
 std::string model_message(const std::string& text) {
-  return message_of<core::ConfigError>([&] { (void)model(text); });
+  return message_of<core::ConfigError>([&] { (void)section_of(text); });
 }
 
 double at(const Section2D& s, double y, double z) {
@@ -123,7 +123,7 @@ TEST_CASE("TOML options: a key missing from a table without lines is told with t
 TEST_CASE(
     "TOML model: layers and boxes stand exactly where the file says, later boxes win, the rest is background",
     "[toml]") {
-  const auto s = model(
+  const auto s = section_of(
       "[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
       "[[box]]\ny_min_m = -500\ny_max_m = 500\nz_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n"
       "[[box]]\ny_min_m = 0\ny_max_m = 700\nz_min_m = 250\nz_max_m = 300\nresistivity_ohm_m = 7\n");
@@ -143,9 +143,9 @@ TEST_CASE(
 }
 
 TEST_CASE("TOML model: open boxes reach without end, a half-space needs one number", "[toml]") {
-  const auto half_space = model("[background]\nresistivity_ohm_m = [100]\n");
+  const auto half_space = section_of("[background]\nresistivity_ohm_m = [100]\n");
   CHECK(half_space.grid.n_cells() == 1);
-  const auto s = model(
+  const auto s = section_of(
       "[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m "
       "= 50e3\nresistivity_ohm_m = 1\n"
       "[[box]]\ny_min_m = 10e3\nz_max_m = 50e3\nresistivity_ohm_m = 10\n");
@@ -159,10 +159,10 @@ TEST_CASE("TOML model: a surface line, and depths from the datum or the surface"
   const std::string hill =
       "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = "
       "[100]\nresistivity_ohm_m = [5, 100]\n";
-  const auto draped = model(hill);
+  const auto draped = section_of(hill);
   CHECK(draped.grid.z_edges_m().front() == 0.0);
   CHECK(draped.surface.z_at(0.0) == -450.0);
-  const auto fixed = model("depth_reference = \"datum\"\n" + hill);
+  const auto fixed = section_of("depth_reference = \"datum\"\n" + hill);
   CHECK(fixed.grid.reference() == DepthReference::datum);
   CHECK(fixed.grid.z_edges_m().front() == -450.0);
   CHECK(at(fixed, 0, -200) == 5.0);
@@ -186,7 +186,7 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
              Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
              Catch::Contains("m.toml:4: expected 1e-06 to 1e+12 ohm m in \"resistivity_ohm_m\", got 1e+13"));
-  CHECK(model("[background]\nresistivity_ohm_m = [1e12]\n").resistivity_ohm_m[0] == 1e12);
+  CHECK(section_of("[background]\nresistivity_ohm_m = [1e12]\n").resistivity_ohm_m[0] == 1e12);
   const std::string polygon =
       "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
   CHECK_THAT(model_message(polygon + "\"x\"\n"), Catch::Contains("m.toml:5: expected points = [[y, z], …]"));
@@ -219,7 +219,7 @@ TEST_CASE(
       "[2000, 1000], [1000, 2000], [0, "
       "2000]]\n"
       "resistivity_ohm_m = 1.0\n";
-  const auto section = model(text);
+  const auto section = section_of(text);
   CHECK(section.grid.reference() == DepthReference::datum);
   const auto& y = section.grid.y_edges_m();
   CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) ==
@@ -247,9 +247,9 @@ TEST_CASE(
   const std::string shape =
       "[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, "
       "1000]]\nresistivity_ohm_m = 1.0\n";
-  CHECK(model(shape).grid.n_y() ==
+  CHECK(section_of(shape).grid.n_y() ==
         46 + 2);  // 1000 m in pieces of at least 1414/64 m, the default at the surface
-  CHECK(model("resolution_m = 10\n" + shape).grid.n_y() == 46 + 2);
+  CHECK(section_of("resolution_m = 10\n" + shape).grid.n_y() == 46 + 2);
   const TemporaryFolder folder;
   const auto path = write_text(folder, "m.toml", "resolution_m = 500\n" + shape);
   CHECK(model::read_model_toml(path).grid.n_y() == 2 + 2);
@@ -262,10 +262,11 @@ TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that
       "0], [0, "
       "1000]]\nresistivity_ohm_m = 1.0\n"
       "[[polygon]]\npoints = [[0, 0], [1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0\n";
-  CHECK(at(model(nested), 500, 500) == Approx(2.0 / 0.11).epsilon(0.1));  // the first is not seen
+  CHECK(at(section_of(nested), 500, 500) == Approx(2.0 / 0.11).epsilon(0.1));  // the first is not seen
   const std::string beside = replaced(nested, "1000, 0], [0, 1000]]\nresistivity_ohm_m = 10.0",
                                       "1000, 1000], [0, 1000]]\nresistivity_ohm_m = 10.0");
-  CHECK(at(model(beside), 500, 500) == Approx(1.0 / (0.5 * 0.1 + 0.25 * 1.0 + 0.25 * 0.01)).epsilon(0.1));
+  CHECK(at(section_of(beside), 500, 500) ==
+        Approx(1.0 / (0.5 * 0.1 + 0.25 * 1.0 + 0.25 * 0.01)).epsilon(0.1));
 }
 
 TEST_CASE(
@@ -274,15 +275,16 @@ TEST_CASE(
     "[toml]") {
   const std::string base = "[background]\nresistivity_ohm_m = [1.0]\n";
   const auto sea =
-      model(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
+      section_of(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
   CHECK(sea.sea.value().level_m == 0.0);
   CHECK(sea.sea.value().resistivity_ohm_m == 0.3);
   CHECK(sea.surface.z_at(500.0) == Approx(1750.0));
-  CHECK_FALSE(model(base).sea.has_value());
+  CHECK_FALSE(section_of(base).sea.has_value());
   CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"),
              Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
   const std::string hill = "[surface]\npoints = [[0, 0], [10, -5], [20, -1]]\n";
-  CHECK(model(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").sea.value().level_m == -1.0);
+  CHECK(section_of(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").sea.value().level_m ==
+        -1.0);
   CHECK_THAT(model_message(base + hill + "[sea]\nlevel_m = 0\nresistivity_ohm_m = 0.3\n"),
              Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") &&
                  Catch::Contains("z = 0 m") && Catch::Contains("remove [sea]"));

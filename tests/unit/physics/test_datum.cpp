@@ -274,7 +274,7 @@ TEST_CASE("datum: elements that a datum does not need may be missing", "[physics
   CHECK(std::isnan(rule_of(datum("phase_det")).value(f, omega_rad_s)));
 }
 
-TEST_CASE("datum: differences of every row are wrapped to (-turn/2, turn/2] or not at all",
+TEST_CASE("datum: differences of every row are wrapped to half a turn on either side, or not at all",
           "[physics][mt][datum]") {
   for (const DatumRule& rule : datum_rules()) {
     INFO(rule.name);
