@@ -35,7 +35,7 @@ if [ $# -eq 0 ]; then
   invert examples/kim_eto/kim_eto_learned.toml out/demo_te_learned
   echo
   echo "TE alone, without and with the learned prior, and the published sections (m1, m2: 25 to 80 km deep below the two conductors; m3, m4: the conductors):"
-  "$program" compare out/demo_te out/demo_te_learned --reference data/samtex/reference_fig4_digitized.csv --range -1,5 --depth-km 84 -o out/demo/te_sections.png \
+  "$program" compare out/demo_te out/demo_te_learned --reference data/samtex/reference_fig4_digitised.csv --range -1,5 --depth-km 84 -o out/demo/te_sections.png \
     --block-km 90,200,25,80 --block-km 300,420,25,80 --block-km 90,200,5,20 --block-km 300,420,5,20
 fi
 

@@ -82,7 +82,9 @@ with Folder() as folder:
     # A target within reach, and a bounded model.
     fine = ["--set", "forward.iteration_accuracy=standard"]
     expect_target([], path, "-o", folder / "easy", *fine, "--set", "inversion.target_rms=3.0")
+    first = open(folder / "easy/report.html", "rb").read()
     expect(0, ["report.html"], "report", folder / "easy")
+    check(open(folder / "easy/report.html", "rb").read() == first, "a report written again is the same")
     check(os.path.getsize(folder / "easy/report.html") > 10000, "the report is there")
     expect_target([], path, "-o", folder / "bounded", *fine, "--set", "inversion.target_rms=4.0", "--set", "inversion.max_iterations=10",
            "--set", "bounds.resistivity_min_ohm_m=1.0", "--set", "bounds.resistivity_max_ohm_m=1000.0")

@@ -47,7 +47,7 @@ def block_mean(cells, places, low, high):
 def correlation(cells):
     """Pearson correlation of log10 resistivity with the digitized published conventional section, at its points."""
     pairs = []
-    for r in read(os.path.join(DATA, "reference_fig4_digitized.csv")):
+    for r in read(os.path.join(DATA, "reference_fig4_digitised.csv")):
         if not r["log10_rho_published_conventional"]:
             continue
         x, depth = float(r["x_km"]), float(r["depth_km"])

@@ -47,7 +47,7 @@ with Folder() as folder:
     features = invert("kim_eto_learned", folder / "learned")
     picture = folder / "sections.png"
     said = expect(0, ["r1: correlation", "m4: mean"], "compare", folder / "te", folder / "learned", "--reference",
-                  os.path.join(SOURCE, "data/samtex/reference_fig4_digitized.csv"), *[word for block in BLOCKS for word in ("--block-km", block)], "-o", picture).stdout
+                  os.path.join(SOURCE, "data/samtex/reference_fig4_digitised.csv"), *[word for block in BLOCKS for word in ("--block-km", block)], "-o", picture).stdout
     print(said)
     check(open(picture, "rb").read(8) == b"\x89PNG\r\n\x1a\n", "the picture is drawn")
     rows = rows_of(said)
