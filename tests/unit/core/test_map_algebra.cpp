@@ -342,6 +342,12 @@ TEST_CASE("local_rows: behind a cheap map a rank holds the rows of the shared in
   CHECK(block.rows == Rows{1, 2});  // outputs 2 and 0 lie on this rank
   CHECK(block.values.isApprox(expected(block.rows, Eigen::all)));
 
+  // two cheap maps in a row are one factor on the left
+  const auto nested =
+      compose(select(3, {2, 0}), compose(exponential(3), compose(select(4, {1, 2, 0}), shared)));
+  const auto at_nested = compose(select(2, {1, 0}), nested)->linearize(x);
+  CHECK(own_rows(*at_nested) == Rows{1});
+
   // transform ∘ (shared ∘ exp ⊕ exp): the serial part follows the rows of the shared one
   const auto both =
       compose(select(6, {5, 2, 0, 1}), parallel({compose(shared, exponential(3)), exponential(2)}));

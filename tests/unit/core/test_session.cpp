@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
 #include "engine/core/session.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -108,4 +109,13 @@ TEST_CASE("Session: a scope may leave the printing to another rank", "[core]") {
   Capture err(STDERR_FILENO);
   CHECK(session.run([]() -> int { throw FileError("a", "b"); }) == 3);
   CHECK(err.text().empty());
+}
+
+TEST_CASE("Session: the id of an error stands in the JSON log", "[core]") {
+  log::configure({.format = log::Format::json_lines});
+  const Outcome outcome =
+      outcome_of([]() -> int { throw SolverError("mt::d2::simulation#singular", "singular at 0.1 Hz"); });
+  log::configure({});
+  CHECK(outcome.text.find(R"("id":"singular")") != std::string::npos);
+  CHECK(outcome.text.find("#singular") == std::string::npos);
 }
