@@ -356,6 +356,10 @@ TEST_CASE("local_rows: behind a cheap map a rank holds the rows of the shared in
   CHECK(rows.rows == Rows{0, 1, 2});
   CHECK(rows.values.isApprox(both->linearize(z)->jacobian()(rows.rows, Eigen::all)));
 
+  const auto serial = affine(example_matrix(2, 2), Eigen::VectorXd::Zero(2));
+  CHECK(own_rows(*parallel({serial, std::make_shared<OneOfThree>(example_matrix(4, 3))})->linearize(z)) ==
+        Rows{0, 1, 4, 2});
+
   const auto twice = compose(select(8, {0, 7}), parallel({shared, shared}));
   CHECK(own_rows(*twice->linearize(Eigen::VectorXd::LinSpaced(6, -0.2, 0.3))) == Rows{0, 1});
 }

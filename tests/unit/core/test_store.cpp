@@ -42,7 +42,8 @@ TEST_CASE("MemoryArrays: ranges, sizes and names are checked", "[core]") {
   std::vector<double> two(2);
   CHECK_THAT(error_of<FormatError>([&] { arrays.read("x", 1, std::as_writable_bytes(std::span(two))); }),
              HasId("outside", {"\"x\"", "2", "16"}));
-  CHECK_THAT(error_of<FormatError>([&] { arrays.read("x", -1, {}); }), HasId("outside"));
+  CHECK_THAT(error_of<FormatError>([&] { arrays.read("x", -(std::int64_t{1} << 61), {}); }),
+             HasId("outside"));
   CHECK_THAT(error_of<FormatError>([&] { (void)arrays.info("y"); }), HasId("missing_array", {"\"y\""}));
   CHECK_THAT(error_of<FormatError>([&] { (void)arrays.attribute("x", "units"); }),
              HasId("missing_attribute"));
