@@ -81,7 +81,7 @@ with Folder() as folder:
 
     # A target within reach, and a bounded model.
     fine = ["--set", "forward.iteration_accuracy=standard"]
-    expect_target([], path, "-o", folder / "easy", *fine, "--set", "inversion.target_rms=3.0")
+    expect_target([], path, "-o", folder / "easy", *fine, "--set", "inversion.target_rms=3.0", "--set", "output.report=true")
     first = open(folder / "easy/report.html", "rb").read()
     expect(0, ["report.html"], "report", folder / "easy")
     check(open(folder / "easy/report.html", "rb").read() == first, "a report written again is the same")
