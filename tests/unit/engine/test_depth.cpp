@@ -14,12 +14,13 @@ using namespace lodestone::engine;
 
 namespace {
 
-/// Runs f on a thread with an eighth of the usual stack, whatever this one's is.
+/// Runs f on a thread with an eighth of the usual stack, whatever this one's is, and with its default device.
 void on_small_stack(std::function<void()> f) {
   struct Call {
     std::function<void()> f;
+    Device device;
     std::exception_ptr thrown;
-  } call{std::move(f), {}};
+  } call{std::move(f), default_device(), {}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, std::size_t{1} << 20);
@@ -27,6 +28,7 @@ void on_small_stack(std::function<void()> f) {
   const auto run = [](void* argument) -> void* {
     auto& mine = *static_cast<Call*>(argument);
     try {
+      const DefaultDevice same(mine.device);
       mine.f();
     } catch (...) {
       mine.thrown = std::current_exception();
