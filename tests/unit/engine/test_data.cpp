@@ -281,3 +281,23 @@ TEST_CASE("loader: batches come on the device asked for, with the same bits") {
     CHECK(batch->at("x").to_vector<double>() == here.next()->at("x").to_vector<double>());
   }
 }
+
+TEST_CASE("loader: what a transform makes lives on the default device, also where a thread reads ahead") {
+  const Device there{Device::Kind::cpu, static_cast<std::uint8_t>(1 - default_device().index)};
+  const DefaultDevice scope(there);
+  const auto with_zeros = [](NamedTensors batch, const Tensor&) {
+    batch.emplace("made", zeros({batch.at("label").dim(0)}));
+    return batch;
+  };
+  for (const int read_ahead : {0, 2}) {
+    const Loader loader(Dataset(example(6)),
+                        {.batch_size = 3, .transform = with_zeros, .read_ahead = read_ahead});
+    int n_batches = 0;
+    while (const auto batch = loader.next()) {
+      ++n_batches;
+      CHECK(batch->at("made").device() == there);
+      CHECK(batch->at("x").device() == there);
+    }
+    CHECK(n_batches == 2);
+  }
+}
