@@ -44,17 +44,17 @@ class Weights {
 
   [[nodiscard]] double depth() const { return depth_; }
   [[nodiscard]] double smallness_length() const { return smallness_length_; }
-  /// Of the vertical part of the integrand at a depth below the grid's top.
+  /// Returns the weight of the vertical part of the integrand at a depth below the grid's top.
   [[nodiscard]] double depth_weight(double z_m) const {
     return std::pow(relative_depth(z_m), options_.depth_weight_exponent);
   }
-  /// Of the horizontal part, relative to the vertical.
+  /// Returns the weight of the horizontal part, relative to the vertical.
   [[nodiscard]] double horizontal_to_vertical(double z_m) const {
     return std::pow(relative_depth(z_m),
                     options_.horizontal_depth_exponent.value_or(options_.depth_weight_exponent) -
                         options_.depth_weight_exponent);
   }
-  /// Area of a face / distance of the centres; only the part that a tear leaves of the face counts.
+  /// Returns area of a face / distance of the centres; only the part that a tear leaves of the face counts.
   [[nodiscard]] double conductance(const mesh::Face& face) const {
     const auto centre = [&](Eigen::Index cell) { return cells_.centre[static_cast<std::size_t>(cell)]; };
     return weight_across(options_.tears, centre(face.a), centre(face.b)) * face.area / face.distance;

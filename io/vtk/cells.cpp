@@ -27,7 +27,7 @@ void check_size(const std::string& what, Eigen::Index got, Eigen::Index expected
   }
 }
 
-/// What the cells of the file stand for: cells of the section, then water.
+/// The meaning of the cells of the file: cells of the section, then water.
 struct DrawnCells {
   std::vector<Eigen::Index> earth;
   int n_sea = 0;

@@ -14,7 +14,7 @@ struct Face {
   Axis normal;
   double area;      ///< m² in 3-D, m in 2-D, 1 in 1-D
   double distance;  ///< between the two centres, m
-  double depth_m;   ///< of its middle, in the grid's z
+  double depth_m;   ///< that of its middle, in the grid's z
 };
 
 /// The cells of a grid as a set of centres, volumes and faces, the same for 1 to 3 dimensions. Coordinates

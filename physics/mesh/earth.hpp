@@ -12,7 +12,7 @@ namespace lodestone::physics::mesh {
 /// The geometry of an earth in any dimension: its cells, the surface above them and the sea upon it.
 struct Earth {
   TensorGrid grid;
-  Surface surface{};  ///< of the solid earth: the ground on land, the floor of the sea
+  Surface surface{};  ///< surface of the solid earth: the ground on land, the floor of the sea
   std::optional<Sea> sea{};
 };
 
@@ -25,7 +25,7 @@ enum class Scale {
 /// A quantity with a value in each cell.
 struct Property {
   std::string name = "resistivity";
-  std::string units = "ohm m";  ///< of the quantity itself, in either scale
+  std::string units = "ohm m";  ///< units of the quantity itself, in either scale
   Scale scale = Scale::log10;
 };
 

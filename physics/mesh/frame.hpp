@@ -38,15 +38,16 @@ struct Bend {
 struct Frame {
   std::string projection{};  ///< text for PROJ; empty: the place on the map is not known
   double origin_north_m = 0.0, origin_east_m = 0.0;
-  double azimuth_deg = 90.0;  ///< of the y axis, clockwise from north
-  double elevation_m = 0.0;   ///< of z = 0
-  /// Where distances are counted along a bent line, y follows it, straight beyond its ends, and x is
+  double azimuth_deg = 90.0;  ///< direction of the y axis, clockwise from north
+  double elevation_m = 0.0;   ///< height of z = 0 above sea level
+  /// A bent line: y follows it, straight beyond its ends, and x is
   /// perpendicular to its pieces; origin and azimuth have no effect. Empty: a straight line.
   std::vector<Bend> bends{};
   [[nodiscard]] bool is_on_map() const { return !projection.empty(); }
 };
 
-/// errors: InvalidArgument when a number is not finite, or bends are fewer than two or do not increase in y.
+/// Checks a frame. errors: InvalidArgument when a number is not finite, or bends are fewer than two or do not
+/// increase in y.
 void check(const Frame& frame);
 
 /// Returns the place of a point on the map. Requires a frame that passes `check`.

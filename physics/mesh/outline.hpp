@@ -11,7 +11,7 @@ namespace lodestone::physics::mesh {
 
 /// A cell in true position, by the numbers of its corners in the outline.
 struct OutlineCell {
-  Eigen::Index cell = 0;  ///< of the grid; −1: water
+  Eigen::Index cell = 0;  ///< its index in the grid; −1: water
   /// 1-D: top, bottom. 2-D: around the cell, from the upper left down; three where water ends at the coast.
   /// 3-D: the lower four around (x, y), (x, y+), (x+, y+), (x+, y), then those above them; a wedge of three
   /// and three where water ends at the coast.

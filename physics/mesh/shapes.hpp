@@ -67,9 +67,9 @@ struct Flat {
 /// rotation.
 class Polygon {
  public:
-  /// errors: InvalidArgument with fewer than three corners, corners that are not finite, two neighbours at
-  /// one place, no area, or edges that cross or touch (named by the numbers of their corners, from 1). `what`
-  /// opens the message ("fixed region 2"). cost: O(corners²).
+  /// Makes a polygon and checks it. errors: InvalidArgument with fewer than three corners, corners that are
+  /// not finite, two neighbours at one place, no area, or edges that cross or touch (named by the numbers of
+  /// their corners, from 1). `what` opens the message ("fixed region 2"). cost: O(corners²).
   explicit Polygon(std::vector<Point> corners, Plane plane = Plane::section,
                    std::string_view what = "polygon");
 

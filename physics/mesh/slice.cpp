@@ -142,7 +142,7 @@ Slice slice_of_layers(const Earth& earth) {
   return result;
 }
 
-/// What a horizontal cut meets in a column whose surface lies at this z.
+/// The matter that a horizontal cut meets in a column whose surface lies at this z.
 enum class Met { nothing, earth, water };
 Met met_at(const Earth& earth, double z_m, double surface_m) {
   const std::vector<double>& z = earth.grid.edges().z_m;

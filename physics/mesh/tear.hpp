@@ -19,8 +19,8 @@ struct Tear {
   Interval z_m{};  ///< depths of a curtain; without meaning for a line in the section
 };
 
-/// errors: InvalidArgument on fewer than two points, points that are not finite, a weight outside 0…1, or a
-/// curtain whose depths do not increase.
+/// Checks a tear. errors: InvalidArgument on fewer than two points, points that are not finite, a weight
+/// outside 0…1, or a curtain whose depths do not increase.
 void check(const Tear& tear);
 
 /// Returns true when the segment from a to b meets the line or the curtain; touching counts. A segment that

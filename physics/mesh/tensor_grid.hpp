@@ -11,7 +11,7 @@
 
 namespace lodestone::physics::mesh {
 
-/// What the z edges of a grid are measured from.
+/// The zero from which the z edges of a grid are measured.
 enum class DepthReference {
   datum,    ///< z = 0 of the frame; cells above the surface are not used, the top row continues upwards to it
   surface,  ///< the local surface: the grid is draped on the topography
@@ -34,8 +34,8 @@ class TensorGrid2D;
 /// has a value. Along a missing axis nothing changes; cells count as 1 there, without unit.
 class TensorGrid {
  public:
-  /// errors: InvalidArgument without edges along z, with edges along x but not y, with a single edge, or when
-  /// edges do not increase strictly.
+  /// Makes a grid from its edges. errors: InvalidArgument without edges along z, with edges along x but not
+  /// y, with a single edge, or when edges do not increase strictly.
   explicit TensorGrid(Edges edges, DepthReference reference = DepthReference::surface);
   TensorGrid(const TensorGrid2D& section);
   /// Returns n layers from z = 0: the first of a thickness, each further one thicker by a factor. errors:
