@@ -13,7 +13,7 @@
 
 namespace lodestone::core {
 
-/// What a `DataSet` is made of. shapes: all (n), `reasons` excepted.
+/// The parts of a `DataSet`. shapes: all (n), `reasons` excepted.
 struct DataSetParts {
   Eigen::VectorXd observed;      ///< in the units of the map's outputs
   Eigen::VectorXd sigma;         ///< standard deviations after floors, same units

@@ -89,19 +89,21 @@ class ErrorOf : public Error {
   explicit ErrorOf(const Worded& message) : Error(code, message.text, message.place) {}
 };
 
-// clang-format off: one class, one line
+// Each class owns an exit code.
 struct InvalidArgument : ErrorOf<ExitCode::argument> {
   using ErrorOf::ErrorOf;
 };
 struct ShapeError : ErrorOf<ExitCode::argument> {
   using ErrorOf::ErrorOf;
 };
+/// A file is missing, unreadable or unwritable.
 struct FileError : ErrorOf<ExitCode::file> {
   using ErrorOf::ErrorOf;
-};  ///< missing, unreadable, unwritable
+};
+/// A file is readable, but its content is not what it should be; the message carries file:line.
 struct FormatError : ErrorOf<ExitCode::format> {
   using ErrorOf::ErrorOf;
-};  ///< readable, but not what it should be; carries file:line
+};
 struct ConfigError : ErrorOf<ExitCode::configuration> {
   using ErrorOf::ErrorOf;
 };
@@ -111,6 +113,5 @@ struct SolverError : ErrorOf<ExitCode::solver> {
 struct DeviceError : ErrorOf<ExitCode::device> {
   using ErrorOf::ErrorOf;
 };
-// clang-format on
 
 }  // namespace lodestone::core

@@ -62,7 +62,7 @@ class Table {
   /// Returns the table without some of its columns. errors: InvalidArgument on a name that it does not have.
   [[nodiscard]] Table without(std::span<const std::string> names) const;
 
-  /// Where the table comes from, for messages: a file or "".
+  /// Returns the file that the table was read from, for messages, or "".
   [[nodiscard]] const std::string& origin() const { return origin_; }
   void set_origin(std::string origin) { origin_ = std::move(origin); }
 

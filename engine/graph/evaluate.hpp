@@ -43,7 +43,7 @@ class OwnGraph {
   bool outside_keeps_;
   std::vector<NodePtr> kept_;
 };
-/// How many of them live, on this thread.
+/// Returns the number of `KeepGraph` objects that live on this thread.
 [[nodiscard]] std::uint8_t graph_level();
 
 /// A row-major copy of an evaluated node's elements, or the node itself when it is row-major already.

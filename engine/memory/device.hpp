@@ -6,7 +6,7 @@
 
 namespace lodestone::engine {
 
-/// Where a tensor lives. `cpu:1` is a second device on the same processor, with memory of its own, so that
+/// The place of a tensor. `cpu:1` is a second device on the same processor, with memory of its own, so that
 /// placement is tested everywhere.
 struct Device {
   enum class Kind : std::uint8_t { cpu, cuda };

@@ -113,7 +113,7 @@ enum class Keep : std::uint8_t { no, yes };
                               double correction = 0.0);
 [[nodiscard]] Tensor standard_deviation(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no,
                                         double correction = 0.0);
-/// (Σ |x|^2)^(1/2); its slope at 0 is taken as 0.
+/// Returns (Σ |x|²)^(1/2); its slope at 0 is taken as 0.
 [[nodiscard]] Tensor norm(const Located& x, std::optional<Axes> axes = {}, Keep keep = Keep::no);
 // Along one axis.
 [[nodiscard]] Tensor softmax(const Located& x, int axis = -1);      ///< e^x / Σ e^x, without overflow

@@ -15,8 +15,8 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// What e^x is divided by before it is summed: the largest x, or nothing where that is infinite. A constant
-/// for the derivative.
+/// Returns what is subtracted from x before exp: the largest x, or 0 where that is infinite. It counts as a
+/// constant for the derivative.
 Tensor shift_of(const Tensor& x, const std::optional<Axes>& axes) {
   const Tensor largest = stop_gradient(max(x, axes, Keep::yes));
   return select(is_finite(largest), largest, 0.0);

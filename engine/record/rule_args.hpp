@@ -10,7 +10,7 @@
 
 namespace lodestone::engine {
 
-/// What a shape rule sees.
+/// The arguments of a shape rule.
 struct InferArgs {
   const OpInfo& op;
   std::span<const Tensor> in;
@@ -23,7 +23,8 @@ struct InferArgs {
   }
 };
 
-/// What a derivative or batching rule sees: the op at its inputs, its output, all of them graph nodes.
+/// The arguments of a derivative or batching rule: the op, its inputs and its output, all of them graph
+/// nodes.
 struct RuleArgs {
   const OpInfo& op;
   std::span<const Tensor> in;
@@ -34,11 +35,11 @@ struct RuleArgs {
   [[nodiscard]] const T& as() const {
     return attrs_as<T>(*attrs);
   }
-  /// The same op with the same attributes on other inputs.
+  /// Applies the same op with the same attributes to other inputs.
   [[nodiscard]] Tensor again(std::span<const Tensor> inputs) const;
 };
 
-/// What tests and checks feed an op with: inputs drawn from its domain, and attributes.
+/// Inputs drawn from the domain of an op, and its attributes, for tests and checks.
 struct Sample {
   std::vector<Tensor> inputs;
   AttrsPtr attrs;

@@ -31,7 +31,7 @@ class Regularization {
   [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& model) const;
   /// ‖residual‖².
   [[nodiscard]] double cost(const core::ConstVectorRef& model) const { return residual(model).squaredNorm(); }
-  /// Whether R (m − m_ref) is the residual everywhere.
+  /// Returns true if R (m − m_ref) is the residual everywhere.
   [[nodiscard]] bool is_quadratic() const;
   /// S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;

@@ -9,13 +9,13 @@ namespace lodestone::inversion::optimize {
 /// made for the start.
 [[nodiscard]] Redesign redesign_each_iteration(objective::Design design);
 
-/// The same until a model has an rms of at most `near_rms`: its map is the last. What the data are fitted
-/// with at the end then no longer changes by the errors of its meshes, which are no smaller than the misfit
-/// there. Whether a run was near follows from its history, so a resumed run decides alike. errors:
-/// InvalidArgument unless `near_rms` is positive.
+/// Returns a rule that follows the model until one has an rms of at most `near_rms`: its map is the last.
+/// What the data are fitted with at the end then no longer changes by the errors of its meshes, which are no
+/// smaller than the misfit there. Whether a run was near follows from its history, so a resumed run decides
+/// alike. errors: InvalidArgument unless `near_rms` is positive.
 [[nodiscard]] Redesign redesign_until_near(double near_rms, objective::Design design);
 
-/// Whether one of these models was near.
+/// Returns true if one of these models was near.
 [[nodiscard]] bool was_near(std::span<const IterationRecord> history, double near_rms);
 
 }  // namespace lodestone::inversion::optimize

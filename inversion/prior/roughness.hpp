@@ -23,9 +23,9 @@ struct RoughnessOptions {
   /// The integrand is weighted by ((z + z0)/(z_max + z0))^exponent; 0: none, 1: vertical roughness in ln(z +
   /// z0).
   double depth_weight_exponent = 0.0;
-  /// The same for the horizontal part; absent: as the vertical. 1 and −1: smoothness in the metric (y, ln(z +
-  /// z0)), the same horizontal length at every depth, which suits data whose resolution falls in proportion
-  /// to depth.
+  /// Exponent of the horizontal part; absent: that of the vertical. 1 and −1: smoothness in the metric (y,
+  /// ln(z + z0)), the same horizontal length at every depth, which suits data whose resolution falls in
+  /// proportion to depth.
   std::optional<double> horizontal_depth_exponent = std::nullopt;
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×

@@ -6,8 +6,8 @@
 
 namespace lodestone::inversion::prior {
 
-/// How the roughness counts a gradient v: v², or like v² below ε and less beyond it, which leaves a few sharp
-/// boundaries instead of many soft ones.
+/// The measure of a gradient v in the roughness: v², or like v² below ε and less beyond it, which leaves a
+/// few sharp boundaries instead of many soft ones.
 enum class RoughnessNorm {
   l2,  ///< v²
   l1,  ///< 2ε(√(v² + ε²) − ε): 2ε|v| for large v, the total variation. source: Rudin, Osher & Fatemi 1992;

@@ -25,20 +25,22 @@ struct CsvSite {
 /// `site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition`; empty field
 /// = no value. errors: FileError.
 void write_responses_csv(const std::string& path, const std::vector<physics::mt::Response>& responses);
-/// The same table as text.
+/// Returns the same table as text.
 [[nodiscard]] std::string responses_csv_text(const std::vector<physics::mt::Response>& responses);
-/// The rows of such a file. errors: FileError, FormatError with file:line.
+/// Reads the rows of such a file. errors: FileError, FormatError with file:line.
 [[nodiscard]] std::vector<physics::mt::Response> read_responses_csv(const std::string& path);
 
-/// Sections given by points: one row per point of a rectangular lattice, `y_m` or `y_km` (`x_km`, as figures
-/// call the distance along a profile), `depth_m` or `depth_km`, then a column `log10_rho_NAME` for each
-/// section; an empty field is a point without a value (NaN). Cells reach half-way to the next points. errors:
-/// FileError, FormatError with file:line (header, number, a point given twice, fewer than two positions or
-/// depths).
+/// A section and its name in a file.
 struct NamedSection {
-  std::string name;  ///< NAME, with spaces for underscores
+  std::string name;  ///< NAME of its column, with spaces for underscores
   physics::mesh::Section2D section;
 };
+/// Reads sections given by points: one row per point of a rectangular lattice. The columns are `y_m` or
+/// `y_km`
+/// (`x_km`, as figures call the distance along a profile), `depth_m` or `depth_km`, and a `log10_rho_NAME`
+/// for each section. An empty field is a point without a value (NaN). Cells reach half-way to the next
+/// points. errors: FileError, FormatError with file:line (header, number, a point given twice, fewer than two
+/// positions or depths).
 [[nodiscard]] std::vector<NamedSection> read_sections_csv(const std::string& path);
 
 /// A table of numbers, one column of `values` per name, in the shortest text that reads back the same; NaN is

@@ -51,7 +51,7 @@ void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
 
 void write_uncertainty(hdf5::Hdf5Sink& sink, const Uncertainty& uncertainty,
                        const physics::mesh::TensorGrid2D& grid);
-/// As above.
+/// Reads the group "uncertainty", if any.
 [[nodiscard]] std::optional<Uncertainty> read_uncertainty(const hdf5::Hdf5Source& source,
                                                           const physics::mesh::TensorGrid2D& grid);
 

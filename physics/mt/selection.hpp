@@ -29,14 +29,14 @@ struct FloorRule {
 };
 [[nodiscard]] std::vector<FloorRule> floor_rules(const ErrorFloors& floors);
 
-/// How the frequencies of a survey are chosen.
+/// The rule by which the frequencies of a survey are chosen.
 enum class FrequencyChoice {
   shared,  ///< those of all stations, within the tolerance
   all,     ///< those of any station
   listed   ///< those of `Selection::frequencies_hz`
 };
 
-/// What is taken from stations.
+/// The data that are taken from stations.
 struct Selection {
   std::vector<Datum> data{};
   std::vector<Mode> modes{};  ///< data of other modes, or of both, are left out; empty: all modes

@@ -50,7 +50,7 @@ void echo_configuration(MPI_Comm comm, const method::RunFolder& folder, const cl
   });
 }
 
-/// What every stage of a run has around it.
+/// The surroundings that all stages of a run share.
 struct Surroundings {
   const config::Config& config;
   const method::RunFolder& folder;
@@ -93,7 +93,7 @@ std::unique_ptr<inversion::optimize::Optimizer> optimizer_of(const method::Stage
 /// One stage: from its start, or from where a checkpoint left it.
 inversion::optimize::InversionSummary minimize(const method::Stage& stage, const Surroundings& run,
                                                const std::optional<method::RunState>& saved) {
-  // What a good section is: it fits the data, and is smooth or like the draws of its prior
+  // A good section fits the data, and is smooth or like the draws of its prior
   const method::PhysicsSetup& physics = stage.physics;
   const method::Smoothness smoothness(run.config.regularization, stage.earth, physics.space());
   const inversion::optimize::Objective objective{

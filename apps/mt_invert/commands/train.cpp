@@ -88,8 +88,8 @@ models::vae::VaeTraining trained(const config::TrainConfig& config, const models
   }
 }
 
-/// Where things are, and what makes an inversion use them. Paths in a configuration start at its own folder:
-/// the whole path holds for all.
+/// Logs where the files of a training are and which lines make an inversion use them. Paths are absolute,
+/// since a configuration resolves relative ones from its own folder.
 void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainConfig& config) {
   const std::string network = config.format == config::VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
   if (config.report) core::log::info("report:     {}", folder.report());

@@ -29,9 +29,10 @@ struct InversionConfig {
     return !std::holds_alternative<inversion::optimize::DescentOptions>(method);
   }
   [[nodiscard]] bool alternates() const { return std::holds_alternative<AlternatingConfig>(method); }
-  /// Of a stage in cells, or in codes and cells together; where the method alternates, that of the polish.
+  /// Makes the optimizer of a stage in cells, or in codes and cells together. Where the method alternates, it
+  /// serves the polish.
   [[nodiscard]] std::unique_ptr<inversion::optimize::Optimizer> make_optimizer(MPI_Comm comm) const;
-  /// Where the method alternates.
+  /// Makes the optimizer that alternates between cells and codes.
   [[nodiscard]] std::unique_ptr<inversion::optimize::Optimizer> make_alternating(
       MPI_Comm comm, inversion::prior::CodedRoughness codes, inversion::prior::EncodeOptions encode) const;
 };

@@ -18,8 +18,8 @@ namespace {
 
 using models::vae::VaeKind;
 
-/// What the last level still halves must be more than one cell: further levels hold parameters that say
-/// nothing. errors: ConfigError.
+/// Reads the channels of the levels. The last level must still halve more than one cell, since parameters
+/// of further levels have no effect. errors: ConfigError.
 std::vector<engine::Dim> read_channels(ConfigTable& table, const models::vae::VaeOptions& options) {
   const auto result = table.integers("channels", options.channels, 1, 4096);
   if (result.empty() || result.size() > 8)

@@ -17,8 +17,8 @@ struct RunInputs {
   std::string networks{};  ///< of a learned prior: `Subdomains::identity`
 };
 
-/// Where a run stands: the state of its present stage and how the stage before ended (its `predicted` is not
-/// kept).
+/// The progress of a run: the state of its present stage and how the stage before ended (its `predicted` is
+/// not kept).
 struct RunState {
   inversion::optimize::InversionState state;
   std::optional<inversion::optimize::InversionSummary> before{};

@@ -53,7 +53,7 @@ double relative_work(const mt::d2::MeshSet2D& meshes, int frequency) {
   return all / one;
 }
 
-/// Of one run each.
+/// The estimated wall time of one forward run and of one Jacobian.
 struct TimeEstimate {
   double forward_s = 0.0, jacobian_s = 0.0;
 };
@@ -72,7 +72,7 @@ DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
           8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side), 8.0 * n_unknowns * side};
 }
 
-/// What an iteration is made of.
+/// The parts of one iteration.
 struct IterationEstimate {
   double jacobian_s, trials, forward_s, dense_s;
   [[nodiscard]] double seconds() const { return jacobian_s + trials * forward_s + dense_s; }
@@ -149,7 +149,7 @@ std::string duration(double seconds) {
                          : fmt::format("{:.1f} min", seconds / 60.0);
 }
 
-/// How long [uncertainty] takes; "" where it is not asked for.
+/// Returns the time that [uncertainty] takes, in words; "" without that table.
 std::string text_of_uncertainty(const std::optional<config::UncertaintyConfig>& wanted,
                                 const TimeEstimate& time, const DenseEstimate& dense) {
   const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;

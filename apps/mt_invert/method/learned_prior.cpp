@@ -44,8 +44,8 @@ io::run::LearnedRegion region_of(const LearnedRegion& region, const physics::mes
           .codes = std::move(codes)};
 }
 
-/// Of the final model: the unknowns themselves; where these are cells that were decoded, what made them; else
-/// the nearest.
+/// Returns the codes of the final model: the unknowns themselves, the codes that made decoded cells, or else
+/// the nearest ones.
 Eigen::VectorXd codes_of(const FinishedRun& run, const Eigen::VectorXd& log10_resistivity) {
   const ModelSpace& space = *run.first.codes;
   if (run.last.features) return space.from_log10(log10_resistivity);

@@ -22,7 +22,7 @@ struct Stage {
       features{};                  ///< of a polish: how the stage before ended
   Eigen::VectorXd design_log10{};  ///< the model whose meshes it begins on; empty: the start
 
-  /// Whether steps of cells, the unknowns, and steps of codes take turns.
+  /// Returns true if steps of cells, which are the unknowns, alternate with steps of codes.
   [[nodiscard]] bool alternates() const { return codes && !physics.space().coded(); }
 
   /// To count iterations over all stages.
@@ -31,7 +31,7 @@ struct Stage {
   [[nodiscard]] core::MapPtr first_forward() const {
     return physics.forward_for(design_log10.size() > 0 ? design_log10 : earth.start_log10);
   }
-  /// How these follow the model.
+  /// Returns the rule by which the meshes follow the model.
   [[nodiscard]] inversion::optimize::Redesign redesign(const config::Config& config) const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// How the linear systems of a 2-D simulation are factorized.
+/// The factorization of the linear systems of a 2-D simulation.
 enum class SystemSolver {
   lines,  ///< block elimination along the lines of the mesh, on all threads
   petsc,  ///< PETSc's LU in nested-dissection order, one system after the other; needs a PetscScope
