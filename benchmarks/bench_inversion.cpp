@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
 
     std::vector<double> y;
     for (int i = 0; i <= 100; ++i) y.push_back(7.9e3 * i);
-    const physics::mesh::TensorGrid2D grid(std::move(y), physics::mesh::geometric_edges_m(2.0, 1.146, 64));
+    const physics::mesh::TensorGrid grid =
+        physics::mesh::TensorGrid::section(std::move(y), physics::mesh::geometric_edges_m(2.0, 1.146, 64));
     const Eigen::VectorXd start = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const auto roughness = inversion::prior::roughness_operator(grid, {});
     std::unique_ptr<inversion::objective::Regularization> regularization;

@@ -53,7 +53,7 @@ struct Task {
   }
 };
 
-mt::Survey2D survey_of(const Task& task) {
+mt::Survey survey_of(const Task& task) {
   std::vector<mt::Station> stations;
   for (const auto& [y_m, ignored] : task.reference)
     stations.push_back({.name = fmt::format("y{:g}", y_m), .y_m = y_m});
@@ -62,7 +62,7 @@ mt::Survey2D survey_of(const Task& task) {
   return mt::full_survey(std::move(stations), {1.0 / task.period_s}, task.mode == "TE" ? te : tm);
 }
 
-mt::d2::MeshSet2D meshes_of(const mesh::Section2D& section, const mt::Survey2D& survey, const Task& task) {
+mt::d2::MeshSet meshes_of(const mesh::Section2D& section, const mt::Survey& survey, const Task& task) {
   auto options = mt::d2::design_options(mt::d2::Accuracy::standard);
   options.coarsen = task.coarsen;
   return mt::d2::design_meshes(section, survey, options);
@@ -85,8 +85,8 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D&
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation2D simulation(comm, section.grid, section.surface, survey,
-                                          meshes_of(section, survey, task));
+    const mt::d2::Simulation simulation(comm, section.grid, section.surface, survey,
+                                        meshes_of(section, survey, task));
     impedances = simulation.value(section.resistivity_ohm_m);
   });
   results.add({task.name(),
@@ -105,7 +105,7 @@ mesh::Section2D in_cells() {
   std::vector<double> y, z;
   for (int i = 0; i <= 30; ++i) y.push_back(-3100.0 + 200.0 * i);
   for (int i = 0; i <= 20; ++i) z.push_back(125.0 * i);
-  mesh::TensorGrid2D grid(std::move(y), std::move(z), mesh::DepthReference::datum);
+  mesh::TensorGrid grid = mesh::TensorGrid::section(std::move(y), std::move(z), mesh::DepthReference::datum);
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -114,7 +114,7 @@ mesh::Section2D in_cells() {
         resistivity[grid.index(iz, iy)] = 0.5;
     }
   }
-  return {std::move(grid), std::move(resistivity), mesh::Surface2D()};
+  return {std::move(grid), std::move(resistivity), mesh::SurfaceLine()};
 }
 
 /// From the section in cells to impedances and their derivatives.
@@ -122,8 +122,8 @@ void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation2D simulation(comm, section.grid, section.surface, survey,
-                                          meshes_of(section, survey, task));
+    const mt::d2::Simulation simulation(comm, section.grid, section.surface, survey,
+                                        meshes_of(section, survey, task));
     jacobian = simulation.linearize(section.resistivity_ohm_m)->jacobian();
   });
   results.add({task.name(), "model to Jacobian", "s CPU", seconds, {}, {}, {}});

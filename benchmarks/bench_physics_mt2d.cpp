@@ -25,7 +25,7 @@ namespace {
 struct Sizes {
   double largest = 0.0, total = 0.0;
 };
-Sizes unknowns(const mt::d2::MeshSet2D& meshes) {
+Sizes unknowns(const mt::d2::MeshSet& meshes) {
   Sizes sizes;
   for (const auto& band : meshes.bands) {
     for (const mt::Mode mode : {mt::Mode::te, mt::Mode::tm}) {
@@ -40,22 +40,22 @@ Sizes unknowns(const mt::d2::MeshSet2D& meshes) {
 void forward_case(bench::Results& results, MPI_Comm comm, mt::d2::Accuracy accuracy,
                   const std::string& name) {
   const auto section = bench::long_section();
-  mt::d2::MeshSet2D meshes;
+  mt::d2::MeshSet meshes;
   results.add_timed(name, "mesh design", [&] {
     meshes = mt::d2::design_meshes(section, bench::long_survey(), mt::d2::design_options(accuracy));
   });
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
-  const mt::d2::Simulation2D simulation(comm, section.grid, section.surface, bench::long_survey(),
-                                        std::move(meshes));
+  const mt::d2::Simulation simulation(comm, section.grid, section.surface, bench::long_survey(),
+                                      std::move(meshes));
   results.add_timed(name, "forward", [&] { (void)simulation.value(section.resistivity_ohm_m); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
   const std::string name = "linearize and Jacobian, iteration accuracy";
   const auto section = bench::long_section();
-  const mt::d2::Simulation2D simulation(
+  const mt::d2::Simulation simulation(
       comm, section.grid, section.surface, bench::long_survey(),
       mt::d2::design_meshes(section, bench::long_survey(),
                             mt::d2::design_options(mt::d2::Accuracy::iteration)));

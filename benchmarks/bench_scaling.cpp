@@ -54,7 +54,7 @@ struct Case {
 void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const mt::d2::Simulation2D simulation(
+  const mt::d2::Simulation simulation(
       comm, section.grid, section.surface, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(task.accuracy)));
   const auto& x = section.resistivity_ohm_m;

@@ -19,7 +19,7 @@ constexpr int n_frequencies = 20;
 mesh::Section2D long_section() {
   std::vector<double> y;
   for (int i = 0; i <= 100; ++i) y.push_back(length_m * (-0.05 + 0.011 * i));
-  mesh::TensorGrid2D grid(std::move(y), mesh::geometric_edges_m(2.0, 1.146, 64));
+  mesh::TensorGrid grid = mesh::TensorGrid::section(std::move(y), mesh::geometric_edges_m(2.0, 1.146, 64));
   Eigen::VectorXd resistivity(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -28,10 +28,10 @@ mesh::Section2D long_section() {
       resistivity[grid.index(iz, iy)] = std::pow(10.0, 2.5 + wave);
     }
   }
-  return {std::move(grid), std::move(resistivity), mesh::Surface2D(0.0)};
+  return {std::move(grid), std::move(resistivity), mesh::SurfaceLine(0.0)};
 }
 
-mt::Survey2D long_survey() {
+mt::Survey long_survey() {
   std::vector<mt::Station> stations;
   for (int i = 0; i < n_stations; ++i) {
     const double spread =

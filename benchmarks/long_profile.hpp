@@ -13,6 +13,6 @@ inline constexpr int n_stations = 36;
 /// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
 [[nodiscard]] physics::mesh::Section2D long_section();
 /// log10 ρₐ and phase of both modes: 2880 data.
-[[nodiscard]] physics::mt::Survey2D long_survey();
+[[nodiscard]] physics::mt::Survey long_survey();
 
 }  // namespace lodestone::bench

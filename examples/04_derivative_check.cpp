@@ -11,8 +11,8 @@ namespace core = lodestone::core;
 namespace mt = lodestone::physics::mt;
 
 int main() {
-  const mt::d1::Simulation1D simulation({500.0, 2000.0}, {10.0, 1.0, 0.1},
-                                        {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
+  const mt::d1::Simulation simulation({500.0, 2000.0}, {10.0, 1.0, 0.1},
+                                      {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
   const Eigen::Vector3d log10_resistivity(2.0, 1.0, 3.0);
 
   const core::MapCheckResult derivative = core::check_derivative(simulation, log10_resistivity);

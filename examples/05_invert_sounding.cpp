@@ -28,7 +28,7 @@ std::vector<double> frequencies_hz() {
 
 /// Responses of a conductor (10 ohm m, 0.5–2.5 km) in 100 ohm m, with noise from a fixed seed.
 Eigen::VectorXd measured(const std::vector<mt::Quantity>& quantities) {
-  const mt::d1::Simulation1D earth({500.0, 2000.0}, frequencies_hz(), quantities);
+  const mt::d1::Simulation earth({500.0, 2000.0}, frequencies_hz(), quantities);
   Eigen::VectorXd data = earth.value(Eigen::Vector3d(2.0, 1.0, 2.0));
   const core::Philox noise(7);
   for (Eigen::Index i = 0; i < data.size(); ++i)
@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   core::log::set_silent(mpi.rank() != 0);
 
   const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
-  const mesh::TensorGrid2D column({0.0, 1000.0}, mesh::geometric_edges_m(20.0, 1.18, n_layers));
+  const mesh::TensorGrid column =
+      mesh::TensorGrid::section({0.0, 1000.0}, mesh::geometric_edges_m(20.0, 1.18, n_layers));
   std::vector<double> thickness_m;
   for (int i = 0; i + 1 < n_layers; ++i)
     thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
@@ -59,7 +60,7 @@ int main(int argc, char** argv) {
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(n_layers, 2.0);
   const inversion::prior::RoughnessOptions roughness{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0};
   const inversion::optimize::Objective objective{
-      .forward = std::make_shared<mt::d1::Simulation1D>(thickness_m, frequencies_hz(), quantities),
+      .forward = std::make_shared<mt::d1::Simulation>(thickness_m, frequencies_hz(), quantities),
       .misfit = misfit_of(measured(quantities)),
       .regularization = std::make_shared<inversion::objective::Regularization>(
           inversion::prior::roughness_operator(column, roughness), start)};

@@ -35,8 +35,8 @@ namespace {
 
 constexpr int n_layers = 40, n_cover = 6, n_codes = 4, n_draws = 6000;
 constexpr double sigma = 0.02;  // decades and radian: 5 % of apparent resistivity, 1.1 degrees
-const physics::mesh::TensorGrid2D column({0.0, 1000.0},
-                                         physics::mesh::geometric_edges_m(20.0, 1.18, n_layers));
+const physics::mesh::TensorGrid column =
+    physics::mesh::TensorGrid::section({0.0, 1000.0}, physics::mesh::geometric_edges_m(20.0, 1.18, n_layers));
 
 /// The prior: a conductor in a host, log10 of ohm m below the cover, from four standard normal numbers.
 VectorXd earth_of(std::span<const double> code) {
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
       thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
     for (int i = 0; i < 30; ++i) frequencies_hz.push_back(std::pow(10.0, 3.0 - 0.2 * i));
     using enum physics::mt::Quantity;
-    const auto physics = std::make_shared<const physics::mt::d1::Simulation1D>(
+    const auto physics = std::make_shared<const physics::mt::d1::Simulation>(
         thickness_m, frequencies_hz, std::vector{log10_rho_xy, phase_xy});
     const VectorXd truth =
         (VectorXd(n_layers) << VectorXd::Constant(n_cover, 1.5), earth_of(std::vector{0.7, -0.8, 0.9, -0.5}))

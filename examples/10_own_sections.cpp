@@ -62,7 +62,7 @@ models::vae::TrainedVae trained(const models::earths::Prior& prior) {
 }
 
 /// A subdomain for each column between the ends of the line.
-inversion::prior::Region columns_of(const mesh::TensorGrid2D& grid, inversion::prior::DecoderPtr decoder) {
+inversion::prior::Region columns_of(const mesh::TensorGrid& grid, inversion::prior::DecoderPtr decoder) {
   inversion::prior::Region region{"line", std::move(decoder), {}};
   for (int iy = 0; iy < grid.n_y(); ++iy) {
     if (grid.y_centre_m(iy) < line_m.lower || grid.y_centre_m(iy) > line_m.upper) continue;
@@ -74,17 +74,17 @@ inversion::prior::Region columns_of(const mesh::TensorGrid2D& grid, inversion::p
 
 /// log10 of ohm m of the cells of a grid → responses at stations along the line, on meshes that are made for
 /// this model.
-core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid2D& grid, const VectorXd& model,
+core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const VectorXd& model,
                        mt::d2::Accuracy accuracy) {
-  const mesh::Section2D section{grid, Eigen::pow(10.0, model.array()), mesh::Surface2D(0.0)};
+  const mesh::Section2D section{grid, Eigen::pow(10.0, model.array()), mesh::SurfaceLine(0.0)};
   std::vector<mt::Station> stations;
   for (int i = 0; i < 8; ++i)
     stations.push_back(
         {fmt::format("s{}", i), line_m.lower + (0.5 + i) * (line_m.upper - line_m.lower) / 8.0});
   using enum mt::Quantity;
-  const mt::Survey2D survey =
+  const mt::Survey survey =
       mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
-  auto simulation = std::make_shared<const mt::d2::Simulation2D>(
+  auto simulation = std::make_shared<const mt::d2::Simulation>(
       comm, section.grid, section.surface, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
   return core::compose(simulation, inversion::objective::exp10_map(section.grid.n_cells()));

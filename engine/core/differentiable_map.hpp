@@ -107,7 +107,7 @@ class DifferentiableMap {
 
   [[nodiscard]] virtual Eigen::Index size_in() const = 0;
   [[nodiscard]] virtual Eigen::Index size_out() const = 0;
-  /// Short name for messages, e.g. "mt::Simulation2D".
+  /// Short name for messages, e.g. "mt::d2::Simulation".
   [[nodiscard]] virtual std::string name() const = 0;
   /// Identifies the communicator the members are collective over; 0 = serial.
   [[nodiscard]] virtual int communicator_id() const { return 0; }

@@ -41,8 +41,8 @@ const std::vector<double> true_thickness_m{12.0, 200.0, 1800.0, 3000.0};
 const Eigen::VectorXd true_log10 = (Eigen::VectorXd(5) << 3.3, 1.5, 2.3, 0.8, 2.5).finished();
 
 struct Layers {
-  lodestone::physics::mesh::TensorGrid2D column{
-      {0.0, 1000.0}, lodestone::physics::mesh::geometric_edges_m(1.5, 1.19, n_layers)};
+  lodestone::physics::mesh::TensorGrid column = lodestone::physics::mesh::TensorGrid::section(
+      {0.0, 1000.0}, lodestone::physics::mesh::geometric_edges_m(1.5, 1.19, n_layers));
 
   [[nodiscard]] std::vector<double> thickness_m() const {
     std::vector<double> result;
@@ -91,11 +91,11 @@ DataSet mt_data(const Layers& layers) {
   std::vector<double> frequencies_hz;
   for (int i = 0; i < 26; ++i) frequencies_hz.push_back(std::pow(10.0, 2.0 - 0.2 * i));
   const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
-  const Eigen::VectorXd observed = noisy(
-      mt::d1::Simulation1D(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
+  const Eigen::VectorXd observed =
+      noisy(mt::d1::Simulation(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
   std::vector<std::uint8_t> is_phase(frequencies_hz.size(), 0);
   is_phase.resize(2 * frequencies_hz.size(), 1);
-  return {std::make_shared<mt::d1::Simulation1D>(layers.thickness_m(), frequencies_hz, quantities), observed,
+  return {std::make_shared<mt::d1::Simulation>(layers.thickness_m(), frequencies_hz, quantities), observed,
           Eigen::VectorXd::Constant(observed.size(), sigma_mt), is_phase};
 }
 

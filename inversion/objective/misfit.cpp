@@ -12,39 +12,45 @@ namespace {
 
 constexpr const char* component = "inversion::DataMisfit";
 
-/// The angle in (−π, π] that differs by whole turns.
-double wrapped(double angle_rad) {
-  const double inside = std::remainder(angle_rad, 2.0 * std::numbers::pi);
-  return inside <= -std::numbers::pi ? std::numbers::pi : inside;
+core::DataSet data_set(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
+                       const std::vector<std::uint8_t>& is_phase) {
+  const auto n = static_cast<std::size_t>(observed.size());
+  if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase.size() != n)
+    throw core::ShapeError(component,
+                           "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}",
+                           n, sigma.size(), kept.size(), is_phase.size());
+  core::DataSetParts parts{.observed = std::move(observed),
+                           .sigma = std::move(sigma),
+                           .turn = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(n)),
+                           .reasons = {"used", "masked"}};
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_phase[i] != 0) parts.turn[static_cast<Eigen::Index>(i)] = 2.0 * std::numbers::pi;
+    parts.reason.push_back(kept[i] != 0 ? 0 : 1);
+  }
+  return core::DataSet(std::move(parts));
 }
 
 }  // namespace
 
-DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vector<std::uint8_t> kept,
-                       std::vector<std::uint8_t> is_phase, double huber_threshold)
-    : observed_(std::move(observed)), is_phase_(std::move(is_phase)), huber_threshold_(huber_threshold) {
-  const auto n = static_cast<std::size_t>(observed_.size());
-  if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase_.size() != n)
-    throw core::ShapeError(component,
-                           "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}",
-                           n, sigma.size(), kept.size(), is_phase_.size());
+DataMisfit::DataMisfit(const core::DataSet& data, double huber_threshold)
+    : observed_(data.observed()),
+      weights_(Eigen::VectorXd::Zero(data.size())),
+      turn_(data.turn()),
+      n_kept_(data.n_used()),
+      huber_threshold_(huber_threshold) {
   if (!(huber_threshold >= 0.0) || !std::isfinite(huber_threshold))
     throw core::InvalidArgument(component, "expected a Huber threshold of 0 or more errors, got {}",
                                 huber_threshold);
-  weights_ = Eigen::VectorXd::Zero(observed_.size());
-  for (Eigen::Index i = 0; i < observed_.size(); ++i) {
-    if (kept[static_cast<std::size_t>(i)] == 0) continue;
-    if (!std::isfinite(observed_[i]) || !std::isfinite(sigma[i]) || !(sigma[i] > 0.0))
-      throw core::InvalidArgument(component,
-                                  "datum {} is kept, but its value is {} and its sigma {}; mask it or give a "
-                                  "finite value and a positive sigma",
-                                  i, observed_[i], sigma[i]);
-    weights_[i] = 1.0 / sigma[i];
-    ++n_kept_;
-  }
   if (n_kept_ == 0)
-    throw core::InvalidArgument(component, "expected at least one kept datum, got none of {}", n);
+    throw core::InvalidArgument(component, "expected at least one kept datum, got none of {}", data.size());
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    if (data.is_used(i)) weights_[i] = 1.0 / data.sigma()[i];
+  }
 }
+
+DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
+                       const std::vector<std::uint8_t>& is_phase, double huber_threshold)
+    : DataMisfit(data_set(std::move(observed), std::move(sigma), kept, is_phase), huber_threshold) {}
 
 Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) const {
   if (predicted.size() != size())
@@ -52,9 +58,7 @@ Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) cons
   Eigen::VectorXd residual = Eigen::VectorXd::Zero(size());
   for (Eigen::Index i = 0; i < size(); ++i) {
     if (weights_[i] == 0.0) continue;
-    const double difference = observed_[i] - predicted[i];
-    residual[i] =
-        weights_[i] * (is_phase_[static_cast<std::size_t>(i)] != 0 ? wrapped(difference) : difference);
+    residual[i] = weights_[i] * core::wrapped(observed_[i] - predicted[i], turn_[i]);
   }
   return residual;
 }

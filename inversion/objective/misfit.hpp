@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/core/differentiable_map.hpp"
+#include "engine/core/data_set.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace lodestone::inversion::objective {
 
-/// Misfit of real stacked data, least squares or Huber's norm; masked data are not counted, phase residuals
-/// are wrapped to (−π, π].
+/// Misfit of real stacked data, least squares or Huber's norm; unused data are not counted, residuals of data
+/// with a turn are wrapped.
 ///
 /// Huber's norm counts a residual r beyond the threshold c as 2c|r| − c² instead of r². source: Huber 1964,
 /// Ann. Math. Stat. 35, 73; Farquharson & Oldenburg 1998, Geophys. J. Int. 134, 213.
 class DataMisfit {
  public:
-  /// shapes: all (n_data). errors: ShapeError; InvalidArgument when a kept datum has no finite value or no
-  /// positive sigma, or none is kept. `huber_threshold`: in σ; 0: least squares. errors: InvalidArgument when
-  /// it is negative or not finite.
-  DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, std::vector<std::uint8_t> kept,
-             std::vector<std::uint8_t> is_phase, double huber_threshold = 0.0);
+  /// `huber_threshold`: in σ; 0: least squares. errors: InvalidArgument when no datum is used or the
+  /// threshold is negative or not finite.
+  explicit DataMisfit(const core::DataSet& data, double huber_threshold = 0.0);
+  /// Takes data whose phases have a turn of 2π. shapes: all (n_data). errors: ShapeError; InvalidArgument
+  /// when a kept datum has no finite value or no positive sigma, or none is kept. `huber_threshold`: in σ; 0:
+  /// least squares. errors: InvalidArgument when it is negative or not finite.
+  DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
+             const std::vector<std::uint8_t>& is_phase, double huber_threshold = 0.0);
 
   [[nodiscard]] Eigen::Index size() const { return observed_.size(); }
   [[nodiscard]] Eigen::Index n_kept() const { return n_kept_; }
@@ -38,8 +41,7 @@ class DataMisfit {
   [[nodiscard]] Eigen::VectorXd root_weights(const core::ConstVectorRef& predicted) const;
 
  private:
-  Eigen::VectorXd observed_, weights_;
-  std::vector<std::uint8_t> is_phase_;
+  Eigen::VectorXd observed_, weights_, turn_;
   Eigen::Index n_kept_ = 0;
   double huber_threshold_ = 0.0;
 };

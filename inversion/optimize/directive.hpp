@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
+
 #include <Eigen/Core>
 
 #include <string>
@@ -13,7 +15,11 @@ struct InversionState;
 /// How an iteration reached its model: a jump weighs the roughness of the model, a creeping step that of the
 /// change; a descent follows a gradient; a pair is a jump of the cells and one of the codes.
 enum class StepKind { start, jump, creep, descent, pair };
-[[nodiscard]] std::string_view describe(StepKind kind);
+constexpr auto words(StepKind) {
+  using enum StepKind;
+  return core::Words<StepKind>{
+      {start, "start"}, {jump, "jump"}, {creep, "creep"}, {descent, "descent"}, {pair, "pair"}};
+}
 
 /// One row of the iteration table.
 struct IterationRecord {

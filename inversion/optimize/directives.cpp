@@ -23,7 +23,7 @@ void IterationTable::on_iteration(const IterationView& view) {
   }
   const IterationRecord& row = view.record;
   core::log::info("{:>4} {:>5} {:>10.3e} {:>9.4f} {:>11.4e} {:>6.3f} {:>8} {:>9} {:>8.1f}", row.iteration,
-                  describe(row.kind), row.lambda, row.rms, row.roughness, row.step, row.n_forward,
+                  core::word(row.kind), row.lambda, row.rms, row.roughness, row.step, row.n_forward,
                   row.n_jacobian, row.seconds);
 }
 
@@ -53,11 +53,11 @@ void IterationsCsv::on_iteration(const IterationView& view) {
   core::on_rank_zero(comm_, [&] {
     std::string text = "iteration,kind,lambda,rms,roughness,step,rms_at_start,n_forward,n_jacobian,seconds";
     text += stages_ ? ",stage\n" : "\n";
-    for (const auto& [stage, row] : stages_.value_or(StagedHistory{}).with(view.state.history)) {
+    for (const StagedRecord& row : stages_.value_or(StagedHistory{}).with(view.state.history)) {
       fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{:.3f}", row.iteration,
-                     describe(row.kind), row.lambda, row.rms, row.roughness, row.step, row.rms_at_start,
+                     core::word(row.kind), row.lambda, row.rms, row.roughness, row.step, row.rms_at_start,
                      row.n_forward, row.n_jacobian, row.seconds);
-      text += stages_ ? "," + stage + "\n" : "\n";
+      text += stages_ ? "," + row.stage + "\n" : "\n";
     }
     core::write_file(path_, text);
   });

@@ -32,40 +32,6 @@ InversionSummary Optimizer::resume(Objective objective, InversionState state) {
   return make_run(std::move(objective))->resume(std::move(state));
 }
 
-std::string_view describe(StepKind kind) {
-  switch (kind) {
-    case StepKind::start:
-      return "start";
-    case StepKind::jump:
-      return "jump";
-    case StepKind::creep:
-      return "creep";
-    case StepKind::descent:
-      return "descent";
-    case StepKind::pair:
-      return "pair";
-  }
-  return "unknown";
-}
-
-std::string_view describe(StopReason reason) {
-  switch (reason) {
-    case StopReason::target_reached:
-      return "target reached";
-    case StopReason::stagnated:
-      return "stagnated";
-    case StopReason::max_iterations:
-      return "iterations ran out";
-    case StopReason::interrupted:
-      return "interrupted";
-    case StopReason::time_limit:
-      return "time limit";
-    case StopReason::failed:
-      return "failed";
-  }
-  return "unknown";
-}
-
 std::string InversionSummary::brief() const {
   int n_forward = 0, n_jacobian = 0;
   double seconds = 0.0;
@@ -74,11 +40,11 @@ std::string InversionSummary::brief() const {
     n_jacobian += row.n_jacobian;
     seconds += row.seconds;
   }
-  if (history.empty()) return fmt::format("{}: {}", describe(reason), message);
+  if (history.empty()) return fmt::format("{}: {}", core::word(reason), message);
   return fmt::format(
       "{} after {} iterations ({}): rms {:.4f}, roughness {:.4e}, lambda {:.3e}; {} forward runs, {} "
       "Jacobians, {:.1f} s",
-      describe(reason), history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian,
+      core::word(reason), history.back().iteration, message, rms, roughness, lambda, n_forward, n_jacobian,
       seconds);
 }
 

@@ -26,8 +26,14 @@ struct Objective {
   std::shared_ptr<const objective::Regularization> regularization;
 };
 
+/// The end of a minimization.
 enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
-[[nodiscard]] std::string_view describe(StopReason reason);
+constexpr auto words(StopReason) {
+  using enum StopReason;
+  return core::Words<StopReason>{
+      {target_reached, "target reached"}, {stagnated, "stagnated"},   {max_iterations, "iterations ran out"},
+      {interrupted, "interrupted"},       {time_limit, "time limit"}, {failed, "failed"}};
+}
 
 struct InversionSummary {
   StopReason reason = StopReason::failed;

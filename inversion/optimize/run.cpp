@@ -118,7 +118,7 @@ bool Run::asked_to_stop() {
   const int code = team_.max(reason ? static_cast<int>(*reason) : -1);
   if (code < 0) return false;
   const auto agreed = static_cast<StopReason>(code);
-  asked_ = Stop{agreed, fmt::format("stopped from outside ({})", describe(agreed))};
+  asked_ = Stop{agreed, fmt::format("stopped from outside ({})", core::word(agreed))};
   return true;
 }
 

@@ -10,9 +10,8 @@ namespace lodestone::inversion::optimize {
 
 /// A row of the iteration table of a run that has stages, each a minimization of its own; iterations are
 /// counted over all of them.
-struct StagedRecord {
-  std::string stage;
-  IterationRecord record;
+struct StagedRecord final : IterationRecord {
+  std::string stage = "cells";  ///< with a learned prior "features", and "polish" behind them
 };
 
 /// The present stage of a run: its name and the rows of the stages before. Its start model bears the number
@@ -21,15 +20,13 @@ struct StagedHistory {
   std::string stage;
   std::vector<StagedRecord> before{};
 
-  [[nodiscard]] int n_iterations_before() const {
-    return before.empty() ? 0 : before.back().record.iteration;
-  }
+  [[nodiscard]] int n_iterations_before() const { return before.empty() ? 0 : before.back().iteration; }
   /// All rows so far. `history`: of the present stage.
   [[nodiscard]] std::vector<StagedRecord> with(const std::vector<IterationRecord>& history) const {
     std::vector<StagedRecord> rows = before;
     for (IterationRecord record : history) {
       record.iteration += n_iterations_before();
-      rows.push_back({stage, record});
+      rows.push_back({record, stage});
     }
     return rows;
   }

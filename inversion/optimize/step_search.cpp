@@ -59,7 +59,7 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   std::vector<Candidate> trials;
   const auto rms_of = [&](double lambda) {
     trials.push_back(trial(kind, lambda));
-    services_.progress(fmt::format("{} {}/{} lambda {:.2e} rms {:.3f}", describe(kind), trials.size(),
+    services_.progress(fmt::format("{} {}/{} lambda {:.2e} rms {:.3f}", core::word(kind), trials.size(),
                                    options_.max_lambda_trials, lambda, trials.back().rms));
     return trials.back().rms;
   };

@@ -171,15 +171,15 @@ std::string in_words(const std::vector<SubdomainCoverage>& rows) {
   const auto n_outside = count(Verdict::outside), n_edge = count(Verdict::edge);
   std::string text;
   if (n_outside == 0) {
-    text = fmt::format("All {} subdomains are such as the prior knows.", rows.size());
+    text = fmt::format("All {} subdomains lie within the range of the training models.", rows.size());
   } else {
     const auto worst = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       return a.relative_distance < b.relative_distance;
     });
     const auto rarest = std::min_element(rows.begin(), rows.end(),
                                          [](const auto& a, const auto& b) { return a.tail < b.tail; });
-    text = fmt::format("{} of {} subdomains are not such as the prior knows ({}): ", n_outside, rows.size(),
-                       numbers_of(rows, Verdict::outside));
+    text = fmt::format("{} of {} subdomains lie outside the range of the training models ({}): ", n_outside,
+                       rows.size(), numbers_of(rows, Verdict::outside));
     const bool is_far = worst->relative_distance > 1.0,
                is_rare = rarest->tail < usual_tail;  // else it was the other alone
     if (is_far)

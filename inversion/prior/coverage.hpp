@@ -10,13 +10,6 @@
 
 namespace lodestone::inversion::prior {
 
-/// How near a region's decoder comes to the draws it was trained on; members as in `VaeStatistics`.
-struct DecoderScores {
-  double rms = 0.0;                 ///< of x − Dec(Enc(x)) over draws, decades
-  double reduced_chi_square = 1.0;  ///< mean of |v|²/n_codes over encoded draws
-  Eigen::Index n_active = 0;        ///< codes that vary over the draws; 0: all of them
-};
-
 /// Whether a subdomain is one that its decoder knows.
 enum class Verdict { inside, edge, outside };
 [[nodiscard]] std::string_view describe(Verdict verdict);
@@ -60,9 +53,8 @@ struct SubdomainCoverage {
 [[nodiscard]] Eigen::VectorXd verdicts_in_cells(const SubdomainMap& map,
                                                 const std::vector<SubdomainCoverage>& rows);
 
-/// For the log and the report: "All 40 subdomains are such as the prior knows." or "3 of 40 subdomains are
-/// not such as the prior knows (region
-/// \"crust\": 4, 5, 9): …", which ones are at the edge, and where the data or the prior spoke.
+/// Returns sentences for the log and the report: how many subdomains lie within the range of the training
+/// models, which lie at its edge or outside, and where data or prior decide.
 [[nodiscard]] std::string in_words(const std::vector<SubdomainCoverage>& rows);
 
 /// Probability that a chi-square variable with k degrees of freedom exceeds x: the regularized incomplete

@@ -2,11 +2,30 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lodestone::inversion::prior {
+
+/// How near a decoder comes to the draws it was trained on.
+struct DecoderScores {
+  double rms = 0.0;                 ///< of x − Dec(Enc(x)) over draws, decades
+  double reduced_chi_square = 1.0;  ///< mean of |v|²/n_codes over encoded draws
+  Eigen::Index n_active = 0;        ///< codes that vary over the draws; 0: all of them
+};
+
+/// The facts of a decoder that come from its training.
+struct DecoderCard {
+  physics::mesh::TensorGrid patch;  ///< cells of a subdomain, z from the surface; the columns begin at y = 0
+  DecoderScores scores{};
+  std::string kind{};    ///< "network", or "gaussian": the normal distribution of the training draws
+  std::string file{};    ///< as the user gave it
+  std::string digest{};  ///< of the file
+  std::string origin{};  ///< size, seeds and epoch of the training
+};
 
 /// A family of subdomains, each set by a few codes; the prior of a code vector is the standard normal
 /// distribution. Immutable; serial.
@@ -29,11 +48,31 @@ class Decoder {
   [[nodiscard]] virtual Eigen::MatrixXd jacobians(const core::ConstMatrixRef& codes) const = 0;
   /// Codes whose subdomains are near these, as a first guess. shapes: (n_cells, n) → (n_codes, n).
   [[nodiscard]] virtual Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const = 0;
+  /// Returns the facts of its training; null where there are none.
+  [[nodiscard]] virtual const DecoderCard* card() const { return nullptr; }
 
  protected:
   Decoder() = default;
 };
 
 using DecoderPtr = std::shared_ptr<const Decoder>;
+
+/// Returns the same decoder with the facts of its training. errors: ShapeError when the patch has another
+/// number of cells.
+[[nodiscard]] DecoderPtr with_card(DecoderPtr decoder, DecoderCard card);
+
+/// Checks that two lists of edges agree to 1e-6 of a cell. `what` names them, `where` opens the message.
+/// errors: InvalidArgument with the first edge that differs.
+void check_edges(const char* what, const std::vector<double>& expected, const std::vector<double>& given,
+                 const std::string& where);
+
+/// Checks that a subdomain has the cells a decoder was trained on; a single column may be of any width.
+/// errors: as those of `check_edges`.
+void check_patch(const DecoderCard& card, const std::vector<double>& depth_m,
+                 const std::vector<double>& y_edges_m, const std::string& where);
+
+/// Returns the scores of a normal distribution, which reaches any model: its codes tell everything, and `rms`
+/// counts as near. Least squares then shrink the code of a draw along an axis of variance l by l/(l + rms²).
+[[nodiscard]] DecoderScores scores_of_gaussian(const Decoder& gaussian, double rms);
 
 }  // namespace lodestone::inversion::prior

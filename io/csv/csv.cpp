@@ -281,8 +281,8 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
                               fields[1]);
   }
   const auto columns = lattice_of(path, y_m, "positions"), rows = lattice_of(path, depth_m, "depths");
-  const physics::mesh::TensorGrid2D grid(edges_around(columns, -std::numeric_limits<double>::infinity()),
-                                         edges_around(rows, 0.0));
+  const physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section(
+      edges_around(columns, -std::numeric_limits<double>::infinity()), edges_around(rows, 0.0));
   std::vector<NamedSection> sections;
   for (const std::string& name : names)
     sections.push_back({name, {grid, Eigen::VectorXd::Constant(grid.n_cells(), not_given), {}}});

@@ -139,7 +139,7 @@ void describe_edi(FileInfo& info) {
 void describe_modem_data(FileInfo& info) {
   const auto head = modem::modem_data_head(text::read_bytes_up_to(info.path, 8192));
   const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
-  const ObservedData data = modem::read_modem_data_2d(info.path);
+  const ObservedData data = modem::read_data(info.path);
   info.sites = sites_of(data, sign, units_word(head->units));
   const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
   if (no_error > 0)
@@ -409,11 +409,11 @@ void describe(FileInfo& info) {
     case survey::FileKind::modem_data_2d:
       return describe_modem_data(info);
     case survey::FileKind::modem_data_3d:
-      (void)modem::read_modem_data_2d(info.path);
+      (void)modem::read_data(info.path);
       return;  // says what is wrong with it
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
-      return add_section_facts(info, modem::read_modem_model_2d(info.path));
+      return add_section_facts(info, modem::read_model(info.path));
     case survey::FileKind::emdata:
       return describe_emdata(info);
     case survey::FileKind::mt2d_data:

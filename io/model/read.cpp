@@ -36,7 +36,7 @@ physics::mesh::Section2D read_model(const std::string& path) {
       return checked(run::read_section_hdf5(path), path);
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
-      return modem::read_modem_model_2d(path);  // which says what a 3-D model is
+      return modem::read_model(path);  // which says what a 3-D model is
     case survey::FileKind::toml:
       return read_model_toml(path);
     default:

@@ -217,8 +217,8 @@ SectionShapes read_section_shapes(const core::Options& root, DepthReference refe
   return shapes;
 }
 
-physics::mesh::Surface2D read_section_surface(const core::Options& root) {
-  if (!root.has("surface")) return physics::mesh::Surface2D();
+physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
+  if (!root.has("surface")) return physics::mesh::SurfaceLine();
   const core::Options table = root.child("surface");
   std::vector<double> y_m, z_m;
   if (table.has("points")) {
@@ -244,7 +244,7 @@ physics::mesh::Surface2D read_section_surface(const core::Options& root) {
 }
 
 std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
-                                                   const physics::mesh::Surface2D& surface) {
+                                                   const physics::mesh::SurfaceLine& surface) {
   if (!root.has("sea")) return {};
   const core::Options table = root.child("sea");
   if (!table.has("resistivity_ohm_m"))

@@ -55,10 +55,10 @@ struct SectionShapes {
 
 /// `[surface]`: `points`, or `y_m` and `z_m`; level at z = 0 without it. errors: ConfigError with file:line
 /// (not left to right, not finite).
-[[nodiscard]] physics::mesh::Surface2D read_section_surface(const core::Options& root);
+[[nodiscard]] physics::mesh::SurfaceLine read_section_surface(const core::Options& root);
 
 /// `[sea]` above this surface. errors: ConfigError with file:line (no resistivity, no water anywhere).
 [[nodiscard]] std::optional<physics::mesh::Sea> read_section_sea(const core::Options& root,
-                                                                 const physics::mesh::Surface2D& surface);
+                                                                 const physics::mesh::SurfaceLine& surface);
 
 }  // namespace lodestone::io::model

@@ -41,7 +41,7 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
 
 }  // namespace
 
-physics::mesh::Surface2D read_surface_file(const std::string& path) {
+physics::mesh::SurfaceLine read_surface_file(const std::string& path) {
   const std::string bytes = io::text::read_bytes(path);
   const auto lines = io::text::split_lines(bytes);
   const bool is_csv = has_header(lines, path);

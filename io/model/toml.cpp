@@ -13,8 +13,8 @@ namespace {
 
 using physics::mesh::DepthReference;
 using physics::mesh::Section2D;
-using physics::mesh::Surface2D;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::SurfaceLine;
+using physics::mesh::TensorGrid;
 
 constexpr const char* component = "io::read_model_toml";
 constexpr double outer_column_m =
@@ -33,7 +33,7 @@ std::vector<double> distinct(std::vector<double> values) {
 }
 
 /// Edges of the shapes with one column of background on each side; the surface's nodes lie inside.
-std::vector<double> y_edges(const SectionShapes& shapes, const Surface2D& surface) {
+std::vector<double> y_edges(const SectionShapes& shapes, const SurfaceLine& surface) {
   std::vector<double> edges = distinct(shapes.y_lines_m());
   const auto& nodes = surface.y_m();
   const double low = edges.empty() ? nodes.front() : std::min(edges.front(), nodes.front());
@@ -45,7 +45,8 @@ std::vector<double> y_edges(const SectionShapes& shapes, const Surface2D& surfac
 }
 
 /// Edges of the shapes from the top of the earth to one row below the deepest.
-std::vector<double> z_edges(const SectionShapes& shapes, const Surface2D& surface, DepthReference reference) {
+std::vector<double> z_edges(const SectionShapes& shapes, const SurfaceLine& surface,
+                            DepthReference reference) {
   std::vector<double> edges = shapes.z_lines_m();
   edges.push_back(0.0);
   if (reference == DepthReference::datum)
@@ -58,7 +59,7 @@ std::vector<double> z_edges(const SectionShapes& shapes, const Surface2D& surfac
   return edges;
 }
 
-Eigen::VectorXd fill(const TensorGrid2D& grid, const SectionShapes& shapes) {
+Eigen::VectorXd fill(const TensorGrid& grid, const SectionShapes& shapes) {
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   Eigen::VectorXd resistivity(grid.n_cells());
   for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
@@ -83,7 +84,7 @@ Section2D read_model_toml(const std::string& path, double refine) {
                             path);
   SectionShapes shapes = read_section_shapes(root, reference);
   shapes.refine = refine;
-  Surface2D surface = read_section_surface(root);
+  SurfaceLine surface = read_section_surface(root);
   const auto sea = read_section_sea(root, surface);
   root.require_all_used();
   auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
@@ -91,7 +92,7 @@ Section2D read_model_toml(const std::string& path, double refine) {
     throw core::ConfigError(component,
                             "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
                             y.size(), z.size(), most_cells);
-  TensorGrid2D grid(std::move(y), std::move(z), reference);
+  TensorGrid grid = TensorGrid::section(std::move(y), std::move(z), reference);
   Eigen::VectorXd resistivity = fill(grid, shapes);
   return {std::move(grid), std::move(resistivity), std::move(surface), sea};
 }

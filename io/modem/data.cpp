@@ -23,7 +23,7 @@ using physics::mt::ObservedData;
 using physics::mt::Quantity;
 using physics::mt::Station;
 
-constexpr const char* reader = "io::read_modem_data_2d";
+constexpr const char* reader = "io::read_data";
 constexpr double placeholder_error =
     1e12;  ///< errors from here on say "no error given" (ModEM writes 1e13 or 2e15)
 
@@ -254,7 +254,7 @@ class DataReader {
 
 }  // namespace
 
-ObservedData read_modem_data_2d(const std::string& path) {
+ObservedData read_data(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   ObservedData data = DataReader(bytes, path).read();
   try {

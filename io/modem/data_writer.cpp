@@ -21,7 +21,7 @@ using physics::mt::ObservedData;
 using physics::mt::Quantity;
 using physics::mt::Station;
 
-constexpr const char* writer = "io::write_modem_data_2d";
+constexpr const char* writer = "io::write_data";
 constexpr double no_error = 2e15;  ///< what ModEM writes where there is none
 
 struct Value {
@@ -159,7 +159,7 @@ class DataWriter {
 
 }  // namespace
 
-void write_modem_data_2d(const std::string& path, const ObservedData& data, const ModemDataOptions& options) {
+void write_data(const std::string& path, const ObservedData& data, const ModemDataOptions& options) {
   const std::string text = DataWriter(data, options).text();
   if (text.empty())
     throw core::InvalidArgument(writer, "{}: expected at least one datum that is not masked, got none", path);

@@ -16,7 +16,7 @@ namespace {
 
 using physics::mesh::Section2D;
 
-constexpr const char* reader = "io::read_modem_model_2d";
+constexpr const char* reader = "io::read_model";
 
 /// The words of a file one after the other, each with its line.
 class Words {
@@ -148,7 +148,7 @@ std::vector<double> widths_of(const std::vector<double>& edges) {
 
 }  // namespace
 
-Section2D read_modem_model_2d(const std::string& path) {
+Section2D read_model(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   Words file(bytes, path);
   const auto first = file.first_line();
@@ -170,14 +170,15 @@ Section2D read_modem_model_2d(const std::string& path) {
     }
   }
   file.require_end();
-  return {physics::mesh::TensorGrid2D(std::move(y), std::move(z), physics::mesh::DepthReference::surface),
-          std::move(resistivity), physics::mesh::Surface2D()};
+  return {
+      physics::mesh::TensorGrid::section(std::move(y), std::move(z), physics::mesh::DepthReference::surface),
+      std::move(resistivity), physics::mesh::SurfaceLine()};
 }
 
-void write_modem_model_2d(const std::string& path, const Section2D& section, ModemScale scale) {
+void write_model(const std::string& path, const Section2D& section, ModemScale scale) {
   if (!section.surface.is_flat()) {
     throw core::InvalidArgument(
-        "io::write_modem_model_2d",
+        "io::write_model",
         "{}: expected a section with a level surface, as the format has no topography; write HDF5 instead",
         path);
   }

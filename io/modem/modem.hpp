@@ -15,13 +15,13 @@ enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_na
 /// A ModEM 2-D model: y counts from the left edge of the grid (first edge 0), z from the level surface.
 /// errors: FileError, FormatError with file:line (too few or too many numbers, widths that are not positive,
 /// a 3-D model).
-[[nodiscard]] physics::mesh::Section2D read_modem_model_2d(const std::string& path);
+[[nodiscard]] physics::mesh::Section2D read_model(const std::string& path);
 
 /// Widths and resistivities of a section; the grid's left edge becomes y = 0, so shift the data by
 /// `ModemDataOptions::left_edge_m` too. Numbers keep all digits: reading back gives the same grid and, on the
 /// linear scale, the same resistivities. errors: FileError; InvalidArgument when the surface is not flat.
-void write_modem_model_2d(const std::string& path, const physics::mesh::Section2D& section,
-                          ModemScale scale = ModemScale::loge);
+void write_model(const std::string& path, const physics::mesh::Section2D& section,
+                 ModemScale scale = ModemScale::loge);
 
 struct ModemDataOptions {
   ModemSign sign = ModemSign::plus;
@@ -35,12 +35,12 @@ struct ModemDataOptions {
 /// masked as bad_error, absent rows as missing. Each complex datum's error stands on both parts; the phase of
 /// Rho_Phs_TM is folded by +180° in files (and always for e^{+iωt}), which is undone. errors: FileError,
 /// FormatError with file:line (row with another number of columns, unknown block, a 3-D file).
-[[nodiscard]] physics::mt::ObservedData read_modem_data_2d(const std::string& path);
+[[nodiscard]] physics::mt::ObservedData read_data(const std::string& path);
 
 /// Kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as 2e15. What
 /// was read from a file is read back bit for bit (ρₐ to rounding). errors: FileError; InvalidArgument when
 /// there is no datum, a complex one has only one part, or Zxy is given as ρₐ and phase.
-void write_modem_data_2d(const std::string& path, const physics::mt::ObservedData& data,
-                         const ModemDataOptions& options = {});
+void write_data(const std::string& path, const physics::mt::ObservedData& data,
+                const ModemDataOptions& options = {});
 
 }  // namespace lodestone::io::modem

@@ -11,7 +11,7 @@ namespace {
 
 using physics::mesh::DepthReference;
 using physics::mesh::Section2D;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
@@ -24,7 +24,7 @@ double top_m(const Section2D& section, double y_m) {
 
 /// Returns log10 resistivity at a point, z as in the grid of the section; NaN above its surface or outside.
 double log10_at(const Section2D& section, double y_m, double z_m) {
-  const TensorGrid2D& grid = section.grid;
+  const TensorGrid& grid = section.grid;
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   const double top =
       is_from_datum(section) ? top_m(section, y_m) : z.front();  // the top row reaches up to it

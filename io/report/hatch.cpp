@@ -60,7 +60,7 @@ void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D
 
 void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
                   const Eigen::VectorXd& investigated) {
-  const mesh::TensorGrid2D& grid = section.grid;
+  const mesh::TensorGrid& grid = section.grid;
   const mesh::Earth earth = mesh::earth_of(section);
   const auto corner = [&](int iz, int iy) {
     const double y_m = grid.y_edges_m()[static_cast<std::size_t>(iy)];

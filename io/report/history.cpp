@@ -30,14 +30,15 @@ Axis log_axis(const std::vector<double>& values, const std::string& label) {
   return {middle * factor, middle / factor, Scale::log10, label};
 }
 
-std::vector<double> column(const std::vector<run::IterationRow>& history,
-                           const std::function<double(const run::IterationRow&)>& get) {
+std::vector<double> column(const std::vector<inversion::optimize::StagedRecord>& history,
+                           const std::function<double(const inversion::optimize::StagedRecord&)>& get) {
   std::vector<double> values(history.size());
   std::transform(history.begin(), history.end(), values.begin(), get);
   return values;
 }
 
-void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<run::IterationRow>& history,
+void draw_curve(Canvas& canvas, const Frame& frame,
+                const std::vector<inversion::optimize::StagedRecord>& history,
                 const std::vector<double>& values, const Color& color) {
   std::vector<Point> points;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -53,9 +54,11 @@ void draw_curve(Canvas& canvas, const Frame& frame, const std::vector<run::Itera
 }
 
 /// Misfit of the same model on the mesh it was redesigned for, where one can see the difference.
-void draw_redesigns(Canvas& canvas, const Frame& frame, const std::vector<run::IterationRow>& history) {
+void draw_redesigns(Canvas& canvas, const Frame& frame,
+                    const std::vector<inversion::optimize::StagedRecord>& history) {
   for (std::size_t k = 1; k < history.size(); ++k) {
-    if (history[k].kind == "start") continue;  // of a further stage: the same model as the row before
+    if (history[k].kind == inversion::optimize::StepKind::start)
+      continue;  // of a further stage: the same model as the row before
     const double before = history[k].rms_at_start;
     if (std::isfinite(before) && before > 0.0 && std::abs(before - history[k - 1].rms) > visible * before) {
       draw_marker(canvas, frame.at(history[k].iteration - 1, before), {Marker::square, grey, true, 3.4});
@@ -66,14 +69,15 @@ void draw_redesigns(Canvas& canvas, const Frame& frame, const std::vector<run::I
 }  // namespace
 
 Canvas history_picture(const run::InversionResult& result) {
-  const std::vector<run::IterationRow>& history = result.history;
+  const std::vector<inversion::optimize::StagedRecord>& history = result.history;
   Canvas canvas(width, head + plot_height + bottom_margin);
   const double last = history.empty() ? 1.0 : std::max(1, history.back().iteration);
   const Axis iterations{-0.4,        last + 0.4,        Scale::linear,
                         "Iteration", TickLabels::shown, std::min(10, static_cast<int>(last))};
   const double plot_width = 0.5 * (width - 2.0 * left_margin - 2.0 * right_margin - 16.0);
 
-  std::vector<double> rms = column(history, [](const run::IterationRow& row) { return row.rms; });
+  std::vector<double> rms =
+      column(history, [](const inversion::optimize::StagedRecord& row) { return row.rms; });
   std::vector<double> shown = rms;
   shown.push_back(result.target_rms);
   const Frame left({left_margin, head, plot_width, plot_height}, iterations, log_axis(shown, "rms"));
@@ -85,7 +89,8 @@ Canvas history_picture(const run::InversionResult& result) {
   draw_curve(canvas, left, history, rms, te_colour);
   left.draw(canvas);
 
-  const std::vector<double> lambda = column(history, [](const run::IterationRow& row) { return row.lambda; });
+  const std::vector<double> lambda =
+      column(history, [](const inversion::optimize::StagedRecord& row) { return row.lambda; });
   const double right_left = width - right_margin - plot_width;
   const Frame right({right_left, head, plot_width, plot_height}, iterations, log_axis(lambda, "λ"));
   right.draw_grid(canvas);

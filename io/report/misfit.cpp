@@ -32,7 +32,7 @@ struct Sums {
 };
 
 Sums sum_up(const run::InversionResult& result) {
-  const mt::Survey2D& survey = result.data.survey;
+  const mt::Survey& survey = result.data.survey;
   Sums sums{std::vector<run::RmsSum>(survey.stations.size()),
             std::vector<run::RmsSum>(survey.frequencies_hz.size()),
             std::vector<run::RmsSum>(mt::n_quantities),
@@ -56,7 +56,7 @@ std::vector<std::size_t> order_by(const std::vector<double>& values) {
   return order;
 }
 
-Bars station_bars(const mt::Survey2D& survey, const Sums& sums) {
+Bars station_bars(const mt::Survey& survey, const Sums& sums) {
   std::vector<double> y;
   for (const mt::Station& station : survey.stations) {
     y.push_back(station.y_m);
@@ -69,7 +69,7 @@ Bars station_bars(const mt::Survey2D& survey, const Sums& sums) {
   return bars;
 }
 
-Bars period_bars(const mt::Survey2D& survey, const Sums& sums) {
+Bars period_bars(const mt::Survey& survey, const Sums& sums) {
   Bars bars;
   std::vector<double> period;
   for (const double frequency : survey.frequencies_hz) {

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t stations_per_sheet = 12;
 
 /// A round depth near a fifth of the section, for a closer look at its upper part.
-double shallow_depth_m(const physics::mesh::TensorGrid2D& grid) {
+double shallow_depth_m(const physics::mesh::TensorGrid& grid) {
   const double wanted = (grid.z_edges_m().back() - grid.z_edges_m().front()) / 5.0;
   const double power = std::pow(10.0, std::floor(std::log10(wanted)));
   const double mantissa = wanted / power;
@@ -58,7 +58,7 @@ void add_section(Page& page, const run::InversionResult& result) {
 void add_learned_prior(Page& page, const run::InversionResult& result) {
   if (!result.learned_prior) return;
   page.heading("prior", "Learned prior");
-  page.paragraph(run::verdict_on_prior(result));
+  page.paragraph(inversion::prior::in_words(*result.learned_prior, result.target_rms));
   page.html(learned_prior_table(*result.learned_prior));
   if (const std::string table = coverage_table(*result.learned_prior); !table.empty())
     page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
@@ -75,7 +75,7 @@ void add_learned_prior(Page& page, const run::InversionResult& result) {
 void add_uncertainty(Page& page, const run::InversionResult& result) {
   if (!result.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(run::words_on_uncertainty(result));
+  page.paragraph(inversion::uncertainty::in_words(*result.uncertainty, result.grid));
   page.figure(deviations_picture(result), "deviations",
               "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
               "either way. It is measured against the "
@@ -83,7 +83,7 @@ void add_uncertainty(Page& page, const run::InversionResult& result) {
               "section of this kind, not how wide "
               "geology is.");
   if (has_mask(result)) {
-    const run::PosteriorSpread& posterior = *result.uncertainty->posterior;
+    const inversion::uncertainty::PosteriorSpread& posterior = *result.uncertainty->posterior;
     page.paragraph(
         fmt::format("Hatched, here and in the sections: beyond the depth of investigation, where the data "
                     "leave more than {:.3g} of the "
@@ -93,7 +93,7 @@ void add_uncertainty(Page& page, const run::InversionResult& result) {
   if (result.uncertainty->ensemble)
     page.figure(
         percentiles_picture(result), "percentiles",
-        result.uncertainty->ensemble->n_samples >= run::EnsembleSpread::fewest
+        result.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
             ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last "
               "with 90 % probability, if it is "
               "one of the kind that the prior knows. None of the three is itself a model that fits the data."

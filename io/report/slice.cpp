@@ -69,7 +69,7 @@ void extend_over(Scales& scales, const mesh::Section2D& section, double max_dept
 void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
   std::vector<double> seen;
   for (const SectionPanel& panel : panels) {
-    const mesh::TensorGrid2D& grid = panel.section.grid;
+    const mesh::TensorGrid& grid = panel.section.grid;
     for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom;
          ++iz) {
       for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -296,7 +296,7 @@ SectionPanel panel_of(const run::InversionResult& result, std::string title,
   SectionPanel panel{std::move(title), result.section(), {}, {}};
   panel.section.resistivity_ohm_m = Eigen::pow(10.0, log10_values.array());
   if (result.learned_prior) {
-    for (const run::LearnedRegion& region : result.learned_prior->regions)
+    for (const inversion::prior::RegionFindings& region : result.learned_prior->regions)
       panel.frames.push_back({region.name, region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m});
   }
   if (result.uncertainty && result.uncertainty->posterior)

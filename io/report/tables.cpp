@@ -37,7 +37,7 @@ std::string extent_text(const std::vector<double>& edges) {
                      unit.name);
 }
 
-std::string period_text(const mt::Survey2D& survey) {
+std::string period_text(const mt::Survey& survey) {
   if (survey.frequencies_hz.empty()) {
     return "none";
   }
@@ -177,11 +177,11 @@ std::string static_shift_table(const run::InversionResult& result) {
   return html_table({"Site", "TE", "TM"}, rows);
 }
 
-std::string learned_prior_table(const run::LearnedPrior& prior) {
+std::string learned_prior_table(const inversion::prior::PriorFindings& prior) {
   Rows rows;
   for (std::size_t r = 0; r < prior.regions.size(); ++r) {
-    const run::LearnedRegion& region = prior.regions[r];
-    const run::LearnedPrior::Deviation deviation = prior.deviation(static_cast<int>(r));
+    const inversion::prior::RegionFindings& region = prior.regions[r];
+    const inversion::prior::PriorFindings::Deviation deviation = prior.deviation(static_cast<int>(r));
     rows.push_back({region.name, region.network,
                     region.decoder == "gaussian" ? "normal distribution of its draws" : region.decoder,
                     region.origin, std::to_string(region.codes.cols()), std::to_string(region.codes.size()),
@@ -196,17 +196,16 @@ std::string learned_prior_table(const run::LearnedPrior& prior) {
                     rows);
 }
 
-std::string coverage_table(const run::LearnedPrior& prior) {
-  constexpr std::array verdicts{"inside", "edge", "outside"};
+std::string coverage_table(const inversion::prior::PriorFindings& prior) {
   Rows rows;
-  for (const run::LearnedRegion& region : prior.regions) {
+  for (const inversion::prior::RegionFindings& region : prior.regions) {
     for (std::size_t s = 0; s < region.coverage.size(); ++s) {
-      const run::SubdomainRow& row = region.coverage[s];
-      rows.push_back(
-          {region.name, std::to_string(s), fmt::format("{:.3f}", row.distance_decades),
-           fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square),
-           fmt::format("{:.2g}", row.tail), number_or_dash(row.data_share, 2),
-           row.verdict >= 0 && row.verdict <= 2 ? verdicts[static_cast<std::size_t>(row.verdict)] : "?"});
+      const inversion::prior::SubdomainCoverage& row = region.coverage[s];
+      rows.push_back({region.name, std::to_string(s), fmt::format("{:.3f}", row.distance_decades),
+                      fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square),
+                      fmt::format("{:.2g}", row.tail),
+                      number_or_dash(row.data_share.value_or(std::nan("")), 2),
+                      std::string(describe(row.verdict))});
     }
   }
   if (rows.empty()) return {};
@@ -220,11 +219,11 @@ std::string history_table(const run::InversionResult& result) {
   const bool has_stages = std::any_of(result.history.begin(), result.history.end(),
                                       [](const auto& row) { return row.stage != "cells"; });
   Rows rows;
-  for (const run::IterationRow& row : result.history) {
-    rows.push_back({std::to_string(row.iteration), row.kind, fmt::format("{:.4f}", row.rms),
-                    positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness),
-                    positive_or_dash(row.step), std::to_string(row.n_forward), std::to_string(row.n_jacobian),
-                    fmt::format("{:.1f}", row.seconds)});
+  for (const inversion::optimize::StagedRecord& row : result.history) {
+    rows.push_back(
+        {std::to_string(row.iteration), std::string(core::word(row.kind)), fmt::format("{:.4f}", row.rms),
+         positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step),
+         std::to_string(row.n_forward), std::to_string(row.n_jacobian), fmt::format("{:.1f}", row.seconds)});
     if (has_stages) rows.back().push_back(row.stage);
   }
   std::vector<std::string> head{"Iteration",     "step",         "rms",       "λ",      "roughness",

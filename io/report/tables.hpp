@@ -15,9 +15,10 @@ namespace lodestone::io::report {
     const run::InversionResult& result);  ///< empty when none was made
 [[nodiscard]] std::string static_shift_table(
     const run::InversionResult& result);  ///< per station and mode, with means; empty when there are none
-[[nodiscard]] std::string learned_prior_table(const run::LearnedPrior& prior);  ///< a row per region
+[[nodiscard]] std::string learned_prior_table(
+    const inversion::prior::PriorFindings& prior);  ///< a row per region
 [[nodiscard]] std::string coverage_table(
-    const run::LearnedPrior& prior);  ///< a row per subdomain; empty where there is no coverage
+    const inversion::prior::PriorFindings& prior);  ///< a row per subdomain; empty where there is no coverage
 [[nodiscard]] std::string history_table(const run::InversionResult& result);
 [[nodiscard]] std::string provenance_table(const run::InversionResult& result);
 

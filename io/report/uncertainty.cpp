@@ -10,9 +10,9 @@
 namespace lodestone::io::report {
 
 Canvas percentiles_picture(const run::InversionResult& result) {
-  const run::EnsembleSpread& ensemble = *result.uncertainty->ensemble;
+  const inversion::uncertainty::EnsembleSpread& ensemble = *result.uncertainty->ensemble;
   std::vector<SectionPanel> panels;
-  const bool many = ensemble.n_samples >= run::EnsembleSpread::fewest;
+  const bool many = ensemble.n_samples >= inversion::uncertainty::EnsembleSpread::fewest;
   for (const auto& [title, values] :
        {std::pair{
             many ? "5th percentile: resistivity is higher with 95 % probability" : "Lowest of the models",
@@ -25,7 +25,7 @@ Canvas percentiles_picture(const run::InversionResult& result) {
 }
 
 Canvas deviations_picture(const run::InversionResult& result) {
-  const run::Uncertainty& uncertainty = *result.uncertainty;
+  const inversion::uncertainty::Uncertainty& uncertainty = *result.uncertainty;
   std::vector<SectionPanel> panels;
   double widest = 0.0;  // what the colours reach is a round number
   if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());

@@ -88,18 +88,19 @@ void write_grid(hdf5::Hdf5Sink& sink, const mesh::Section2D& section) {
   write_scalar(sink, "model/sea_resistivity_ohm_m", section.sea->resistivity_ohm_m, "ohm m");
 }
 
-mesh::TensorGrid2D read_grid(const hdf5::Hdf5Source& source) {
+mesh::TensorGrid read_grid(const hdf5::Hdf5Source& source) {
   const std::string reference = source.attribute("model/z_edges_m", "measured_from");
   if (reference != draped && reference != level) {
     throw core::FormatError("io::read_result",
                             "model/z_edges_m@measured_from: expected '{}' or '{}', got '{}'", draped, level,
                             reference);
   }
-  return {core::read_doubles(source, "model/y_edges_m"), core::read_doubles(source, "model/z_edges_m"),
-          reference == draped ? mesh::DepthReference::surface : mesh::DepthReference::datum};
+  return mesh::TensorGrid::section(
+      core::read_doubles(source, "model/y_edges_m"), core::read_doubles(source, "model/z_edges_m"),
+      reference == draped ? mesh::DepthReference::surface : mesh::DepthReference::datum);
 }
 
-mesh::Surface2D read_surface(const hdf5::Hdf5Source& source) {
+mesh::SurfaceLine read_surface(const hdf5::Hdf5Source& source) {
   return {core::read_doubles(source, "model/surface_y_m"), core::read_doubles(source, "model/surface_z_m")};
 }
 

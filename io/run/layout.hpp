@@ -3,9 +3,9 @@
 
 // Private to io/result: names shared by writer and reader (docs/result-file.md).
 
+#include "inversion/prior/findings.hpp"
+#include "inversion/uncertainty/findings.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/run/learned_prior.hpp"
-#include "io/run/uncertainty.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
@@ -39,20 +39,20 @@ void write_cells(hdf5::Hdf5Sink& sink, const std::string& name, const Eigen::Vec
 
 /// Grid, surface and sea of a section.
 void write_grid(hdf5::Hdf5Sink& sink, const physics::mesh::Section2D& section);
-[[nodiscard]] physics::mesh::TensorGrid2D read_grid(const hdf5::Hdf5Source& source);
-[[nodiscard]] physics::mesh::Surface2D read_surface(const hdf5::Hdf5Source& source);
+[[nodiscard]] physics::mesh::TensorGrid read_grid(const hdf5::Hdf5Source& source);
+[[nodiscard]] physics::mesh::SurfaceLine read_surface(const hdf5::Hdf5Source& source);
 [[nodiscard]] std::optional<physics::mesh::Sea> read_sea(const hdf5::Hdf5Source& source);
 
-void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
-                         const physics::mesh::TensorGrid2D& grid);
+void write_learned_prior(hdf5::Hdf5Sink& sink, const inversion::prior::PriorFindings& prior,
+                         const physics::mesh::TensorGrid& grid);
 /// Nothing where the file has none. errors: FormatError when parts do not fit the grid or each other.
-[[nodiscard]] std::optional<LearnedPrior> read_learned_prior(const hdf5::Hdf5Source& source,
-                                                             const physics::mesh::TensorGrid2D& grid);
+[[nodiscard]] std::optional<inversion::prior::PriorFindings> read_learned_prior(
+    const hdf5::Hdf5Source& source, const physics::mesh::TensorGrid& grid);
 
-void write_uncertainty(hdf5::Hdf5Sink& sink, const Uncertainty& uncertainty,
-                       const physics::mesh::TensorGrid2D& grid);
+void write_uncertainty(hdf5::Hdf5Sink& sink, const inversion::uncertainty::Uncertainty& uncertainty,
+                       const physics::mesh::TensorGrid& grid);
 /// Reads the group "uncertainty", if any.
-[[nodiscard]] std::optional<Uncertainty> read_uncertainty(const hdf5::Hdf5Source& source,
-                                                          const physics::mesh::TensorGrid2D& grid);
+[[nodiscard]] std::optional<inversion::uncertainty::Uncertainty> read_uncertainty(
+    const hdf5::Hdf5Source& source, const physics::mesh::TensorGrid& grid);
 
 }  // namespace lodestone::io::run::layout

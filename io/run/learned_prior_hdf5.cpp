@@ -3,8 +3,15 @@
 #include "io/run/layout.hpp"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace lodestone::io::run::layout {
+
+using inversion::prior::PriorFindings;
+using inversion::prior::RegionFindings;
+using inversion::prior::SubdomainCoverage;
+
 namespace {
 
 constexpr const char* group = "learned_prior";
@@ -29,33 +36,47 @@ constexpr const char* coverage_columns =
     "distance_decades, relative_distance, chi_square, tail, data_share, verdict";
 constexpr int n_coverage_columns = 6;
 
-void write_coverage(hdf5::Hdf5Sink& sink, const std::string& name, const std::vector<SubdomainRow>& rows) {
+void write_coverage(hdf5::Hdf5Sink& sink, const std::string& name,
+                    const std::vector<SubdomainCoverage>& rows) {
   if (rows.empty()) return;
   Eigen::MatrixXd table(std::ssize(rows), n_coverage_columns);
   for (Eigen::Index i = 0; i < table.rows(); ++i) {
-    const SubdomainRow& row = rows[static_cast<std::size_t>(i)];
-    table.row(i) << row.distance_decades, row.relative_distance, row.chi_square, row.tail, row.data_share,
-        row.verdict;
+    const SubdomainCoverage& row = rows[static_cast<std::size_t>(i)];
+    table.row(i) << row.distance_decades, row.relative_distance, row.chi_square, row.tail,
+        row.data_share.value_or(std::numeric_limits<double>::quiet_NaN()), static_cast<int>(row.verdict);
   }
   core::write_matrix(sink, name, table);
   sink.attribute(name, "columns", coverage_columns);
 }
 
-std::vector<SubdomainRow> read_coverage(const hdf5::Hdf5Source& source, const std::string& name,
-                                        Eigen::Index n_subdomains) {
+std::vector<SubdomainCoverage> read_coverage(const hdf5::Hdf5Source& source, const std::string& name,
+                                             const RegionFindings& region) {
+  const Eigen::Index n_subdomains = region.codes.cols();
   if (!source.contains(name)) return {};
   const Eigen::MatrixXd table = core::read_matrix(source, name);
   if (table.rows() != n_subdomains || table.cols() != n_coverage_columns)
     throw core::FormatError("io::read_result", "array '{}': expected {} × {} entries, got {} × {}", name,
                             n_subdomains, n_coverage_columns, table.rows(), table.cols());
-  std::vector<SubdomainRow> rows;
-  for (const auto& row : table.rowwise())
-    rows.push_back({row[0], row[1], row[2], row[3], row[4], static_cast<int>(row[5])});
+  std::vector<SubdomainCoverage> rows;
+  for (const auto& row : table.rowwise()) {
+    const double verdict = row[5];
+    if (!(verdict == 0.0 || verdict == 1.0 || verdict == 2.0))
+      throw core::FormatError("io::read_result", "array '{}': expected a verdict of 0, 1 or 2, got {}", name,
+                              verdict);
+    rows.push_back({.region = region.name,
+                    .subdomain = static_cast<int>(rows.size()),
+                    .distance_decades = row[0],
+                    .relative_distance = row[1],
+                    .chi_square = row[2],
+                    .tail = row[3],
+                    .data_share = std::isnan(row[4]) ? std::nullopt : std::optional<double>(row[4]),
+                    .verdict = static_cast<inversion::prior::Verdict>(static_cast<int>(verdict))});
+  }
   return rows;
 }
 
-LearnedRegion read_region(const hdf5::Hdf5Source& source, const std::string& place) {
-  LearnedRegion region;
+RegionFindings read_region(const hdf5::Hdf5Source& source, const std::string& place) {
+  RegionFindings region;
   for (std::size_t k = 0; k < texts.size(); ++k) *texts_of(region)[k] = source.attribute(place, texts[k]);
   const auto box = core::read_doubles(source, place + "/box_m");
   if (box.size() != 4)
@@ -64,14 +85,14 @@ LearnedRegion read_region(const hdf5::Hdf5Source& source, const std::string& pla
   region.y_from_m = box[0], region.y_to_m = box[1], region.z_from_m = box[2], region.z_to_m = box[3];
   region.reconstruction_rms_decades = read_scalar(source, place + "/reconstruction_rms_decades");
   region.codes = core::read_matrix(source, place + "/codes").transpose();
-  region.coverage = read_coverage(source, place + "/coverage", region.codes.cols());
+  region.coverage = read_coverage(source, place + "/coverage", region);
   return region;
 }
 
 }  // namespace
 
-void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
-                         const physics::mesh::TensorGrid2D& grid) {
+void write_learned_prior(hdf5::Hdf5Sink& sink, const PriorFindings& prior,
+                         const physics::mesh::TensorGrid& grid) {
   const std::string place = std::string(group) + "/";
   write_cells(sink, place + "subdomain", prior.subdomain, grid.n_z(), grid.n_y(), "1");
   write_cells(sink, place + "decoded_log10_resistivity", prior.decoded_log10_resistivity, grid.n_z(),
@@ -84,7 +105,7 @@ void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
   write_scalar(sink, place + "n_regions", static_cast<double>(prior.regions.size()));
   if (!prior.coverage_in_words.empty()) sink.attribute(group, "coverage_in_words", prior.coverage_in_words);
   for (std::size_t r = 0; r < prior.regions.size(); ++r) {
-    const LearnedRegion& region = prior.regions[r];
+    const RegionFindings& region = prior.regions[r];
     const std::string at = place_of(r);
     const std::array box{region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m};
     write_values(sink, at + "/box_m", box, "m");
@@ -95,11 +116,11 @@ void write_learned_prior(hdf5::Hdf5Sink& sink, const LearnedPrior& prior,
   }
 }
 
-std::optional<LearnedPrior> read_learned_prior(const hdf5::Hdf5Source& source,
-                                               const physics::mesh::TensorGrid2D& grid) {
+std::optional<PriorFindings> read_learned_prior(const hdf5::Hdf5Source& source,
+                                                const physics::mesh::TensorGrid& grid) {
   const std::string place = std::string(group) + "/";
   if (!source.contains(place + "n_regions")) return std::nullopt;
-  LearnedPrior prior;
+  PriorFindings prior;
   prior.subdomain = read_cells(source, place + "subdomain", grid.n_cells());
   prior.decoded_log10_resistivity = read_cells(source, place + "decoded_log10_resistivity", grid.n_cells());
   prior.deviation_decades = read_cells(source, place + "deviation_decades", grid.n_cells());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/run/learned_prior.hpp"
-#include "io/run/uncertainty.hpp"
+#include "inversion/optimize/staged_history.hpp"
+#include "inversion/prior/findings.hpp"
+#include "inversion/uncertainty/findings.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
@@ -17,17 +18,6 @@
 #include <vector>
 
 namespace lodestone::io::run {
-
-/// One row of the iteration table, as the inversion hands it out.
-struct IterationRow {
-  int iteration = 0;  ///< 0 = start model
-  std::string kind;   ///< of the step that led here: "start", "jump", "creep"
-  double lambda = 0.0, rms = 0.0, roughness = 0.0, step = 0.0;
-  double rms_at_start = 0.0;  ///< differs from the rms of the row before when the mesh was redesigned
-  int n_forward = 0, n_jacobian = 0;
-  double seconds = 0.0;         ///< wall time of this iteration
-  std::string stage = "cells";  ///< "cells"; with a learned prior "features", and "polish" behind them
-};
 
 /// How a result came about. Facts only of program and machine, never of persons.
 struct Provenance {
@@ -69,18 +59,18 @@ struct InversionResult {
   physics::mt::ObservedData data;  ///< all keys, also the masked ones
   physics::mt::ErrorFloors floors;
   Eigen::VectorXd predicted;  ///< (n_keys), units of the keys' quantities; NaN where not computed
-  physics::mesh::TensorGrid2D grid{{0.0, 1.0}, {0.0, 1.0}};
-  physics::mesh::Surface2D surface;
+  physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0});
+  physics::mesh::SurfaceLine surface;
   std::optional<physics::mesh::Sea> sea;
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
-  std::vector<StaticShift> static_shifts;     ///< none: not among the unknowns; `predicted` contains them
-  double static_shift_sigma_decades = 0.0;    ///< of their prior
-  std::optional<LearnedPrior> learned_prior;  ///< where the run had one
-  std::optional<Uncertainty> uncertainty;     ///< where it was asked for
+  std::vector<StaticShift> static_shifts;   ///< none: not among the unknowns; `predicted` contains them
+  double static_shift_sigma_decades = 0.0;  ///< of their prior
+  std::optional<inversion::prior::PriorFindings> learned_prior;    ///< where the run had one
+  std::optional<inversion::uncertainty::Uncertainty> uncertainty;  ///< where it was asked for
   ProfileGeometry profile;
-  physics::mt::d2::MeshSet2D meshes;         ///< forward meshes of the final responses
+  physics::mt::d2::MeshSet meshes;           ///< forward meshes of the final responses
   physics::mt::d2::Certificate certificate;  ///< no rows: none was made
-  std::vector<IterationRow> history;
+  std::vector<inversion::optimize::StagedRecord> history;
   std::string stop_reason, stop_message;
   double rms = 0.0, target_rms = 1.0;  ///< of the final model at standard accuracy
 

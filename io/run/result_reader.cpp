@@ -207,15 +207,15 @@ mt::d2::BandMesh read_mesh(const hdf5::Hdf5Source& source, const std::string& gr
     throw core::FormatError("io::read_result", "array '{}/order': expected 1 or 2, got {}", group, order);
   return {
       .frequencies = std::vector<int>(stored.begin(), stored.end()),
-      .mesh = physics::fem::QuadMesh2D(y, lines, n_air, n_sea),
+      .mesh = physics::fem::QuadMesh(y, lines, n_air, n_sea),
       .perfect_conductor_below = layout::read_scalar(source, group + "/perfect_conductor_below") != 0.0,
       .order = static_cast<int>(order),
       .sea_resistivity_ohm_m = has_sea ? layout::read_scalar(source, group + "/sea_resistivity_ohm_m") : 0.0,
       .coarsened = scalar_or(source, group + "/coarsened", 1.0)};
 }
 
-mt::d2::MeshSet2D read_meshes(const hdf5::Hdf5Source& source) {
-  mt::d2::MeshSet2D meshes;
+mt::d2::MeshSet read_meshes(const hdf5::Hdf5Source& source) {
+  mt::d2::MeshSet meshes;
   const int n = small_count(source, "meshes/count");
   for (int k = 0; k < n; ++k) {
     meshes.bands.push_back(read_mesh(source, fmt::format("meshes/band_{:03}", k)));
@@ -239,7 +239,7 @@ mt::d2::Certificate read_certificate(const hdf5::Hdf5Source& source) {
   return certificate;
 }
 
-std::vector<IterationRow> read_history(const hdf5::Hdf5Source& source) {
+std::vector<inversion::optimize::StagedRecord> read_history(const hdf5::Hdf5Source& source) {
   const std::vector<std::int64_t> iteration = core::read_integers(source, "history/iteration");
   const std::size_t n = iteration.size();
   const auto kind = text_column(source, "history/kind", n);
@@ -251,13 +251,22 @@ std::vector<IterationRow> read_history(const hdf5::Hdf5Source& source) {
   const auto n_forward = integer_column(source, "history/n_forward", n);
   const auto n_jacobian = integer_column(source, "history/n_jacobian", n);
   const auto seconds = column(source, "history/seconds", n);
-  std::vector<std::string> stage(n, IterationRow{}.stage);
+  std::vector<std::string> stage(n, inversion::optimize::StagedRecord{}.stage);
   if (source.contains("history/stage"))
     stage = text_column(source, "history/stage", n);  // files of version 1 had no stages at first
-  std::vector<IterationRow> history;
+  std::vector<inversion::optimize::StagedRecord> history;
   for (std::size_t k = 0; k < n; ++k) {
-    history.push_back({static_cast<int>(iteration[k]), kind[k], lambda[k], rms[k], roughness[k], step[k],
-                       before[k], static_cast<int>(n_forward[k]), static_cast<int>(n_jacobian[k]), seconds[k],
+    history.push_back({{.iteration = static_cast<int>(iteration[k]),
+                        .kind = core::parse<inversion::optimize::StepKind, core::FormatError>(
+                            kind[k], fmt::format("array 'history/kind', row {}", k)),
+                        .lambda = lambda[k],
+                        .rms = rms[k],
+                        .roughness = roughness[k],
+                        .step = step[k],
+                        .rms_at_start = before[k],
+                        .n_forward = static_cast<int>(n_forward[k]),
+                        .n_jacobian = static_cast<int>(n_jacobian[k]),
+                        .seconds = seconds[k]},
                        stage[k]});
   }
   return history;

@@ -88,7 +88,7 @@ void write_provenance(hdf5::Hdf5Sink& sink, const InversionResult& result) {
   write_pairs(sink, "provenance/host", provenance.host);
 }
 
-void write_survey(hdf5::Hdf5Sink& sink, const mt::Survey2D& survey) {
+void write_survey(hdf5::Hdf5Sink& sink, const mt::Survey& survey) {
   const std::string group = "survey/station/";
   write_text_column(sink, group + "name", survey.stations, [](const mt::Station& s) { return s.name; });
   write_column(sink, group + "y_m", survey.stations, "m", [](const mt::Station& s) { return s.y_m; });
@@ -181,7 +181,7 @@ void write_profile(hdf5::Hdf5Sink& sink, const ProfileGeometry& profile) {
 }
 
 void write_mesh(hdf5::Hdf5Sink& sink, const std::string& group, const mt::d2::BandMesh& band) {
-  const physics::fem::QuadMesh2D& mesh = band.mesh;
+  const physics::fem::QuadMesh& mesh = band.mesh;
   std::vector<double> z_m;
   for (int iy = 0; iy <= mesh.n_y(); ++iy) {
     for (int iz = 0; iz <= mesh.n_z(); ++iz) {
@@ -203,7 +203,7 @@ void write_mesh(hdf5::Hdf5Sink& sink, const std::string& group, const mt::d2::Ba
   write_integer_column(sink, group + "/frequency", band.frequencies, [](int f) { return f; });
 }
 
-void write_meshes(hdf5::Hdf5Sink& sink, const mt::d2::MeshSet2D& meshes) {
+void write_meshes(hdf5::Hdf5Sink& sink, const mt::d2::MeshSet& meshes) {
   layout::write_scalar(sink, "meshes/count", static_cast<double>(meshes.bands.size()));
   sink.attribute("meshes", "summary", meshes.bands.empty() ? "" : meshes.summary());
   for (std::size_t k = 0; k < meshes.bands.size(); ++k) {
@@ -227,10 +227,11 @@ void write_certificate(hdf5::Hdf5Sink& sink, const mt::d2::Certificate& certific
                        [](const Row& row) { return row.passed ? 1 : 0; });
 }
 
-void write_history(hdf5::Hdf5Sink& sink, const std::vector<IterationRow>& history) {
-  using Row = IterationRow;
+void write_history(hdf5::Hdf5Sink& sink, const std::vector<inversion::optimize::StagedRecord>& history) {
+  using Row = inversion::optimize::StagedRecord;
   write_integer_column(sink, "history/iteration", history, [](const Row& row) { return row.iteration; });
-  write_text_column(sink, "history/kind", history, [](const Row& row) { return row.kind; });
+  write_text_column(sink, "history/kind", history,
+                    [](const Row& row) { return std::string(core::word(row.kind)); });
   write_column(sink, "history/lambda", history, "", [](const Row& row) { return row.lambda; });
   write_column(sink, "history/rms", history, "1", [](const Row& row) { return row.rms; });
   write_column(sink, "history/roughness", history, "", [](const Row& row) { return row.roughness; });

@@ -5,6 +5,11 @@
 #include <array>
 
 namespace lodestone::io::run::layout {
+
+using inversion::uncertainty::EnsembleSpread;
+using inversion::uncertainty::PosteriorSpread;
+using inversion::uncertainty::Uncertainty;
+
 namespace {
 
 constexpr const char *posterior_group = "uncertainty/posterior", *ensemble_group = "uncertainty/ensemble";
@@ -57,7 +62,7 @@ std::array<Scalar, 6> scalars_of(EnsembleSpread& e) {
 
 template <class Spread>
 void write(hdf5::Hdf5Sink& sink, const std::string& group, Spread spread,
-           const physics::mesh::TensorGrid2D& grid) {
+           const physics::mesh::TensorGrid& grid) {
   for (const Cells& each : cells_of(spread))
     write_cells(sink, group + "/" + each.name, *each.values, grid.n_z(), grid.n_y(), each.units);
   for (const Scalar& each : scalars_of(spread)) write_scalar(sink, group + "/" + each.name, *each.value);
@@ -65,8 +70,7 @@ void write(hdf5::Hdf5Sink& sink, const std::string& group, Spread spread,
 }
 
 template <class Spread>
-Spread read(const hdf5::Hdf5Source& source, const std::string& group,
-            const physics::mesh::TensorGrid2D& grid) {
+Spread read(const hdf5::Hdf5Source& source, const std::string& group, const physics::mesh::TensorGrid& grid) {
   Spread spread;
   for (const Cells& each : cells_of(spread)) {
     const std::string name = group + "/" + each.name;
@@ -83,7 +87,7 @@ Spread read(const hdf5::Hdf5Source& source, const std::string& group,
 }  // namespace
 
 void write_uncertainty(hdf5::Hdf5Sink& sink, const Uncertainty& uncertainty,
-                       const physics::mesh::TensorGrid2D& grid) {
+                       const physics::mesh::TensorGrid& grid) {
   if (uncertainty.posterior) write(sink, posterior_group, *uncertainty.posterior, grid);
   if (!uncertainty.ensemble) return;
   const EnsembleSpread& ensemble = *uncertainty.ensemble;
@@ -97,7 +101,7 @@ void write_uncertainty(hdf5::Hdf5Sink& sink, const Uncertainty& uncertainty,
 }
 
 std::optional<Uncertainty> read_uncertainty(const hdf5::Hdf5Source& source,
-                                            const physics::mesh::TensorGrid2D& grid) {
+                                            const physics::mesh::TensorGrid& grid) {
   Uncertainty uncertainty;
   if (source.contains(std::string(posterior_group) + "/lambda"))
     uncertainty.posterior = read<PosteriorSpread>(source, posterior_group, grid);

@@ -54,14 +54,14 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
 SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s,
                              std::optional<mt::ObservedData>& modem) {
   SitesAndTimes result;
-  mt::Survey2D survey;
+  mt::Survey survey;
   if (io::survey::kind_of_file(path) == io::survey::FileKind::emdata) {
     io::mare2dem::EmData file = io::mare2dem::read_emdata(path);
     for (const auto& warning : file.warnings) core::log::warning("{}", warning);
     survey = std::move(file.data.survey);
     result.z_m = std::move(file.z_m);
   } else {
-    modem = io::modem::read_modem_data_2d(path);  // first: what is no ModEM file either should be told so
+    modem = io::modem::read_data(path);  // first: what is no ModEM file either should be told so
     survey = modem->survey;
   }
   if (!periods_s.empty())

@@ -13,7 +13,7 @@ namespace lodestone::io::survey {
 
 /// Where and when `forward` computes responses.
 struct ForwardSites {
-  physics::mt::Survey2D survey;                    ///< both impedances and the tipper everywhere
+  physics::mt::Survey survey;                      ///< both impedances and the tipper everywhere
   std::vector<double> z_m;                         ///< of the stations, on the surface
   std::optional<physics::mt::ObservedData> modem;  ///< the data file the sites came from
   std::string path;

@@ -4,8 +4,11 @@
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -67,6 +70,14 @@ void write_bytes_atomically(const std::string& path, std::string_view bytes) {
     std::filesystem::create_directories(folder, error);  // what fails here is reported by the writer
   core::write_file(path, bytes);
 }
+
+std::string digest_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string digest_of_file(const std::string& path) { return digest_of(read_bytes(path)); }
 
 std::vector<std::string_view> split_lines(std::string_view bytes) {
   if (bytes.substr(0, 3) == "\xEF\xBB\xBF") bytes.remove_prefix(3);

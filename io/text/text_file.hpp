@@ -17,6 +17,12 @@ namespace lodestone::io::text {
 /// file is removed.
 void write_bytes_atomically(const std::string& path, std::string_view bytes);
 
+/// Returns 16 hexadecimal digits that tell contents apart which were not made to look alike. source: FNV-1a
+/// of 64 bits.
+[[nodiscard]] std::string digest_of(std::string_view bytes);
+/// Returns the digest of a file. errors: FileError.
+[[nodiscard]] std::string digest_of_file(const std::string& path);
+
 /// Lines without their ends (LF, CRLF or lone CR), a byte-order mark removed.
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view bytes);
 

@@ -61,8 +61,8 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
 class SectionSeries {
  public:
   /// errors: FileError when the folder cannot be made.
-  SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid,
-                physics::mesh::Surface2D surface, std::optional<physics::mesh::Sea> sea = {},
+  SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid grid,
+                physics::mesh::SurfaceLine surface, std::optional<physics::mesh::Sea> sea = {},
                 VtkFrame frame = {});
   /// errors: FileError, ShapeError. An iteration added again (after a resume) replaces its file.
   void add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity);
@@ -70,8 +70,8 @@ class SectionSeries {
  private:
   std::filesystem::path folder_;
   std::string stem_;
-  physics::mesh::TensorGrid2D grid_;
-  physics::mesh::Surface2D surface_;
+  physics::mesh::TensorGrid grid_;
+  physics::mesh::SurfaceLine surface_;
   std::optional<physics::mesh::Sea> sea_;
   VtkFrame frame_;
 };

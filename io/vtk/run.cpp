@@ -41,22 +41,25 @@ NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums,
   return {std::move(name), std::move(values)};
 }
 
-void add_coverage(const run::LearnedPrior& prior, std::vector<NamedArray>& to) {
+void add_coverage(const inversion::prior::PriorFindings& prior, std::vector<NamedArray>& to) {
   if (std::all_of(prior.regions.begin(), prior.regions.end(),
-                  [](const run::LearnedRegion& region) { return region.coverage.empty(); }))
+                  [](const inversion::prior::RegionFindings& region) { return region.coverage.empty(); }))
     return;
-  to.push_back({"learned_prior/relative_distance",
-                prior.in_cells([](const run::SubdomainRow& row) { return row.relative_distance; })});
-  to.push_back({"learned_prior/code_chi_square",
-                prior.in_cells([](const run::SubdomainRow& row) { return row.chi_square; })});
-  to.push_back({"learned_prior/verdict", prior.in_cells([](const run::SubdomainRow& row) {
+  to.push_back(
+      {"learned_prior/relative_distance",
+       prior.in_cells([](const inversion::prior::SubdomainCoverage& row) { return row.relative_distance; })});
+  to.push_back(
+      {"learned_prior/code_chi_square",
+       prior.in_cells([](const inversion::prior::SubdomainCoverage& row) { return row.chi_square; })});
+  to.push_back({"learned_prior/verdict", prior.in_cells([](const inversion::prior::SubdomainCoverage& row) {
                   return static_cast<double>(row.verdict);
                 })});
-  Eigen::VectorXd data_share = prior.in_cells([](const run::SubdomainRow& row) { return row.data_share; });
+  Eigen::VectorXd data_share = prior.in_cells(
+      [](const inversion::prior::SubdomainCoverage& row) { return row.data_share.value_or(std::nan("")); });
   if (!data_share.array().isNaN().all()) to.push_back({"learned_prior/data_share", std::move(data_share)});
 }
 
-void add_uncertainty(const run::Uncertainty& uncertainty, std::vector<NamedArray>& to) {
+void add_uncertainty(const inversion::uncertainty::Uncertainty& uncertainty, std::vector<NamedArray>& to) {
   if (const auto& posterior = uncertainty.posterior) {
     to.push_back({"posterior/prior_deviation_decades", posterior->prior_deviation_decades, 0.0});
     to.push_back({"posterior/deviation_decades", posterior->deviation_decades, 0.0});
@@ -126,7 +129,7 @@ std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path&
         std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
   std::vector<NamedArray> extra{std::move(start)};
   if (result.learned_prior) {
-    const run::LearnedPrior& prior = *result.learned_prior;
+    const inversion::prior::PriorFindings& prior = *result.learned_prior;
     extra.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
     extra.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
     extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});

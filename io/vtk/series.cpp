@@ -19,8 +19,8 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
   core::write_file(path.string(), text);
 }
 
-SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid2D grid,
-                             physics::mesh::Surface2D surface, std::optional<physics::mesh::Sea> sea,
+SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid grid,
+                             physics::mesh::SurfaceLine surface, std::optional<physics::mesh::Sea> sea,
                              VtkFrame frame)
     : folder_(std::move(folder)),
       stem_(std::move(stem)),

@@ -66,7 +66,7 @@ double room_m(const Section& section, const PatchGrid& grid) {
 }  // namespace
 
 Section section_of(const physics::mesh::Section2D& model, std::string name) {
-  const physics::mesh::TensorGrid2D& grid = model.grid;
+  const physics::mesh::TensorGrid& grid = model.grid;
   double surface_m = 0.0;
   if (grid.reference() == physics::mesh::DepthReference::datum) {
     const auto [highest, lowest] = std::ranges::minmax(model.surface.z_m());

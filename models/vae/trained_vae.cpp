@@ -5,6 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/ops/ops.hpp"
 #include "engine/state/tensor_io.hpp"
+#include "inversion/prior/decoder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -130,28 +131,6 @@ void check_format(const core::ArraySource& source) {
                             source.location(), format_version, version);
 }
 
-/// Where two lists of edges differ first.
-void check_edges(const char* what, const std::vector<double>& expected, const std::vector<double>& given,
-                 const std::string& where) {
-  if (expected.size() != given.size())
-    throw core::InvalidArgument(component,
-                                "{}: expected {} {} as the network was trained on, from {:g} to {:g} m, got "
-                                "{}, from {:g} to {:g} m; let "
-                                "the rows (or columns) of the region "
-                                "be those of the network's card, or train a network on this grid",
-                                where, expected.size(), what, expected.front(), expected.back(), given.size(),
-                                given.empty() ? 0.0 : given.front(), given.empty() ? 0.0 : given.back());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double cell = i > 0 ? expected[i] - expected[i - 1] : expected[1] - expected[0];
-    if (!(std::abs(expected[i] - given[i]) <= 1e-6 * cell))
-      throw core::InvalidArgument(component,
-                                  "{}: expected {} as the network was trained on, got others: number {} "
-                                  "(from 0) is expected at {:.6g} m, got {:.6g} m; use the "
-                                  "grid of the network's card, or train one on this grid",
-                                  where, what, i, expected[i], given[i]);
-  }
-}
-
 }  // namespace
 
 TrainedVae::TrainedVae(Vae net, earths::PatchGrid grid, VaeStatistics statistics, std::string card)
@@ -235,13 +214,14 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
 }
 
 void TrainedVae::check_grid(const std::vector<double>& depth_m, const std::string& where) const {
-  check_edges("interfaces", grid_.depth_m, depth_m, where);
+  inversion::prior::check_edges("interfaces", grid_.depth_m, depth_m, where);
 }
 
 void TrainedVae::check_grid(const earths::PatchGrid& grid, const std::string& where) const {
   check_grid(grid.depth_m, where);
   if (options().kind == VaeKind::patch)
-    check_edges("edges of columns", grid_.y_m, grid.y_m, where);  // a column may be of any width
+    inversion::prior::check_edges("edges of columns", grid_.y_m, grid.y_m,
+                                  where);  // a column may be of any width
 }
 
 void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {

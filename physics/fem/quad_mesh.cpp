@@ -32,28 +32,28 @@ int first_fault(const std::vector<double>& depths, int n_air, int n_sea) {
 
 }  // namespace
 
-QuadMesh2D::QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea)
+QuadMesh::QuadMesh(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea)
     : y_m_(std::move(y_m)), n_air_(n_air), n_sea_(n_sea) {
   if (y_m_.size() < 2 || z_m.size() != y_m_.size() || z_m.front().size() < 2) {
     throw core::ShapeError(
-        "mesh::QuadMesh2D",
+        "mesh::QuadMesh",
         "expected at least two lines with at least two nodes each, got {} lines and {} depth columns",
         y_m_.size(), z_m.size());
   }
   n_z_ = static_cast<int>(z_m.front().size()) - 1;
   if (n_air < 0 || n_sea < 0 || n_earth() < 1)
-    throw core::InvalidArgument("mesh::QuadMesh2D",
+    throw core::InvalidArgument("mesh::QuadMesh",
                                 "expected a row of earth under the air and the sea, got {} and {} of {} rows",
                                 n_air, n_sea, n_z_);
   z_m_.reserve(y_m_.size() * static_cast<std::size_t>(n_z_ + 1));
   for (std::size_t line = 0; line < y_m_.size(); ++line) {
     const auto& depths = z_m[line];
     if (static_cast<int>(depths.size()) != n_z_ + 1) {
-      throw core::ShapeError("mesh::QuadMesh2D", "expected {} depths on line {}, got {}", n_z_ + 1, line,
+      throw core::ShapeError("mesh::QuadMesh", "expected {} depths on line {}, got {}", n_z_ + 1, line,
                              depths.size());
     }
     if (first_fault(depths, n_air, n_sea) >= 0 || (line > 0 && !(y_m_[line] > y_m_[line - 1]))) {
-      throw core::InvalidArgument("mesh::QuadMesh2D",
+      throw core::InvalidArgument("mesh::QuadMesh",
                                   "lines and depths must increase; they do not at line {} (y = {} m)", line,
                                   y_m_[line]);
     }
@@ -61,12 +61,12 @@ QuadMesh2D::QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>>
   }
 }
 
-int QuadMesh2D::column_of(double y_m) const {
+int QuadMesh::column_of(double y_m) const {
   const auto right = std::upper_bound(y_m_.begin(), y_m_.end(), y_m) - y_m_.begin();
   return static_cast<int>(std::clamp<std::ptrdiff_t>(right - 1, 0, n_y() - 1));
 }
 
-QuadMesh2D QuadMesh2D::refined() const {
+QuadMesh QuadMesh::refined() const {
   std::vector<std::vector<double>> coarse(y_m_.size());
   for (int iy = 0; iy <= n_y(); ++iy) {
     coarse[iy] =
@@ -80,7 +80,7 @@ QuadMesh2D QuadMesh2D::refined() const {
     for (std::size_t i = 0; i < middle.size(); ++i) middle[i] = 0.5 * (coarse[iy][i] + coarse[iy + 1][i]);
     depths.push_back(std::move(middle));
   }
-  return QuadMesh2D(halved(y_m_), std::move(depths), 2 * n_air_, 2 * n_sea_);
+  return QuadMesh(halved(y_m_), std::move(depths), 2 * n_air_, 2 * n_sea_);
 }
 
 }  // namespace lodestone::physics::fem

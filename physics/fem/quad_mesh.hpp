@@ -11,11 +11,11 @@ namespace lodestone::physics::fem {
 /// Node (row iz, line iy) has index iy·(n_z + 1) + iz (lines are the slow index: the matrix band is the
 /// shorter side). On land the sea's rows have no height: their nodes lie on the surface, all at one place.
 /// Beside the coast the cells of the sea are triangles.
-class QuadMesh2D {
+class QuadMesh {
  public:
   /// shapes: y (n_y + 1), z[line] (n_z + 1). errors: ShapeError; InvalidArgument when lines or depths do not
   /// increase (within the sea's rows of a line either all depths increase or none does).
-  QuadMesh2D(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea = 0);
+  QuadMesh(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea = 0);
 
   [[nodiscard]] int n_y() const { return static_cast<int>(y_m_.size()) - 1; }
   [[nodiscard]] int n_z() const { return n_z_; }
@@ -33,7 +33,7 @@ class QuadMesh2D {
   /// Column whose interval holds y, clamped.
   [[nodiscard]] int column_of(double y_m) const;
   /// Every cell cut in four.
-  [[nodiscard]] QuadMesh2D refined() const;
+  [[nodiscard]] QuadMesh refined() const;
 
  private:
   std::vector<double> y_m_, z_m_;

@@ -27,9 +27,12 @@ Section2D section_of(const Model& model) {
   if (model.property.name != "resistivity" || model.property.units != "ohm m")
     throw core::InvalidArgument("mesh::section_of", "expected a resistivity in ohm m, got {} in {}",
                                 model.property.name, model.property.units);
+  if (model.earth.grid.dimension() != 2)
+    throw core::InvalidArgument("mesh::section_of", "expected a grid along y and z, got one with {} axes",
+                                model.earth.grid.dimension());
   Eigen::VectorXd values = model.values;
   if (model.property.scale == Scale::log10) values = Eigen::pow(10.0, values.array());
-  return {section_of(model.earth.grid), std::move(values), model.earth.surface.profile(), model.earth.sea};
+  return {model.earth.grid, std::move(values), model.earth.surface.profile(), model.earth.sea};
 }
 
 }  // namespace lodestone::physics::mesh

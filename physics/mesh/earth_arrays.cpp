@@ -61,7 +61,7 @@ TensorGrid read_grid(const core::ArraySource& source) {
 Surface read_surface(const core::ArraySource& source) {
   std::vector<double> y = core::read_doubles(source, "model/surface_y_m");
   if (!source.contains("model/surface_x_m"))
-    return Surface2D(std::move(y), core::read_doubles(source, "model/surface_z_m"));
+    return SurfaceLine(std::move(y), core::read_doubles(source, "model/surface_z_m"));
   return {core::read_doubles(source, "model/surface_x_m"), std::move(y),
           core::read_matrix(source, "model/surface_z_m")};
 }

@@ -9,13 +9,13 @@ namespace lodestone::physics::mesh {
 
 /// The earth's surface along a profile: a polyline z(y), z down (a hill has negative z), continued level
 /// beyond its ends.
-class Surface2D {
+class SurfaceLine {
  public:
   /// Level surface at z.
-  explicit Surface2D(double z_m = 0.0);
+  explicit SurfaceLine(double z_m = 0.0);
   /// shapes: equal lengths ≥ 1. errors: ShapeError; InvalidArgument when y does not increase or a value is
   /// not finite.
-  Surface2D(std::vector<double> y_m, std::vector<double> z_m);
+  SurfaceLine(std::vector<double> y_m, std::vector<double> z_m);
 
   [[nodiscard]] double z_at(double y_m) const;
   /// dz/dy at y (of the segment to the right at a corner).
@@ -32,8 +32,8 @@ class Surface2D {
 /// y). Beyond its points it continues level.
 class Surface {
  public:
-  explicit Surface(double z_m = 0.0) : Surface(Surface2D(z_m)) {}
-  Surface(Surface2D profile);
+  explicit Surface(double z_m = 0.0) : Surface(SurfaceLine(z_m)) {}
+  Surface(SurfaceLine profile);
   /// Makes a map on a grid of points, bilinear between them. shapes: z (n_x, n_y), at least 2 × 2.
   /// errors: ShapeError; InvalidArgument when x or y does not increase or a value is not finite.
   Surface(std::vector<double> x_m, std::vector<double> y_m, Eigen::MatrixXd z_m);
@@ -43,7 +43,7 @@ class Surface {
   [[nodiscard]] bool is_map() const { return !x_m_.empty(); }
   [[nodiscard]] bool is_flat() const { return lowest_m() == highest_m(); }
   /// Returns the polyline z(y). errors: InvalidArgument when the surface is a map.
-  [[nodiscard]] const Surface2D& profile() const;
+  [[nodiscard]] const SurfaceLine& profile() const;
   /// Returns the largest z, that of the deepest point.
   [[nodiscard]] double lowest_m() const;
   /// Returns the smallest z, that of the highest point.
@@ -55,7 +55,7 @@ class Surface {
   [[nodiscard]] Eigen::MatrixXd z_m() const;
 
  private:
-  Surface2D profile_;  // not used by a map
+  SurfaceLine profile_;  // not used by a map
   std::vector<double> x_m_, y_m_;
   Eigen::MatrixXd z_m_;
 };

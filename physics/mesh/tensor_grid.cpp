@@ -33,16 +33,6 @@ int interval_of(const std::vector<double>& edges, double x) {
 
 }  // namespace
 
-TensorGrid2D::TensorGrid2D(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
-                           DepthReference reference)
-    : y_edges_m_(std::move(y_edges_m)), z_edges_m_(std::move(z_edges_m)), reference_(reference) {
-  check_edges(y_edges_m_, "y");
-  check_edges(z_edges_m_, "z");
-}
-
-int TensorGrid2D::column_of(double y_m) const { return interval_of(y_edges_m_, y_m); }
-int TensorGrid2D::row_of(double z_m) const { return interval_of(z_edges_m_, z_m); }
-
 TensorGrid::TensorGrid(Edges edges, DepthReference reference)
     : edges_(std::move(edges)), reference_(reference) {
   for (const Axis axis : all_axes) {
@@ -52,9 +42,6 @@ TensorGrid::TensorGrid(Edges edges, DepthReference reference)
     throw core::InvalidArgument(
         component, "expected edges along y where there are edges along x; a section has y and z");
 }
-
-TensorGrid::TensorGrid(const TensorGrid2D& section)
-    : TensorGrid(Edges{.y_m = section.y_edges_m(), .z_m = section.z_edges_m()}, section.reference()) {}
 
 TensorGrid TensorGrid::layers(double first_m, double factor, int n) {
   return TensorGrid(Edges{.z_m = geometric_edges_m(first_m, factor, n)});
@@ -104,13 +91,6 @@ Eigen::Index TensorGrid::at(const Point& point) const {
     if (has(axis) && !Interval{edges_[axis].front(), edges_[axis].back()}.contains(point[axis])) return -1;
   }
   return nearest(point);
-}
-
-TensorGrid2D section_of(const TensorGrid& grid) {
-  if (grid.dimension() != 2)
-    throw core::InvalidArgument("mesh::section_of", "expected a grid along y and z, got one with {} axes",
-                                grid.dimension());
-  return {grid.edges().y_m, grid.edges().z_m, grid.reference()};
 }
 
 std::vector<double> geometric_edges_m(double first_m, double factor, int n) {

@@ -25,8 +25,6 @@ struct Edges {
   }
 };
 
-class TensorGrid2D;
-
 /// A grid of blocks with 1 to 3 axes: layers (z), a section (y, z) or a volume (x, y, z). Cell (ix, iy, iz)
 /// has index (iz·n_y + iy)·n_x + ix, so that layers follow each other from the top.
 ///
@@ -37,10 +35,10 @@ class TensorGrid {
   /// Makes a grid from its edges. errors: InvalidArgument without edges along z, with edges along x but not
   /// y, with a single edge, or when edges do not increase strictly.
   explicit TensorGrid(Edges edges, DepthReference reference = DepthReference::surface);
-  TensorGrid(const TensorGrid2D& section);
   /// Returns n layers from z = 0: the first of a thickness, each further one thicker by a factor. errors:
   /// InvalidArgument.
   [[nodiscard]] static TensorGrid layers(double first_m, double factor, int n);
+  /// Returns the grid of a section. errors: as those of the constructor, also without edges along y.
   [[nodiscard]] static TensorGrid section(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
                                           DepthReference reference = DepthReference::surface);
 
@@ -59,8 +57,12 @@ class TensorGrid {
   [[nodiscard]] const Edges& edges() const { return edges_; }
   [[nodiscard]] const std::vector<double>& edges_m(Axis axis) const { return edges_[axis]; }
   [[nodiscard]] DepthReference reference() const { return reference_; }
+  [[nodiscard]] const std::vector<double>& y_edges_m() const { return edges_.y_m; }
+  [[nodiscard]] const std::vector<double>& z_edges_m() const { return edges_.z_m; }
   /// Returns the centre of interval i along an axis, 0 on a missing one.
   [[nodiscard]] double centre_m(Axis axis, int i) const;
+  [[nodiscard]] double y_centre_m(int iy) const { return centre_m(Axis::y, iy); }
+  [[nodiscard]] double z_centre_m(int iz) const { return centre_m(Axis::z, iz); }
   /// Returns the length of interval i along an axis, 1 on a missing one.
   [[nodiscard]] double width_m(Axis axis, int i) const;
   /// Returns the thickness of each layer. shape: (n_z).
@@ -69,6 +71,8 @@ class TensorGrid {
   [[nodiscard]] Box extent() const;
   /// Returns the interval along an axis that holds a coordinate, clamped to the outermost ones.
   [[nodiscard]] int nearest(Axis axis, double coordinate_m) const;
+  [[nodiscard]] int column_of(double y_m) const { return nearest(Axis::y, y_m); }
+  [[nodiscard]] int row_of(double z_m) const { return nearest(Axis::z, z_m); }
   /// Returns the cell that holds a point, or the outermost cell that continues there.
   [[nodiscard]] Eigen::Index nearest(const Point& point) const;
   /// Returns the cell that holds a point, −1 outside. Coordinates are those of the grid: z counts from the
@@ -80,45 +84,11 @@ class TensorGrid {
   DepthReference reference_;
 };
 
-/// The parameter grid of a section: columns in y, rows in depth. Cell (row iz, column iy) has index iz·n_y +
-/// iy, rows from the top.
-///
-/// Outermost columns continue sideways and the bottom row downwards without end, so that the whole earth has
-/// a value.
-class TensorGrid2D {
- public:
-  /// errors: InvalidArgument when there are fewer than two edges or edges do not increase strictly.
-  TensorGrid2D(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
-               DepthReference reference = DepthReference::surface);
-
-  [[nodiscard]] int n_y() const { return static_cast<int>(y_edges_m_.size()) - 1; }
-  [[nodiscard]] int n_z() const { return static_cast<int>(z_edges_m_.size()) - 1; }
-  [[nodiscard]] Eigen::Index n_cells() const { return static_cast<Eigen::Index>(n_y()) * n_z(); }
-  [[nodiscard]] Eigen::Index index(int iz, int iy) const {
-    return static_cast<Eigen::Index>(iz) * n_y() + iy;
-  }
-  [[nodiscard]] const std::vector<double>& y_edges_m() const { return y_edges_m_; }
-  [[nodiscard]] const std::vector<double>& z_edges_m() const { return z_edges_m_; }
-  [[nodiscard]] DepthReference reference() const { return reference_; }
-  [[nodiscard]] double y_centre_m(int iy) const { return 0.5 * (y_edges_m_[iy] + y_edges_m_[iy + 1]); }
-  [[nodiscard]] double z_centre_m(int iz) const { return 0.5 * (z_edges_m_[iz] + z_edges_m_[iz + 1]); }
-  /// Column / row that holds a coordinate, clamped to the outermost ones.
-  [[nodiscard]] int column_of(double y_m) const;
-  [[nodiscard]] int row_of(double z_m) const;
-
- private:
-  std::vector<double> y_edges_m_, z_edges_m_;
-  DepthReference reference_;
-};
-
-/// Returns the same grid as a section. errors: InvalidArgument unless the grid has the axes y and z alone.
-[[nodiscard]] TensorGrid2D section_of(const TensorGrid& grid);
-
 /// A resistivity section: what model files hold and what a 2-D simulation sees.
 struct Section2D {
-  TensorGrid2D grid;
-  Eigen::VectorXd resistivity_ohm_m;  ///< (n_cells), order of TensorGrid2D
-  Surface2D surface;                  ///< of the solid earth: the ground on land, the floor of the sea
+  TensorGrid grid;
+  Eigen::VectorXd resistivity_ohm_m;  ///< (n_cells), order of TensorGrid
+  SurfaceLine surface;                ///< of the solid earth: the ground on land, the floor of the sea
   std::optional<Sea> sea{};           ///< none: land only
 };
 

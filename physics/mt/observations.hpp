@@ -10,7 +10,7 @@ namespace lodestone::physics::mt {
 /// Data that an inversion may use, with the reason why each is used or not. shapes: all
 /// (survey.keys.size()).
 struct Observations {
-  Survey2D survey{};
+  Survey survey{};
   Eigen::VectorXd value{};                   ///< units of the datum; NaN where missing
   Eigen::VectorXd sigma_measured{};          ///< before floors; NaN: not given
   Eigen::VectorXd sigma{};                   ///< after floors

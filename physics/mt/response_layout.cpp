@@ -32,7 +32,7 @@ Eigen::Index ResponseLayout::find(const ResponseKey& key) const {
   return found == keys_.end() || *found != key ? -1 : found - keys_.begin();
 }
 
-ResponseLayout needed_responses(const Survey2D& survey) {
+ResponseLayout needed_responses(const Survey& survey) {
   std::vector<ResponseKey> keys;
   for (const DatumKey& key : survey.keys) {
     for (const Element element : all_elements) {
@@ -51,9 +51,9 @@ ResponseLayout restricted(const ResponseLayout& layout, Elements predicted) {
   return ResponseLayout(std::move(keys));
 }
 
-Survey2D response_survey(const ResponseLayout& layout, std::vector<Station> stations,
-                         std::vector<double> frequencies_hz) {
-  Survey2D survey{std::move(stations), std::move(frequencies_hz), {}};
+Survey response_survey(const ResponseLayout& layout, std::vector<Station> stations,
+                       std::vector<double> frequencies_hz) {
+  Survey survey{std::move(stations), std::move(frequencies_hz), {}};
   for (const auto& [element, frequency, station] : layout.keys()) {
     const Datum real = real_part_of(element);
     survey.keys.push_back({real, frequency, station});

@@ -37,13 +37,13 @@ class ResponseLayout {
 };
 
 /// Returns every response that some datum of the survey is made of.
-[[nodiscard]] ResponseLayout needed_responses(const Survey2D& survey);
+[[nodiscard]] ResponseLayout needed_responses(const Survey& survey);
 /// Returns those of the responses that a simulation predicts.
 [[nodiscard]] ResponseLayout restricted(const ResponseLayout& layout, Elements predicted);
 
 /// Returns the survey whose data are the real and imaginary parts of a layout, in its order. A simulation of
 /// this survey returns responses.
-[[nodiscard]] Survey2D response_survey(const ResponseLayout& layout, std::vector<Station> stations,
-                                       std::vector<double> frequencies_hz);
+[[nodiscard]] Survey response_survey(const ResponseLayout& layout, std::vector<Station> stations,
+                                     std::vector<double> frequencies_hz);
 
 }  // namespace lodestone::physics::mt

@@ -37,13 +37,13 @@ Complex impedance_of(const Parts& parts, double frequency_hz) {
 
 }  // namespace
 
-Survey2D response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
+Survey response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz) {
   return full_survey(std::move(stations), std::move(frequencies_hz),
                      {Quantity::zxy_re, Quantity::zxy_im, Quantity::tzy_re, Quantity::tzy_im,
                       Quantity::zyx_re, Quantity::zyx_im});
 }
 
-std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted,
+std::vector<Response> responses_from(const Survey& survey, const Eigen::VectorXd& predicted,
                                      const std::vector<double>& z_m) {
   survey.validate();
   if (predicted.size() != std::ssize(survey.keys) || z_m.size() != survey.stations.size()) {

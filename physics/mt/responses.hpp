@@ -22,12 +22,12 @@ struct Response {
 
 /// The survey whose prediction `responses_from` takes: both impedances and the tipper at every station and
 /// frequency.
-[[nodiscard]] Survey2D response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz);
+[[nodiscard]] Survey response_survey(std::vector<Station> stations, std::vector<double> frequencies_hz);
 
 /// One response per mode, frequency (in the order listed) and station out of predictions on any survey; parts
 /// the survey lacks stay NaN, log10 ρₐ and phase pairs become impedances. shapes: predicted
 /// (survey.keys.size()), z_m (stations). errors: ShapeError.
-[[nodiscard]] std::vector<Response> responses_from(const Survey2D& survey, const Eigen::VectorXd& predicted,
+[[nodiscard]] std::vector<Response> responses_from(const Survey& survey, const Eigen::VectorXd& predicted,
                                                    const std::vector<double>& z_m);
 
 }  // namespace lodestone::physics::mt

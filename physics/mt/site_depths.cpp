@@ -17,7 +17,7 @@ constexpr std::size_t most_named = 10;  // sites in one message
 }  // namespace
 
 void check_site_depths(const std::vector<physics::mt::Station>& stations, const std::vector<double>& z_m,
-                       const physics::mesh::Surface2D& surface, OffSurface off_surface,
+                       const physics::mesh::SurfaceLine& surface, OffSurface off_surface,
                        const std::string& way_out) {
   std::string names;
   std::size_t n_off = 0;
@@ -42,7 +42,7 @@ void check_site_depths(const std::vector<physics::mt::Station>& stations, const 
                   farthest_m, names);
 }
 
-physics::mesh::Surface2D surface_through(const std::vector<double>& y_m, const std::vector<double>& z_m) {
+physics::mesh::SurfaceLine surface_through(const std::vector<double>& y_m, const std::vector<double>& z_m) {
   std::vector<std::size_t> order(y_m.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return y_m[i]; });

@@ -17,11 +17,11 @@ enum class OffSurface { refuse, drape };
 /// user asks for draping. errors: InvalidArgument that names the sites with their distances, unless they are
 /// draped.
 void check_site_depths(const std::vector<physics::mt::Station>& stations, const std::vector<double>& z_m,
-                       const physics::mesh::Surface2D& surface, OffSurface off_surface,
+                       const physics::mesh::SurfaceLine& surface, OffSurface off_surface,
                        const std::string& way_out);
 
 /// The surface through the stations, in order along the profile. `z_m`: per station, all given.
-[[nodiscard]] physics::mesh::Surface2D surface_through(const std::vector<double>& y_m,
-                                                       const std::vector<double>& z_m);
+[[nodiscard]] physics::mesh::SurfaceLine surface_through(const std::vector<double>& y_m,
+                                                         const std::vector<double>& z_m);
 
 }  // namespace lodestone::physics::mt

@@ -22,7 +22,7 @@ struct Kink {
 };
 
 /// Beyond its ends the surface is level without end.
-std::vector<Kink> kinks_of(const physics::mesh::Surface2D& surface) {
+std::vector<Kink> kinks_of(const physics::mesh::SurfaceLine& surface) {
   const auto &y = surface.y_m(), &z = surface.z_m();
   const auto angle = [&](std::size_t right) {
     return right == 0 || right == y.size() ? 0.0
@@ -57,7 +57,7 @@ std::optional<Kink> kink_at(const std::vector<Kink>& kinks, double y_m) {
 }  // namespace
 
 std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& stations,
-                                       const physics::mesh::Surface2D& surface) {
+                                       const physics::mesh::SurfaceLine& surface) {
   const std::vector<Kink> kinks = kinks_of(surface);
   std::vector<SiteAtKink> found;
   for (std::size_t i = 0; i < stations.size(); ++i) {
@@ -68,7 +68,7 @@ std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& 
 }
 
 void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations,
-                            const physics::mesh::Surface2D& surface, const std::string& way_out) {
+                            const physics::mesh::SurfaceLine& surface, const std::string& way_out) {
   const auto found = sites_at_kinks(stations, surface);
   if (found.empty()) return;
   std::string names;

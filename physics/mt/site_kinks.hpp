@@ -24,11 +24,11 @@ struct SiteAtKink {
 /// there: E of TM along the surface goes with the distance r as r^(±θ/π) for small angles θ by which the
 /// surface turns. At 2 % of a segment a kink of 2 degrees changes it by 50^(2/180) = 4 %.
 [[nodiscard]] std::vector<SiteAtKink> sites_at_kinks(const std::vector<physics::mt::Station>& stations,
-                                                     const physics::mesh::Surface2D& surface);
+                                                     const physics::mesh::SurfaceLine& surface);
 
 /// One warning that names these sites with their distances, if there are any. `way_out`: what the user can
 /// do.
 void warn_of_sites_at_kinks(const std::vector<physics::mt::Station>& stations,
-                            const physics::mesh::Surface2D& surface, const std::string& way_out);
+                            const physics::mesh::SurfaceLine& surface, const std::string& way_out);
 
 }  // namespace lodestone::physics::mt

@@ -66,7 +66,7 @@ Number mean_of(const std::array<Number, 2>& numbers) {
 Eigen::Index Sounding::n_kept() const { return std::count(kept.begin(), kept.end(), std::uint8_t{1}); }
 
 Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
-  const Survey2D& survey = data.survey;
+  const Survey& survey = data.survey;
   if (station < 0 || station >= static_cast<int>(survey.stations.size()))
     throw core::ShapeError("mt::sounding_of", "expected a station below {}, got {}", survey.stations.size(),
                            station);

@@ -30,7 +30,7 @@ Effect effect_on(Quantity quantity) {
 /// What each datum feels, and of which shift.
 class ShiftTable {
  public:
-  ShiftTable(const Survey2D& survey, const std::vector<StaticShiftKey>& keys)
+  ShiftTable(const Survey& survey, const std::vector<StaticShiftKey>& keys)
       : n_shifts_(static_cast<Eigen::Index>(keys.size())) {
     const auto n_stations = static_cast<int>(survey.stations.size());
     std::vector<Eigen::Index> shift_at(2 * survey.stations.size(), -1);
@@ -200,7 +200,7 @@ class ShiftedMap final : public core::DifferentiableMap {
 
 }  // namespace
 
-std::vector<StaticShiftKey> static_shift_keys(const Survey2D& survey, const std::vector<Mode>& modes) {
+std::vector<StaticShiftKey> static_shift_keys(const Survey& survey, const std::vector<Mode>& modes) {
   std::vector<StaticShiftKey> result;
   for (const Mode mode : modes) {
     std::vector<bool> felt(survey.stations.size(), false);
@@ -215,7 +215,7 @@ std::vector<StaticShiftKey> static_shift_keys(const Survey2D& survey, const std:
   return result;
 }
 
-Eigen::VectorXd shifted(const core::ConstVectorRef& data, const Survey2D& survey,
+Eigen::VectorXd shifted(const core::ConstVectorRef& data, const Survey& survey,
                         const std::vector<StaticShiftKey>& keys, const core::ConstVectorRef& shifts) {
   if (static_cast<std::size_t>(data.size()) != survey.keys.size() ||
       static_cast<std::size_t>(shifts.size()) != keys.size())
@@ -224,7 +224,7 @@ Eigen::VectorXd shifted(const core::ConstVectorRef& data, const Survey2D& survey
   return ShiftTable(survey, keys).apply(data, shifts);
 }
 
-core::MapPtr with_static_shifts(core::MapPtr forward, const Survey2D& survey,
+core::MapPtr with_static_shifts(core::MapPtr forward, const Survey& survey,
                                 const std::vector<StaticShiftKey>& keys) {
   return std::make_shared<ShiftedMap>(std::move(forward), std::make_shared<const ShiftTable>(survey, keys));
 }

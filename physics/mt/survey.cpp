@@ -25,12 +25,12 @@ void check_distinct_positions(const std::vector<Station>& stations) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Station& here = stations[order[i]];
     if (!std::isfinite(here.y_m))
-      throw core::InvalidArgument("mt::Survey2D", "station {} has no position along the profile", here.name);
+      throw core::InvalidArgument("mt::Survey", "station {} has no position along the profile", here.name);
     if (i == 0) continue;
     const Station& before = stations[order[i - 1]];
     if (here.y_m - before.y_m < same_place_m) {
       throw core::InvalidArgument(
-          "mt::Survey2D",
+          "mt::Survey",
           "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
           before.name, here.name, here.y_m);
     }
@@ -96,12 +96,11 @@ std::string_view name_of(MaskReason reason) {
   return names.at(static_cast<std::size_t>(reason));
 }
 
-void Survey2D::validate() const {
-  if (stations.empty())
-    throw core::InvalidArgument("mt::Survey2D", "expected at least one station, got none");
+void Survey::validate() const {
+  if (stations.empty()) throw core::InvalidArgument("mt::Survey", "expected at least one station, got none");
   for (const Station& station : stations) {
     if (!(std::abs(station.y_m) <= farthest_m))
-      throw core::InvalidArgument("mt::Survey2D",
+      throw core::InvalidArgument("mt::Survey",
                                   "expected stations within {:.0e} m of the profile's origin, got {} at y = "
                                   "{} m; are positions in m?",
                                   farthest_m, station.name, station.y_m);
@@ -109,22 +108,22 @@ void Survey2D::validate() const {
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {
     if (!(f > 0.0) || !std::isfinite(f))
-      throw core::InvalidArgument("mt::Survey2D", "expected positive frequencies, got {} Hz", f);
+      throw core::InvalidArgument("mt::Survey", "expected positive frequencies, got {} Hz", f);
   }
   const int n_frequencies = static_cast<int>(frequencies_hz.size()),
             n_stations = static_cast<int>(stations.size());
   for (const DatumKey& key : keys) {
     if (key.frequency < 0 || key.frequency >= n_frequencies || key.station < 0 || key.station >= n_stations) {
-      throw core::ShapeError("mt::Survey2D",
+      throw core::ShapeError("mt::Survey",
                              "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
                              key.frequency, key.station, n_frequencies, n_stations);
     }
   }
 }
 
-Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
-                     const std::vector<Quantity>& quantities) {
-  Survey2D survey{std::move(stations), std::move(frequencies_hz), {}};
+Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
+                   const std::vector<Quantity>& quantities) {
+  Survey survey{std::move(stations), std::move(frequencies_hz), {}};
   survey.keys.reserve(quantities.size() * survey.frequencies_hz.size() * survey.stations.size());
   for (const Quantity quantity : quantities) {
     for (int f = 0; f < static_cast<int>(survey.frequencies_hz.size()); ++f) {
@@ -152,6 +151,31 @@ ObservedData ObservedData::kept() const {
     ++k;
   }
   return out;
+}
+
+core::DataSet data_set(const ObservedData& data) {
+  const std::size_t n = data.survey.keys.size();
+  core::DataSetParts parts{.observed = data.value,
+                           .sigma = data.sigma,
+                           .turn = Eigen::VectorXd(data.value.size()),
+                           .reasons = {"used", "missing", "out_of_quadrant", "listed", "bad_error"}};
+  core::Table::Texts quantity(n), site(n);
+  core::Table::Numbers y_m(n), period_s(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const DatumKey& key = data.survey.keys[k];
+    const Station& station = data.survey.stations[static_cast<std::size_t>(key.station)];
+    parts.turn[static_cast<Eigen::Index>(k)] = rule_of(key.quantity).turn;
+    parts.reason.push_back(static_cast<int>(data.mask[k]));
+    quantity[k] = name_of(key.quantity);
+    site[k] = station.name;
+    y_m[k] = station.y_m;
+    period_s[k] = 1.0 / data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
+  }
+  parts.key.add_texts("quantity", std::move(quantity));
+  parts.key.add_texts("site", std::move(site));
+  parts.key.add_numbers("y_m", "m", std::move(y_m));
+  parts.key.add_numbers("period_s", "s", std::move(period_s));
+  return core::DataSet(std::move(parts));
 }
 
 }  // namespace lodestone::physics::mt

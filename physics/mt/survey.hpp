@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/data_set.hpp"
 #include "physics/mt/datum.hpp"
 
 #include <Eigen/Core>
@@ -41,12 +42,12 @@ struct Station {
 /// Which real number of which station at which frequency.
 struct DatumKey {
   Quantity quantity;
-  int frequency;  ///< index into Survey2D::frequencies_hz
-  int station;    ///< index into Survey2D::stations
+  int frequency;  ///< index into Survey::frequencies_hz
+  int station;    ///< index into Survey::stations
 };
 
 /// What a 2-D simulation predicts: one output per key, in this order.
-struct Survey2D {
+struct Survey {
   std::vector<Station> stations;
   std::vector<double> frequencies_hz;
   std::vector<DatumKey> keys;
@@ -56,8 +57,8 @@ struct Survey2D {
 };
 
 /// Every quantity asked for at every frequency and station; order: quantity, frequency, station.
-[[nodiscard]] Survey2D full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
-                                   const std::vector<Quantity>& quantities);
+[[nodiscard]] Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
+                                 const std::vector<Quantity>& quantities);
 
 /// Why a datum is not used.
 enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error };
@@ -65,7 +66,7 @@ enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, b
 
 /// Observations on the keys of a survey. shapes: all (keys.size()).
 struct ObservedData {
-  Survey2D survey;
+  Survey survey;
   Eigen::VectorXd value;  ///< units of the quantity; NaN where missing
   Eigen::VectorXd
       sigma;  ///< one standard deviation after floors; the error of a complex datum stands on each part
@@ -76,6 +77,10 @@ struct ObservedData {
   /// The kept data alone, with a survey of their keys.
   [[nodiscard]] ObservedData kept() const;
 };
+
+/// Returns the data as a misfit compares them. The key states quantity, site, distance along the profile and
+/// period of each.
+[[nodiscard]] core::DataSet data_set(const ObservedData& data);
 
 /// Error floors, declared once and stored with the data: σ = max(σ measured, floor).
 struct ErrorFloors {

@@ -8,7 +8,7 @@
 
 namespace lodestone::physics::mt {
 
-Transform::Transform(const Survey2D& survey, const ResponseLayout& layout) : size_in_(layout.size()) {
+Transform::Transform(const Survey& survey, const ResponseLayout& layout) : size_in_(layout.size()) {
   survey.validate();
   for (const DatumKey& key : survey.keys) {
     const auto frequency = static_cast<std::size_t>(key.frequency);
@@ -64,7 +64,7 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
   return std::make_unique<SparseLinearization>(do_value(responses), std::move(jacobian));
 }
 
-std::vector<bool> predictable(const Survey2D& survey, Elements predicted) {
+std::vector<bool> predictable(const Survey& survey, Elements predicted) {
   std::vector<bool> result;
   for (const DatumKey& key : survey.keys) result.push_back(predicted.contains(rule_of(key.quantity).needs));
   return result;

@@ -15,7 +15,7 @@ namespace lodestone::physics::mt {
 class Transform final : public core::DifferentiableMap {
  public:
   /// errors: InvalidArgument when the layout lacks an element that a datum is made of.
-  Transform(const Survey2D& survey, const ResponseLayout& layout);
+  Transform(const Survey& survey, const ResponseLayout& layout);
 
   [[nodiscard]] Eigen::Index size_in() const override { return size_in_; }
   [[nodiscard]] Eigen::Index size_out() const override { return static_cast<Eigen::Index>(rows_.size()); }
@@ -37,6 +37,6 @@ class Transform final : public core::DifferentiableMap {
 };
 
 /// Returns, per key, whether a simulation of these elements predicts its datum; the others must be masked.
-[[nodiscard]] std::vector<bool> predictable(const Survey2D& survey, Elements predicted);
+[[nodiscard]] std::vector<bool> predictable(const Survey& survey, Elements predicted);
 
 }  // namespace lodestone::physics::mt

@@ -17,9 +17,9 @@ struct Errors {
   double te, tm;
 };
 
-Errors errors_of(const mesh::Section2D& section, const Survey2D& survey, const d2::MeshSet2D& meshes,
+Errors errors_of(const mesh::Section2D& section, const Survey& survey, const d2::MeshSet& meshes,
                  std::complex<double> exact) {
-  const Eigen::VectorXd z = d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey, meshes)
+  const Eigen::VectorXd z = d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey, meshes)
                                 .value(section.resistivity_ohm_m);
   return {std::abs(std::complex<double>(z[0], z[1]) - exact) / std::abs(exact),
           std::abs(std::complex<double>(z[2], z[3]) + exact) / std::abs(exact)};
@@ -27,16 +27,16 @@ Errors errors_of(const mesh::Section2D& section, const Survey2D& survey, const d
 
 /// Halves the cells and demands that both errors fall with the power 2·order.
 void check_order(int order, int n_levels) {
-  const mesh::TensorGrid2D grid({-1000.0, 1000.0}, {0.0, 400.0, 2000.0});
-  const mesh::Section2D section{grid, Eigen::Vector2d(50.0, 500.0), mesh::Surface2D(0.0)};
-  const Survey2D survey = full_survey(
-      {{"a", 130.0}}, {3.0}, {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
+  const mesh::TensorGrid grid = mesh::TensorGrid::section({-1000.0, 1000.0}, {0.0, 400.0, 2000.0});
+  const mesh::Section2D section{grid, Eigen::Vector2d(50.0, 500.0), mesh::SurfaceLine(0.0)};
+  const Survey survey = full_survey({{"a", 130.0}}, {3.0},
+                                    {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   d2::MeshDesignOptions options;
   options.order = order;
   options.cells_per_skin_depth = 4.0 / order;
   options.growth = 1.3;
   options.bottom_depth = 8.0 * order;  // below the error of the finest mesh
-  d2::MeshSet2D meshes = d2::design_meshes(section, survey, options);
+  d2::MeshSet meshes = d2::design_meshes(section, survey, options);
   const auto exact = d1::layered_impedance({{50.0, 500.0}, {400.0}}, 3.0);
   std::printf("order %d\n%10s %14s %8s %14s %8s\n", order, "cells", "TE error", "falls by", "TM error",
               "falls by");

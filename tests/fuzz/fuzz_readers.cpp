@@ -130,13 +130,11 @@ TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
 }
 
 TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
-  check_survives(
-      text_of_file(source_path("data/modem_block2_2d/m0.rho")),
-      [](const std::string&, const std::string& path) { (void)io::modem::read_modem_model_2d(path); });
+  check_survives(text_of_file(source_path("data/modem_block2_2d/m0.rho")),
+                 [](const std::string&, const std::string& path) { (void)io::modem::read_model(path); });
   const std::string data = text_of_file(source_path("data/modem_block2_2d/d0_JT.dat"));
-  check_survives(data.substr(0, 6000), [](const std::string&, const std::string& path) {
-    (void)io::modem::read_modem_data_2d(path);
-  });
+  check_survives(data.substr(0, 6000),
+                 [](const std::string&, const std::string& path) { (void)io::modem::read_data(path); });
 }
 
 TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {

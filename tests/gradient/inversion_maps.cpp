@@ -8,7 +8,7 @@ namespace {
 
 core::MapPtr sounding() {
   using physics::mt::Quantity;
-  return std::make_shared<physics::mt::d1::Simulation1D>(
+  return std::make_shared<physics::mt::d1::Simulation>(
       std::vector{600.0, 1400.0, 4000.0}, std::vector{100.0, 1.0, 0.01},
       std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_re});
 }

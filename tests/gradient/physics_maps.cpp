@@ -29,7 +29,7 @@ MapCase section_case(const std::string& name, bool with_hill) {
 MapCase sea_case() {
   const auto section = [] {
     auto result = small_section(false);
-    result.surface = physics::mesh::Surface2D({-1000, 2000}, {-50, 350});
+    result.surface = physics::mesh::SurfaceLine({-1000, 2000}, {-50, 350});
     result.sea = physics::mesh::Sea{0.0, 0.3};
     return result;
   };
@@ -38,10 +38,10 @@ MapCase sea_case() {
     auto survey = small_survey();
     survey.stations[2].definition = Definition::slope_parallel;
     auto meshes = d2::design_meshes(model, survey, d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<d2::Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
-                                                                 survey, std::move(meshes)));
+    return in_log_resistivity(std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.grid, model.surface,
+                                                               survey, std::move(meshes)));
   };
-  return {"mt::Simulation2D with a sea", make,
+  return {"mt::Simulation with a sea", make,
           [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
 }
 
@@ -55,21 +55,21 @@ MapCase perfect_conductor_case() {
   const auto make = [section]() -> core::MapPtr {
     const auto model = section();
     auto meshes = d2::design_meshes(model, small_survey(), d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<d2::Simulation2D>(MPI_COMM_WORLD, model.grid, model.surface,
-                                                                 small_survey(), std::move(meshes)));
+    return in_log_resistivity(std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.grid, model.surface,
+                                                               small_survey(), std::move(meshes)));
   };
-  return {"mt::Simulation2D over a perfect conductor", make,
+  return {"mt::Simulation over a perfect conductor", make,
           [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
 }
 
 MapCase sounding_case() {
   const auto make = []() -> core::MapPtr {
-    return std::make_shared<d1::Simulation1D>(
+    return std::make_shared<d1::Simulation>(
         std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
         std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
-        d1::Simulation1D::Thickness::free);
+        d1::Simulation::Thickness::free);
   };
-  return {"mt::Simulation1D with free thickness", make, [] {
+  return {"mt::Simulation with free thickness", make, [] {
             return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}};
           }};
 }
@@ -77,7 +77,7 @@ MapCase sounding_case() {
 /// Every quantity of both modes, each station and mode shifted by its own amount.
 MapCase shifted_case() {
   const auto make = []() -> core::MapPtr {
-    const Survey2D survey = small_survey();
+    const Survey survey = small_survey();
     return with_static_shifts(in_log_resistivity(small_simulation(MPI_COMM_WORLD, false)), survey,
                               static_shift_keys(survey, {Mode::te, Mode::tm}));
   };
@@ -87,11 +87,11 @@ MapCase shifted_case() {
     x << log_resistivity, some_numbers(6, -0.3, 0.3);
     return x;
   };
-  return {"mt::static_shift of mt::Simulation2D", make, point};
+  return {"mt::static_shift of mt::d2::Simulation", make, point};
 }
 
 /// Every datum there is, at two stations and frequencies.
-Survey2D survey_of_all_data() {
+Survey survey_of_all_data() {
   std::vector<Datum> data;
   for (std::size_t row = 0; row < n_datum_rows; ++row) data.push_back(static_cast<Datum>(row));
   return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, data);
@@ -114,7 +114,7 @@ Eigen::VectorXd responses_of_field(const ResponseLayout& layout) {
 MapCase transform_case() {
   return {"mt::Transform of every datum",
           []() -> core::MapPtr {
-            const Survey2D survey = survey_of_all_data();
+            const Survey survey = survey_of_all_data();
             return std::make_shared<Transform>(survey, needed_responses(survey));
           },
           [] { return responses_of_field(needed_responses(survey_of_all_data())); }};
@@ -128,7 +128,7 @@ Eigen::VectorXd with_parameters(const Eigen::VectorXd& responses, Eigen::Index n
 
 MapCase static_distortion_case() {
   const auto make = []() -> core::MapPtr {
-    const Survey2D survey = survey_of_all_data();
+    const Survey survey = survey_of_all_data();
     return Distortion::static_shifts(needed_responses(survey), {{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}});
   };
   return {"mt::Distortion by static shifts", make,
@@ -147,8 +147,8 @@ MapCase matrix_distortion_case() {
 }  // namespace
 
 std::vector<MapCase> physics_maps() {
-  return {section_case("mt::Simulation2D flat", false),
-          section_case("mt::Simulation2D under a hill", true),
+  return {section_case("mt::Simulation flat", false),
+          section_case("mt::Simulation under a hill", true),
           perfect_conductor_case(),
           sea_case(),
           sounding_case(),

@@ -95,8 +95,8 @@ TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[p
   const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
   const auto meshes = physics::mt::d2::design_meshes(
       section, survey, physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  const physics::mt::d2::Simulation2D together(MPI_COMM_WORLD, section.grid, section.surface, survey, meshes);
-  const physics::mt::d2::Simulation2D alone(MPI_COMM_SELF, section.grid, section.surface, survey, meshes);
+  const physics::mt::d2::Simulation together(MPI_COMM_WORLD, section.grid, section.surface, survey, meshes);
+  const physics::mt::d2::Simulation alone(MPI_COMM_SELF, section.grid, section.surface, survey, meshes);
   CHECK(together.value(section.resistivity_ohm_m) == alone.value(section.resistivity_ohm_m));
 }
 

@@ -21,13 +21,13 @@ using namespace lodestone::physics;
 
 namespace {
 
-mesh::TensorGrid2D grid() {
+mesh::TensorGrid grid() {
   std::vector<double> y_edges_m;
   for (int i = 0; i <= 28; ++i) y_edges_m.push_back(-7000.0 + 500.0 * i);
-  return {y_edges_m, mesh::geometric_edges_m(60.0, 1.2, 18)};
+  return mesh::TensorGrid::section(std::move(y_edges_m), mesh::geometric_edges_m(60.0, 1.2, 18));
 }
 
-mt::Survey2D survey() {
+mt::Survey survey() {
   using mt::Quantity;
   return mt::full_survey(
       {{"a", -4000.0}, {"b", -1500.0}, {"c", 300.0}, {"d", 2200.0}}, {30.0, 3.0, 0.3},
@@ -35,7 +35,7 @@ mt::Survey2D survey() {
 }
 
 /// 100 ohm m with a conductor in the left half, 300 to 1500 m deep.
-Eigen::VectorXd earth(const mesh::TensorGrid2D& cells) {
+Eigen::VectorXd earth(const mesh::TensorGrid& cells) {
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(cells.n_cells(), 100.0);
   for (int iz = 0; iz < cells.n_z(); ++iz) {
     for (int iy = 0; iy < cells.n_y(); ++iy) {
@@ -48,10 +48,10 @@ Eigen::VectorXd earth(const mesh::TensorGrid2D& cells) {
 }
 
 core::MapPtr simulation(MPI_Comm comm) {
-  const mesh::Section2D section{grid(), earth(grid()), mesh::Surface2D(0.0)};
+  const mesh::Section2D section{grid(), earth(grid()), mesh::SurfaceLine(0.0)};
   const auto meshes =
       mt::d2::design_meshes(section, survey(), mt::d2::design_options(mt::d2::Accuracy::iteration));
-  return std::make_shared<mt::d2::Simulation2D>(comm, section.grid, section.surface, survey(), meshes);
+  return std::make_shared<mt::d2::Simulation>(comm, section.grid, section.surface, survey(), meshes);
 }
 
 /// Position of a cell → log10 of its resistivity around that of 100 ohm m.
@@ -72,7 +72,7 @@ class Painter : public Module {
 /// Everything between weights and misfit.
 struct Chain {
   explicit Chain(MPI_Comm comm) : map(simulation(comm)), initial(11, DType::f64), painter(initial) {
-    const mesh::TensorGrid2D cells = grid();
+    const mesh::TensorGrid cells = grid();
     std::vector<double> numbers;
     for (int iz = 0; iz < cells.n_z(); ++iz) {
       for (int iy = 0; iy < cells.n_y(); ++iy)

@@ -56,7 +56,7 @@ with Folder() as folder:
     check(rows[1].startswith(f"synthetic block ({folder / 'features'})") and rows[2].startswith(f"synthetic block ({folder / 'gaussian'})"),
           f"runs of one title are told apart by their folders: {rows}")
     text = open(folder / "features/report.html").read()
-    check("Table of subdomains" in text and "such as the prior knows" in text, "and the coverage of every subdomain")
+    check("Table of subdomains" in text and "the range of the training models" in text, "and the coverage of every subdomain")
     check("Learned prior" in text and "right/vae.h5" in text and "mean square of the codes" in text, "the report has the section")
     vtk = open(folder / "features/vtk/section.vtu", errors="replace").read()
     for name in ("subdomain", "decoded_log10_resistivity", "deviation_decades", "relative_distance", "code_chi_square", "verdict"):
@@ -78,7 +78,7 @@ with Folder() as folder:
     # A prior that does not fit is said to be none, and cells go on from where its codes ended.
     ended = run("invert", wrong, "-o", folder / "polished")
     check("The prior does not fit the data" in ended.stdout, "a prior that does not fit is reported in words")
-    check("subdomains are not such as the prior knows (region \"block\": 0" in ended.stdout and "coverage, block:" in ended.stdout,
+    check("subdomains lie outside the range of the training models (region \"block\": 0" in ended.stdout and "coverage, block:" in ended.stdout,
           "subdomains that left the prior are named")
     rows = history(folder, "polished")
     names = [row["stage"] for row in rows]

@@ -14,13 +14,14 @@ namespace lodestone::tests {
 
 /// 4 columns × 3 rows of random resistivities between 10 and 300 ohm m, flat or under a hill of 300 m.
 inline physics::mesh::Section2D small_section(bool with_hill) {
-  physics::mesh::TensorGrid2D grid({-5000, -1000, 300, 1000, 5000}, {0, 200, 700, 2000});
+  physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({-5000, -1000, 300, 1000, 5000}, {0, 200, 700, 2000});
   Eigen::VectorXd resistivity(grid.n_cells());
   const core::Philox random(3);
   for (Eigen::Index i = 0; i < resistivity.size(); ++i)
     resistivity[i] = std::pow(10.0, 1.0 + 1.5 * random.uniform(static_cast<std::uint64_t>(i)));
-  auto surface = with_hill ? physics::mesh::Surface2D({-2000, -500, 500, 2000}, {0, -300, -300, 0})
-                           : physics::mesh::Surface2D(0.0);
+  auto surface = with_hill ? physics::mesh::SurfaceLine({-2000, -500, 500, 2000}, {0, -300, -300, 0})
+                           : physics::mesh::SurfaceLine(0.0);
   return {std::move(grid), std::move(resistivity), std::move(surface)};
 }
 
@@ -32,18 +33,18 @@ inline std::vector<physics::mt::Quantity> all_quantities() {
 }
 
 /// Three stations, two frequencies, every quantity.
-inline physics::mt::Survey2D small_survey() {
+inline physics::mt::Survey small_survey() {
   return physics::mt::full_survey({{"a", -1500.0}, {"b", 120.0}, {"c", 1100.0}}, {1.0, 10.0},
                                   all_quantities());
 }
 
 /// The simulation of `small_survey` over `small_section` on coarse meshes.
-inline std::shared_ptr<physics::mt::d2::Simulation2D> small_simulation(MPI_Comm comm, bool with_hill) {
+inline std::shared_ptr<physics::mt::d2::Simulation> small_simulation(MPI_Comm comm, bool with_hill) {
   const auto section = small_section(with_hill);
   auto meshes = physics::mt::d2::design_meshes(
       section, small_survey(), physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  return std::make_shared<physics::mt::d2::Simulation2D>(comm, section.grid, section.surface, small_survey(),
-                                                         std::move(meshes));
+  return std::make_shared<physics::mt::d2::Simulation>(comm, section.grid, section.surface, small_survey(),
+                                                       std::move(meshes));
 }
 
 }  // namespace lodestone::tests

@@ -36,9 +36,9 @@ const std::vector<std::string> run_columns{"rms", "target", "iterations", "Jacob
 Compared compared_run(const std::string& folder, const std::string& file) {
   const io::run::InversionResult result = io::run::read_result(file);
   const auto sum = [&](auto member) {
-    return std::accumulate(result.history.begin(), result.history.end(),
-                           decltype(io::run::IterationRow{}.*member){},
-                           [&](auto total, const io::run::IterationRow& row) { return total + row.*member; });
+    return std::accumulate(
+        result.history.begin(), result.history.end(), decltype(inversion::optimize::StagedRecord{}.*member){},
+        [&](auto total, const inversion::optimize::StagedRecord& row) { return total + row.*member; });
   };
   const std::string name = result.title.empty() ? folder : result.title;
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
@@ -47,9 +47,10 @@ Compared compared_run(const std::string& folder, const std::string& file) {
           fmt::format(": rms {:.2f}", result.rms),
           io::report::panel_of(result, name, result.log10_resistivity, io::report::Sites::shown),
           {fmt::format("{:.3f}", result.rms), fmt::format("{:g}", result.target_rms),
-           fmt::format("{}", iterations), fmt::format("{}", sum(&io::run::IterationRow::n_jacobian)),
-           fmt::format("{}", sum(&io::run::IterationRow::n_forward)),
-           fmt::format("{:.1f}", sum(&io::run::IterationRow::seconds))}};
+           fmt::format("{}", iterations),
+           fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_jacobian)),
+           fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_forward)),
+           fmt::format("{:.1f}", sum(&inversion::optimize::IterationRecord::seconds))}};
 }
 
 /// A folder is a run, a name that ends in .csv a file of points, anything else a model.

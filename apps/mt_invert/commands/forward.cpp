@@ -2,13 +2,30 @@
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/forward_output.hpp"
 #include "apps/mt_invert/commands/rank_zero.hpp"
-#include "apps/mt_invert/method/mesh_report.hpp"
 #include "engine/core/log.hpp"
 #include "io/model/read.hpp"
 #include "io/survey/sites.hpp"
+#include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
 
 namespace lodestone::mt_invert::commands {
+namespace {
+
+/// Prints mesh sizes and the certificate of the meshes; warns when it fails. collective.
+void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section,
+                       const physics::mt::Survey& survey, const physics::mt::d2::MeshSet& meshes,
+                       physics::mt::d2::Accuracy accuracy) {
+  on_rank_zero(comm, [&] { print_out(meshes.summary() + "\n"); });
+  const auto certificate =
+      physics::mt::d2::certify(comm, section, survey, physics::mt::d2::design_options(accuracy),
+                               physics::mt::d2::tolerance_of(accuracy));
+  on_rank_zero(comm, [&] { print_out(certificate.table() + "\n"); });
+  if (!certificate.passed)
+    core::log::warning(
+        "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
+}
+
+}  // namespace
 
 int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
   const bool prints_csv = arguments.output_path.empty() && !arguments.mesh_report;
@@ -27,12 +44,11 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
   // 2. Meshes that resolve both
   const auto meshes = physics::mt::d2::design_meshes(section, sites.survey,
                                                      physics::mt::d2::design_options(arguments.accuracy));
-  if (arguments.mesh_report)
-    method::print_mesh_report(comm, section, sites.survey, meshes, arguments.accuracy);
+  if (arguments.mesh_report) print_mesh_report(comm, section, sites.survey, meshes, arguments.accuracy);
 
   // 3. Responses
   if (prints_csv || !arguments.output_path.empty()) {
-    const physics::mt::d2::Simulation2D simulation(comm, section.grid, section.surface, sites.survey, meshes);
+    const physics::mt::d2::Simulation simulation(comm, section.grid, section.surface, sites.survey, meshes);
     const Eigen::VectorXd predicted = simulation.value(section.resistivity_ohm_m);
     on_rank_zero(comm, [&] { write_forward_output(arguments, sites, predicted); });
   }

@@ -25,7 +25,7 @@ namespace mt = physics::mt;
 /// Responses by mode, frequency and station.
 class ResponseTable {
  public:
-  ResponseTable(const mt::Survey2D& survey, const Eigen::VectorXd& predicted) {
+  ResponseTable(const mt::Survey& survey, const Eigen::VectorXd& predicted) {
     for (std::size_t i = 0; i < survey.keys.size(); ++i) {
       const auto& key = survey.keys[i];
       values_[{key.quantity, key.frequency, key.station}] = predicted[static_cast<Eigen::Index>(i)];
@@ -122,7 +122,7 @@ void write_forward_output(const cli::ForwardArguments& arguments, const io::surv
                           const Eigen::VectorXd& predicted) {
   const std::string& path = arguments.output_path;
   if (path.ends_with(".dat")) {
-    io::modem::write_modem_data_2d(path, as_observed(sites, predicted), conventions_of(sites));
+    io::modem::write_data(path, as_observed(sites, predicted), conventions_of(sites));
   } else {
     const auto responses = mt::responses_from(sites.survey, predicted, sites.z_m);
     if (path.ends_with(".h5")) {

@@ -43,7 +43,7 @@ double rms_of(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
 
 io::run::InversionResult describe_soundings(const config::Config& config,
                                             const method::Observations& observations,
-                                            const physics::mesh::TensorGrid2D& grid,
+                                            const physics::mesh::TensorGrid& grid,
                                             const std::vector<method::SoundingModel>& models) {
   io::run::InversionResult result;
   result.title = config.title;
@@ -73,7 +73,7 @@ int run_invert_1d(MPI_Comm comm, const config::Config& config, const method::Run
   warn_of_unused(config);
   io::run::Provenance provenance = io::run::make_provenance(line.as_typed, core::size_of(comm));
   const method::Observations observations = method::load_observations(config.data, config.profile);
-  const physics::mesh::TensorGrid2D grid = method::grid_of(config, observations.data);
+  const physics::mesh::TensorGrid grid = method::grid_of(config, observations.data);
   const std::vector<method::SoundingModel> models =
       method::invert_soundings(config.soundings, observations.data, grid);
   io::run::InversionResult result = describe_soundings(config, observations, grid, models);

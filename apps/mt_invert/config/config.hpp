@@ -4,6 +4,7 @@
 #include "apps/mt_invert/config/method.hpp"
 #include "apps/mt_invert/config/prior.hpp"
 #include "apps/mt_invert/config/uncertainty.hpp"
+#include "inversion/mt/forward.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "inversion/prior/roughness_norm.hpp"
 #include "io/edi/reader.hpp"
@@ -92,24 +93,12 @@ struct RegularizationConfig {
 };
 
 /// Table [static_shift], when enabled.
-struct StaticShiftConfig {
-  double sigma_decades = 0.15;  ///< of the Gaussian prior
-  std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
-};
-
-enum class Redesigning { each_iteration, until_near_target, never };
-enum class CertificateOf { none, iteration, final_meshes, both };
+using StaticShiftConfig = inversion::mt::StaticShiftOptions;
 
 /// Table [forward].
-struct ForwardConfig {
-  physics::mt::d2::Accuracy iteration = physics::mt::d2::Accuracy::iteration,
-                            final_accuracy = physics::mt::d2::Accuracy::standard;
-  double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
-  Redesigning redesign = Redesigning::each_iteration;
-  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
-  CertificateOf certificate = CertificateOf::both;
-  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< on all meshes of the run
-};
+using ForwardConfig = inversion::mt::ForwardOptions;
+using inversion::Redesigning;
+using inversion::mt::CertificateOf;
 
 struct OutputConfig {
   bool vtk = true, report = true, checkpoint = true;

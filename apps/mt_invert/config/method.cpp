@@ -109,39 +109,7 @@ DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
   return options;
 }
 
-/// Where the keys of every method are.
-template <class Options>
-const Options& common(const Options& options) {
-  return options;
-}
-const inversion::optimize::AlternatingOptions& common(const AlternatingConfig& config) {
-  return config.pairs;
-}
-
 }  // namespace
-
-int InversionConfig::max_iterations() const {
-  return std::visit([](const auto& options) { return common(options).max_iterations; }, method);
-}
-
-double InversionConfig::target_rms() const {
-  return std::visit([](const auto& options) { return common(options).target_rms; }, method);
-}
-
-std::unique_ptr<inversion::optimize::Optimizer> InversionConfig::make_optimizer(MPI_Comm comm) const {
-  if (const auto* both = std::get_if<AlternatingConfig>(&method))
-    return std::make_unique<inversion::optimize::GaussNewton>(comm, both->polish);
-  if (const auto* options = std::get_if<GaussNewtonOptions>(&method))
-    return std::make_unique<inversion::optimize::GaussNewton>(comm, *options);
-  return std::make_unique<inversion::optimize::Descent>(comm, std::get<DescentOptions>(method));
-}
-
-std::unique_ptr<inversion::optimize::Optimizer> InversionConfig::make_alternating(
-    MPI_Comm comm, inversion::prior::CodedRoughness codes, inversion::prior::EncodeOptions encode) const {
-  inversion::optimize::AlternatingOptions options = std::get<AlternatingConfig>(method).pairs;
-  options.encode = encode;
-  return std::make_unique<inversion::optimize::Alternating>(comm, options, std::move(codes));
-}
 
 InversionConfig read_inversion(ConfigTable table) {
   const std::string algorithm =

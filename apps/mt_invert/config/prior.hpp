@@ -2,7 +2,8 @@
 #pragma once
 
 #include "apps/mt_invert/config/rows.hpp"
-#include "inversion/prior/coded_roughness.hpp"
+#include "inversion/prior/regions.hpp"
+#include "io/model/network.hpp"
 
 #include <optional>
 #include <string>
@@ -10,16 +11,8 @@
 
 namespace lodestone::mt_invert::config {
 
-/// When cells follow the codes in a stage of their own.
-enum class Polish : std::uint8_t {
-  never,
-  when_needed,  ///< where the codes stop above the target
-  always,
-};
-
-/// From what a region's subdomains are made: the trained network, or the normal distribution of its training
-/// draws.
-enum class RegionDecoder : std::uint8_t { network, gaussian };
+using RegionDecoder = io::model::DecoderKind;
+using inversion::prior::Polish;
 
 /// An interval along an axis.
 struct Extent {

@@ -4,8 +4,8 @@
 #include "apps/mt_invert/config/kind.hpp"
 #include "apps/mt_invert/config/prior_sections.hpp"
 #include "apps/mt_invert/config/rows.hpp"
-#include "apps/mt_invert/method/digest.hpp"
 #include "engine/core/log.hpp"
+#include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
 #include "models/earths/prior_options.hpp"
 
@@ -107,7 +107,7 @@ TrainConfig read_train_config(const std::string& path, const std::vector<std::st
       contents;  // of the files that the prior is cut from: a resume with others would be another training
   const models::earths::Prior prior = models::earths::read_prior(given, [&](const std::string& file) {
     const std::string section = (folder / file).string();
-    contents += fmt::format("# content of {}: {}\n", file, method::digest_of_file(section));
+    contents += fmt::format("# content of {}: {}\n", file, io::text::digest_of_file(section));
     return read_prior_section(section);
   });
 

@@ -23,7 +23,7 @@ constexpr double descent_runs =
 constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
 
 /// The mesh and keys of one frequency alone.
-mt::d2::MeshSet2D meshes_of(const mt::d2::MeshSet2D& all, int frequency) {
+mt::d2::MeshSet meshes_of(const mt::d2::MeshSet& all, int frequency) {
   for (const auto& band : all.bands) {
     if (std::ranges::find(band.frequencies, frequency) != band.frequencies.end()) {
       mt::d2::BandMesh one = band;
@@ -34,8 +34,8 @@ mt::d2::MeshSet2D meshes_of(const mt::d2::MeshSet2D& all, int frequency) {
   return {};
 }
 
-mt::Survey2D survey_of(const mt::Survey2D& all, int frequency) {
-  mt::Survey2D one{all.stations, {all.frequencies_hz[static_cast<std::size_t>(frequency)]}, {}};
+mt::Survey survey_of(const mt::Survey& all, int frequency) {
+  mt::Survey one{all.stations, {all.frequencies_hz[static_cast<std::size_t>(frequency)]}, {}};
   for (const auto& key : all.keys) {
     if (key.frequency == frequency) one.keys.push_back({key.quantity, 0, key.station});
   }
@@ -43,7 +43,7 @@ mt::Survey2D survey_of(const mt::Survey2D& all, int frequency) {
 }
 
 /// Σ over frequencies of nodes^exponent, in units of one frequency's.
-double relative_work(const mt::d2::MeshSet2D& meshes, int frequency) {
+double relative_work(const mt::d2::MeshSet& meshes, int frequency) {
   double all = 0.0, one = 1.0;
   for (const auto& band : meshes.bands) {
     const double work = std::pow(band.mesh.n_nodes(), cost_exponent);
@@ -80,16 +80,15 @@ struct IterationEstimate {
 
 /// Times the frequency in the middle of the list on this machine and scales to all of them, shared by
 /// `n_workers`. Local: every rank times the same frequency.
-TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth,
-                                const mt::d2::MeshSet2D& meshes, int n_workers) {
-  const int frequency = static_cast<int>(physics.survey().frequencies_hz.size() / 2);
-  mt::Survey2D survey = survey_of(physics.survey(), frequency);
+TimeEstimate time_on_one_thread(const inversion::Stage& stage, const mt::Survey& all,
+                                const mt::d2::MeshSet& meshes, int n_workers) {
+  const int frequency = static_cast<int>(all.frequencies_hz.size() / 2);
+  mt::Survey survey = survey_of(all, frequency);
   if (survey.keys.empty()) return {};
-  const mt::d2::Simulation2D simulation(MPI_COMM_SELF, earth.grid, earth.surface, std::move(survey),
-                                        meshes_of(meshes, frequency));
-  const auto map =
-      physics.space().behind(std::shared_ptr<const core::DifferentiableMap>(&simulation, [](const auto*) {}));
-  const Eigen::VectorXd model = physics.space().from_log10(earth.start_log10);
+  const physics::mesh::Earth& earth = stage.problem->earth;
+  const auto map = stage.unknowns.behind(std::make_shared<mt::d2::Simulation>(
+      MPI_COMM_SELF, earth.grid, earth.surface.profile(), std::move(survey), meshes_of(meshes, frequency)));
+  const Eigen::VectorXd model = stage.unknowns.from_cells(stage.start_model);
   TimeEstimate time;
   const double share = relative_work(meshes, frequency) / n_workers;
   {
@@ -103,37 +102,37 @@ TimeEstimate time_on_one_thread(const PhysicsSetup& physics, const Earth& earth,
   return time;
 }
 
-TimeEstimate estimate_time(const PhysicsSetup& physics, const Earth& earth, const mt::d2::MeshSet2D& meshes) {
+TimeEstimate estimate_time(MPI_Comm comm, const inversion::Stage& stage, const mt::Survey& survey,
+                           const mt::d2::MeshSet& meshes) {
   const int n_threads = core::threads();
   core::set_threads(1);
-  const TimeEstimate time =
-      time_on_one_thread(physics, earth, meshes, core::size_of(physics.comm()) * n_threads);
+  const TimeEstimate time = time_on_one_thread(stage, survey, meshes, core::size_of(comm) * n_threads);
   core::set_threads(n_threads);
   return time;
 }
 
-std::string text_of_unknowns(const physics::mesh::TensorGrid2D& grid, const ModelSpace& space) {
-  const auto held = grid.n_cells() - space.n_free(), shifts = space.n_shifts();
+std::string text_of_unknowns(const physics::mesh::TensorGrid& grid, const inversion::Unknowns& unknowns) {
+  const auto held = grid.n_cells() - unknowns.n_free(), shifts = unknowns.n_further();
   return fmt::format("unknowns:             {} × {} = {}{}{}\n", grid.n_y(), grid.n_z(), grid.n_cells(),
                      held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
                      shifts > 0 ? fmt::format(", and {} static shifts", shifts) : "");
 }
 
 /// Regions and the unknowns that take the place of their cells; "" without a learned prior.
-std::string text_of_regions(const Stage& first) {
+std::string text_of_regions(const inversion::Stage& first) {
   if (!first.codes) return {};
-  const ModelSpace& space = *first.codes;
+  const inversion::Unknowns& codes = *first.codes;
   std::string text;
-  for (const LearnedRegion& each : space.subdomains()->regions())
+  for (const inversion::prior::CutRegion& each : codes.regions()->regions())
     text += fmt::format(
         "learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, "
         "{}\n",
-        each.config.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
-        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder->n_codes(),
-        each.decoder->name());
+        each.options.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
+        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder().n_codes(),
+        each.decoder().name());
   return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n",
-                            space.coded()->n_codes(), space.coded()->outside().size(),
-                            first.alternates() ? "take turns with" : "instead of", space.n_free());
+                            codes.coded()->n_codes(), codes.coded()->outside().size(),
+                            first.alternates() ? "take turns with" : "instead of", codes.n_free());
 }
 
 IterationEstimate iteration_estimate(const config::InversionConfig& inversion, const TimeEstimate& time,
@@ -175,24 +174,26 @@ std::string text_of_uncertainty(const std::optional<config::UncertaintyConfig>& 
 
 }  // namespace
 
-int print_dry_run(const Stage& first, const config::Config& config, const Observations& observations) {
-  const PhysicsSetup& physics = first.physics;
-  const Earth& earth = first.earth;
-  const auto simulation = physics.simulation_of_iterations(earth.start_log10);
-  const TimeEstimate time = estimate_time(physics, earth, simulation->meshes());
-  const int n_ranks = core::size_of(physics.comm());
-  const auto dense_of = [&](const ModelSpace& space) {
-    return dense_estimate(static_cast<double>(space.n_of_cells() + space.n_shifts()),
+int print_dry_run(const inversion::Inversion& run, const inversion::mt::Simulations& simulations,
+                  const config::Config& config, const Observations& observations) {
+  const MPI_Comm comm = simulations.comm();
+  const inversion::Stage& first = run.first();
+  const mt::Survey survey = observations.data.kept().survey;
+  const auto simulation = simulations.of_iterations(first.start_model, survey);
+  const TimeEstimate time = estimate_time(comm, first, survey, simulation->meshes());
+  const int n_ranks = core::size_of(comm);
+  const auto dense_of = [&](const inversion::Unknowns& unknowns) {
+    return dense_estimate(static_cast<double>(unknowns.size()),
                           static_cast<double>(observations.data.n_kept()), n_ranks);
   };
-  const DenseEstimate dense = dense_of(physics.space()),
-                      dense_of_samples = dense_of(first.codes ? *first.codes : physics.space());
+  const DenseEstimate dense = dense_of(first.unknowns),
+                      dense_of_samples = dense_of(first.codes ? *first.codes : first.unknowns);
   const IterationEstimate iteration = iteration_estimate(config.inversion, time, dense);
   double bytes = simulation->estimated_bytes();
   if (config.inversion.needs_jacobian() || config.uncertainty) bytes += dense.bytes;
   if (config.uncertainty && config.uncertainty->posterior) bytes += dense.posterior_bytes;
-  commands::on_rank_zero(physics.comm(), [&] {
-    commands::print_out(text_of_unknowns(earth.grid, physics.space()) + text_of_regions(first));
+  commands::on_rank_zero(comm, [&] {
+    commands::print_out(text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first));
     commands::print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(),
                                     observations.data.value.size()));
     commands::print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));

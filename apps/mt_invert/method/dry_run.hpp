@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/method/stages.hpp"
+#include "apps/mt_invert/method/observations.hpp"
+#include "inversion/inversion.hpp"
+#include "inversion/mt/forward.hpp"
 
 namespace lodestone::mt_invert::method {
 
 /// Prints unknowns, data, masks, meshes, memory per rank and the estimated time of an iteration and of
 /// [uncertainty] (from one timed frequency). collective. returns: the exit code.
-[[nodiscard]] int print_dry_run(const Stage& first, const config::Config& config,
+[[nodiscard]] int print_dry_run(const inversion::Inversion& run,
+                                const inversion::mt::Simulations& simulations, const config::Config& config,
                                 const Observations& observations);
 
 }  // namespace lodestone::mt_invert::method

@@ -15,7 +15,7 @@ namespace lodestone::mt_invert::method {
 namespace {
 
 namespace mt = physics::mt;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
 
@@ -57,13 +57,13 @@ std::vector<double> layer_edges_m(const config::GridConfig& config, const mt::Ob
   return physics::mesh::geometric_edges_m(first_m, config.layer_factor, n);
 }
 
-std::string extent_text(const TensorGrid2D& grid) {
+std::string extent_text(const TensorGrid& grid) {
   return fmt::format("the grid spans y {:g} … {:g} m and depths {:g} … {:g} m", grid.y_edges_m().front(),
                      grid.y_edges_m().back(), grid.z_edges_m().front(), grid.z_edges_m().back());
 }
 
 /// errors: ConfigError when the sea's level is below the whole surface.
-void check_sea(const config::Config& config, const physics::mesh::Surface2D& surface) {
+void check_sea(const config::Config& config, const physics::mesh::SurfaceLine& surface) {
   if (!config.sea) return;
   const double lowest_m = std::ranges::max(surface.z_m());
   if (config.sea->level_m >= lowest_m)
@@ -91,15 +91,15 @@ Eigen::VectorXd make_model(const config::ModelConfig& config, const Ground& grou
 }
 
 /// Where cells are: a grid on the datum begins at the highest point of the ground.
-physics::mesh::Rectangle2D extent_of(const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+physics::mesh::Rectangle2D extent_of(const TensorGrid& grid, const physics::mesh::SurfaceLine& surface) {
   double top_m = grid.z_edges_m().front();
   if (grid.reference() == physics::mesh::DepthReference::datum)
     top_m = std::min(top_m, std::ranges::min(surface.z_m()));
   return {grid.y_edges_m().front(), grid.y_edges_m().back(), top_m, grid.z_edges_m().back()};
 }
 
-void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid2D& grid,
-                            const physics::mesh::Surface2D& surface) {
+void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid& grid,
+                            const physics::mesh::SurfaceLine& surface) {
   std::string pieces;
   for (const auto& piece : pieces_outside(config.tear, extent_of(grid, surface)))
     pieces += fmt::format("{}{:g} m from y = {:g} m, z = {:g} m to y = {:g} m, z = {:g} m",
@@ -114,7 +114,7 @@ void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid2D
 
 }  // namespace
 
-TensorGrid2D make_grid(const config::GridConfig& config, const mt::ObservedData& data) {
+TensorGrid make_grid(const config::GridConfig& config, const mt::ObservedData& data) {
   const auto& stations = data.survey.stations;
   const auto [first, last] = std::ranges::minmax(stations, {}, &mt::Station::y_m);
   const double bottom_m =
@@ -127,10 +127,10 @@ TensorGrid2D make_grid(const config::GridConfig& config, const mt::ObservedData&
   std::vector<double> y_edges(static_cast<std::size_t>(n) + 1);
   const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
   for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
-  return {std::move(y_edges), layer_edges_m(config, data), physics::mesh::DepthReference::surface};
+  return TensorGrid::section(std::move(y_edges), layer_edges_m(config, data));
 }
 
-Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const TensorGrid2D& grid) {
+Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const TensorGrid& grid) {
   Eigen::VectorXd result(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -144,8 +144,8 @@ Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const Ten
   return result;
 }
 
-TensorGrid2D grid_of(const config::Config& config, const mt::ObservedData& data) {
-  TensorGrid2D grid =
+TensorGrid grid_of(const config::Config& config, const mt::ObservedData& data) {
+  TensorGrid grid =
       config.grid.from_model ? io::model::read_model(config.start.file).grid : make_grid(config.grid, data);
   core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km",
                   grid.n_y(), grid.n_z(), grid.y_edges_m().front() / 1e3,
@@ -154,7 +154,7 @@ TensorGrid2D grid_of(const config::Config& config, const mt::ObservedData& data)
 }
 
 void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& earth) {
-  const TensorGrid2D& grid = earth.grid;
+  const TensorGrid& grid = earth.grid;
   std::vector<bool> held(static_cast<std::size_t>(grid.n_cells()), false);
   for (const config::FixedRegionConfig& region : regions) {
     Eigen::Index n = 0;
@@ -184,8 +184,8 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
                             regions.back().place);
 }
 
-void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid2D& grid,
-                 const physics::mesh::Surface2D& surface) {
+void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid& grid,
+                 const physics::mesh::SurfaceLine& surface) {
   const physics::mesh::Cells cells = physics::mesh::cells(grid);
   for (const config::TearConfig& each : tears) {
     const auto n = n_faces_crossed(cells, each.tear);
@@ -200,7 +200,7 @@ void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid2
 
 Earth make_earth(const config::Config& config, const Observations& observations) {
   check_sea(config, observations.surface);
-  TensorGrid2D grid = grid_of(config, observations.data);
+  TensorGrid grid = grid_of(config, observations.data);
   Eigen::VectorXd of_soundings;
   if (config.start.from_soundings || config.reference.from_soundings) {
     const auto models = invert_soundings(config.soundings, observations.data, grid);

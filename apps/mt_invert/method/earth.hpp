@@ -11,8 +11,8 @@ namespace lodestone::mt_invert::method {
 
 /// The unknowns' grid and the models to start from and to stay near.
 struct Earth {
-  physics::mesh::TensorGrid2D grid;
-  physics::mesh::Surface2D surface;
+  physics::mesh::TensorGrid grid;
+  physics::mesh::SurfaceLine surface;
   Eigen::VectorXd start_log10, reference_log10;  ///< (n_cells); alike in fixed cells
   std::vector<Eigen::Index> free_cells;          ///< the unknowns among the cells, in order
   std::optional<physics::mesh::Sea> sea{};
@@ -23,13 +23,13 @@ struct Earth {
 [[nodiscard]] Earth make_earth(const config::Config& config, const Observations& observations);
 
 /// The grid of a run: that of the start model's file, or from `GridConfig`.
-[[nodiscard]] physics::mesh::TensorGrid2D grid_of(const config::Config& config,
-                                                  const physics::mt::ObservedData& data);
+[[nodiscard]] physics::mesh::TensorGrid grid_of(const config::Config& config,
+                                                const physics::mt::ObservedData& data);
 
 /// The grid from `GridConfig`; zeros are chosen from station spacing and skin depths of the apparent
 /// resistivities.
-[[nodiscard]] physics::mesh::TensorGrid2D make_grid(const config::GridConfig& config,
-                                                    const physics::mt::ObservedData& data);
+[[nodiscard]] physics::mesh::TensorGrid make_grid(const config::GridConfig& config,
+                                                  const physics::mt::ObservedData& data);
 
 /// Holds the cells of the fixed regions at their resistivity (else the reference model's) and lists the
 /// others as free. errors: ConfigError when a region holds no cell or all cells are held.
@@ -37,12 +37,12 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
 
 /// Logs how many faces each tear crosses and warns of the parts that lie outside the grid.
 /// errors: ConfigError when a tear separates no two cells of the grid.
-void check_tears(const std::vector<config::TearConfig>& tears, const physics::mesh::TensorGrid2D& grid,
-                 const physics::mesh::Surface2D& surface);
+void check_tears(const std::vector<config::TearConfig>& tears, const physics::mesh::TensorGrid& grid,
+                 const physics::mesh::SurfaceLine& surface);
 
 /// log10 resistivity of a section at the cell centres of another grid (depths from the surface where both are
 /// draped).
 [[nodiscard]] Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section,
-                                            const physics::mesh::TensorGrid2D& grid);
+                                            const physics::mesh::TensorGrid& grid);
 
 }  // namespace lodestone::mt_invert::method

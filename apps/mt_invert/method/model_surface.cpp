@@ -11,15 +11,15 @@ namespace {
 
 using physics::mesh::DepthReference;
 using physics::mesh::Sea;
-using physics::mesh::Surface2D;
+using physics::mesh::SurfaceLine;
 
 constexpr double same_height_m = 1.0;      // depths of files agree no better
 constexpr double same_resistivity = 0.01;  // of the water, relative
 
 /// Two polylines are farthest apart at a point of one of them, or where the grid ends.
-double farthest_apart_at(const Surface2D& a, const Surface2D& b, double left_m, double right_m) {
+double farthest_apart_at(const SurfaceLine& a, const SurfaceLine& b, double left_m, double right_m) {
   std::vector<double> places{left_m, right_m};
-  for (const Surface2D* surface : {&a, &b}) {
+  for (const SurfaceLine* surface : {&a, &b}) {
     for (const double y : surface->y_m()) {
       if (y > left_m && y < right_m) places.push_back(y);
     }

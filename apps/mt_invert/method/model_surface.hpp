@@ -10,8 +10,8 @@ namespace lodestone::mt_invert::method {
 
 /// What a run puts under its stations, beside what a model file holds.
 struct Ground {
-  const physics::mesh::TensorGrid2D& grid;
-  const physics::mesh::Surface2D& surface;
+  const physics::mesh::TensorGrid& grid;
+  const physics::mesh::SurfaceLine& surface;
   const std::optional<physics::mesh::Sea>& sea;
 };
 

@@ -15,7 +15,7 @@ namespace lodestone::mt_invert::method {
 namespace {
 
 namespace mt = physics::mt;
-using physics::mesh::Surface2D;
+using physics::mesh::SurfaceLine;
 using Stations = std::vector<mt::TransferFunctions>;
 
 /// What the reader assumed or missed; the rest of a long list is left to `mt_invert info`.
@@ -168,7 +168,7 @@ Observations from_stations(const config::DataConfig& config, const config::Profi
 }
 
 /// Tilted stations are taken to lie along the surface's slope.
-void warn_of_tilts(const io::profile::ProfileData& file, const Surface2D& surface) {
+void warn_of_tilts(const io::profile::ProfileData& file, const SurfaceLine& surface) {
   constexpr double same_tilt_deg = 2.0;
   std::string names;
   for (std::size_t i = 0; i < file.tilt_deg.size(); ++i) {

@@ -13,7 +13,7 @@ namespace lodestone::mt_invert::method {
 struct Observations {
   physics::mt::ObservedData data;  ///< all keys, also the masked ones
   io::run::ProfileGeometry geometry;
-  physics::mesh::Surface2D surface;
+  physics::mesh::SurfaceLine surface;
 };
 
 /// Reads, rotates, projects, selects and masks; logs what was done.

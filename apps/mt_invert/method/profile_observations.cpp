@@ -49,7 +49,7 @@ void apply_floors(mt::ObservedData& data, const mt::ErrorFloors& floors) {
   }
 }
 
-bool applies(const mt::MaskRule& rule, const mt::DatumKey& key, const mt::Survey2D& survey) {
+bool applies(const mt::MaskRule& rule, const mt::DatumKey& key, const mt::Survey& survey) {
   const double frequency = survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
   return (rule.station.empty() ||
           rule.station == survey.stations[static_cast<std::size_t>(key.station)].name) &&
@@ -58,7 +58,7 @@ bool applies(const mt::MaskRule& rule, const mt::DatumKey& key, const mt::Survey
          frequency >= rule.min_frequency_hz && frequency <= rule.max_frequency_hz;
 }
 
-void check_rules(const std::vector<mt::MaskRule>& rules, const mt::Survey2D& survey) {
+void check_rules(const std::vector<mt::MaskRule>& rules, const mt::Survey& survey) {
   for (const auto& rule : rules) {
     if (!rule.station.empty() &&
         std::ranges::find(survey.stations, rule.station, &mt::Station::name) == survey.stations.end()) {
@@ -70,7 +70,7 @@ void check_rules(const std::vector<mt::MaskRule>& rules, const mt::Survey2D& sur
 }
 
 /// Frequencies inside the band (and the list, if given); their new index, −1 for those left out.
-std::vector<int> choose_frequencies(mt::Survey2D& survey, const config::DataConfig& config) {
+std::vector<int> choose_frequencies(mt::Survey& survey, const config::DataConfig& config) {
   const auto& wanted = config.selection.frequencies_hz;
   std::vector<int> index(survey.frequencies_hz.size(), -1);
   std::vector<double> kept;
@@ -115,8 +115,7 @@ mt::ObservedData select(const mt::ObservedData& all, const config::DataConfig& c
 io::profile::ProfileData read_file(const config::DataConfig& config) {
   if (!config.mare2dem_file.empty()) return io::mare2dem::read_emdata(config.mare2dem_file);
   if (!config.mt2d_file.empty()) return io::mt2d::read_mt2d_data(config.mt2d_file);
-  return {
-      .data = io::modem::read_modem_data_2d(config.modem_file), .z_m = {}, .tilt_deg = {}, .warnings = {}};
+  return {.data = io::modem::read_data(config.modem_file), .z_m = {}, .tilt_deg = {}, .warnings = {}};
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ namespace lodestone::mt_invert::method {
 namespace {
 
 namespace mt = physics::mt;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 /// Heights of all rows but the last, which goes on without end.
-std::vector<double> layer_thickness_m(const TensorGrid2D& grid) {
+std::vector<double> layer_thickness_m(const TensorGrid& grid) {
   std::vector<double> thickness;
   for (int iz = 0; iz + 1 < grid.n_z(); ++iz)
     thickness.push_back(grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
@@ -39,17 +39,17 @@ double mean_log10_rho(const mt::Sounding& sounding) {
 }
 
 /// Equal cost of structure per decade of depth, as resolution falls.
-Eigen::SparseMatrix<double> roughness_of_layers(const TensorGrid2D& grid) {
-  const TensorGrid2D column({0.0, 1.0}, grid.z_edges_m());
+Eigen::SparseMatrix<double> roughness_of_layers(const TensorGrid& grid) {
+  const TensorGrid column = TensorGrid::section({0.0, 1.0}, grid.z_edges_m());
   return inversion::prior::roughness_operator(
       column, {.depth_weight_exponent = 1.0, .depth_weight_z0_m = grid.z_edges_m()[1] - grid.z_edges_m()[0]});
 }
 
 SoundingModel invert_one(const config::SoundingsConfig& config, const mt::Sounding& sounding,
-                         const TensorGrid2D& grid) {
+                         const TensorGrid& grid) {
   const auto forward =
-      std::make_shared<mt::d1::Simulation1D>(layer_thickness_m(grid), sounding.frequencies_hz,
-                                             std::vector{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
+      std::make_shared<mt::d1::Simulation>(layer_thickness_m(grid), sounding.frequencies_hz,
+                                           std::vector{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
   std::vector<std::uint8_t> is_phase(sounding.kept.size(), 0);
   std::fill(is_phase.begin() + static_cast<std::ptrdiff_t>(is_phase.size() / 2), is_phase.end(),
             std::uint8_t{1});
@@ -82,7 +82,7 @@ void log_models(const std::vector<SoundingModel>& models, const std::vector<mt::
 }  // namespace
 
 std::vector<SoundingModel> invert_soundings(const config::SoundingsConfig& config,
-                                            const mt::ObservedData& data, const TensorGrid2D& grid) {
+                                            const mt::ObservedData& data, const TensorGrid& grid) {
   std::vector<SoundingModel> models;
   for (int station = 0; station < static_cast<int>(data.survey.stations.size()); ++station) {
     const mt::Sounding sounding = mt::sounding_of(data, station, config.mode);
@@ -104,7 +104,7 @@ std::vector<SoundingModel> invert_soundings(const config::SoundingsConfig& confi
 }
 
 Eigen::VectorXd stitched(const std::vector<SoundingModel>& models, const std::vector<mt::Station>& stations,
-                         const TensorGrid2D& grid, const physics::mesh::Surface2D& surface) {
+                         const TensorGrid& grid, const physics::mesh::SurfaceLine& surface) {
   std::vector<const SoundingModel*> order;
   for (const SoundingModel& model : models) order.push_back(&model);
   const auto y_of = [&](const SoundingModel* model) {
@@ -130,8 +130,8 @@ Eigen::VectorXd stitched(const std::vector<SoundingModel>& models, const std::ve
   return result;
 }
 
-Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const mt::Survey2D& survey,
-                             const TensorGrid2D& grid) {
+Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const mt::Survey& survey,
+                             const TensorGrid& grid) {
   std::vector<mt::Quantity> quantities;
   std::vector<int> place(mt::n_quantities, -1);
   for (int code = 0; code < mt::n_quantities; ++code) {
@@ -140,7 +140,7 @@ Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const mt:
     place[static_cast<std::size_t>(code)] = static_cast<int>(quantities.size());
     quantities.push_back(quantity);
   }
-  const mt::d1::Simulation1D simulation(layer_thickness_m(grid), survey.frequencies_hz, quantities);
+  const mt::d1::Simulation simulation(layer_thickness_m(grid), survey.frequencies_hz, quantities);
   std::vector<Eigen::VectorXd> of_station(survey.stations.size());
   for (const SoundingModel& model : models)
     of_station[static_cast<std::size_t>(model.station)] = simulation.value(model.log10_resistivity);

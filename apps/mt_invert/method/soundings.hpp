@@ -25,20 +25,20 @@ struct SoundingModel {
 /// Every rank computes all of them.
 [[nodiscard]] std::vector<SoundingModel> invert_soundings(const config::SoundingsConfig& config,
                                                           const physics::mt::ObservedData& data,
-                                                          const physics::mesh::TensorGrid2D& grid);
+                                                          const physics::mesh::TensorGrid& grid);
 
 /// The models as a section, log10 resistivity interpolated along the profile at the same depth below the
 /// surface, constant beyond the outermost stations. shape: (n_cells).
 [[nodiscard]] Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                                        const std::vector<physics::mt::Station>& stations,
-                                       const physics::mesh::TensorGrid2D& grid,
-                                       const physics::mesh::Surface2D& surface);
+                                       const physics::mesh::TensorGrid& grid,
+                                       const physics::mesh::SurfaceLine& surface);
 
 /// Responses of the layered earths, each at its station; the tipper of a layered earth is 0, and NaN stands
 /// where a station has no model. shape: (survey.keys.size()).
 [[nodiscard]] Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models,
-                                           const physics::mt::Survey2D& survey,
-                                           const physics::mesh::TensorGrid2D& grid);
+                                           const physics::mt::Survey& survey,
+                                           const physics::mesh::TensorGrid& grid);
 
 /// `site,y_m,rms,iterations,at_target`, one row per model. errors: FileError.
 void write_soundings(const std::string& path, const std::vector<SoundingModel>& models,

@@ -16,7 +16,7 @@ namespace {
 namespace mt = physics::mt;
 
 /// Sites and frequencies of the rows with one definition of the fields.
-mt::Survey2D survey_of(const BenchmarkTable& table, mt::Definition definition) {
+mt::Survey survey_of(const BenchmarkTable& table, mt::Definition definition) {
   std::set<double> y_m, periods_s;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     if (table.text(i, "definition") != name_of(definition)) continue;
@@ -36,10 +36,10 @@ mt::Survey2D survey_of(const BenchmarkTable& table, mt::Definition definition) {
   return mt::response_survey(std::move(stations), std::move(frequencies_hz));
 }
 
-std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey2D& survey,
+std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey& survey,
                                   mt::d2::Accuracy accuracy) {
   const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(accuracy));
-  const mt::d2::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
+  const mt::d2::Simulation simulation(comm, model.section.grid, model.section.surface, survey, meshes);
   return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m),
                             std::vector<double>(survey.stations.size(), 0.0));
 }
@@ -98,7 +98,7 @@ SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, c
   const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
   SelftestReport report;
   for (const auto definition : {mt::Definition::horizontal, mt::Definition::slope_parallel}) {
-    const mt::Survey2D survey = survey_of(table, definition);
+    const mt::Survey survey = survey_of(table, definition);
     if (!survey.stations.empty())
       compare(model, table, definition, respond(comm, model, survey, options.accuracy), report);
   }

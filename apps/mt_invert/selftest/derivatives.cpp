@@ -17,15 +17,16 @@ constexpr double min_taylor_order = 1.9, max_adjoint_gap = 1e-10;
 
 /// A hill with a conductor under it, coarse enough for a second of work.
 physics::mesh::Section2D small_section() {
-  physics::mesh::TensorGrid2D grid({-4000, -1500, -500, 500, 1500, 4000}, {0, 200, 600, 1500, 4000});
+  physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({-4000, -1500, -500, 500, 1500, 4000}, {0, 200, 600, 1500, 4000});
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);
   resistivity[grid.index(1, 2)] = 5.0;
   resistivity[grid.index(2, 3)] = 1000.0;
   return {std::move(grid), std::move(resistivity),
-          physics::mesh::Surface2D({-1000, -200, 200, 1000}, {0, -200, -200, 0})};
+          physics::mesh::SurfaceLine({-1000, -200, 200, 1000}, {0, -200, -200, 0})};
 }
 
-mt::Survey2D small_survey() {
+mt::Survey small_survey() {
   std::vector<mt::Station> stations;
   for (const double y_m : {-900.0, -50.0, 620.0}) {
     mt::Station station;
@@ -47,7 +48,7 @@ SelftestReport selftest_derivatives(MPI_Comm comm) {
   const auto meshes =
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration));
   const auto simulation =
-      std::make_shared<mt::d2::Simulation2D>(comm, section.grid, section.surface, survey, meshes);
+      std::make_shared<mt::d2::Simulation>(comm, section.grid, section.surface, survey, meshes);
   const auto map = core::compose(simulation, inversion::objective::exp10_map(section.grid.n_cells()));
   const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10().matrix();
   const auto taylor = core::check_derivative(*map, model, {.min_order = min_taylor_order});

@@ -17,7 +17,7 @@ namespace mt = physics::mt;
 
 constexpr double relative_limit = 0.01, rho_limit = 2e-3, phase_limit_deg = 0.05;
 
-mt::Survey2D survey_of(const BenchmarkTable& table) {
+mt::Survey survey_of(const BenchmarkTable& table) {
   std::map<double, mt::Station> stations;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
     mt::Station station;
@@ -58,9 +58,9 @@ SelftestRow compare(std::string what, double reference, double ours, double abso
 SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options) {
   const BenchmarkModel model = benchmark_model("commemi2d1");
   const BenchmarkTable table(data_file("benchmarks/sensitivity2d.csv"));
-  const mt::Survey2D survey = survey_of(table);
+  const mt::Survey survey = survey_of(table);
   const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(options.accuracy));
-  const mt::d2::Simulation2D simulation(comm, model.section.grid, model.section.surface, survey, meshes);
+  const mt::d2::Simulation simulation(comm, model.section.grid, model.section.surface, survey, meshes);
   const Eigen::MatrixXd derivative =
       simulation.linearize(model.section.resistivity_ohm_m)->jvp(region_directions(model.section));
 

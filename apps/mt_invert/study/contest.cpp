@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/study/contest.hpp"
 
-#include "apps/mt_invert/method/digest.hpp"
 #include "apps/mt_invert/study/output.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/build_info.hpp"
@@ -11,6 +10,7 @@
 #include "engine/core/mpi/waiting.hpp"
 #include "io/model/toml.hpp"
 #include "io/run/output_folder.hpp"
+#include "io/text/text_file.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -55,7 +55,7 @@ Sounding sound(const ContestSection& section, const std::filesystem::path& folde
                                              section.survey.n_frequencies, section.survey.tm,
                                              static_cast<int>(section.accuracy), section.model);
   const auto cache =
-      folder / "data" / fmt::format("{}_{}.h5", file_name(section.name), method::digest_of(depends_on));
+      folder / "data" / fmt::format("{}_{}.h5", file_name(section.name), io::text::digest_of(depends_on));
   VectorXd impedances = true_impedances(truth, section.survey, section.accuracy, cache);
   return {std::move(truth), std::move(impedances)};
 }

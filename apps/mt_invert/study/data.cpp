@@ -26,8 +26,8 @@ using Eigen::VectorXd;
 constexpr double length_m = 10000.0, highest_hz = 1000.0, decades_of_frequency = 3.0;
 constexpr std::uint64_t noise_stream = 77;
 
-mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te,
-                       const std::vector<mt::Quantity>& tm) {
+mt::Survey survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity> te,
+                     const std::vector<mt::Quantity>& tm) {
   std::vector<mt::Station> stations;
   for (int i = 0; i < options.n_stations; ++i)
     stations.push_back({.name = fmt::format("s{:02}", i), .y_m = length_m * i / (options.n_stations - 1)});
@@ -40,7 +40,7 @@ mt::Survey2D survey_of(const SyntheticSurvey& options, std::vector<mt::Quantity>
 }
 
 /// Phases of TM lie in the third quadrant.
-VectorXd folded(const mt::Survey2D& survey, VectorXd values) {
+VectorXd folded(const mt::Survey& survey, VectorXd values) {
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
     const mt::DatumRule& rule = mt::rule_of(survey.keys[i].quantity);
     if (rule.turn > 0.0) values[static_cast<Index>(i)] += branch_of(rule).value_or(0.0);
@@ -50,12 +50,12 @@ VectorXd folded(const mt::Survey2D& survey, VectorXd values) {
 
 }  // namespace
 
-mt::Survey2D SyntheticSurvey::impedances() const {
+mt::Survey SyntheticSurvey::impedances() const {
   using enum mt::Quantity;
   return survey_of(*this, {zxy_re, zxy_im}, {zyx_re, zyx_im});
 }
 
-mt::Survey2D SyntheticSurvey::data() const {
+mt::Survey SyntheticSurvey::data() const {
   using enum mt::Quantity;
   return survey_of(*this, {log10_rho_xy, phase_xy}, {log10_rho_yx, phase_yx});
 }
@@ -72,7 +72,7 @@ double SyntheticData::relative_misfit(const VectorXd& predicted) const {
 
 VectorXd true_impedances(const physics::mesh::Section2D& section, const SyntheticSurvey& options,
                          mt::d2::Accuracy accuracy, const std::filesystem::path& cache) {
-  const mt::Survey2D survey = options.impedances();
+  const mt::Survey survey = options.impedances();
   if (std::filesystem::exists(cache)) {
     const auto kept = core::read_doubles(io::hdf5::Hdf5Source(cache), "impedance_ohm");
     if (kept.size() != survey.keys.size())
@@ -80,7 +80,7 @@ VectorXd true_impedances(const physics::mesh::Section2D& section, const Syntheti
                               cache.string(), survey.keys.size(), kept.size());
     return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
   }
-  const mt::d2::Simulation2D simulation(
+  const mt::d2::Simulation simulation(
       MPI_COMM_SELF, section.grid, section.surface, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
   VectorXd impedances = simulation.value(section.resistivity_ohm_m);

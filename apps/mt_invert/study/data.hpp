@@ -15,13 +15,13 @@ namespace lodestone::mt_invert::study {
 struct SyntheticSurvey {
   int n_stations = 41, n_frequencies = 20;
   bool tm = false;  ///< beside TE
-  [[nodiscard]] physics::mt::Survey2D impedances() const;
-  [[nodiscard]] physics::mt::Survey2D data() const;  ///< log10 ρₐ and phase of each mode
+  [[nodiscard]] physics::mt::Survey impedances() const;
+  [[nodiscard]] physics::mt::Survey data() const;  ///< log10 ρₐ and phase of each mode
 };
 
 /// Data of a synthetic test with known noise.
 struct SyntheticData {
-  physics::mt::Survey2D survey;  ///< log10 of ohm m and radian
+  physics::mt::Survey survey;  ///< log10 of ohm m and radian
   Eigen::VectorXd clean, observed, sigma;
   double noise = 0.0;  ///< ε: each part of Z has a standard deviation of ε |Z|/√2
 

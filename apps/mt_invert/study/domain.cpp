@@ -10,7 +10,7 @@ namespace lodestone::mt_invert::study {
 namespace {
 
 using Eigen::Index;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 constexpr int n_layers = 64, region_row = 27, region_rows = 32;
 constexpr double length_m = 10000.0, region_from_m = 3000.0, region_to_m = 7000.0, layer_m = 5.0,
@@ -36,7 +36,7 @@ std::vector<double> rows(const SyntheticCells& cells) {
   return edges;
 }
 
-std::vector<Index> cells_of(const TensorGrid2D& grid, int first_row, int n_rows, int first_column, int n) {
+std::vector<Index> cells_of(const TensorGrid& grid, int first_row, int n_rows, int first_column, int n) {
   std::vector<Index> cells;
   for (int iz = first_row; iz < first_row + n_rows; ++iz) {
     for (int iy = first_column; iy < first_column + n; ++iy) cells.push_back(grid.index(iz, iy));
@@ -71,7 +71,7 @@ Eigen::VectorXd taper(Index n_z, Index n_y) {
 SyntheticDomain::SyntheticDomain(const SyntheticCells& cells)
     : region_columns_(count(region_to_m - region_from_m, cells.column_m)),
       column_m_(cells.column_m),
-      grid_(columns(cells), rows(cells)),
+      grid_(physics::mesh::TensorGrid::section(columns(cells), rows(cells))),
       domain_(cells_of(grid_, 0, n_layers, cells.n_side, count(length_m, cells.column_m))),
       region_(cells_of(grid_, region_row, region_rows, grid_.column_of(region_from_m + 0.5 * cells.column_m),
                        region_columns_)) {}

@@ -27,7 +27,7 @@ class SyntheticDomain {
  public:
   explicit SyntheticDomain(const SyntheticCells& cells = {});
 
-  [[nodiscard]] const physics::mesh::TensorGrid2D& grid() const { return grid_; }
+  [[nodiscard]] const physics::mesh::TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const std::vector<Eigen::Index>& domain_cells() const { return domain_; }
   [[nodiscard]] const std::vector<Eigen::Index>& region_cells() const { return region_; }
   [[nodiscard]] std::vector<double> region_depths_m() const;  ///< interfaces, 33
@@ -44,7 +44,7 @@ class SyntheticDomain {
  private:
   int region_columns_;
   double column_m_;
-  physics::mesh::TensorGrid2D grid_;
+  physics::mesh::TensorGrid grid_;
   std::vector<Eigen::Index> domain_, region_;
 };
 

@@ -62,17 +62,17 @@ class ForwardMaps {
     rules_.coarsen = settings.mesh_coarsen;
   }
   core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
-    const physics::mesh::TensorGrid2D& grid = problem_.domain->grid();
+    const physics::mesh::TensorGrid& grid = problem_.domain->grid();
     const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(),
-                                           physics::mesh::Surface2D()};
-    auto made = std::make_unique<const mt::d2::Simulation2D>(
+                                           physics::mesh::SurfaceLine()};
+    auto made = std::make_unique<const mt::d2::Simulation>(
         MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
         mt::d2::design_meshes(section, problem_.data.survey, rules_));
-    const auto count_and_drop = [solves = solves_](const mt::d2::Simulation2D* simulation) {
+    const auto count_and_drop = [solves = solves_](const mt::d2::Simulation* simulation) {
       *solves += simulation->counts().right_hand_sides;
       delete simulation;
     };
-    return core::compose(std::shared_ptr<const mt::d2::Simulation2D>(made.release(), count_and_drop),
+    return core::compose(std::shared_ptr<const mt::d2::Simulation>(made.release(), count_and_drop),
                          core::compose(inversion::objective::exp10_map(grid.n_cells()), sets_model));
   }
   /// Of all simulations that nobody holds any more.
@@ -97,9 +97,9 @@ VectorXd stitched_soundings(const SyntheticProblem& problem) {
       .mask = std::vector<mt::MaskReason>(data.survey.keys.size(), mt::MaskReason::kept),
       .interpolated = {},
   };
-  const physics::mesh::TensorGrid2D& grid = problem.domain->grid();
+  const physics::mesh::TensorGrid& grid = problem.domain->grid();
   return method::stitched(method::invert_soundings({.mode = mt::SoundingMode::te}, observed, grid),
-                          data.survey.stations, grid, physics::mesh::Surface2D());
+                          data.survey.stations, grid, physics::mesh::SurfaceLine());
 }
 
 inversion::prior::RoughnessNormOptions norm_between(const MethodWeights& weights) {

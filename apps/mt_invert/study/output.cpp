@@ -45,7 +45,7 @@ bool is_shown(const ContestEntry& entry, double noise) {
 }
 
 physics::mesh::Section2D section_of(const SyntheticDomain& domain, const VectorXd& log10_rho) {
-  return {domain.grid(), Eigen::pow(10.0, log10_rho.array()).matrix(), physics::mesh::Surface2D()};
+  return {domain.grid(), Eigen::pow(10.0, log10_rho.array()).matrix(), physics::mesh::SurfaceLine()};
 }
 
 void write_pictures(const std::filesystem::path& stem, const ContestSection& about,

@@ -86,4 +86,10 @@ void MpiScope::abort(int exit_code) noexcept {
   if (size_ > 1 && !all_failed_) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
+int mpi_program(int argc, char** argv, const std::function<int(MPI_Comm comm)>& body) {
+  Session session;
+  const MpiScope& mpi = session.start<MpiScope>(argc, argv);
+  return session.run([&] { return body(mpi.world()); });
+}
+
 }  // namespace lodestone::core

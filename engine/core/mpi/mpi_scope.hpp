@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <functional>
+
 namespace lodestone::core {
 
 /// MPI from `MPI_Init_thread(MPI_THREAD_MULTIPLE)` to `MPI_Finalize`. Starts fast as a singleton (no `orted`
@@ -30,5 +32,9 @@ class MpiScope final : public SubsystemScope {
   MPI_Comm failures_ = MPI_COMM_NULL;  ///< apart from the traffic of the program
   bool all_failed_ = false;
 };
+
+/// Runs `body` with all ranks between the start and the end of MPI, and returns its exit code. An exception
+/// becomes a message on stderr and its exit code, as `Session::run` does it: the whole `main` of a program.
+[[nodiscard]] int mpi_program(int argc, char** argv, const std::function<int(MPI_Comm comm)>& body);
 
 }  // namespace lodestone::core

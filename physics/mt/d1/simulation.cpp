@@ -11,7 +11,7 @@
 namespace lodestone::physics::mt::d1 {
 namespace {
 
-constexpr const char* component = "mt::Simulation1D";
+constexpr const char* component = "mt::d1::Simulation";
 
 /// A sounding is small: its Jacobian is kept whole.
 class SoundingLinearization final : public core::Linearization {
@@ -67,8 +67,8 @@ bool all_positive(const std::vector<double>& values) {
 
 }  // namespace
 
-Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
-                           std::vector<Quantity> quantities, Thickness thickness)
+Simulation::Simulation(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
+                       std::vector<Quantity> quantities, Thickness thickness)
     : thickness_m_(std::move(thickness_m)),
       frequencies_hz_(std::move(frequencies_hz)),
       quantities_(std::move(quantities)),
@@ -90,16 +90,16 @@ Simulation1D::Simulation1D(std::vector<double> thickness_m, std::vector<double> 
   }
 }
 
-Eigen::Index Simulation1D::size_in() const {
+Eigen::Index Simulation::size_in() const {
   const auto n_thickness = static_cast<Eigen::Index>(thickness_m_.size());
   return n_thickness + 1 + (mode_ == Thickness::free ? n_thickness : 0);
 }
 
-Eigen::Index Simulation1D::size_out() const {
+Eigen::Index Simulation::size_out() const {
   return static_cast<Eigen::Index>(frequencies_hz_.size() * quantities_.size());
 }
 
-std::unique_ptr<core::Linearization> Simulation1D::do_linearize(const core::ConstVectorRef& x) const {
+std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {
   const auto n_thickness = static_cast<Eigen::Index>(thickness_m_.size());
   LayeredEarth earth{.resistivity_ohm_m = {}, .thickness_m = thickness_m_};
   for (Eigen::Index i = 0; i <= n_thickness; ++i) earth.resistivity_ohm_m.push_back(std::pow(10.0, x[i]));

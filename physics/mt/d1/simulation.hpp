@@ -11,16 +11,16 @@ namespace lodestone::physics::mt::d1 {
 /// Layered earth → transfer functions of one sounding. Unknowns: log10 resistivity (n_layers), then, if free,
 /// thickness in metres (n_layers − 1). Outputs: quantities zxy_*, zyx_* (Zyx = −Zxy), log10_rho_*, phase_* at
 /// each frequency; order: quantity, then frequency.
-class Simulation1D final : public core::DifferentiableMap {
+class Simulation final : public core::DifferentiableMap {
  public:
   enum class Thickness { fixed, free };
   /// errors: InvalidArgument on a tipper quantity, empty lists, non-positive thickness or frequency.
-  Simulation1D(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
-               std::vector<Quantity> quantities, Thickness thickness = Thickness::fixed);
+  Simulation(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
+             std::vector<Quantity> quantities, Thickness thickness = Thickness::fixed);
 
   [[nodiscard]] Eigen::Index size_in() const override;
   [[nodiscard]] Eigen::Index size_out() const override;
-  [[nodiscard]] std::string name() const override { return "mt::Simulation1D"; }
+  [[nodiscard]] std::string name() const override { return "mt::d1::Simulation"; }
 
  private:
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override;

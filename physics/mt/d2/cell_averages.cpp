@@ -19,8 +19,8 @@ std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<doub
   return result;
 }
 
-CellAverages::CellAverages(const mesh::TensorGrid2D& grid, const mesh::Surface2D& surface,
-                           const fem::QuadMesh2D& mesh)
+CellAverages::CellAverages(const mesh::TensorGrid& grid, const mesh::SurfaceLine& surface,
+                           const fem::QuadMesh& mesh)
     : n_rows_(mesh.n_earth()), n_grid_y_(grid.n_y()) {
   const bool draped = grid.reference() == mesh::DepthReference::surface;
   z_overlaps_.reserve(static_cast<std::size_t>(mesh.n_y()) * n_rows_);

@@ -16,10 +16,10 @@ namespace lodestone::physics::mt::d2 {
 
 namespace {
 
-using fem::QuadMesh2D;
+using fem::QuadMesh;
 
 /// Apparent resistivity and phase of the modes a survey asks for.
-Survey2D response_survey(const Survey2D& survey) {
+Survey response_survey(const Survey& survey) {
   std::vector<Quantity> quantities;
   const auto has = [&](Mode mode) {
     return std::any_of(survey.keys.begin(), survey.keys.end(),
@@ -31,8 +31,8 @@ Survey2D response_survey(const Survey2D& survey) {
 }
 
 template <class Transform>
-MeshSet2D transformed(const MeshSet2D& meshes, Transform transform) {
-  MeshSet2D result = meshes;
+MeshSet transformed(const MeshSet& meshes, Transform transform) {
+  MeshSet result = meshes;
   for (BandMesh& band : result.bands) band.mesh = transform(band.mesh);
   return result;
 }
@@ -40,7 +40,7 @@ MeshSet2D transformed(const MeshSet2D& meshes, Transform transform) {
 /// The same mesh with its surface levelled to z = 0 (every line moves as a whole) under a sea of the same
 /// depth everywhere, the deepest over a station: over a layered earth the impedance at the floor does not
 /// depend on the water.
-QuadMesh2D levelled(const QuadMesh2D& mesh, const Survey2D& survey) {
+QuadMesh levelled(const QuadMesh& mesh, const Survey& survey) {
   double sea_m = 0.0;
   const auto water = [&](int iy) { return mesh.z(mesh.ground(), iy) - mesh.z(mesh.n_air(), iy); };
   for (const Station& station : survey.stations) sea_m = std::max(sea_m, water(mesh.column_of(station.y_m)));
@@ -53,7 +53,7 @@ QuadMesh2D levelled(const QuadMesh2D& mesh, const Survey2D& survey) {
     for (int iz = mesh.ground(); iz <= mesh.n_z(); ++iz)
       depths[iy].push_back(mesh.z(iz, iy) - mesh.z(mesh.ground(), iy));
   }
-  return QuadMesh2D(mesh.lines_m(), std::move(depths), mesh.n_air(), mesh.n_sea());
+  return QuadMesh(mesh.lines_m(), std::move(depths), mesh.n_air(), mesh.n_sea());
 }
 
 /// Points from `begin` outwards over `length`, cells growing by half from `first`.
@@ -68,7 +68,7 @@ std::vector<double> outward(double begin, double length, double first, double di
 }
 
 /// Sides and air at least twice as far away; what was there stays as it is.
-QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
+QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
   const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(),
                                                 [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const auto& lines = mesh.lines_m();
@@ -94,27 +94,26 @@ QuadMesh2D padded(const QuadMesh2D& mesh, const Survey2D& survey) {
     auto& column = columns.emplace_back(air);
     for (int iz = 0; iz <= mesh.n_z(); ++iz) column.push_back(mesh.z(iz, inside));
   }
-  return QuadMesh2D(std::move(y), std::move(columns), mesh.n_air() + static_cast<int>(air.size()),
-                    mesh.n_sea());
+  return QuadMesh(std::move(y), std::move(columns), mesh.n_air() + static_cast<int>(air.size()),
+                  mesh.n_sea());
 }
 
 class Certifier {
  public:
-  Certifier(MPI_Comm comm, const mesh::Section2D& section, const Survey2D& survey,
+  Certifier(MPI_Comm comm, const mesh::Section2D& section, const Survey& survey,
             const ResponseError& tolerance)
       : comm_(comm), section_(section), survey_(response_survey(survey)) {
     result_.tolerance = tolerance;
     result_.passed = true;
   }
 
-  [[nodiscard]] Eigen::VectorXd predict(const MeshSet2D& meshes) const {
-    return Simulation2D(comm_, section_.grid, section_.surface, survey_, meshes)
+  [[nodiscard]] Eigen::VectorXd predict(const MeshSet& meshes) const {
+    return Simulation(comm_, section_.grid, section_.surface, survey_, meshes)
         .value(section_.resistivity_ohm_m);
   }
 
   /// Compares with a layered earth on the levelled mesh: the run's own cells, assembly and solver.
-  void check_layered(const std::string& name, const MeshSet2D& meshes,
-                     const Eigen::VectorXd& row_resistivity) {
+  void check_layered(const std::string& name, const MeshSet& meshes, const Eigen::VectorXd& row_resistivity) {
     const auto& grid = section_.grid;
     Eigen::VectorXd resistivity(grid.n_cells());
     d1::LayeredEarth earth;
@@ -125,10 +124,10 @@ class Certifier {
       earth.resistivity_ohm_m.push_back(row_resistivity[iz]);
       if (iz + 1 < grid.n_z()) earth.thickness_m.push_back(edges[iz + 1] - edges[iz]);
     }
-    const mesh::TensorGrid2D level(grid.y_edges_m(), edges, mesh::DepthReference::surface);
-    const Simulation2D simulation(
-        comm_, level, mesh::Surface2D(0.0), survey_,
-        transformed(meshes, [&](const QuadMesh2D& m) { return levelled(m, survey_); }));
+    const mesh::TensorGrid level =
+        mesh::TensorGrid::section(grid.y_edges_m(), edges, mesh::DepthReference::surface);
+    const Simulation simulation(comm_, level, mesh::SurfaceLine(0.0), survey_,
+                                transformed(meshes, [&](const QuadMesh& m) { return levelled(m, survey_); }));
     compare(name, simulation.value(resistivity), exact(earth));
   }
 
@@ -155,7 +154,7 @@ class Certifier {
     result_.rows.push_back(std::move(row));
   }
 
-  [[nodiscard]] const Survey2D& survey() const { return survey_; }
+  [[nodiscard]] const Survey& survey() const { return survey_; }
   [[nodiscard]] Certificate take() { return std::move(result_); }
 
  private:
@@ -175,12 +174,12 @@ class Certifier {
 
   MPI_Comm comm_;
   const mesh::Section2D& section_;
-  Survey2D survey_;
+  Survey survey_;
   Certificate result_;
 };
 
 /// Mean log resistivity of each row under and between the stations.
-Eigen::VectorXd mean_rows(const mesh::Section2D& section, const Survey2D& survey) {
+Eigen::VectorXd mean_rows(const mesh::Section2D& section, const Survey& survey) {
   const auto& grid = section.grid;
   const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(),
                                                 [](auto& a, auto& b) { return a.y_m < b.y_m; });
@@ -194,10 +193,10 @@ Eigen::VectorXd mean_rows(const mesh::Section2D& section, const Survey2D& survey
 
 }  // namespace
 
-Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2D& survey,
+Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey& survey,
                     const MeshDesignOptions& options, const ResponseError& tolerance) {
   Certifier certifier(comm, section, survey, tolerance);
-  const MeshSet2D meshes = design_meshes(section, certifier.survey(), options);
+  const MeshSet meshes = design_meshes(section, certifier.survey(), options);
   const Eigen::VectorXd rows = mean_rows(section, survey);
   const bool perfect = meshes.bands.front().perfect_conductor_below;
   Eigen::VectorXd uniform = rows;
@@ -210,10 +209,10 @@ Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey2
   certifier.check_layered("layered earth" + where, meshes, rows);
   const Eigen::VectorXd ours = certifier.predict(meshes);
   certifier.compare("refinement (half the cell size)", ours,
-                    certifier.predict(transformed(meshes, [](const QuadMesh2D& m) { return m.refined(); })));
+                    certifier.predict(transformed(meshes, [](const QuadMesh& m) { return m.refined(); })));
   certifier.compare(
       "sides and air twice as far", ours,
-      certifier.predict(transformed(meshes, [&](const QuadMesh2D& m) { return padded(m, survey); })));
+      certifier.predict(transformed(meshes, [&](const QuadMesh& m) { return padded(m, survey); })));
   return certifier.take();
 }
 
@@ -226,6 +225,18 @@ std::string Certificate::table() const {
   }
   return text + fmt::format("{:<48} {:>9.3f} {:>10.3f}  {}\n", "tolerance", tolerance.rho_a_percent,
                             tolerance.phase_deg, passed ? "passed" : "FAILED");
+}
+
+ResponseError tolerance_of(Accuracy accuracy) {
+  switch (accuracy) {
+    case Accuracy::iteration:
+      return {2.0, 0.57};  // a fifth of floors of 10 % and 2.86 degrees
+    case Accuracy::standard:
+      return {0.5, 0.2};
+    case Accuracy::fine:
+      return {0.1, 0.05};
+  }
+  return {};
 }
 
 }  // namespace lodestone::physics::mt::d2

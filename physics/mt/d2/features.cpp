@@ -106,7 +106,7 @@ class GridFeatures {
   }
 
   const SectionHearing& earth_;
-  const mesh::TensorGrid2D& grid_;
+  const mesh::TensorGrid& grid_;
   const MeshDesignOptions& options_;
   FeatureCollector& features_;
   double least_ratio_;
@@ -124,7 +124,7 @@ MeshFeatures MeshFeatures::coarsened(double factor) const {
   return result;
 }
 
-MeshFeatures find_features(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band,
+MeshFeatures find_features(const mesh::Section2D& section, const Survey& survey, const BandRange& band,
                            const MeshDesignOptions& options) {
   const SectionHearing earth(section, survey, band);
   FeatureCollector features(earth, options);

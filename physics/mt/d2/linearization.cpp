@@ -38,10 +38,10 @@ class OrderedSum {
   std::ptrdiff_t next_ = 0;
 };
 
-class Linearization2D final : public core::Linearization {
+class SimulationLinearization final : public core::Linearization {
  public:
-  Linearization2D(std::shared_ptr<const Simulation2D::Impl> impl, Eigen::VectorXd resistivity,
-                  Eigen::VectorXd value, std::vector<SolvedJob> solved)
+  SimulationLinearization(std::shared_ptr<const Simulation::Impl> impl, Eigen::VectorXd resistivity,
+                          Eigen::VectorXd value, std::vector<SolvedJob> solved)
       : core::Linearization(resistivity.size(), std::move(value)),
         impl_(std::move(impl)),
         resistivity_(std::move(resistivity)),
@@ -80,12 +80,12 @@ class Linearization2D final : public core::Linearization {
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
                                            const std::vector<MatrixXd>& property_changes) const;
 
-  std::shared_ptr<const Simulation2D::Impl> impl_;
+  std::shared_ptr<const Simulation::Impl> impl_;
   Eigen::VectorXd resistivity_;
   std::vector<SolvedJob> solved_;  ///< this rank's jobs, in the order of `own_jobs`
 };
 
-MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
+MatrixXcd SimulationLinearization::gradients(const SolvedJob& solved, const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   MatrixXcd result = MatrixXcd::Zero(combination.cols(), problem.n_unknowns());
   for (std::size_t f = 0; f < solved.transfers.size(); ++f) {
@@ -97,8 +97,8 @@ MatrixXcd Linearization2D::gradients(const SolvedJob& solved, const MatrixXcd& c
   return result;
 }
 
-std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& solved,
-                                                             const MatrixXcd& combination) const {
+std::vector<MatrixXcd> SimulationLinearization::property_derivatives(const SolvedJob& solved,
+                                                                     const MatrixXcd& combination) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
   const MatrixXcd adjoint = impl_->adjoints_with(solved, gradients(solved, combination));
@@ -131,7 +131,8 @@ std::vector<MatrixXcd> Linearization2D::property_derivatives(const SolvedJob& so
   return result;
 }
 
-MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const {
+MatrixXd SimulationLinearization::to_parameters(const SolvedJob& solved,
+                                                const std::vector<MatrixXd>& weights) const {
   const core::ScopedTimer timer("mt2d/cells to parameters");
   MatrixXd result = MatrixXd::Zero(weights[0].rows(), size_in());
   const CellAverages& averages = impl_->averages_of(*solved.job);
@@ -143,7 +144,7 @@ MatrixXd Linearization2D::to_parameters(const SolvedJob& solved, const std::vect
   return result;
 }
 
-MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
+MatrixXd SimulationLinearization::job_rows(const SolvedJob& solved) const {
   const auto n = static_cast<Eigen::Index>(solved.transfers.size());
   const auto& keys = solved.job->keys;
   std::vector<Complex> factors;
@@ -163,7 +164,7 @@ MatrixXd Linearization2D::job_rows(const SolvedJob& solved) const {
 }
 
 template <class Finish>
-core::JacobianRows Linearization2D::rows_of_jobs(Eigen::Index n_columns, Finish finish) const {
+core::JacobianRows SimulationLinearization::rows_of_jobs(Eigen::Index n_columns, Finish finish) const {
   core::JacobianRows block;
   std::vector<Eigen::Index> first;
   for (const SolvedJob& solved : solved_) {
@@ -178,15 +179,16 @@ core::JacobianRows Linearization2D::rows_of_jobs(Eigen::Index n_columns, Finish 
   return block;
 }
 
-core::JacobianRows Linearization2D::do_local_jacobian() const {
+core::JacobianRows SimulationLinearization::do_local_jacobian() const {
   return rows_of_jobs(size_in(), [](MatrixXd rows) { return rows; });
 }
 
-core::JacobianRows Linearization2D::do_local_jacobian_through(const core::Linearization& inner) const {
+core::JacobianRows SimulationLinearization::do_local_jacobian_through(
+    const core::Linearization& inner) const {
   return rows_of_jobs(inner.size_in(), [&](MatrixXd rows) { return inner.row_product(std::move(rows)); });
 }
 
-MatrixXd Linearization2D::do_jacobian() const {
+MatrixXd SimulationLinearization::do_jacobian() const {
   MatrixXd jacobian(size_out(), size_in());
   {
     const core::JacobianRows block = do_local_jacobian();
@@ -197,7 +199,7 @@ MatrixXd Linearization2D::do_jacobian() const {
   return jacobian;
 }
 
-MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
+MatrixXd SimulationLinearization::do_vjp(const core::ConstMatrixRef& directions) const {
   OrderedSum sum(size_in(), directions.cols());
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
     const SolvedJob& solved = solved_[i];
@@ -215,8 +217,8 @@ MatrixXd Linearization2D::do_vjp(const core::ConstMatrixRef& directions) const {
   return result;
 }
 
-MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved,
-                                            const std::vector<MatrixXd>& property_changes) const {
+MatrixXcd SimulationLinearization::transfer_changes(const SolvedJob& solved,
+                                                    const std::vector<MatrixXd>& property_changes) const {
   const ModeOperator& problem = impl_->problem_of(*solved.job).problem;
   const double omega = impl_->omega_of(*solved.job);
   const Eigen::Index k = property_changes[0].cols();
@@ -251,7 +253,7 @@ MatrixXcd Linearization2D::transfer_changes(const SolvedJob& solved,
   return result;
 }
 
-MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
+MatrixXd SimulationLinearization::do_jvp(const core::ConstMatrixRef& directions) const {
   MatrixXd result = MatrixXd::Zero(size_out(), directions.cols());
   const MatrixXd changes = directions;
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
@@ -269,12 +271,12 @@ MatrixXd Linearization2D::do_jvp(const core::ConstMatrixRef& directions) const {
 
 }  // namespace
 
-std::unique_ptr<core::Linearization> linearize_2d(std::shared_ptr<const Simulation2D::Impl> impl,
-                                                  const Eigen::VectorXd& resistivity) {
+std::unique_ptr<core::Linearization> linearization_of(std::shared_ptr<const Simulation::Impl> impl,
+                                                      const Eigen::VectorXd& resistivity) {
   std::vector<SolvedJob> solved;
   Eigen::VectorXd outputs = impl->respond(resistivity, &solved);
-  return std::make_unique<Linearization2D>(std::move(impl), resistivity, std::move(outputs),
-                                           std::move(solved));
+  return std::make_unique<SimulationLinearization>(std::move(impl), resistivity, std::move(outputs),
+                                                   std::move(solved));
 }
 
 }  // namespace lodestone::physics::mt::d2

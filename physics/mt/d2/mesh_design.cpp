@@ -80,7 +80,7 @@ class Draping {
   }
 
  private:
-  const mesh::Surface2D& surface_;
+  const mesh::SurfaceLine& surface_;
   const std::optional<mesh::Sea>& sea_;
   const RowLevels& levels_;
   double thinnest_water_m_, air_height_, lowest_ = 0.0, highest_ = 0.0;
@@ -114,8 +114,8 @@ MeshLines make_lines(const MeshFeatures& features, const MeshDesignOptions& opti
   return lines;
 }
 
-fem::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& features,
-                          const MeshLines& lines) {
+fem::QuadMesh make_mesh(const mesh::Section2D& section, const MeshFeatures& features,
+                        const MeshLines& lines) {
   const Draping draping(section, features, lines.air.front());
   std::vector<std::vector<double>> columns;
   for (const double y : lines.columns) {
@@ -124,12 +124,12 @@ fem::QuadMesh2D make_mesh(const mesh::Section2D& section, const MeshFeatures& fe
     for (const double share : lines.sea) column.push_back(draping.in_sea(y, share));
     for (const double row : lines.rows) column.push_back(draping.below(y, row));
   }
-  return fem::QuadMesh2D(lines.columns, std::move(columns), static_cast<int>(lines.air.size()) - 1,
-                         static_cast<int>(lines.sea.size()));
+  return fem::QuadMesh(lines.columns, std::move(columns), static_cast<int>(lines.air.size()) - 1,
+                       static_cast<int>(lines.sea.size()));
 }
 
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
-BandMesh make_band(const mesh::Section2D& section, const Survey2D& survey, std::vector<int> frequencies,
+BandMesh make_band(const mesh::Section2D& section, const Survey& survey, std::vector<int> frequencies,
                    const MeshDesignOptions& options) {
   const BandRange range{survey.frequencies_hz[frequencies.back()],
                         survey.frequencies_hz[frequencies.front()]};
@@ -188,10 +188,10 @@ MeshDesignOptions design_options(Accuracy accuracy) {
   return options;
 }
 
-MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
-                        const MeshDesignOptions& options) {
+MeshSet design_meshes(const mesh::Section2D& section, const Survey& survey,
+                      const MeshDesignOptions& options) {
   survey.validate();
-  MeshSet2D result;
+  MeshSet result;
   result.solver = options.solver;
   for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
     result.bands.push_back(make_band(section, survey, std::move(frequencies), options));
@@ -199,7 +199,7 @@ MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
   return result;
 }
 
-std::string MeshSet2D::summary() const {
+std::string MeshSet::summary() const {
   std::string text =
       fmt::format("{:>4} {:>11} {:>9} {:>5} {:>5} {:>5} {:>12} {:>12} {:>12} {:>10}\n", "mesh", "frequencies",
                   "columns", "rows", "sea", "air", "unknowns TE", "unknowns TM", "depth km", "coarsened");

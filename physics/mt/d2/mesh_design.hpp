@@ -50,15 +50,15 @@ enum class Accuracy { iteration, standard, fine };
 /// One mesh and the frequencies solved on it.
 struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
-  fem::QuadMesh2D mesh;
+  fem::QuadMesh mesh;
   bool perfect_conductor_below = false;
   int order = 1;                       ///< of the elements: 1 bilinear, 2 biquadratic
   double sea_resistivity_ohm_m = 0.0;  ///< of the mesh's rows of sea, if it has any
   double coarsened = 1.0;  ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
 };
 
-/// The meshes of a survey: an input of Simulation2D.
-struct MeshSet2D {
+/// The meshes of a survey: an input of Simulation.
+struct MeshSet {
   std::vector<BandMesh> bands;
   SystemSolver solver = SystemSolver::lines;
   [[nodiscard]] std::string summary()
@@ -67,7 +67,7 @@ struct MeshSet2D {
 
 /// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
 /// errors: InvalidArgument when even sizes 100 times those asked for need more than `max_nodes`.
-[[nodiscard]] MeshSet2D design_meshes(const mesh::Section2D& section, const Survey2D& survey,
-                                      const MeshDesignOptions& options = {});
+[[nodiscard]] MeshSet design_meshes(const mesh::Section2D& section, const Survey& survey,
+                                    const MeshDesignOptions& options = {});
 
 }  // namespace lodestone::physics::mt::d2

@@ -23,8 +23,8 @@ ModeOperator::ModeOperator(Mode mode, const BandMesh& band)
       sea_conductivity_(1.0 / band.sea_resistivity_ohm_m),
       n_rows_(band.mesh.n_earth()),
       n_columns_(band.mesh.n_y()) {
-  const fem::QuadMesh2D& mesh = band.mesh;
-  const fem::QuadMesh2D lattice = band.order == 1 ? mesh : mesh.refined();
+  const fem::QuadMesh& mesh = band.mesh;
+  const fem::QuadMesh lattice = band.order == 1 ? mesh : mesh.refined();
   for (int column = 0; column < n_columns_; ++column) {
     width_.push_back(mesh.y(column + 1) - mesh.y(column));
     for (int row = 0; row < n_rows_; ++row) add_cell(earth_, mesh, lattice, mesh.ground() + row, column);
@@ -39,8 +39,8 @@ ModeOperator::ModeOperator(Mode mode, const BandMesh& band)
   for (Cells* cells : {&earth_, &air_, &sea_}) find_places(*cells);
 }
 
-void ModeOperator::add_cell(Cells& cells, const fem::QuadMesh2D& mesh, const fem::QuadMesh2D& lattice,
-                            int row, int column) const {
+void ModeOperator::add_cell(Cells& cells, const fem::QuadMesh& mesh, const fem::QuadMesh& lattice, int row,
+                            int column) const {
   const int p = shape_.order();
   for (int i = 0; i <= p; ++i) {
     for (int j = 0; j <= p; ++j) cells.nodes.push_back(lattice.node(p * row + i, p * column + j));
@@ -53,7 +53,7 @@ void ModeOperator::add_cell(Cells& cells, const fem::QuadMesh2D& mesh, const fem
       cells.integrals.data() + first);
 }
 
-void ModeOperator::number_unknowns(const fem::QuadMesh2D& lattice) {
+void ModeOperator::number_unknowns(const fem::QuadMesh& lattice) {
   free_.assign(lattice.n_nodes(), -1);
   const int first = mode_ == Mode::te ? 0 : lattice.n_air() + 1;
   const int last = mode_ == Mode::te && perfect_conductor_ ? lattice.n_z() - 1 : lattice.n_z();

@@ -73,9 +73,9 @@ class ModeOperator {
       return {nodes.data() + static_cast<std::size_t>(cell) * n_nodes, static_cast<std::size_t>(n_nodes)};
     }
   };
-  void add_cell(Cells& cells, const fem::QuadMesh2D& mesh, const fem::QuadMesh2D& lattice, int row,
+  void add_cell(Cells& cells, const fem::QuadMesh& mesh, const fem::QuadMesh& lattice, int row,
                 int column) const;
-  void number_unknowns(const fem::QuadMesh2D& lattice);
+  void number_unknowns(const fem::QuadMesh& lattice);
   void build_pattern();
   void find_places(Cells& cells) const;
   /// factor_y K_y + factor_z K_z + mass M.

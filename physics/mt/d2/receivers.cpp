@@ -25,7 +25,7 @@ TransferDerivative interpolated(const std::vector<std::pair<int, double>>& weigh
 
 }  // namespace
 
-Receiver::Place::Place(const fem::QuadMesh2D& mesh, double y_m) : column(mesh.column_of(y_m)), arc_m{0.0} {
+Receiver::Place::Place(const fem::QuadMesh& mesh, double y_m) : column(mesh.column_of(y_m)), arc_m{0.0} {
   const int ground = mesh.ground();
   for (int i = 0; i < mesh.n_y(); ++i)
     arc_m.push_back(arc_m.back() +
@@ -40,7 +40,7 @@ Receiver::Receiver(const BandMesh& band, const Station& station, const Place& pl
     : flux_(band, place.arc_m, place.column, place.t),
       under_sea_(!(band.mesh.is_land(place.column) && band.mesh.is_land(place.column + 1))),
       water_ohm_m_(band.sea_resistivity_ohm_m) {
-  const fem::QuadMesh2D& mesh = band.mesh;
+  const fem::QuadMesh& mesh = band.mesh;
   const int column = place.column, ground = mesh.ground();
   if (station.definition == Definition::horizontal) {
     const double length = place.arc_m[column + 1] - place.arc_m[column];
@@ -52,7 +52,7 @@ Receiver::Receiver(const BandMesh& band, const Station& station, const Place& pl
 }
 
 void Receiver::place_value(const BandMesh& band, const Place& place) {
-  const fem::QuadMesh2D& mesh = band.mesh;
+  const fem::QuadMesh& mesh = band.mesh;
   const fem::QuadElement shape(band.order);
   const double length = place.arc_m[place.column + 1] - place.arc_m[place.column];
   const int nodes_per_line = band.order * mesh.n_z() + 1;
@@ -63,7 +63,7 @@ void Receiver::place_value(const BandMesh& band, const Place& place) {
   }
 }
 
-void Receiver::place_tangent(const fem::QuadMesh2D& mesh, const Place& place) {
+void Receiver::place_tangent(const fem::QuadMesh& mesh, const Place& place) {
   const int n = mesh.n_y();
   if (n < 2) return;
   const auto& arc = place.arc_m;

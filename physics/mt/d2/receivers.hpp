@@ -33,11 +33,11 @@ class Receiver {
     int column;
     double t;
     std::vector<double> arc_m;
-    Place(const fem::QuadMesh2D& mesh, double y_m);
+    Place(const fem::QuadMesh& mesh, double y_m);
   };
   Receiver(const BandMesh& band, const Station& station, const Place& place);
   void place_value(const BandMesh& band, const Place& place);
-  void place_tangent(const fem::QuadMesh2D& mesh, const Place& place);
+  void place_tangent(const fem::QuadMesh& mesh, const Place& place);
   [[nodiscard]] TransferDerivative tm_impedance(const TransferDerivative& normal,
                                                 const Eigen::VectorXcd& field) const;
 

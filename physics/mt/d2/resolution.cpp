@@ -22,7 +22,7 @@ bool ends_in_perfect_conductor(const mesh::Section2D& section) {
 
 }  // namespace
 
-SectionHearing::SectionHearing(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band)
+SectionHearing::SectionHearing(const mesh::Section2D& section, const Survey& survey, const BandRange& band)
     : section_(section),
       band_(band),
       draped_(section.grid.reference() == mesh::DepthReference::surface),

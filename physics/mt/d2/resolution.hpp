@@ -19,10 +19,10 @@ struct Hearing {
 /// for one band. Keeps references.
 class SectionHearing {
  public:
-  SectionHearing(const mesh::Section2D& section, const Survey2D& survey, const BandRange& band);
+  SectionHearing(const mesh::Section2D& section, const Survey& survey, const BandRange& band);
 
   [[nodiscard]] const mesh::Section2D& section() const { return section_; }
-  [[nodiscard]] const mesh::TensorGrid2D& grid() const { return section_.grid; }
+  [[nodiscard]] const mesh::TensorGrid& grid() const { return section_.grid; }
   [[nodiscard]] const std::vector<double>& stations() const { return stations_; }  ///< y in m, ascending
   [[nodiscard]] bool is_draped() const { return draped_; }
   [[nodiscard]] bool perfect_conductor_below() const { return perfect_conductor_below_; }

@@ -30,13 +30,13 @@ std::unique_ptr<linalg::SymmetricSolver> make_solver(SystemSolver solver, int or
 
 }  // namespace
 
-ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_solver, const Survey2D& survey)
+ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_solver, const Survey& survey)
     : problem(mode, band), solver(make_solver(system_solver, band.order, problem)) {
   for (const Station& station : survey.stations) receivers.emplace_back(band, station);
 }
 
-Simulation2D::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid2D grid_in, mesh::Surface2D surface_in,
-                         Survey2D survey_in, MeshSet2D meshes_in)
+Simulation::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid grid_in, mesh::SurfaceLine surface_in,
+                       Survey survey_in, MeshSet meshes_in)
     : comm(comm_in),
       rank(core::rank_of(comm_in)),
       grid(std::move(grid_in)),
@@ -56,7 +56,7 @@ Element predicted_element(Datum datum) {
   constexpr Elements predicted{Element::zxy, Element::zyx, Element::tzy};
   const DatumRule& rule = rule_of(datum);
   if (!predicted.contains(rule.needs) || !rule.needs.single()) {
-    throw core::InvalidArgument("mt::Simulation2D",
+    throw core::InvalidArgument("mt::d2::Simulation",
                                 "expected data of Zxy, Zyx or Tzy, which a 2-D earth determines, but got {}",
                                 rule.name);
   }
@@ -65,7 +65,7 @@ Element predicted_element(Datum datum) {
 
 }  // namespace
 
-void Simulation2D::Impl::make_jobs() {
+void Simulation::Impl::make_jobs() {
   std::vector<int> band_of(survey.frequencies_hz.size(), -1);
   for (std::size_t band = 0; band < meshes.bands.size(); ++band) {
     for (const int frequency : meshes.bands[band].frequencies) band_of.at(frequency) = static_cast<int>(band);
@@ -74,7 +74,8 @@ void Simulation2D::Impl::make_jobs() {
   for (std::size_t row = 0; row < survey.keys.size(); ++row) {
     const DatumKey& key = survey.keys[row];
     if (band_of[key.frequency] < 0) {
-      throw core::InvalidArgument("mt::Simulation2D", "no mesh for {} Hz; design the meshes for this survey",
+      throw core::InvalidArgument("mt::d2::Simulation",
+                                  "no mesh for {} Hz; design the meshes for this survey",
                                   survey.frequencies_hz[key.frequency]);
     }
     const Element element = predicted_element(key.quantity);
@@ -91,7 +92,7 @@ void Simulation2D::Impl::make_jobs() {
   for (auto& [key, job] : by_frequency) jobs.push_back(std::move(job));
 }
 
-void Simulation2D::Impl::share_jobs() {
+void Simulation::Impl::share_jobs() {
   // Largest job first to the rank with the least work so far; a factorization costs (rows)³ per line.
   const auto cost = [this](const Job& job) {
     const auto& [mesh, order] = std::tie(meshes.bands[job.band].mesh, meshes.bands[job.band].order);
@@ -118,7 +119,7 @@ void Simulation2D::Impl::share_jobs() {
   }
 }
 
-void Simulation2D::Impl::make_problems() {
+void Simulation::Impl::make_problems() {
   const core::ScopedTimer timer("mt2d/set up");
   core::prepare_blas();
   std::vector<std::function<void()>> parts;
@@ -136,7 +137,7 @@ void Simulation2D::Impl::make_problems() {
   core::parallel_for(std::ssize(parts), [&](std::ptrdiff_t i) { parts[i](); });
 }
 
-double Simulation2D::Impl::omega_of(const Job& job) const {
+double Simulation::Impl::omega_of(const Job& job) const {
   return omega(survey.frequencies_hz[job.frequency]);
 }
 
@@ -146,7 +147,7 @@ const char* solve_region(Eigen::Index n_right_hand_sides) {
 }
 }  // namespace
 
-SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity) const {
+SolvedJob Simulation::Impl::solve(const Job& job, const Eigen::VectorXd& resistivity) const {
   const ModeProblem& parts = problem_of(job);
   const CellAverages& average = averages_of(job);
   const double w = omega_of(job);
@@ -169,7 +170,7 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
   if (!solved.field.allFinite()) {
     throw core::SolverError(
-        "mt::Simulation2D",
+        "mt::d2::Simulation",
         "the field at {} Hz is not finite; are the resistivities within {:g} … {:g} ohm m?",
         survey.frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
   }
@@ -180,7 +181,7 @@ SolvedJob Simulation2D::Impl::solve(const Job& job, const Eigen::VectorXd& resis
   return solved;
 }
 
-void Simulation2D::Impl::count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const {
+void Simulation::Impl::count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const {
   ++counts.solve_calls;
   counts.right_hand_sides += n_right_hand_sides;
   const double entries = solved.factors->entries();
@@ -188,28 +189,28 @@ void Simulation2D::Impl::count(const SolvedJob& solved, Eigen::Index n_right_han
                                     16.0 * entries * static_cast<double>(n_right_hand_sides), 32.0 * entries);
 }
 
-Eigen::MatrixXcd Simulation2D::Impl::solve_with(const SolvedJob& solved,
-                                                const Eigen::MatrixXcd& right_hand_sides) const {
+Eigen::MatrixXcd Simulation::Impl::solve_with(const SolvedJob& solved,
+                                              const Eigen::MatrixXcd& right_hand_sides) const {
   const core::ScopedTimer timer(solve_region(right_hand_sides.cols()));
   count(solved, right_hand_sides.cols());
   return solved.factors->solve(right_hand_sides);
 }
 
-Eigen::MatrixXcd Simulation2D::Impl::adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const {
+Eigen::MatrixXcd Simulation::Impl::adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const {
   const core::ScopedTimer timer(solve_region(sources.rows()));
   count(solved, sources.rows());
   return solved.factors->solve_rows(std::move(sources));
 }
 
-void Simulation2D::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
+void Simulation::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
   for (const auto& [row, transfer] : solved.job->keys) {
     outputs(row, 0) =
         value_of(rule_of(survey.keys[row].quantity), solved.transfers[transfer].value, omega_of(*solved.job));
   }
 }
 
-Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity,
-                                            std::vector<SolvedJob>* solved) const {
+Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
+                                          std::vector<SolvedJob>* solved) const {
   Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(std::ssize(survey.keys), 1);
   if (solved != nullptr) solved->resize(own_jobs.size());
   std::string failure;
@@ -227,29 +228,29 @@ Eigen::VectorXd Simulation2D::Impl::respond(const Eigen::VectorXd& resistivity,
   return outputs.col(0);
 }
 
-Simulation2D::Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey,
-                           MeshSet2D meshes)
+Simulation::Simulation(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey,
+                       MeshSet meshes)
     : impl_(std::make_shared<Impl>(comm, std::move(grid), std::move(surface), std::move(survey),
                                    std::move(meshes))) {}
-Simulation2D::~Simulation2D() = default;
+Simulation::~Simulation() = default;
 
-Eigen::Index Simulation2D::size_in() const { return impl_->grid.n_cells(); }
-Eigen::Index Simulation2D::size_out() const { return static_cast<Eigen::Index>(impl_->survey.keys.size()); }
-int Simulation2D::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
-const Survey2D& Simulation2D::survey() const { return impl_->survey; }
-const MeshSet2D& Simulation2D::meshes() const { return impl_->meshes; }
-SolveCounts Simulation2D::counts() const {
+Eigen::Index Simulation::size_in() const { return impl_->grid.n_cells(); }
+Eigen::Index Simulation::size_out() const { return static_cast<Eigen::Index>(impl_->survey.keys.size()); }
+int Simulation::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
+const Survey& Simulation::survey() const { return impl_->survey; }
+const MeshSet& Simulation::meshes() const { return impl_->meshes; }
+SolveCounts Simulation::counts() const {
   return {impl_->counts.factorizations, impl_->counts.solve_calls, impl_->counts.right_hand_sides};
 }
 
 /// Numbers in the factors of one system: whole lines, or what nested dissection fills in (31/4 n log2 n for L
 /// and U of a square mesh). source: George 1973, doi:10.1137/0710032.
-double Simulation2D::Impl::estimated_entries(const ModeOperator& problem) const {
+double Simulation::Impl::estimated_entries(const ModeOperator& problem) const {
   const double n = problem.n_unknowns();
   return meshes.solver == SystemSolver::petsc ? 31.0 / 4.0 * n * std::log2(n) : n * problem.line_size();
 }
 
-double Simulation2D::estimated_bytes() const {
+double Simulation::estimated_bytes() const {
   double total = 0.0;
   for (const Job* job : impl_->own_jobs) {
     const ModeOperator& problem = impl_->problem_of(*job).problem;
@@ -265,21 +266,21 @@ void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
   Eigen::Index worst = 0;
   if (const double least = resistivity.minCoeff(&worst); !(least > 0.0)) {
     throw core::InvalidArgument(
-        "mt::Simulation2D", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}",
+        "mt::d2::Simulation", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}",
         least, worst / n_y, worst % n_y, n_z, n_y);
   }
 }
 
 }  // namespace
 
-Eigen::VectorXd Simulation2D::do_value(const core::ConstVectorRef& x) const {
+Eigen::VectorXd Simulation::do_value(const core::ConstVectorRef& x) const {
   check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
   return impl_->respond(x, nullptr);
 }
 
-std::unique_ptr<core::Linearization> Simulation2D::do_linearize(const core::ConstVectorRef& x) const {
+std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {
   check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
-  return linearize_2d(impl_, x);
+  return linearization_of(impl_, x);
 }
 
 }  // namespace lodestone::physics::mt::d2

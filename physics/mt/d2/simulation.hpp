@@ -30,19 +30,18 @@ struct SolveCounts {
 /// and derivatives at any x belong to the same discrete problem. errors: InvalidArgument on non-positive
 /// resistivities, SolverError with the message of the solver. collective: all members. source: Wannamaker et
 /// al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.
-class Simulation2D final : public core::DifferentiableMap {
+class Simulation final : public core::DifferentiableMap {
  public:
-  Simulation2D(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey,
-               MeshSet2D meshes);
-  ~Simulation2D() override;
+  Simulation(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey, MeshSet meshes);
+  ~Simulation() override;
 
   [[nodiscard]] Eigen::Index size_in() const override;
   [[nodiscard]] Eigen::Index size_out() const override;
-  [[nodiscard]] std::string name() const override { return "mt::Simulation2D"; }
+  [[nodiscard]] std::string name() const override { return "mt::d2::Simulation"; }
   [[nodiscard]] int communicator_id() const override;
 
-  [[nodiscard]] const Survey2D& survey() const;
-  [[nodiscard]] const MeshSet2D& meshes() const;
+  [[nodiscard]] const Survey& survey() const;
+  [[nodiscard]] const MeshSet& meshes() const;
   /// Counts of this rank since construction.
   [[nodiscard]] SolveCounts counts() const;
   /// Bytes of this rank's factorizations and of its rows of the Jacobian; an estimate before any solve.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to physics/mt: the parts of Simulation2D shared by its value and its linearization.
+// Private to physics/mt: the parts of Simulation shared by its value and its linearization.
 #pragma once
 
 #include "physics/linalg/symmetric_solver.hpp"
@@ -17,7 +17,7 @@ namespace lodestone::physics::mt::d2 {
 /// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that
 /// solve it.
 struct ModeProblem {
-  ModeProblem(Mode mode, const BandMesh& band, SystemSolver solver, const Survey2D& survey);
+  ModeProblem(Mode mode, const BandMesh& band, SystemSolver solver, const Survey& survey);
   ModeOperator problem;
   std::unique_ptr<linalg::SymmetricSolver> solver;
   std::vector<Receiver> receivers;  ///< per station
@@ -46,13 +46,13 @@ struct SharedCounts {
   std::atomic<long> factorizations = 0, solve_calls = 0, right_hand_sides = 0;
 };
 
-struct Simulation2D::Impl {
+struct Simulation::Impl {
   MPI_Comm comm = MPI_COMM_SELF;
   int rank = 0;
-  mesh::TensorGrid2D grid;
-  mesh::Surface2D surface;
-  Survey2D survey;
-  MeshSet2D meshes;
+  mesh::TensorGrid grid;
+  mesh::SurfaceLine surface;
+  Survey survey;
+  MeshSet meshes;
   std::vector<Job> jobs;
   std::vector<const Job*> own_jobs;  ///< of this rank, the most expensive first
   std::vector<int> owner_of_output;
@@ -60,7 +60,7 @@ struct Simulation2D::Impl {
   std::map<std::pair<int, Mode>, std::unique_ptr<const ModeProblem>> problems;
   mutable SharedCounts counts;
 
-  Impl(MPI_Comm comm, mesh::TensorGrid2D grid, mesh::Surface2D surface, Survey2D survey, MeshSet2D meshes);
+  Impl(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey, MeshSet meshes);
   [[nodiscard]] double omega_of(const Job& job) const;
   [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
     return *problems.at({job.band, job.mode});
@@ -87,7 +87,7 @@ struct Simulation2D::Impl {
   void write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const;
 };
 
-[[nodiscard]] std::unique_ptr<core::Linearization> linearize_2d(
-    std::shared_ptr<const Simulation2D::Impl> impl, const Eigen::VectorXd& resistivity);
+[[nodiscard]] std::unique_ptr<core::Linearization> linearization_of(
+    std::shared_ptr<const Simulation::Impl> impl, const Eigen::VectorXd& resistivity);
 
 }  // namespace lodestone::physics::mt::d2

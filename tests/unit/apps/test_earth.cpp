@@ -35,7 +35,9 @@ mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
 }
 
 /// Turns by 17, 48, 31 and 0.06 degrees.
-physics::mesh::Surface2D kinked_hill() { return {{-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0}}; }
+physics::mesh::SurfaceLine kinked_hill() {
+  return {{-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0}};
+}
 
 /// The first, third and fourth at its kinks.
 std::vector<mt::Station> sites_on_hill() {
@@ -80,7 +82,8 @@ TEST_CASE("sampling: a model on its own grid comes back, on another one it is re
   CHECK(
       (Eigen::pow(10.0, method::sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m)
           .norm() < 1e-9);
-  const physics::mesh::TensorGrid2D other({-100, 100, 800}, {0, 100, 600, 4000});
+  const physics::mesh::TensorGrid other =
+      physics::mesh::TensorGrid::section({-100, 100, 800}, {0, 100, 600, 4000});
   const Eigen::VectorXd values = method::sampled_log10(block, other);
   CHECK(values[other.index(1, 0)] == Approx(std::log10(0.5)));
   CHECK(values[other.index(0, 0)] == Approx(2.0));
@@ -114,7 +117,7 @@ TEST_CASE("surface file: y_m,z_m lines or two bare columns in order, errors with
 }
 
 TEST_CASE("site depths: sites beside the surface are named with their distance, or moved onto it", "[apps]") {
-  const physics::mesh::Surface2D slope({0.0, 1000.0}, {0.0, 100.0});
+  const physics::mesh::SurfaceLine slope({0.0, 1000.0}, {0.0, 100.0});
   std::vector<physics::mt::Station> stations(3);
   for (std::size_t i = 0; i < 3; ++i) {
     stations[i].name = std::string(1, static_cast<char>('a' + i));
@@ -136,10 +139,11 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
 
 TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells", "[apps]") {
   using physics::mesh::DepthReference;
-  using physics::mesh::Surface2D;
-  const physics::mesh::TensorGrid2D draped({-1000, 0, 1000}, {0, 500}),
-      on_datum({-1000, 1000}, {0, 500}, DepthReference::datum);
-  const Surface2D hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}),
+  using physics::mesh::SurfaceLine;
+  const physics::mesh::TensorGrid draped = physics::mesh::TensorGrid::section({-1000, 0, 1000}, {0, 500});
+  const physics::mesh::TensorGrid on_datum =
+      physics::mesh::TensorGrid::section({-1000, 1000}, {0, 500}, DepthReference::datum);
+  const SurfaceLine hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}),
       longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
   const std::optional<physics::mesh::Sea> none, sea{{0.0, 0.3}}, brackish{{0.0, 0.31}};
   const auto difference = [](const physics::mesh::Section2D& model, const method::Ground& ground) {
@@ -149,10 +153,10 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
   CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
   CHECK(difference({draped, cells, longer}, {draped, hill, none})
             .empty());  // beyond the grid it may do as it likes
-  CHECK_THAT(difference({draped, cells, Surface2D()}, {draped, hill, none}),
+  CHECK_THAT(difference({draped, cells, SurfaceLine()}, {draped, hill, none}),
              Catch::Contains(
                  "up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
-  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, Surface2D(-100.0), none}),
+  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, SurfaceLine(-100.0), none}),
              Catch::Contains("stay at their z"));
   CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, none}),
              Catch::StartsWith("it has a sea of 0.3 ohm m up to z = 0 m, this run no sea"));
@@ -169,7 +173,7 @@ TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sha
   CHECK(found[0].distance_m == Approx(20.0));
   CHECK(found[1].distance_m == 0.0);
   CHECK(found[1].angle_rad * mt::deg_per_rad == Approx(16.699 + 30.964).epsilon(1e-4));
-  CHECK(physics::mt::sites_at_kinks(stations, physics::mesh::Surface2D(5.0)).empty());
+  CHECK(physics::mt::sites_at_kinks(stations, physics::mesh::SurfaceLine(5.0)).empty());
 }
 
 TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none",

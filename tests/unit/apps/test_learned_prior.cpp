@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/config.hpp"
-#include "apps/mt_invert/method/smoothness.hpp"
 #include "engine/core/error.hpp"
 #include "engine/state/safetensors.hpp"
+#include "inversion/regularizer.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/model/network.hpp"
 #include "io/toml/options.hpp"
 #include "models/earths/prior_options.hpp"
 #include "models/vae/train_vae.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -17,8 +19,10 @@ using namespace lodestone;
 using namespace lodestone::mt_invert;
 using Catch::Matchers::Contains;
 using Eigen::VectorXd;
-using physics::mesh::DepthReference;
-using physics::mesh::TensorGrid2D;
+using inversion::prior::CutRegion;
+using inversion::prior::RegionOptions;
+using inversion::prior::Regions;
+using physics::mesh::TensorGrid;
 
 namespace {
 
@@ -74,28 +78,34 @@ const tests::TemporaryFolder& networks() {
 }
 
 /// 8 columns × 5 rows of 100 m.
-method::Earth small_earth() {
-  const TensorGrid2D grid({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500},
-                          DepthReference::surface);
-  method::Earth earth{
-      grid, physics::mesh::Surface2D(), VectorXd::Constant(40, 2.0), VectorXd::Constant(40, 1.0), {}};
-  method::fix_regions({}, earth);
-  return earth;
+physics::mesh::Earth small_earth() {
+  return {TensorGrid::section({0, 100, 200, 300, 400, 500, 600, 700, 800}, {0, 100, 200, 300, 400, 500})};
 }
 
-config::LearnedRegionConfig region(const std::string& file, config::Extent y, int overlap = 0) {
+/// All cells but some.
+std::vector<Eigen::Index> free_cells(std::vector<Eigen::Index> held = {}) {
+  std::vector<Eigen::Index> cells;
+  for (Eigen::Index cell = 0; cell < 40; ++cell) {
+    if (std::ranges::find(held, cell) == held.end()) cells.push_back(cell);
+  }
+  return cells;
+}
+
+RegionOptions region(const std::string& file, physics::mesh::Interval y_m, int overlap = 0) {
   return {.name = "middle",
-          .network = networks() / file,
-          .network_as_written = file,
-          .y = y,
-          .z = {},
+          .decoder = io::model::read_network(networks() / file, io::model::DecoderKind::network, file),
+          .y_m = y_m,
           .overlap = overlap,
           .place = "c.toml:7: learned_prior.region[0].network"};
 }
 
-std::string refusal(std::vector<config::LearnedRegionConfig> regions,
-                    const method::Earth& earth = small_earth()) {
-  return tests::message_of<core::Error>([&] { method::Subdomains({.regions = std::move(regions)}, earth); });
+Regions cut(std::vector<RegionOptions> regions, const std::vector<Eigen::Index>& free = free_cells()) {
+  return {{.regions = std::move(regions)}, small_earth(), free};
+}
+
+std::string refusal(const std::vector<RegionOptions>& regions,
+                    const std::vector<Eigen::Index>& free = free_cells()) {
+  return tests::message_of<core::Error>([&] { static_cast<void>(cut(regions, free)); });
 }
 
 }  // namespace
@@ -105,10 +115,10 @@ TEST_CASE(
     "safetensors alike",
     "[apps]") {
   for (const char* file : {"column.h5", "column.safetensors"}) {
-    const method::Subdomains subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth());
-    const method::LearnedRegion& cut = subdomains.regions()[0];
-    CHECK(cut.first_column == 1);
-    CHECK(cut.subdomains ==
+    const Regions subdomains = cut({region(file, {150.0, 500.0})});
+    const CutRegion& first = subdomains.regions()[0];
+    CHECK(first.first_column == 1);
+    CHECK(first.subdomains ==
           std::vector<std::vector<Eigen::Index>>{{9, 17, 25}, {10, 18, 26}, {11, 19, 27}, {12, 20, 28}});
     CHECK(subdomains.map()->n_codes() == 8);
     CHECK(subdomains.map(3)->size_in() == 8 + 40 - 12 + 3);
@@ -117,11 +127,11 @@ TEST_CASE(
 }
 
 TEST_CASE("learned prior: patches share columns with weights that fall linearly", "[apps]") {
-  const method::Subdomains subdomains({.regions = {region("patch.h5", {0.0, 300.0}, 1)}}, small_earth());
-  const method::LearnedRegion& cut = subdomains.regions()[0];
-  CHECK(cut.subdomains ==
+  const Regions subdomains = cut({region("patch.h5", {0.0, 300.0}, 1)});
+  const CutRegion& first = subdomains.regions()[0];
+  CHECK(first.subdomains ==
         std::vector<std::vector<Eigen::Index>>{{8, 9, 16, 17, 24, 25}, {9, 10, 17, 18, 25, 26}});
-  CHECK(cut.taper.isApprox(VectorXd::Constant(6, 0.5)));
+  CHECK(first.taper.isApprox(VectorXd::Constant(6, 0.5)));
   CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0})}), Contains("2 + k·2 columns") && Contains("got 3"));
   CHECK_THAT(refusal({region("patch.h5", {0.0, 300.0}, 2)}), Contains("overlap below the 2 columns"));
   CHECK_THAT(refusal({region("column.h5", {0.0, 300.0}, 1)}), Contains("overlap = 0"));
@@ -133,71 +143,65 @@ TEST_CASE(
   CHECK_THAT(refusal({region("column.h5", {500.0, 900.0})}),
              Contains("c.toml:7") && Contains("\"middle\"") && Contains("inside the grid"));
   CHECK_THAT(refusal({region("column.h5", {110.0, 140.0})}), Contains("at least one cell"));
-  config::LearnedRegionConfig of_three = region("column.h5", {100.0, 300.0});
+  RegionOptions of_three = region("column.h5", {100.0, 300.0});
   of_three.n_codes = 3;
   CHECK_THAT(refusal({of_three}),
              Contains("c.toml:7") &&
                  Contains("column.h5: expected 2 codes per subdomain as the network has, got 3"));
-  of_three.network = networks() / "other.h5";
+  of_three.decoder = io::model::read_network(networks() / "other.h5");
   CHECK(refusal({of_three}).empty());
-  config::LearnedRegionConfig deep = region("column.h5", {100.0, 300.0});
-  deep.z = config::Extent{0.0, 300.0};
+  RegionOptions deep = region("column.h5", {100.0, 300.0});
+  deep.z_m = physics::mesh::Interval{0.0, 300.0};
   CHECK_THAT(refusal({deep}), Contains("column.h5") && Contains("is expected at 100 m, got 0 m"));
-  deep.z = config::Extent{100.0, 500.0};
+  deep.z_m = physics::mesh::Interval{100.0, 500.0};
   CHECK_THAT(refusal({deep}), Contains("expected 4 interfaces"));
   CHECK_THAT(refusal({region("column.h5", {100.0, 300.0}), region("other.h5", {200.0, 500.0})}),
              Contains("another network"));
-  CHECK_NOTHROW(method::Subdomains(
-      {.regions = {region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}},
-      small_earth()));
-  method::Earth earth = small_earth();
-  method::fix_regions(
-      {{physics::mesh::Polygon2D({{100, 100}, {200, 100}, {200, 200}, {100, 200}}), {}, "c.toml:9"}}, earth);
-  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, earth),
+  CHECK_NOTHROW(cut({region("column.h5", {100.0, 300.0}), region("column.h5", {200.0, 500.0})}));
+  CHECK_THAT(refusal({region("column.h5", {100.0, 300.0})}, free_cells({9})),
              Contains("got 1 that [[regularization.fixed]] holds"));
 }
 
 TEST_CASE("learned prior: files that are missing, cut off or something else are refused by name", "[apps]") {
-  CHECK_THAT(refusal({region("nowhere.h5", {100.0, 300.0})}), Contains("nowhere.h5"));
+  const auto refusal_of = [](const std::string& name) {
+    return tests::message_of<core::Error>([&] { static_cast<void>(region(name, {100.0, 300.0})); });
+  };
+  CHECK_THAT(refusal_of("nowhere.h5"), Contains("nowhere.h5") && Contains("mt_invert train"));
   const std::string whole = tests::text_of_file(networks() / "column.h5");
   for (const auto& [name, text] :
        {std::pair{"cut.h5", whole.substr(0, whole.size() / 2)}, {"text.h5", std::string("no network")}}) {
     std::ofstream(networks() / name, std::ios::binary) << text;
-    CHECK_THAT(refusal({region(name, {100.0, 300.0})}), Contains(name));
+    CHECK_THAT(refusal_of(name), Contains(name));
   }
 }
 
 TEST_CASE("learned prior: codes come first, then cells outside, then shifts, what is decoded comes back",
           "[apps]") {
-  method::Earth earth = small_earth();
-  method::fix_regions(
-      {{physics::mesh::Polygon2D({{700, 0}, {800, 0}, {800, 100}, {700, 100}}), {}, "c.toml:9"}}, earth);
-  const auto subdomains = std::make_shared<const method::Subdomains>(
-      config::LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
-  using physics::mt::Mode;
-  const method::ModelSpace space(earth, {}, {{Mode::te, 0}, {Mode::tm, 0}}, subdomains);
-  CHECK(space.n_of_cells() == 8 + 39 - 12);
-  VectorXd unknowns = space.unshifted(earth.start_log10);
-  REQUIRE(unknowns.size() == space.n_of_cells() + 2);
+  const std::vector<Eigen::Index> free = free_cells({7});
+  const auto regions = std::make_shared<const Regions>(cut({region("column.h5", {150.0, 500.0})}, free));
+  const VectorXd start = VectorXd::Constant(40, 2.0), reference = VectorXd::Constant(40, 1.0);
+  const inversion::Unknowns of({free, reference}, physics::mesh::Scale::log10, {}, 2, regions);
+  CHECK(of.n_of_cells() == 8 + 39 - 12);
+  VectorXd unknowns = of.with_zeros(start);
+  REQUIRE(unknowns.size() == of.n_of_cells() + 2);
   unknowns.head(8).setLinSpaced(-0.5, 0.5);
   unknowns.tail(2) << 0.1, -0.2;
-  const VectorXd model = space.to_log10(unknowns);
+  const VectorXd model = of.to_cells(unknowns);
   CHECK(model[0] == 2.0);
-  CHECK(model[7] == 1.0);  // fixed at the reference
-  CHECK(space.shifts_of(unknowns)[1] == -0.2);
-  CHECK((model(std::vector{9, 17, 25}) - subdomains->regions()[0].decoder->decode(unknowns.head(2)).col(0))
+  CHECK(model[7] == 1.0);  // held at the reference
+  CHECK(of.further_of(unknowns)[1] == -0.2);
+  CHECK((model(std::vector{9, 17, 25}) - regions->regions()[0].decoder().decode(unknowns.head(2)).col(0))
             .norm() < 1e-12);
 
-  config::RegularizationConfig regularization;
-  const method::Smoothness smoothness(regularization, earth, space);
-  const auto before = smoothness.at(unknowns)->cost(unknowns);
+  const inversion::Regularizer regularizer(small_earth().grid, {}, {}, reference, of);
+  const auto before = regularizer.at(unknowns)->cost(unknowns);
   VectorXd further = unknowns;
   further[0] += 0.3;
-  CHECK(smoothness.at(unknowns)->cost(further) ==
-        smoothness.reweigh()(further)->cost(further));  // the roughness itself, wherever it is linearized
+  CHECK(regularizer.at(unknowns)->cost(further) ==
+        regularizer.reweigh()(further)->cost(further));  // the roughness itself, wherever it is linearized
   further = unknowns;
   further.tail(1) *= 10.0;
-  CHECK(smoothness.at(unknowns)->cost(further) > before);
+  CHECK(regularizer.at(unknowns)->cost(further) > before);
 }
 
 TEST_CASE(
@@ -222,26 +226,23 @@ TEST_CASE(
 }
 
 TEST_CASE("learned prior: the codes that made a model are found again", "[apps]") {
-  const method::Earth earth = small_earth();
-  const auto subdomains = std::make_shared<const method::Subdomains>(
-      config::LearnedPriorConfig{.regions = {region("column.h5", {150.0, 500.0})}}, earth);
-  const method::ModelSpace space(earth, {}, {}, subdomains);
-  VectorXd unknowns = space.unshifted(earth.start_log10);
+  const auto regions = std::make_shared<const Regions>(cut({region("column.h5", {150.0, 500.0})}));
+  const inversion::Unknowns of({free_cells(), VectorXd::Constant(40, 1.0)}, physics::mesh::Scale::log10, {},
+                               0, regions);
+  VectorXd unknowns = of.with_zeros(VectorXd::Constant(40, 2.0));
   unknowns.head(8) << 0.4, -1.0, 1.5, 0.2, -0.3, 0.8, 2.0, -2.0;
-  const VectorXd model = space.to_log10(unknowns);
-  CHECK((space.to_log10(space.decoded_from(model)) - model).norm() < 1e-5);
-  CHECK((space.to_log10(space.from_log10(model)) - model).norm() >
+  const VectorXd model = of.to_cells(unknowns);
+  CHECK((of.to_cells(of.decoded_from(model)) - model).norm() < 1e-5);
+  CHECK((of.to_cells(of.from_cells(model)) - model).norm() >
         1e-4);  // the nearest with the prior's pull is another one
   VectorXd polished = model;
-  polished[subdomains->regions()[0].subdomains[0][1]] += 0.05;
-  CHECK((space.to_log10(space.decoded_from(polished)) - polished).norm() > 1e-3);  // no codes make it
+  polished[regions->regions()[0].subdomains[0][1]] += 0.05;
+  CHECK((of.to_cells(of.decoded_from(polished)) - polished).norm() > 1e-3);  // no codes make it
 }
 
 TEST_CASE("learned prior: the identity of networks tells retrained ones and other latent sizes apart",
           "[apps]") {
-  const auto identity = [](const char* file) {
-    return method::Subdomains({.regions = {region(file, {150.0, 500.0})}}, small_earth()).identity();
-  };
+  const auto identity = [](const char* file) { return cut({region(file, {150.0, 500.0})}).identity(); };
   CHECK(identity("column.h5") == identity("column.h5"));
   CHECK(identity("column.h5") != identity("other.h5"));
   CHECK_THAT(identity("other.h5"), Contains("4 subdomains of 3 cells by 3 codes"));

@@ -23,7 +23,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using physics::mesh::Section2D;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 namespace {
 
@@ -75,10 +75,10 @@ TEST_CASE(
 TEST_CASE("synthetic domain: a section on another grid becomes the mean of its log10 over each cell",
           "[apps]") {
   const study::SyntheticDomain domain;
-  const TensorGrid2D coarse({0.0, 4030.0, 10000.0}, {0.0, 300.0, 900.0});
+  const TensorGrid coarse = TensorGrid::section({0.0, 4030.0, 10000.0}, {0.0, 300.0, 900.0});
   const VectorXd on_grid =
-      domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::Surface2D()});
-  const TensorGrid2D& grid = domain.grid();
+      domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::SurfaceLine()});
+  const TensorGrid& grid = domain.grid();
   const auto at = [&](double y_m, double z_m) {
     return on_grid[grid.index(grid.row_of(z_m), grid.column_of(y_m))];
   };

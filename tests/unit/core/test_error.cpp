@@ -11,9 +11,9 @@ using lodestone::tests::message_of;
 
 TEST_CASE("error: the text starts with the component and each class owns its exit code", "[core]") {
   const auto fail = [] {
-    throw ShapeError("mt::Simulation2D", "expected {} resistivities, got {}", 6400, 6300);
+    throw ShapeError("mt::d2::Simulation", "expected {} resistivities, got {}", 6400, 6300);
   };
-  CHECK(message_of<ShapeError>(fail) == "[mt::Simulation2D] expected 6400 resistivities, got 6300");
+  CHECK(message_of<ShapeError>(fail) == "[mt::d2::Simulation] expected 6400 resistivities, got 6300");
   CHECK(ShapeError("a", "b").exit_code() == ExitCode::argument);
   CHECK(InvalidArgument("a", "b").exit_code() == ExitCode::argument);
   CHECK(FileError("a", "b").exit_code() == ExitCode::file);

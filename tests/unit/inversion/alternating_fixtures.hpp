@@ -78,7 +78,7 @@ struct SectionProblem {
     std::vector<double> y, z;
     for (int i = 0; i <= n_columns; ++i) y.push_back(i);
     for (int i = 0; i <= n_rows; ++i) z.push_back(i);
-    return inversion::prior::roughness_operator(physics::mesh::TensorGrid2D(y, z), {});
+    return inversion::prior::roughness_operator(physics::mesh::TensorGrid::section(y, z), {});
   }
   [[nodiscard]] Eigen::VectorXd reference() const { return Eigen::VectorXd::Constant(n, 2.0); }
   [[nodiscard]] inversion::prior::CodedRoughness coded(double inside_weight = 0.0) const {

@@ -60,10 +60,11 @@ TEST_CASE("coverage: a model far from the range or a code no draw has is outside
   CHECK(rows[1].relative_distance < 1.0);  // the code alone
   CHECK(rows[2].verdict == prior::Verdict::outside);
   CHECK(rows[2].tail == Approx(1.0));  // the distance alone
-  CHECK_THAT(prior::in_words(rows),
-             Contains("2 of 3 subdomains are not such as the prior knows (region \"crust\": 1, 2)"));
+  CHECK_THAT(
+      prior::in_words(rows),
+      Contains("2 of 3 subdomains lie outside the range of the training models (region \"crust\": 1, 2)"));
   CHECK_THAT(prior::in_words(prior::coverage(three, model_of(none, none, none), {{.rms = 0.1}})),
-             Contains("All 3 subdomains are such as the prior knows"));
+             Contains("All 3 subdomains lie within the range of the training models"));
   const VectorXd verdicts = prior::verdicts_in_cells(three, rows);
   CHECK(verdicts.head(12) == VectorXd{{0.0, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0}});
   CHECK(std::isnan(verdicts[12]));

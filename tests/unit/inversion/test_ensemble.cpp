@@ -155,7 +155,7 @@ TEST_CASE("90 % intervals of magnetotelluric soundings cover 85 to 95 % of truth
   std::vector<double> thickness, frequencies;
   for (Index i = 0; i + 1 < n; ++i) thickness.push_back(50.0 * std::pow(1.7, static_cast<double>(i)));
   for (int i = 0; i < 12; ++i) frequencies.push_back(std::pow(10.0, 3.0 - 0.4 * i));
-  const auto map = std::make_shared<physics::mt::d1::Simulation1D>(
+  const auto map = std::make_shared<physics::mt::d1::Simulation>(
       thickness, frequencies,
       std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
                                          physics::mt::Quantity::phase_xy});
@@ -186,7 +186,8 @@ TEST_CASE(
     "randomize-then-optimize: of codes with a linear decoder it draws from the posterior of the codes") {
   const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
                                               MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
-  const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
+  const physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
   const auto map = std::make_shared<const prior::SubdomainMap>(
       9, std::vector<prior::Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
   const prior::CodedRoughness roughness(map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}),

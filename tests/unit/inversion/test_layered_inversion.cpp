@@ -33,7 +33,7 @@ struct Sounding {
   core::MapPtr forward = [this] {
     std::vector<double> thickness;
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) thickness.push_back(edges[i + 1] - edges[i]);
-    return std::make_shared<mt::d1::Simulation1D>(thickness, frequencies, quantities);
+    return std::make_shared<mt::d1::Simulation>(thickness, frequencies, quantities);
   }();
   Eigen::VectorXd sigma =
       (Eigen::VectorXd(60) << Eigen::VectorXd::Constant(30, 0.02), Eigen::VectorXd::Constant(30, 0.02))
@@ -50,7 +50,7 @@ struct Sounding {
       double reference = 2.0) const {
     std::vector<double> z = edges;
     z.push_back(edges.back() + 1.2 * (edges.back() - edges[edges.size() - 2]));
-    const mesh::TensorGrid2D column({0.0, 1000.0}, z);
+    const mesh::TensorGrid column = mesh::TensorGrid::section({0.0, 1000.0}, z);
     return std::make_shared<inversion::objective::Regularization>(
         inversion::prior::roughness_operator(column,
                                              {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0}),
@@ -73,7 +73,7 @@ TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoothe
   CHECK(summary.roughness < regularization->cost(sounding.truth));
   CHECK(summary.history.size() <= 15);
   // The conductor is found where it is.
-  CHECK(summary.model[mesh::TensorGrid2D({0.0, 1.0}, sounding.edges).row_of(1000.0)] ==
+  CHECK(summary.model[mesh::TensorGrid::section({0.0, 1.0}, sounding.edges).row_of(1000.0)] ==
         Approx(1.0).margin(0.3));
   CHECK(summary.model[0] == Approx(2.0).margin(0.2));
 }

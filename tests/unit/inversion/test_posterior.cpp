@@ -88,7 +88,8 @@ TEST_CASE(
   const VectorXd mean = VectorXd::LinSpaced(n, 1.0, 3.0);
   const auto map = std::make_shared<const prior::SubdomainMap>(
       n, std::vector<prior::Region>{{"all", prior::gaussian_decoder(mean, prior), {{0, 1, 2, 3, 4}}}});
-  const physics::mesh::TensorGrid2D grid({0.0, 1.0}, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0});
+  const physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0});
   const double rule =
       prior::CodedRoughness(map, prior::roughness_operator(grid, {}), mean).code_weights().at(0);
   const prior::CodedRoughness coded(map, prior::roughness_operator(grid, {}), mean,

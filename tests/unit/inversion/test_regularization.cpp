@@ -14,7 +14,7 @@ using inversion::objective::Regularization;
 using inversion::prior::roughness_operator;
 using inversion::prior::RoughnessOptions;
 using physics::mesh::geometric_edges_m;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 namespace {
 
@@ -27,7 +27,7 @@ std::vector<double> uniform_edges(double length, int n) {
 }
 
 /// cos(πy/w)·cos(πz/d): no flux through the sides.
-Eigen::VectorXd wave(const TensorGrid2D& grid) {
+Eigen::VectorXd wave(const TensorGrid& grid) {
   Eigen::VectorXd m(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
@@ -37,13 +37,13 @@ Eigen::VectorXd wave(const TensorGrid2D& grid) {
   return m;
 }
 
-double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m, RoughnessOptions options) {
+double cost(const TensorGrid& grid, const Eigen::VectorXd& m, RoughnessOptions options) {
   return (roughness_operator(grid, options) * m).squaredNorm();
 }
 
 /// The grid of a regional section: cells of kilometres over 2 m … 10 km.
-TensorGrid2D regional_grid(int n_columns) {
-  return {uniform_edges(790e3, n_columns), geometric_edges_m(2.0, 1.146, 64)};
+TensorGrid regional_grid(int n_columns) {
+  return TensorGrid::section(uniform_edges(790e3, n_columns), geometric_edges_m(2.0, 1.146, 64));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("roughness, first order: it is the integral of the squared gradient on
   const double ky = std::numbers::pi / width, kz = std::numbers::pi / depth,
                quarter_area = 0.25 * width * depth;
   for (const auto& [n_y, n_z] : {std::pair{40, 20}, std::pair{80, 60}, std::pair{25, 50}}) {
-    const TensorGrid2D grid(uniform_edges(width, n_y), uniform_edges(depth, n_z));
+    const TensorGrid grid = TensorGrid::section(uniform_edges(width, n_y), uniform_edges(depth, n_z));
     CHECK(cost(grid, wave(grid), {.smallness_length_m = 1e12}) ==
           Approx(quarter_area * (ky * ky + kz * kz)).epsilon(0.01));
     CHECK(cost(grid, wave(grid),
@@ -65,22 +65,23 @@ TEST_CASE("roughness, first order: a grid that grows with depth gives the same i
   const double factor = 1.1;
   const int n = 40;
   const double first = depth * (factor - 1.0) / (std::pow(factor, n) - 1.0);
-  const TensorGrid2D graded(uniform_edges(width, 80), geometric_edges_m(first, factor, n)),
-      uniform(uniform_edges(width, 80), uniform_edges(depth, 100));
+  const TensorGrid graded =
+      TensorGrid::section(uniform_edges(width, 80), geometric_edges_m(first, factor, n));
+  const TensorGrid uniform = TensorGrid::section(uniform_edges(width, 80), uniform_edges(depth, 100));
   CHECK(cost(graded, wave(graded), {}) == Approx(cost(uniform, wave(uniform), {})).epsilon(0.03));
 }
 
 TEST_CASE("roughness, second order: it is the integral of the squared Laplacian times the squared depth") {
   const double k2 = std::pow(std::numbers::pi / width, 2) + std::pow(std::numbers::pi / depth, 2);
   for (const int n : {20, 60}) {
-    const TensorGrid2D grid(uniform_edges(width, 2 * n), uniform_edges(depth, n));
+    const TensorGrid grid = TensorGrid::section(uniform_edges(width, 2 * n), uniform_edges(depth, n));
     CHECK(cost(grid, wave(grid), {.order = 2, .smallness_length_m = 1e12}) ==
           Approx(0.25 * width * depth * k2 * k2 * depth * depth).epsilon(0.02));
   }
 }
 
 TEST_CASE("roughness: a constant model costs its smallness alone, in both orders, with weights or without") {
-  const TensorGrid2D grid = regional_grid(20);
+  const TensorGrid grid = regional_grid(20);
   const double area = 790e3 * grid.z_edges_m().back();
   for (const int order : {1, 2}) {
     for (const double exponent : {0.0, 1.5}) {
@@ -97,7 +98,7 @@ TEST_CASE("roughness: a constant model costs its smallness alone, in both orders
 }
 
 TEST_CASE("roughness: depth weights make shallow structure cheap and leave the bottom alone") {
-  const TensorGrid2D grid = regional_grid(20);
+  const TensorGrid grid = regional_grid(20);
   Eigen::VectorXd shallow = Eigen::VectorXd::Zero(grid.n_cells()), deep = shallow;
   shallow[grid.index(2, 10)] = deep[grid.index(63, 10)] = 1.0;
   const RoughnessOptions weighted{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 100.0};
@@ -106,7 +107,7 @@ TEST_CASE("roughness: depth weights make shallow structure cheap and leave the b
 }
 
 TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in both orders") {
-  const TensorGrid2D grid(uniform_edges(width, 40), uniform_edges(depth, 50));
+  const TensorGrid grid = TensorGrid::section(uniform_edges(width, 40), uniform_edges(depth, 50));
   for (const int order : {1, 2}) {
     const RoughnessOptions both{
         .order = order, .depth_weight_exponent = 1.0, .depth_weight_z0_m = 500.0, .smallness_length_m = 1e12};
@@ -130,7 +131,7 @@ TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in
 }
 
 TEST_CASE("roughness: senseless options are refused") {
-  const TensorGrid2D grid = regional_grid(3);
+  const TensorGrid grid = regional_grid(3);
   CHECK_THROWS_WITH(roughness_operator(grid, {.order = 3}), Contains("order 1 or 2, got 3"));
   CHECK_THROWS_WITH(roughness_operator(grid, {.horizontal_weight = 0.0}), Contains("positive weights"));
   CHECK_THROWS_WITH(roughness_operator(grid, {.depth_weight_z0_m = -1.0}), Contains("-1 m"));
@@ -139,7 +140,7 @@ TEST_CASE("roughness: senseless options are refused") {
 }
 
 TEST_CASE("regularization: S Sᵀ is the inverse of RᵀR on cells from 2 m to 10 km, in both orders") {
-  const TensorGrid2D grid = regional_grid(40);
+  const TensorGrid grid = regional_grid(40);
   for (const int order : {1, 2}) {
     for (const double exponent : {0.0, 1.0}) {
       const Regularization regularization(
@@ -163,7 +164,7 @@ TEST_CASE("regularization: S Sᵀ is the inverse of RᵀR on cells from 2 m to 1
 }
 
 TEST_CASE("regularization: the root and its transpose are adjoint, column by column") {
-  const TensorGrid2D grid = regional_grid(10);
+  const TensorGrid grid = regional_grid(10);
   for (const int order : {1, 2}) {
     const Regularization regularization(roughness_operator(grid, {.order = order}),
                                         Eigen::VectorXd::Zero(grid.n_cells()));

@@ -10,13 +10,12 @@ using inversion::prior::roughness_operator;
 using inversion::prior::RoughnessOptions;
 using physics::mesh::Edges;
 using physics::mesh::TensorGrid;
-using physics::mesh::TensorGrid2D;
 using Entries = std::vector<Eigen::Triplet<double>>;
 
 namespace {
 
-TensorGrid2D uneven_section() {
-  return {{-1234.5, -310.1, 17.3, 99.9, 512.7, 2047.3}, {3.3, 41.7, 137.2, 512.1, 1777.7}};
+TensorGrid uneven_section() {
+  return TensorGrid::section({-1234.5, -310.1, 17.3, 99.9, 512.7, 2047.3}, {3.3, 41.7, 137.2, 512.1, 1777.7});
 }
 
 RoughnessOptions odd_options() {
@@ -31,7 +30,7 @@ RoughnessOptions odd_options() {
 /// Calls f(a, b, is_horizontal, length of the face, distance, depth) for the faces of a section, with
 /// formulas for its rows and columns: an independent account of what the cells hold.
 template <class F>
-void for_each_face(const TensorGrid2D& grid, F&& f) {
+void for_each_face(const TensorGrid& grid, F&& f) {
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy + 1 < grid.n_y(); ++iy)
@@ -46,7 +45,7 @@ void for_each_face(const TensorGrid2D& grid, F&& f) {
 }
 
 /// The first-order operator of a section from its rows and columns.
-Eigen::SparseMatrix<double> of_rows_and_columns(const TensorGrid2D& grid, const RoughnessOptions& options) {
+Eigen::SparseMatrix<double> of_rows_and_columns(const TensorGrid& grid, const RoughnessOptions& options) {
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
   const double depth = z.back() - z.front(), length = 10.0 * std::max(y.back() - y.front(), depth);
   const auto relative = [&](double z_m) {
@@ -98,7 +97,7 @@ Eigen::VectorXd slope_along(const TensorGrid& grid, physics::mesh::Axis axis) {
 
 TEST_CASE("roughness of cells: that of a section has the bits of formulas for its rows and columns",
           "[inversion]") {
-  const TensorGrid2D grid = uneven_section();
+  const TensorGrid grid = uneven_section();
   CHECK(n_faces_crossed(physics::mesh::cells(grid), odd_options().tears[0]) > 0);
   CHECK(same_bits(roughness_operator(grid, odd_options()), of_rows_and_columns(grid, odd_options())));
 }
@@ -131,7 +130,7 @@ TEST_CASE("roughness of cells: a volume torn by a curtain may jump across it fre
 
 TEST_CASE("roughness of cells: layers cost what a section of one column of width 1 m costs", "[inversion]") {
   const TensorGrid layers = TensorGrid::layers(10.0, 1.3, 9);
-  const TensorGrid2D column({0.0, 1.0}, layers.edges().z_m);
+  const TensorGrid column = TensorGrid::section({0.0, 1.0}, layers.edges().z_m);
   for (const int order : {1, 2}) {
     const RoughnessOptions options{.order = order, .depth_weight_exponent = 1.0};
     CHECK(same_bits(roughness_operator(layers, options), roughness_operator(column, options)));

@@ -14,7 +14,7 @@ using inversion::optimize::GaussNewton;
 using inversion::prior::RoughnessNorm;
 using inversion::prior::RoughnessNormOptions;
 using inversion::prior::RoughnessOptions;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 namespace {
 
@@ -32,7 +32,7 @@ double norm_of(RoughnessNorm norm, double v, double eps) {
 
 /// A block one decade above its surroundings, seen through 90 blurred and noisy averages.
 struct BlockProblem {
-  TensorGrid2D grid{uniform_edges(14e3, 14), uniform_edges(10e3, 10)};
+  TensorGrid grid = TensorGrid::section(uniform_edges(14e3, 14), uniform_edges(10e3, 10));
   Eigen::VectorXd truth =
       cells([](double y, double z) { return y > 4e3 && y < 9e3 && z > 3e3 && z < 7e3 ? 3.0 : 2.0; });
   core::MapPtr forward = blur();
@@ -105,7 +105,7 @@ TEST_CASE(
     "roughness norms: gradients are decades over a distance of depth + z0 and do not depend on the cells",
     "[inversion]") {
   for (const int n : {5, 40}) {
-    const TensorGrid2D grid(uniform_edges(9e3, n), uniform_edges(6e3, n));
+    const TensorGrid grid = TensorGrid::section(uniform_edges(9e3, n), uniform_edges(6e3, n));
     Eigen::VectorXd ramp(grid.n_cells());
     for (int iz = 0; iz < n; ++iz) {
       for (int iy = 0; iy < n; ++iy) ramp[grid.index(iz, iy)] = 2e-4 * grid.y_centre_m(iy);
@@ -173,7 +173,7 @@ TEST_CASE("roughness norms: a resumed run takes the trajectory of the whole one"
 }
 
 TEST_CASE("roughness norms: order 2 and an epsilon of zero are refused", "[inversion]") {
-  const TensorGrid2D grid(uniform_edges(1.0, 3), uniform_edges(1.0, 3));
+  const TensorGrid grid = TensorGrid::section(uniform_edges(1.0, 3), uniform_edges(1.0, 3));
   CHECK_THROWS_WITH(inversion::prior::scaled_gradient(grid, {.order = 2}), Contains("order 1, got 2"));
   CHECK_THROWS_WITH(inversion::prior::reweighted(inversion::prior::roughness_operator(grid, {}),
                                                  Eigen::VectorXd::Zero(21), {RoughnessNorm::l1, 0.0}),

@@ -120,7 +120,8 @@ namespace {
 /// Two columns of three cells beside each other and one outside, roughness by first differences.
 prior::CodedRoughness two_columns(std::shared_ptr<const prior::SubdomainMap>& map,
                                   prior::CodedRoughnessOptions options) {
-  const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
+  const physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
   map = std::make_shared<const prior::SubdomainMap>(
       9, std::vector<prior::Region>{{"region", curved, {{0, 3, 6}, {1, 4, 7}}}});
   return {map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}), VectorXd::Constant(9, 1.0),
@@ -197,7 +198,8 @@ TEST_CASE("jumps between subdomains count by their norm, weighted at the model")
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {
   const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
                                               MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
-  const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
+  const physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
   const auto map = std::make_shared<const prior::SubdomainMap>(
       9, std::vector<prior::Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
   const auto weight = [&](double code_weight) {
@@ -228,7 +230,8 @@ TEST_CASE("the quadratic part of the roughness has its gradient") {
 TEST_CASE("with a linear decoder the quadratic part is the roughness itself, up to a constant") {
   const auto normal = prior::gaussian_decoder(VectorXd{{1.0, 2.0, 1.5}},
                                               MatrixXd{{1.0, 0.5, 0.2}, {0.5, 1.0, 0.5}, {0.2, 0.5, 1.0}});
-  const physics::mesh::TensorGrid2D grid({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
+  const physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0, 2.0, 3.0}, {0.0, 1.0, 2.0, 3.0});
   const auto map = std::make_shared<const prior::SubdomainMap>(
       9, std::vector<prior::Region>{{"region", normal, {{0, 3, 6}, {1, 4, 7}}}});
   const prior::CodedRoughness roughness(map, prior::roughness_operator(grid, {.smallness_length_m = 10.0}),

@@ -13,7 +13,7 @@ using inversion::prior::roughness_operator;
 using inversion::prior::with_further_unknowns;
 using physics::mesh::cells;
 using physics::mesh::Tear;
-using physics::mesh::TensorGrid2D;
+using physics::mesh::TensorGrid;
 
 namespace {
 
@@ -21,15 +21,17 @@ Tear line(const std::vector<physics::mesh::Point2D>& points, double weight = 0.0
   return {{points.begin(), points.end()}, weight};
 }
 
-TensorGrid2D six_by_four() { return {{0, 100, 200, 300, 400, 500, 600}, {0, 100, 200, 300, 400}}; }
+TensorGrid six_by_four() {
+  return TensorGrid::section({0, 100, 200, 300, 400, 500, 600}, {0, 100, 200, 300, 400});
+}
 
 /// One decade higher right of y = 300 m.
-Eigen::VectorXd step(const TensorGrid2D& grid) {
+Eigen::VectorXd step(const TensorGrid& grid) {
   return Eigen::VectorXd::NullaryExpr(grid.n_cells(),
                                       [&](Eigen::Index i) { return i % grid.n_y() < 3 ? 0.0 : 1.0; });
 }
 
-double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m,
+double cost(const TensorGrid& grid, const Eigen::VectorXd& m,
             const inversion::prior::RoughnessOptions& options) {
   return (roughness_operator(grid, options) * m).squaredNorm();
 }
@@ -38,7 +40,7 @@ double cost(const TensorGrid2D& grid, const Eigen::VectorXd& m,
 
 TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere as much as before",
           "[inversion]") {
-  const TensorGrid2D grid = six_by_four();
+  const TensorGrid grid = six_by_four();
   const Tear whole = line({{300, -50}, {300, 450}}), upper = line({{300, -50}, {300, 200}});
   for (const int order : {1, 2}) {
     inversion::prior::RoughnessOptions options{.order = order, .smallness_length_m = 1e9};
@@ -60,7 +62,7 @@ TEST_CASE("tear: a jump across it costs nothing, in both orders, and elsewhere a
 }
 
 TEST_CASE("tear: its weight scales the roughness across, and the smallest of several counts", "[inversion]") {
-  const TensorGrid2D grid = six_by_four();
+  const TensorGrid grid = six_by_four();
   inversion::prior::RoughnessOptions options{.smallness_length_m = 1e9};
   const double without = cost(grid, step(grid), options);
   options.tears = {line({{300, -50}, {300, 450}}, 0.25)};
@@ -70,7 +72,7 @@ TEST_CASE("tear: its weight scales the roughness across, and the smallest of sev
 }
 
 TEST_CASE("tear: faces are counted, none outside the grid", "[inversion]") {
-  const TensorGrid2D grid = six_by_four();
+  const TensorGrid grid = six_by_four();
   CHECK(n_faces_crossed(cells(grid), line({{300, -50}, {300, 450}})) == 4);
   CHECK(n_faces_crossed(cells(grid), line({{-100, 200}, {320, 200}, {320, 390}})) == 5);
   CHECK(n_faces_crossed(cells(grid), line({{700, 0}, {900, 400}})) == 0);
@@ -108,7 +110,7 @@ TEST_CASE("tear: one point, a weight above 1 and points that are not finite are 
 
 TEST_CASE("free cells: the roughness is that of the whole model with the other cells at the reference",
           "[inversion]") {
-  const TensorGrid2D grid = six_by_four();
+  const TensorGrid grid = six_by_four();
   const std::vector<Eigen::Index> free{0, 1, 2, 5, 8, 13, 14, 23};
   const Eigen::VectorXd values = tests::random_matrix(8, 1, 3).col(0);
   Eigen::VectorXd whole = Eigen::VectorXd::Zero(grid.n_cells());

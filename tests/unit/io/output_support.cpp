@@ -77,7 +77,7 @@ double true_log10_resistivity(double y, double z) {
          0.8 * bump(y, z, 620e3, 30e3, 40e3, 20e3) + 0.3 * std::sin(y / 23e3) * std::exp(-z / 4e3);
 }
 
-mt::Survey2D synthetic_survey(const SyntheticOptions& options) {
+mt::Survey synthetic_survey(const SyntheticOptions& options) {
   std::vector<mt::Station> stations;
   for (int k = 0; k < options.n_stations; ++k) {
     const double along = options.n_stations > 1 ? static_cast<double>(k) / (options.n_stations - 1) : 0.5;
@@ -146,14 +146,14 @@ void add_model(io::run::InversionResult& result, const SyntheticOptions& options
   for (int k = 0; k <= options.n_columns; ++k) {
     y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
   }
-  result.grid = mesh::TensorGrid2D(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
+  result.grid = mesh::TensorGrid::section(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
   if (options.hill_m != 0.0) {
     std::vector<double> y, z;
     for (int k = 0; k <= 40; ++k) {
       y.push_back(profile_m * k / 40.0);
       z.push_back(-options.hill_m * std::exp(-std::pow((y.back() / profile_m - 0.5) / 0.15, 2)));
     }
-    result.surface = mesh::Surface2D(y, z);
+    result.surface = mesh::SurfaceLine(y, z);
   }
   result.log10_resistivity.resize(result.grid.n_cells());
   for (int iz = 0; iz < result.grid.n_z(); ++iz) {
@@ -212,9 +212,11 @@ void add_run(io::run::InversionResult& result) {
                        {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
   double rms = 9.3, lambda = 3e4, previous = 9.3;
   for (int k = 0; k <= 9; ++k) {
-    result.history.push_back({k, k == 0 ? "start" : "jump", k == 0 ? 0.0 : lambda, rms, 10.0 * k,
-                              k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6,
-                              k == 0 ? 0 : 1, 4.2});
+    using inversion::optimize::StepKind;
+    result.history.push_back(
+        {{k, k == 0 ? StepKind::start : StepKind::jump, k == 0 ? 0.0 : lambda, rms, 10.0 * k,
+          k == 0 ? 0.0 : 1.0, k == 4 ? 1.05 * previous : previous, k == 0 ? 1 : 6, k == 0 ? 0 : 1, 4.2},
+         "cells"});
     previous = rms;
     rms = 1.2 + (rms - 1.2) * 0.45;
     lambda *= k < 6 ? 0.35 : 1.4;
@@ -241,7 +243,7 @@ void add_run(io::run::InversionResult& result) {
     for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
     result.meshes.bands.push_back(
         {{scale < 2.0 ? 0 : 1},
-         physics::fem::QuadMesh2D(y, std::vector<std::vector<double>>(y.size(), z), 4),
+         physics::fem::QuadMesh(y, std::vector<std::vector<double>>(y.size(), z), 4),
          scale > 2.0,
          scale > 2.0 ? 2 : 1,
          0.0,

@@ -7,14 +7,14 @@
 
 using namespace lodestone::io::report;
 using lodestone::physics::mesh::Section2D;
-using lodestone::physics::mesh::TensorGrid2D;
+using lodestone::physics::mesh::TensorGrid;
 
 namespace {
 
 /// log10 resistivity f(y, z) at the centres of the cells.
 template <class F>
 Section2D section(std::vector<double> y, std::vector<double> z, F&& f) {
-  const TensorGrid2D grid(std::move(y), std::move(z));
+  const TensorGrid grid = TensorGrid::section(std::move(y), std::move(z));
   Eigen::VectorXd rho(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
@@ -54,8 +54,8 @@ TEST_CASE(
   const auto structure = [](double y, double depth) { return 1.0 + 0.1 * y + 0.03 * depth; };
   const std::vector<double> edges{0, 10, 20, 30};
   const Section2D draped = section(edges, {0, 10, 20, 30}, structure);
-  const TensorGrid2D from_datum(edges, {-20, -10, 0, 10, 20, 30},
-                                lodestone::physics::mesh::DepthReference::datum);
+  const TensorGrid from_datum =
+      TensorGrid::section(edges, {-20, -10, 0, 10, 20, 30}, lodestone::physics::mesh::DepthReference::datum);
   Section2D datum{
       from_datum, Eigen::VectorXd(from_datum.n_cells()), {{5.0, 15.0, 25.0}, {0.0, -10.0, -20.0}}};
   for (int iz = 0; iz < 5; ++iz) {
@@ -75,8 +75,9 @@ TEST_CASE(
 }
 
 TEST_CASE("comparison: the top row of a grid from the datum continues upwards to the surface") {
-  const TensorGrid2D grid({0, 10, 20}, {0, 10}, lodestone::physics::mesh::DepthReference::datum);
-  const Section2D hill{grid, Eigen::Vector2d(10.0, 1000.0), lodestone::physics::mesh::Surface2D(-30.0)};
+  const TensorGrid grid =
+      TensorGrid::section({0, 10, 20}, {0, 10}, lodestone::physics::mesh::DepthReference::datum);
+  const Section2D hill{grid, Eigen::Vector2d(10.0, 1000.0), lodestone::physics::mesh::SurfaceLine(-30.0)};
   const auto draped = section({0, 10, 20}, {0, 10}, [](double y, double) { return 0.5 * y; });
   CHECK(correlation(draped, hill).n_points == 2);
   CHECK(mean_log10(hill, {0, 20, 0, 30}) == Approx(2.0));

@@ -129,8 +129,8 @@ TEST_CASE(
 
 TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]") {
   const TemporaryFolder folder;
-  physics::mesh::Section2D section{physics::mesh::TensorGrid2D({0, 10, 20}, {0, 5, 15}),
-                                   Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::Surface2D(-100.0)};
+  physics::mesh::Section2D section{physics::mesh::TensorGrid::section({0, 10, 20}, {0, 5, 15}),
+                                   Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::SurfaceLine(-100.0)};
   csv::write_section_csv(folder / "s.csv", section);
   CHECK(text_of_file(folder / "s.csv") ==
         "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-"

@@ -28,18 +28,18 @@ template <class E = core::FormatError>
 std::string data_message(const std::string& text) {
   const TemporaryFolder folder;
   const std::string path = write_text(folder, "d.dat", text);
-  return message_of<E>([&] { (void)modem::read_modem_data_2d(path); });
+  return message_of<E>([&] { (void)modem::read_data(path); });
 }
 
 std::string model_message(const std::string& text) {
   const TemporaryFolder folder;
   const std::string path = write_text(folder, "m.rho", text);
-  return message_of<core::FormatError>([&] { (void)modem::read_modem_model_2d(path); });
+  return message_of<core::FormatError>([&] { (void)modem::read_model(path); });
 }
 
 ObservedData read_text(const std::string& text) {
   const TemporaryFolder folder;
-  return modem::read_modem_data_2d(write_text(folder, "d.dat", text));
+  return modem::read_data(write_text(folder, "d.dat", text));
 }
 
 double value_at(const ObservedData& data, Quantity quantity, int frequency, int station) {
@@ -69,7 +69,7 @@ void check_same(const ObservedData& a, const ObservedData& b) {
 }  // namespace
 
 TEST_CASE("ModEM 2-D model: the BLOCK2 example has its grid and its three resistivities", "[modem]") {
-  const auto section = modem::read_modem_model_2d(block2_model);
+  const auto section = modem::read_model(block2_model);
   CHECK(section.grid.n_y() == 100);
   CHECK(section.grid.n_z() == 31);
   CHECK(section.grid.y_edges_m().front() == 0.0);
@@ -83,10 +83,10 @@ TEST_CASE("ModEM 2-D model: the BLOCK2 example has its grid and its three resist
 
 TEST_CASE("ModEM 2-D model: writing and reading back gives the same section on every scale", "[modem]") {
   const TemporaryFolder folder;
-  const auto section = modem::read_modem_model_2d(block2_model);
+  const auto section = modem::read_model(block2_model);
   for (const auto scale : {modem::ModemScale::linear, modem::ModemScale::loge, modem::ModemScale::log10}) {
-    modem::write_modem_model_2d(folder / "m.rho", section, scale);
-    const auto back = modem::read_modem_model_2d(folder / "m.rho");
+    modem::write_model(folder / "m.rho", section, scale);
+    const auto back = modem::read_model(folder / "m.rho");
     CHECK(back.grid.y_edges_m() == section.grid.y_edges_m());
     CHECK(back.grid.z_edges_m() == section.grid.z_edges_m());
     const double difference =
@@ -98,7 +98,7 @@ TEST_CASE("ModEM 2-D model: writing and reading back gives the same section on e
 TEST_CASE("ModEM 2-D model: columns run with y and rows with depth", "[modem]") {
   const TemporaryFolder folder;
   const auto section =
-      modem::read_modem_model_2d(write_text(folder, "m.rho", "2 3\n10 20\n1 2 3\n1\n1 2\n3 4\n5 6\n"));
+      modem::read_model(write_text(folder, "m.rho", "2 3\n10 20\n1 2 3\n1\n1 2\n3 4\n5 6\n"));
   CHECK(section.resistivity_ohm_m[section.grid.index(0, 1)] == 2.0);
   CHECK(section.resistivity_ohm_m[section.grid.index(2, 0)] == 5.0);
   CHECK(section.grid.y_edges_m() == std::vector<double>{0, 10, 30});
@@ -124,16 +124,16 @@ TEST_CASE("ModEM 2-D model: wrong counts, signs and 3-D files are format errors 
   CHECK_THAT(model_message("1000000 1000000\n"), Catch::Contains("is it cut off?"));
   CHECK_THAT(model_message(""), Catch::Contains("an empty file"));
   const TemporaryFolder folder;
-  auto hill = modem::read_modem_model_2d(block2_model);
-  hill.surface = physics::mesh::Surface2D({0.0, 1.0}, {0.0, -1.0});
-  CHECK_THROWS_AS(modem::write_modem_model_2d(folder / "h.rho", hill), core::InvalidArgument);
+  auto hill = modem::read_model(block2_model);
+  hill.surface = physics::mesh::SurfaceLine({0.0, 1.0}, {0.0, -1.0});
+  CHECK_THROWS_AS(modem::write_model(folder / "h.rho", hill), core::InvalidArgument);
 }
 
 TEST_CASE(
     "ModEM 2-D data: the BLOCK2 example is converted to ohm and exp(+i omega t), its placeholder errors are "
     "masked",
     "[modem]") {
-  const auto data = modem::read_modem_data_2d(block2_data);
+  const auto data = modem::read_data(block2_data);
   CHECK(data.survey.stations.size() == 40);
   CHECK(data.survey.frequencies_hz.size() == 12);
   CHECK(data.survey.keys.size() == 4U * 12 * 40);
@@ -170,15 +170,15 @@ TEST_CASE(
   REQUIRE(data.n_kept() == 1920);
   for (const auto units : {modem::ModemUnits::volt_per_metre_per_tesla, modem::ModemUnits::ohm}) {
     for (const auto sign : {modem::ModemSign::plus, modem::ModemSign::minus}) {
-      modem::write_modem_data_2d(folder / "first.dat", data, {.sign = sign, .units = units});
-      const auto first = modem::read_modem_data_2d(folder / "first.dat");
+      modem::write_data(folder / "first.dat", data, {.sign = sign, .units = units});
+      const auto first = modem::read_data(folder / "first.dat");
       check_same(data, first);
-      modem::write_modem_data_2d(folder / "second.dat", first, {.sign = sign, .units = units});
+      modem::write_data(folder / "second.dat", first, {.sign = sign, .units = units});
       CHECK(text_of_file(folder / "first.dat") == text_of_file(folder / "second.dat"));
     }
   }
-  modem::write_modem_data_2d(folder / "shifted.dat", data, {.left_edge_m = -1000.0});
-  CHECK(modem::read_modem_data_2d(folder / "shifted.dat").survey.stations[0].y_m == 303500.0);
+  modem::write_data(folder / "shifted.dat", data, {.left_edge_m = -1000.0});
+  CHECK(modem::read_data(folder / "shifted.dat").survey.stations[0].y_m == 303500.0);
 }
 
 TEST_CASE(
@@ -187,13 +187,13 @@ TEST_CASE(
   const TemporaryFolder folder;
   auto data = read_text(header("Rho_Phs_TM", "-", "[]") +
                         "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 50.0 2.0\n");
-  modem::write_modem_data_2d(folder / "d.dat", data);
-  const auto back = modem::read_modem_data_2d(folder / "d.dat");
+  modem::write_data(folder / "d.dat", data);
+  const auto back = modem::read_data(folder / "d.dat");
   CHECK((back.value - data.value).cwiseAbs().maxCoeff() < 1e-14);
   CHECK((back.sigma - data.sigma).cwiseAbs().maxCoeff() < 1e-14);
   data.sigma.setConstant(physics::mt::not_given);
-  modem::write_modem_data_2d(folder / "d.dat", data);
-  CHECK(modem::read_modem_data_2d(folder / "d.dat").mask[0] == MaskReason::bad_error);
+  modem::write_data(folder / "d.dat", data);
+  CHECK(modem::read_data(folder / "d.dat").mask[0] == MaskReason::bad_error);
 }
 
 TEST_CASE(
@@ -220,7 +220,7 @@ TEST_CASE(
              Catch::Contains("d.dat:5: expected units"));
   CHECK_THAT(data_message(te), Catch::Contains("expected rows of data, got none"));
   CHECK_THAT(data_message("# a\n> TE_Impedance\n"), Catch::Contains("expected a header line"));
-  CHECK_THROWS_AS(modem::read_modem_data_2d("/none/d.dat"), core::FileError);
+  CHECK_THROWS_AS(modem::read_data("/none/d.dat"), core::FileError);
 }
 
 TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing", "[modem]") {
@@ -228,11 +228,11 @@ TEST_CASE("ModEM 2-D data: what the format cannot hold is refused when writing",
   auto data = read_text(header("TE_Impedance", "+", "Ohm") + "1.0 a 0 0 0 100 0 TE 1.0 2.0 0.1\n");
   auto half = data;
   half.mask[1] = MaskReason::listed;
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { modem::write_modem_data_2d(folder / "d.dat", half); }),
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { modem::write_data(folder / "d.dat", half); }),
              Catch::Contains("expected both parts of TE_Impedance at station a"));
   half.mask[0] = MaskReason::listed;
-  CHECK_THROWS_AS(modem::write_modem_data_2d(folder / "d.dat", half), core::InvalidArgument);
+  CHECK_THROWS_AS(modem::write_data(folder / "d.dat", half), core::InvalidArgument);
   data.survey.keys[0].quantity = Quantity::log10_rho_xy;
-  CHECK_THROWS_AS(modem::write_modem_data_2d(folder / "d.dat", data), core::InvalidArgument);
+  CHECK_THROWS_AS(modem::write_data(folder / "d.dat", data), core::InvalidArgument);
   CHECK_FALSE(std::filesystem::exists(folder / "d.dat"));
 }

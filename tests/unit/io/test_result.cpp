@@ -85,7 +85,7 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   CHECK_FALSE(read.certificate.rows[1].passed);
   REQUIRE(read.history.size() == 10);
   CHECK(read.history[3].lambda == written.history[3].lambda);
-  CHECK(read.history[3].kind == "jump");
+  CHECK(read.history[3].kind == inversion::optimize::StepKind::jump);
   CHECK(read.history[3].n_forward == 6);
   CHECK(read.configuration_toml == written.configuration_toml);
   CHECK(read.provenance.command_line == written.provenance.command_line);
@@ -282,13 +282,12 @@ TEST_CASE("provenance: says program and machine, not persons") {
 TEST_CASE("result: uncertainty survives the file, and is told in words") {
   const OutputFolder folder;
   io::run::InversionResult written = test::synthetic_result(small);
-  CHECK(io::run::words_on_uncertainty(written).empty());
   io::run::write_result(folder / "without.h5", written);
   CHECK_FALSE(io::run::read_result(folder / "without.h5").uncertainty.has_value());
   const Eigen::Index n = written.grid.n_cells();
   const Eigen::VectorXd ramp = Eigen::VectorXd::LinSpaced(n, 0.0, 1.0);
-  io::run::Uncertainty& uncertainty = written.uncertainty.emplace();
-  io::run::PosteriorSpread& posterior = uncertainty.posterior.emplace();
+  inversion::uncertainty::Uncertainty& uncertainty = written.uncertainty.emplace();
+  inversion::uncertainty::PosteriorSpread& posterior = uncertainty.posterior.emplace();
   posterior.prior_deviation_decades = Eigen::VectorXd::Ones(n);
   posterior.deviation_decades = ramp;
   posterior.variance_reduction = 1.0 - ramp.array().square();
@@ -300,17 +299,17 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   posterior.n_data = 60;
   posterior.unknowns = "codes";
   posterior.counting.codes = 0.95;
-  uncertainty.ensemble = io::run::EnsembleSpread{.p5_log10_resistivity = ramp,
-                                                 .p50_log10_resistivity = 2.0 * ramp,
-                                                 .p95_log10_resistivity = 3.0 * ramp,
-                                                 .deviation_decades = 0.5 * ramp,
-                                                 .lambda = 2.0,
-                                                 .smallest_rms = 1.0,
-                                                 .largest_rms = 1.25,
-                                                 .n_samples = 10,
-                                                 .n_failed = 2,
-                                                 .seed = 5,
-                                                 .unknowns = "codes"};
+  uncertainty.ensemble = inversion::uncertainty::EnsembleSpread{.p5_log10_resistivity = ramp,
+                                                                .p50_log10_resistivity = 2.0 * ramp,
+                                                                .p95_log10_resistivity = 3.0 * ramp,
+                                                                .deviation_decades = 0.5 * ramp,
+                                                                .lambda = 2.0,
+                                                                .smallest_rms = 1.0,
+                                                                .largest_rms = 1.25,
+                                                                .n_samples = 10,
+                                                                .n_failed = 2,
+                                                                .seed = 5,
+                                                                .unknowns = "codes"};
   io::run::write_result(folder / "result.h5", written);
   const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   REQUIRE(read.uncertainty.has_value());
@@ -320,18 +319,18 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.uncertainty->ensemble->seed == 5);
   CHECK(read.uncertainty->posterior->unknowns == "codes");
   CHECK(read.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(io::run::words_on_uncertainty(read),
+  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.grid),
              Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
-  CHECK_THAT(io::run::words_on_uncertainty(read), !Contains("Errors count"));
+  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.grid), !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
-  const std::string words = io::run::words_on_uncertainty(written);
+  const std::string words = inversion::uncertainty::in_words(*written.uncertainty, written.grid);
   CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") &&
                         Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
-  CHECK_THAT(io::run::words_on_uncertainty(written), Contains("too small"));
+  CHECK_THAT(inversion::uncertainty::in_words(*written.uncertainty, written.grid), Contains("too small"));
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }
@@ -339,9 +338,8 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
 TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   const OutputFolder folder;
   io::run::InversionResult written = test::synthetic_result(small);
-  CHECK(io::run::verdict_on_prior(written).empty());
   const Eigen::Index n = written.grid.n_cells();
-  io::run::LearnedPrior& prior = written.learned_prior.emplace();
+  inversion::prior::PriorFindings& prior = written.learned_prior.emplace();
   prior.subdomain = Eigen::VectorXd::Constant(n, -1.0);
   prior.subdomain.head(2) << 0.0, 1.0;
   prior.deviation_decades = Eigen::VectorXd::Zero(n);
@@ -363,9 +361,9 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   CHECK(read.learned_prior->regions[0].z_to_m == 3.0);
   CHECK(read.learned_prior->deviation(0).largest == 0.4);
   CHECK(read.learned_prior->deviation(0).rms == Approx(std::sqrt(0.125)));
-  CHECK_THAT(io::run::verdict_on_prior(read), Contains("does not fit the data") &&
-                                                  Contains("mean square is 4.0") &&
-                                                  !Contains("prior's fault"));
+  CHECK_THAT(
+      inversion::prior::in_words(*read.learned_prior, read.target_rms),
+      Contains("does not fit the data") && Contains("mean square is 4.0") && !Contains("prior's fault"));
   CHECK(read.learned_prior->regions[0].coverage.empty());
   prior.regions[0].coverage = {
       {.distance_decades = 0.1, .relative_distance = 2.0, .chi_square = 1.5, .tail = 0.2},
@@ -374,29 +372,33 @@ TEST_CASE("result: a learned prior survives the file, and is judged in words") {
        .chi_square = 4.0,
        .tail = 1e-5,
        .data_share = 0.7,
-       .verdict = 2}};
+       .verdict = inversion::prior::Verdict::outside}};
   prior.coverage_in_words = "1 of 2 subdomains";
   io::run::write_result(folder / "covered.h5", written);
   const io::run::InversionResult covered = io::run::read_result(folder / "covered.h5");
   CHECK(covered.learned_prior->regions[0].coverage[1].data_share == 0.7);
-  CHECK(std::isnan(covered.learned_prior->regions[0].coverage[0].data_share));
-  CHECK(covered.learned_prior->regions[0].coverage[1].verdict == 2);
-  const Eigen::VectorXd distance =
-      covered.learned_prior->in_cells([](const io::run::SubdomainRow& row) { return row.relative_distance; });
+  CHECK_FALSE(covered.learned_prior->regions[0].coverage[0].data_share);
+  CHECK(covered.learned_prior->regions[0].coverage[1].verdict == inversion::prior::Verdict::outside);
+  const Eigen::VectorXd distance = covered.learned_prior->in_cells(
+      [](const inversion::prior::SubdomainCoverage& row) { return row.relative_distance; });
   CHECK(distance[1] == 8.0);
   CHECK(std::isnan(distance[2]));
-  CHECK_THAT(io::run::verdict_on_prior(covered), Contains("1 of 2 subdomains") && !Contains("mean square"));
+  CHECK_THAT(inversion::prior::in_words(*covered.learned_prior, covered.target_rms),
+             Contains("1 of 2 subdomains") && !Contains("mean square"));
   prior.regions[0].coverage.pop_back();
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
   prior.regions[0].coverage.clear();
   prior.coverage_in_words.clear();
   prior.final_rms = 1.98;
-  CHECK_THAT(io::run::verdict_on_prior(written), Contains("not the prior's fault"));
+  CHECK_THAT(inversion::prior::in_words(*written.learned_prior, written.target_rms),
+             Contains("not the prior's fault"));
   prior.features_rms = 1.0;
   prior.polished = false;
-  CHECK_THAT(io::run::verdict_on_prior(written), Contains("The prior fits the data:") && !Contains("polish"));
-  prior.regions[0].coverage = {{}, {.verdict = io::run::SubdomainRow::outside}};
-  CHECK_THAT(io::run::verdict_on_prior(written), Contains("partly with earths that it hardly knows"));
+  CHECK_THAT(inversion::prior::in_words(*written.learned_prior, written.target_rms),
+             Contains("The prior fits the data:") && !Contains("polish"));
+  prior.regions[0].coverage = {{}, {.verdict = inversion::prior::Verdict::outside}};
+  CHECK_THAT(inversion::prior::in_words(*written.learned_prior, written.target_rms),
+             Contains("partly with earths that it hardly knows"));
   prior.subdomain.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }

@@ -46,8 +46,8 @@ double value(vtkDataSetAttributes* data, const char* name, vtkIdType at) {
 mesh::Section2D draped_section() {
   Eigen::VectorXd resistivity(6);
   resistivity << 1, 10, 100, 1000, 10000, 100000;
-  return {mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}), resistivity,
-          mesh::Surface2D({0, 100, 200, 300}, {0, -50, -50, 0})};
+  return {mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}), resistivity,
+          mesh::SurfaceLine({0, 100, 200, 300}, {0, -50, -50, 0})};
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values
 TEST_CASE("vtk: a section measured from the datum is cut at the surface and reaches up to it") {
   const OutputFolder folder;
   mesh::Section2D section = draped_section();
-  section.grid = mesh::TensorGrid2D({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
-  section.surface = mesh::Surface2D({0, 100, 200, 300}, {-20, -20, 15, 15});
+  section.grid = mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
+  section.surface = mesh::SurfaceLine({0, 100, 200, 300}, {-20, -20, 15, 15});
   io::vtk::write_section_vtu(folder / "s.vtu", section);
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 5);  // the top cell of the last column is air
@@ -94,7 +94,7 @@ TEST_CASE("vtk: a section measured from the datum is cut at the surface and reac
 TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coast") {
   const OutputFolder folder;
   mesh::Section2D section = draped_section();
-  section.surface = mesh::Surface2D(
+  section.surface = mesh::SurfaceLine(
       {0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
   section.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
   io::vtk::write_section_vtu(

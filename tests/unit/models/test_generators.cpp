@@ -254,14 +254,16 @@ TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on col
 TEST_CASE("sections: a model becomes a section whose depths count from its level surface", "[models]") {
   using physics::mesh::DepthReference;
   const Eigen::VectorXd resistivity = (Eigen::VectorXd(6) << 1, 10, 100, 1000, 1e4, 1e5).finished();
-  const auto model = [&](DepthReference reference, const physics::mesh::Surface2D& surface) {
-    return physics::mesh::Section2D{{{0, 100, 300}, {-50, 0, 40, 100}, reference}, resistivity, surface};
+  const auto model = [&](DepthReference reference, const physics::mesh::SurfaceLine& surface) {
+    return physics::mesh::Section2D{
+        physics::mesh::TensorGrid::section({0, 100, 300}, {-50, 0, 40, 100}, reference), resistivity,
+        surface};
   };
   const earths::Section level =
-      earths::section_of(model(DepthReference::datum, physics::mesh::Surface2D(0.0)), "line");
+      earths::section_of(model(DepthReference::datum, physics::mesh::SurfaceLine(0.0)), "line");
   CHECK(level.depth_m == std::vector<double>{0, 40, 100});
   CHECK(level.log10_resistivity.isApprox((Eigen::MatrixXd(2, 2) << 2, 3, 4, 5).finished()));
-  const physics::mesh::Surface2D hill({0, 100, 300}, {0, -30, 0});
+  const physics::mesh::SurfaceLine hill({0, 100, 300}, {0, -30, 0});
   CHECK(earths::section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 2);
   CHECK_THROWS_WITH(earths::section_of(model(DepthReference::datum, hill), "line"),
                     Contains("section 'line'") && Contains("relief of 30 m"));

@@ -35,12 +35,12 @@ struct CodedSounding {
     for (int i = 0; i < 16; ++i) frequencies.push_back(std::pow(10.0, 1.0 - 0.3 * i));
     map = std::make_shared<const prior::SubdomainMap>(
         n, std::vector<prior::Region>{{"column", models::vae::vae_decoder(vae), {cells}}});
-    forward = core::compose(std::make_shared<physics::mt::d1::Simulation1D>(
+    forward = core::compose(std::make_shared<physics::mt::d1::Simulation>(
                                 thickness, frequencies,
                                 std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
                                                                    physics::mt::Quantity::phase_xy}),
                             map);
-    const physics::mesh::TensorGrid2D grid({0.0, 1.0}, depth_m);
+    const physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section({0.0, 1.0}, depth_m);
     const auto roughness = [&](double weight) {
       return prior::CodedRoughness(map, prior::roughness_operator(grid, {}), VectorXd::Zero(n),
                                    {.code_weight = weight});

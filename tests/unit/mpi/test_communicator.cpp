@@ -138,9 +138,9 @@ TEST_CASE("any_rank: one rank is enough", "[mpi]") {
 TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") {
   CHECK_NOTHROW(throw_together(world, ""));
   const int last = size_of(world) - 1;
-  const std::string here = rank_of(world) == last ? "[mt::Simulation2D] singular at 0.1 Hz" : "";
+  const std::string here = rank_of(world) == last ? "[mt::Simulation] singular at 0.1 Hz" : "";
   CHECK(message_of<SolverError>([&] { throw_together(world, here); }) ==
-        "[mt::Simulation2D] singular at 0.1 Hz");
+        "[mt::Simulation] singular at 0.1 Hz");
 }
 
 namespace {

@@ -12,30 +12,30 @@ using namespace lodestone::physics::mesh;
 using Catch::Matchers::Contains;
 
 TEST_CASE("surface: interpolates between its points and is level beyond them", "[physics][mesh]") {
-  const Surface2D surface({0.0, 100.0, 300.0}, {0.0, -50.0, -50.0});
+  const SurfaceLine surface({0.0, 100.0, 300.0}, {0.0, -50.0, -50.0});
   CHECK(surface.z_at(50.0) == Approx(-25.0));
   CHECK(surface.z_at(-10.0) == 0.0);
   CHECK(surface.z_at(1e6) == -50.0);
   CHECK(surface.slope_at(10.0) == Approx(-0.5));
   CHECK(surface.slope_at(200.0) == 0.0);
   CHECK_FALSE(surface.is_flat());
-  CHECK(Surface2D(3.0).is_flat());
+  CHECK(SurfaceLine(3.0).is_flat());
 }
 
 TEST_CASE("surface: points that turn back are refused with their position", "[physics][mesh]") {
-  CHECK_THROWS_WITH(Surface2D({0.0, 100.0, 90.0}, {0.0, 0.0, 0.0}), Contains("point 2") && Contains("90"));
-  CHECK_THROWS_AS(Surface2D({0.0, 1.0}, {0.0}), core::ShapeError);
+  CHECK_THROWS_WITH(SurfaceLine({0.0, 100.0, 90.0}, {0.0, 0.0, 0.0}), Contains("point 2") && Contains("90"));
+  CHECK_THROWS_AS(SurfaceLine({0.0, 1.0}, {0.0}), core::ShapeError);
 }
 
 TEST_CASE("grid: cells are found by position, outermost cells go on without end", "[physics][mesh]") {
-  const TensorGrid2D grid({0.0, 10.0, 30.0}, {0.0, 1.0, 5.0, 9.0});
+  const TensorGrid grid = TensorGrid::section({0.0, 10.0, 30.0}, {0.0, 1.0, 5.0, 9.0});
   CHECK(grid.n_cells() == 6);
   CHECK(grid.index(2, 1) == 5);
   CHECK(grid.column_of(-5.0) == 0);
   CHECK(grid.column_of(10.0) == 1);
   CHECK(grid.column_of(99.0) == 1);
   CHECK(grid.row_of(4.9) == 1);
-  CHECK_THROWS_WITH(TensorGrid2D({0.0, 0.0}, {0.0, 1.0}), Contains("increasing y edges"));
+  CHECK_THROWS_WITH(TensorGrid::section({0.0, 0.0}, {0.0, 1.0}), Contains("increasing y edges"));
 }
 
 TEST_CASE("grid: geometric edges grow by their factor", "[physics][mesh]") {
@@ -73,8 +73,8 @@ TEST_CASE("graded lines: pass through anchors, but not through two that are far 
 }
 
 TEST_CASE("quadrilateral mesh: refinement cuts every cell in four and keeps the corners", "[physics][mesh]") {
-  const physics::fem::QuadMesh2D mesh({0.0, 2.0, 6.0},
-                                      {{-4.0, 0.0, 1.0}, {-4.0, -1.0, 1.0}, {-4.0, 0.0, 1.0}}, 1);
+  const physics::fem::QuadMesh mesh({0.0, 2.0, 6.0}, {{-4.0, 0.0, 1.0}, {-4.0, -1.0, 1.0}, {-4.0, 0.0, 1.0}},
+                                    1);
   const auto fine = mesh.refined();
   CHECK(fine.n_y() == 4);
   CHECK(fine.n_z() == 4);
@@ -82,5 +82,5 @@ TEST_CASE("quadrilateral mesh: refinement cuts every cell in four and keeps the 
   CHECK(fine.z(2, 2) == mesh.z(1, 1));
   CHECK(fine.z(2, 1) == Approx(-0.5));
   CHECK(fine.column_of(2.5) == 2);
-  CHECK_THROWS_WITH(physics::fem::QuadMesh2D({0.0, 1.0}, {{0.0, 1.0}, {1.0, 0.0}}, 0), Contains("line 1"));
+  CHECK_THROWS_WITH(physics::fem::QuadMesh({0.0, 1.0}, {{0.0, 1.0}, {1.0, 0.0}}, 0), Contains("line 1"));
 }

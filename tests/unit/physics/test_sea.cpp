@@ -21,12 +21,12 @@ const std::vector<Quantity> impedances{Quantity::zxy_re, Quantity::zxy_im, Quant
                                        Quantity::zyx_im};
 
 /// Land for y < 0, a floor that falls to 900 m at 3 km and rises to 500 m at 6 km.
-mesh::Surface2D coast() {
-  return mesh::Surface2D({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0});
+mesh::SurfaceLine coast() {
+  return mesh::SurfaceLine({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0});
 }
 
-mesh::Section2D two_layers(mesh::Surface2D surface, double upper, double lower, mesh::Sea sea) {
-  mesh::TensorGrid2D grid({-20000.0, 0.0, 20000.0}, {0.0, 2000.0, 4000.0});
+mesh::Section2D two_layers(mesh::SurfaceLine surface, double upper, double lower, mesh::Sea sea) {
+  mesh::TensorGrid grid = mesh::TensorGrid::section({-20000.0, 0.0, 20000.0}, {0.0, 2000.0, 4000.0});
   Eigen::VectorXd cells(4);
   cells << upper, upper, lower, lower;
   return {std::move(grid), std::move(cells), std::move(surface), sea};
@@ -37,8 +37,8 @@ Eigen::VectorXcd impedances_of(const mesh::Section2D& section, std::vector<Stati
                                const std::vector<double>& frequencies_hz,
                                const d2::MeshDesignOptions& options = {}) {
   const auto survey = full_survey(std::move(stations), frequencies_hz, impedances);
-  const d2::Simulation2D simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
-                                    d2::design_meshes(section, survey, options));
+  const d2::Simulation simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+                                  d2::design_meshes(section, survey, options));
   const Eigen::VectorXd values = simulation.value(section.resistivity_ohm_m);
   const Eigen::Index n = values.size() / 4;
   Eigen::VectorXcd result(2 * n);
@@ -61,7 +61,7 @@ TEST_CASE("sea: over a layered earth the impedance at a level floor does not dep
           "[physics][mt][sea]") {
   const std::vector<double> frequencies{1.0, 0.01};
   for (const double depth : {50.0, 1500.0}) {
-    const auto section = two_layers(mesh::Surface2D(depth), 10.0, 100.0, {0.0, 0.3});
+    const auto section = two_layers(mesh::SurfaceLine(depth), 10.0, 100.0, {0.0, 0.3});
     const Eigen::VectorXcd z = impedances_of(section, {at(0.0), at(4000.0)}, frequencies);
     for (Eigen::Index i = 0; i < 4; ++i) {
       const auto exact = d1::layered_impedance({{10.0, 100.0}, {2000.0}}, frequencies[i / 2]);
@@ -98,12 +98,13 @@ TEST_CASE(
     "[physics][mt][sea]") {
   const double water = 0.5, rock = 100.0, depth = 400.0;
   const std::vector<Station> on_land{at(-3000.0), at(-800.0), at(6200.0)};
-  const auto sea = two_layers(mesh::Surface2D({-10.0, 10.0, 4990.0, 5010.0}, {0.0, depth, depth, 0.0}), rock,
-                              rock, {0.0, water});
-  const mesh::TensorGrid2D grid({-20000.0, 0.0, 5000.0, 20000.0}, {0.0, depth, 4000.0});
+  const auto sea = two_layers(mesh::SurfaceLine({-10.0, 10.0, 4990.0, 5010.0}, {0.0, depth, depth, 0.0}),
+                              rock, rock, {0.0, water});
+  const mesh::TensorGrid grid =
+      mesh::TensorGrid::section({-20000.0, 0.0, 5000.0, 20000.0}, {0.0, depth, 4000.0});
   Eigen::VectorXd cells(6);
   cells << rock, water, rock, rock, rock, rock;
-  const mesh::Section2D earth{grid, cells, mesh::Surface2D(0.0)};
+  const mesh::Section2D earth{grid, cells, mesh::SurfaceLine(0.0)};
   const std::vector<double> frequencies{10.0, 0.1};
   const Eigen::VectorXcd ours = impedances_of(sea, on_land, frequencies),
                          reference = impedances_of(earth, on_land, frequencies);
@@ -130,13 +131,13 @@ mesh::Section2D sampled_slope() {
   std::vector<double> y, z;
   for (int i = 0; i <= 300; ++i) y.push_back(-10000.0 + 200.0 * i);
   for (int i = 0; i <= 200; ++i) z.push_back(50.0 * i);
-  mesh::TensorGrid2D grid(std::move(y), std::move(z), mesh::DepthReference::datum);
+  mesh::TensorGrid grid = mesh::TensorGrid::section(std::move(y), std::move(z), mesh::DepthReference::datum);
   Eigen::VectorXd cells(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
       cells[grid.index(iz, iy)] = grid.z_centre_m(iz) < 5000.0 - 0.1 * grid.y_centre_m(iy) ? 1.0 : 100.0;
   }
-  return {std::move(grid), std::move(cells), mesh::Surface2D({0.0, 30000.0}, {2000.0, 800.0}),
+  return {std::move(grid), std::move(cells), mesh::SurfaceLine({0.0, 30000.0}, {2000.0, 800.0}),
           mesh::Sea{0.0, 0.3}};
 }
 
@@ -184,10 +185,10 @@ TEST_CASE("sea: rows and depths under a surface of any height are each other's i
 
 TEST_CASE("sea: a station where the floor's resistivity changes has neither a peak nor a hole in TM",
           "[physics][mt][sea]") {
-  mesh::TensorGrid2D grid({-20000.0, 0.0, 20000.0}, {0.0, 20.0, 4000.0});
+  mesh::TensorGrid grid = mesh::TensorGrid::section({-20000.0, 0.0, 20000.0}, {0.0, 20.0, 4000.0});
   Eigen::VectorXd cells(4);
   cells << 0.63, 0.60, 0.62, 0.62;
-  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::Surface2D(1700.0),
+  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::SurfaceLine(1700.0),
                                 mesh::Sea{0.0, 0.3}};
   const Eigen::VectorXcd z = impedances_of(section, {at(-1000.0), at(0.0), at(1000.0)}, {0.003});
   CHECK(std::abs(z[4] / z[3] - 1.0) < 0.02);

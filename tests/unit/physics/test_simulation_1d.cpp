@@ -22,7 +22,7 @@ const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,       
 TEST_CASE(
     "sounding: over a half-space every quantity has its closed form, quantity by quantity and frequency by "
     "frequency") {
-  const mt::d1::Simulation1D simulation({1000.0, 2000.0}, {10.0, 0.1}, all);
+  const mt::d1::Simulation simulation({1000.0, 2000.0}, {10.0, 0.1}, all);
   REQUIRE(simulation.size_in() == 3);
   REQUIRE(simulation.size_out() == 16);
   const Eigen::VectorXd data = simulation.value(Eigen::VectorXd::Constant(3, 2.0));
@@ -38,10 +38,10 @@ TEST_CASE(
 }
 
 TEST_CASE("sounding: derivative and adjoint hold for resistivities and thicknesses") {
-  const mt::d1::Simulation1D fixed({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all);
+  const mt::d1::Simulation fixed({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all);
   const Eigen::VectorXd m = (Eigen::VectorXd(4) << 2.5, 3.1, 0.2, 2.0).finished();
-  const mt::d1::Simulation1D free({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all,
-                                  mt::d1::Simulation1D::Thickness::free);
+  const mt::d1::Simulation free({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all,
+                                mt::d1::Simulation::Thickness::free);
   const Eigen::VectorXd x = (Eigen::VectorXd(7) << 2.5, 3.1, 0.2, 2.0, 600.0, 1400.0, 4000.0).finished();
   for (const auto& [map, point] :
        {std::pair<const core::DifferentiableMap*, const Eigen::VectorXd*>{&fixed, &m}, {&free, &x}}) {
@@ -56,10 +56,10 @@ TEST_CASE("sounding: derivative and adjoint hold for resistivities and thickness
 
 TEST_CASE("sounding: what a layered earth cannot give is refused") {
   using Catch::Matchers::Contains;
-  CHECK_THROWS_WITH(mt::d1::Simulation1D({1.0}, {1.0}, {Quantity::tzy_re}), Contains("tipper"));
-  CHECK_THROWS_WITH(mt::d1::Simulation1D({1.0}, {}, all), Contains("at least one frequency"));
-  CHECK_THROWS_WITH(mt::d1::Simulation1D({1.0}, {1.0}, {}), Contains("one quantity"));
-  CHECK_THROWS_WITH(mt::d1::Simulation1D({0.0}, {1.0}, all), Contains("positive layer thicknesses"));
-  CHECK_THROWS_WITH(mt::d1::Simulation1D({1.0}, {-1.0}, all), Contains("positive frequencies"));
-  CHECK_THROWS_AS(mt::d1::Simulation1D({1.0}, {1.0}, all).value(Eigen::VectorXd::Zero(3)), core::ShapeError);
+  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {1.0}, {Quantity::tzy_re}), Contains("tipper"));
+  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {}, all), Contains("at least one frequency"));
+  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {1.0}, {}), Contains("one quantity"));
+  CHECK_THROWS_WITH(mt::d1::Simulation({0.0}, {1.0}, all), Contains("positive layer thicknesses"));
+  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {-1.0}, all), Contains("positive frequencies"));
+  CHECK_THROWS_AS(mt::d1::Simulation({1.0}, {1.0}, all).value(Eigen::VectorXd::Zero(3)), core::ShapeError);
 }

@@ -22,15 +22,15 @@ namespace {
 const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,
                                       Quantity::phase_yx};
 
-Eigen::VectorXd predict(const mesh::Section2D& section, const Survey2D& survey,
+Eigen::VectorXd predict(const mesh::Section2D& section, const Survey& survey,
                         const d2::MeshDesignOptions& options = {}) {
-  return d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
-                          d2::design_meshes(section, survey, options))
+  return d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+                        d2::design_meshes(section, survey, options))
       .value(section.resistivity_ohm_m);
 }
 
 /// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
-d2::ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& ours,
+d2::ResponseError against_layers(const Survey& survey, const Eigen::VectorXd& ours,
                                  const d1::LayeredEarth& earth) {
   d2::ResponseError worst;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
@@ -50,8 +50,8 @@ d2::ResponseError against_layers(const Survey2D& survey, const Eigen::VectorXd& 
 }
 
 mesh::Section2D layers(std::vector<double> edges, const std::vector<double>& resistivity,
-                       mesh::Surface2D surface = mesh::Surface2D(0.0)) {
-  mesh::TensorGrid2D grid({-1000.0, 0.0, 1000.0}, std::move(edges));
+                       mesh::SurfaceLine surface = mesh::SurfaceLine(0.0)) {
+  mesh::TensorGrid grid = mesh::TensorGrid::section({-1000.0, 0.0, 1000.0}, std::move(edges));
   Eigen::VectorXd cells(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz)
     cells.segment(grid.index(iz, 0), grid.n_y()).setConstant(resistivity[iz]);
@@ -71,7 +71,7 @@ TEST_CASE("half-space: apparent resistivity equals resistivity at every frequenc
 TEST_CASE("solver: PETSc's responses and derivatives over relief are those of the line solvers to 1e-9",
           "[physics][mt]") {
   mesh::Section2D section = layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0},
-                                   mesh::Surface2D({-600.0, 0.0, 700.0}, {0.0, -250.0, 80.0}));
+                                   mesh::SurfaceLine({-600.0, 0.0, 700.0}, {0.0, -250.0, 80.0}));
   section.resistivity_ohm_m[2] = 40.0;
   const auto survey = full_survey({{"a", -400.0}, {"b", 150.0}, {"c", 900.0}}, {30.0, 1.0}, responses);
   const tests::ThreadCount two(2);  // PETSc's calls wait for each other
@@ -80,11 +80,11 @@ TEST_CASE("solver: PETSc's responses and derivatives over relief are those of th
     options.order = order;
     const auto simulation = [&](d2::SystemSolver solver) {
       options.solver = solver;
-      return d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, survey,
-                              d2::design_meshes(section, survey, options));
+      return d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+                            d2::design_meshes(section, survey, options));
     };
     const auto lines = simulation(d2::SystemSolver::lines).linearize(section.resistivity_ohm_m);
-    const d2::Simulation2D by_petsc = simulation(d2::SystemSolver::petsc);
+    const d2::Simulation by_petsc = simulation(d2::SystemSolver::petsc);
     const auto petsc = by_petsc.linearize(section.resistivity_ohm_m);
     const double difference = (petsc->value() - lines->value()).cwiseAbs().maxCoeff();
     CHECK(difference < 1e-9);
@@ -110,11 +110,11 @@ TEST_CASE(
     "[physics][mt]") {
   // 100 ohm m down to z = 200 m over 1 ohm m; a valley 500 m deep begins 8 km from the station, far beyond
   // what it hears.
-  const mesh::TensorGrid2D grid({-10000.0, 5200.0, 12000.0}, {0.0, 200.0, 2000.0},
-                                mesh::DepthReference::datum);
+  const mesh::TensorGrid grid = mesh::TensorGrid::section({-10000.0, 5200.0, 12000.0}, {0.0, 200.0, 2000.0},
+                                                          mesh::DepthReference::datum);
   Eigen::VectorXd resistivity(4);
   resistivity << 100.0, 100.0, 1.0, 1.0;
-  const mesh::Section2D section{grid, resistivity, mesh::Surface2D({5000.0, 5500.0}, {0.0, 500.0})};
+  const mesh::Section2D section{grid, resistivity, mesh::SurfaceLine({5000.0, 5500.0}, {0.0, 500.0})};
   const auto survey = full_survey({{"plateau", -3000.0}}, {100.0, 10.0, 1.0}, responses);
   for (const auto& band : d2::design_meshes(section, survey).bands) {
     double nearest = 1e300;
@@ -162,10 +162,10 @@ TEST_CASE(
     "meshes too",
     "[physics][mt]") {
   for (const double right : {1000.0, 12.0}) {  // two decades, and a contact too weak for cells of its own
-    const mesh::TensorGrid2D grid({-5000.0, 0.0, 5000.0}, {0.0, 3000.0, 20000.0});
+    const mesh::TensorGrid grid = mesh::TensorGrid::section({-5000.0, 0.0, 5000.0}, {0.0, 3000.0, 20000.0});
     Eigen::VectorXd resistivity(4);
     resistivity << 10.0, right, 50.0, 50.0;
-    const mesh::Section2D section{grid, resistivity, mesh::Surface2D(0.0)};
+    const mesh::Section2D section{grid, resistivity, mesh::SurfaceLine(0.0)};
     const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1},
                                     {Quantity::log10_rho_yx, Quantity::phase_yx});
     const Eigen::VectorXd of_iterations =
@@ -183,17 +183,17 @@ TEST_CASE(
 TEST_CASE("topography: a level surface at another height changes nothing", "[physics][mt]") {
   const auto survey = full_survey({{"a", 300.0}}, {1.0}, responses);
   const auto low = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}), survey);
-  const auto high = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}, mesh::Surface2D(-1234.0)), survey);
+  const auto high = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}, mesh::SurfaceLine(-1234.0)), survey);
   CHECK((low - high).cwiseAbs().maxCoeff() < 1e-9);
 }
 
 TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper of opposite sign",
           "[physics][mt]") {
   const auto section = [](double left, double right) {
-    mesh::TensorGrid2D grid({-3000.0, -400.0, 400.0, 3000.0}, {0.0, 800.0, 2000.0});
+    mesh::TensorGrid grid = mesh::TensorGrid::section({-3000.0, -400.0, 400.0, 3000.0}, {0.0, 800.0, 2000.0});
     Eigen::VectorXd cells(6);
     cells << left, 100.0, right, 100.0, 100.0, 100.0;
-    return mesh::Section2D{grid, cells, mesh::Surface2D(0.0)};
+    return mesh::Section2D{grid, cells, mesh::SurfaceLine(0.0)};
   };
   const auto survey = full_survey({{"a", -900.0}, {"b", 900.0}}, {1.0},
                                   {Quantity::zxy_re, Quantity::zyx_im, Quantity::tzy_re});
@@ -311,7 +311,7 @@ TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what w
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
   Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
   CHECK_THROWS_WITH(simulation->value(resistivity.head(5)),
-                    Contains("mt::Simulation2D") && Contains("12") && Contains("5"));
+                    Contains("mt::d2::Simulation") && Contains("12") && Contains("5"));
   resistivity[6] = -1.0;
   CHECK_THROWS_WITH(simulation->value(resistivity), Contains("row 1, column 2"));
   const auto section = tests::small_section(false);
@@ -321,6 +321,6 @@ TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what w
   auto meshes = d2::design_meshes(section, tests::small_survey());
   meshes.bands.pop_back();
   CHECK_THROWS_WITH(
-      d2::Simulation2D(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
+      d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
       Contains("no mesh for 1 Hz"));
 }

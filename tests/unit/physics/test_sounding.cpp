@@ -18,8 +18,7 @@ const std::vector<double> frequencies{100.0, 1.0, 0.01};
 ObservedData layered(const std::vector<Quantity>& quantities) {
   ObservedData data;
   data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);
-  data.value =
-      d1::Simulation1D({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  data.value = d1::Simulation({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
   data.sigma = Eigen::VectorXd::Constant(data.value.size(), 0.05);
   data.mask.assign(data.survey.keys.size(), MaskReason::kept);
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
@@ -31,7 +30,7 @@ ObservedData layered(const std::vector<Quantity>& quantities) {
 }
 
 Eigen::VectorXd expected() {
-  return d1::Simulation1D({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
+  return d1::Simulation({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
       .value(Eigen::Vector3d(2.0, 1.0, 3.0));
 }
 

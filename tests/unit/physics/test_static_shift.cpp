@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Survey2D two_stations(const std::vector<Quantity>& quantities) {
+Survey two_stations(const std::vector<Quantity>& quantities) {
   return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, quantities);
 }
 
@@ -27,7 +27,7 @@ TEST_CASE(
     "static shift: adds to log10 apparent resistivity, scales the impedance by its root, leaves phase and "
     "tipper",
     "[physics][mt]") {
-  const Survey2D survey =
+  const Survey survey =
       two_stations({Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_im, Quantity::tzy_re});
   const auto keys = static_shift_keys(survey, {Mode::te, Mode::tm});
   REQUIRE(keys.size() == 4);
@@ -55,7 +55,7 @@ TEST_CASE(
 
 TEST_CASE("static shift: a shifted impedance has the apparent resistivity 10^s times larger",
           "[physics][mt]") {
-  const Survey2D survey = two_stations({Quantity::zxy_re, Quantity::zxy_im});
+  const Survey survey = two_stations({Quantity::zxy_re, Quantity::zxy_im});
   const auto keys = static_shift_keys(survey, {Mode::te, Mode::tm});
   REQUIRE(keys.size() == 2);
   const Eigen::VectorXd data = Eigen::VectorXd::Constant(8, 3.0),
@@ -70,7 +70,7 @@ TEST_CASE("static shift: stations with phases alone and modes not asked for have
 }
 
 TEST_CASE("static shift: the map hands the shifts themselves out below the data", "[physics][mt]") {
-  const Survey2D survey = two_stations({Quantity::log10_rho_xy});
+  const Survey survey = two_stations({Quantity::log10_rho_xy});
   const auto map = with_static_shifts(doubled(4), survey, static_shift_keys(survey, {Mode::te}));
   CHECK(map->size_in() == 6);
   CHECK(map->size_out() == 6);

@@ -23,7 +23,7 @@ std::vector<Datum> every_datum() {
   return data;
 }
 
-Survey2D two_stations(const std::vector<Datum>& data) {
+Survey two_stations(const std::vector<Datum>& data) {
   return full_survey({{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0}, data);
 }
 
@@ -58,14 +58,14 @@ TEST_CASE("response layout: holds what the data need, each once, by element, fre
 TEST_CASE("response layout: its survey lists real and imaginary parts in the order of the responses",
           "[physics][mt][transform]") {
   const ResponseLayout layout = needed_responses(two_stations(every_datum()));
-  const Survey2D survey = response_survey(layout, {{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0});
+  const Survey survey = response_survey(layout, {{"a", 0.0}, {"b", 100.0}}, {1.0, 10.0});
   REQUIRE(static_cast<Eigen::Index>(survey.keys.size()) == layout.size());
   const Eigen::VectorXd responses = some_responses(layout);
   CHECK(Transform(survey, layout).value(responses) == responses);
 }
 
 TEST_CASE("transform: data have the bits of their rules", "[physics][mt][transform]") {
-  const Survey2D survey = two_stations(every_datum());
+  const Survey survey = two_stations(every_datum());
   const ResponseLayout layout = needed_responses(survey);
   const Eigen::VectorXd responses = some_responses(layout), data = Transform(survey, layout).value(responses);
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("transform: data have the bits of their rules", "[physics][mt][transfo
 }
 
 TEST_CASE("transform: names the datum whose element is not predicted", "[physics][mt][transform]") {
-  const Survey2D survey = two_stations({Datum::zxy_re, datum("tzx_re")});
+  const Survey survey = two_stations({Datum::zxy_re, datum("tzx_re")});
   const ResponseLayout predicted = restricted(needed_responses(survey), {Element::zxy, Element::zyx});
   CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)Transform(survey, predicted); }),
              Contains("tzx_re at station a") && Contains("Tzx"));
@@ -92,7 +92,7 @@ TEST_CASE("transform: names the datum whose element is not predicted", "[physics
 
 TEST_CASE("distortion: static shifts of responses act on data as static shifts of data",
           "[physics][mt][transform]") {
-  const Survey2D survey =
+  const Survey survey =
       two_stations({Datum::zxy_re, Datum::zxy_im, Datum::zyx_re, Datum::zyx_im, Datum::tzy_re, Datum::tzy_im,
                     Datum::log10_rho_xy, Datum::phase_xy, Datum::log10_rho_yx, Datum::phase_yx});
   const ResponseLayout layout = needed_responses(survey);
@@ -109,7 +109,7 @@ TEST_CASE("distortion: static shifts of responses act on data as static shifts o
 
 TEST_CASE("distortion: a matrix at a station multiplies its impedance from the left",
           "[physics][mt][transform]") {
-  const Survey2D survey = two_stations({datum("phase_det"), datum("tzx_re"), datum("tzx_im")});
+  const Survey survey = two_stations({datum("phase_det"), datum("tzx_re"), datum("tzx_im")});
   const ResponseLayout layout = needed_responses(survey);
   const Eigen::VectorXd responses = some_responses(layout);
   const Eigen::Matrix2d c{{1.3, -0.2}, {0.4, 0.7}};
@@ -131,7 +131,7 @@ TEST_CASE("distortion: a matrix at a station multiplies its impedance from the l
 
 TEST_CASE("distortion: elements that a two-dimensional earth lacks count as zero",
           "[physics][mt][transform]") {
-  const Survey2D survey = two_stations({datum("phase_det")});
+  const Survey survey = two_stations({datum("phase_det")});
   const ResponseLayout all = needed_responses(survey);
   const ResponseLayout simulated = restricted(all, {Element::zxy, Element::zyx});
   const Eigen::VectorXd responses = some_responses(simulated), s{{0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.0, 0.5}};

@@ -14,7 +14,7 @@ inline physics::mesh::Earth small_layers() { return {physics::mesh::TensorGrid::
 inline physics::mesh::Earth coast_section(physics::mesh::DepthReference reference) {
   namespace mesh = physics::mesh;
   return {mesh::TensorGrid::section({-250, -150, -50, 50, 150, 250}, {-120, -60, 0, 60, 120}, reference),
-          mesh::Surface2D({-200, 200}, {-100, 100}), mesh::Sea{0.0, 0.3}};
+          mesh::SurfaceLine({-200, 200}, {-100, 100}), mesh::Sea{0.0, 0.3}};
 }
 
 /// 2 × 3 × 2 cells of 10 m × 10 m × 5 m under a surface that dips towards x and y.

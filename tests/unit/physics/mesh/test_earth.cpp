@@ -60,7 +60,7 @@ TEST_CASE("surface: a map is bilinear between its points and level beyond them",
 }
 
 TEST_CASE("surface: a profile is the same at every x", "[mesh]") {
-  const Surface2D line({0, 100}, {0, 50});
+  const SurfaceLine line({0, 100}, {0, 50});
   const Surface surface = line;
   CHECK(surface.z_at(1e6, 40.0) == line.z_at(40.0));
   CHECK(surface.profile().y_m() == line.y_m());
@@ -79,7 +79,8 @@ TEST_CASE("earth: true depths are draped on the surface, or cut by it with the t
 }
 
 TEST_CASE("model: a section becomes a model of log10 and returns", "[mesh]") {
-  const Section2D section{{{0, 1, 2}, {0, 3}}, Eigen::Vector2d(10.0, 1000.0), Surface2D(5.0), Sea{1.0, 0.2}};
+  const Section2D section{TensorGrid::section({0, 1, 2}, {0, 3}), Eigen::Vector2d(10.0, 1000.0),
+                          SurfaceLine(5.0), Sea{1.0, 0.2}};
   const Model model = model_of(section);
   CHECK(model.values.isApprox(Eigen::Vector2d(1.0, 3.0)));
   CHECK(section_of(model).resistivity_ohm_m.isApprox(section.resistivity_ohm_m));
@@ -87,6 +88,7 @@ TEST_CASE("model: a section becomes a model of log10 and returns", "[mesh]") {
   Model other = model;
   other.property = {"density", "kg/m3", Scale::linear};
   CHECK_THROWS_WITH(section_of(other), Contains("density in kg/m3"));
+  CHECK_THROWS_WITH(section_of(numbered(tests::small_layers())), Contains("1 axes"));
 }
 
 TEST_CASE("model: what is written is read back to the bit in one, two and three dimensions", "[mesh]") {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/checkpoint.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+namespace lodestone::inversion {
+namespace {
+
+constexpr const char* component = "inversion::checkpoint";
+constexpr const char* format_name = "lodestone checkpoint";
+constexpr const char* format_version = "2";
+
+/// Dotted key → value text of TOML as `core::Options::to_toml` writes it.
+std::map<std::string, std::string> flattened(const std::string& toml) {
+  std::map<std::string, std::string> result;
+  std::map<std::string, int> counts;
+  std::string table;
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[[")) {
+      const std::string name = line.substr(2, line.size() - 4);
+      table = fmt::format("{}[{}].", name, counts[name]++);
+    } else if (line.starts_with("[")) {
+      table = line.substr(1, line.size() - 2) + ".";
+    } else if (const auto equals = line.find(" = "); equals != std::string::npos) {
+      result[table + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return result;
+}
+
+bool may_differ(const std::string& key) {
+  return key == "run.title" || key == "inversion.max_iterations" || key.starts_with("output.") ||
+         key.starts_with("uncertainty.");
+}
+
+std::string value_or_absent(const std::map<std::string, std::string>& values, const std::string& key) {
+  const auto found = values.find(key);
+  return found == values.end() ? "(absent)" : found->second;
+}
+
+/// Bitwise, so that NaN equals NaN.
+bool same(std::span<const double> a, std::span<const double> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+std::span<const double> span_of(const Eigen::VectorXd& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+/// The summary of a stage that is over, as a state of its own beside what a state does not say.
+void write_summary(core::ArraySink& sink, const optimize::InversionSummary& summary) {
+  optimize::InversionState state;
+  state.iteration = summary.history.back().iteration;
+  state.lambda = summary.lambda;
+  state.model = summary.model;
+  state.history = summary.history;
+  state.design_model = summary.design_model;
+  optimize::write_state(sink, state, "stage_before");
+  core::write_vector(sink, "stage_before/stop_reason",
+                     std::vector<std::int64_t>{static_cast<std::int64_t>(summary.reason)});
+  sink.attribute("stage_before", "stop_message", summary.message);
+}
+
+optimize::InversionSummary read_summary(const core::ArraySource& source) {
+  const optimize::InversionState state = optimize::read_state(source, "stage_before");
+  const auto reason = core::read_integers(source, "stage_before/stop_reason");
+  if (reason.size() != 1 || reason[0] < 0 ||
+      reason[0] > static_cast<std::int64_t>(optimize::StopReason::failed))
+    throw core::FormatError(component,
+                            "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
+                            source.location());
+  return {.reason = static_cast<optimize::StopReason>(reason[0]),
+          .message = source.attribute("stage_before", "stop_message"),
+          .model = state.model,
+          .predicted = {},
+          .rms = state.history.back().rms,
+          .roughness = state.history.back().roughness,
+          .lambda = state.lambda,
+          .history = state.history,
+          .design_model = state.design_model};
+}
+
+/// Returns what differs between the data of a checkpoint and those of now; "" when nothing does.
+std::string data_difference(const core::DataSet& before, const core::DataSet& now) {
+  if (before == now) return {};
+  if (!(before.key() == now.key())) return "the set of data (stations, frequencies or quantities)";
+  if (before.reason() != now.reason()) return "masks";
+  return before.sigma().size() == now.sigma().size() && (before.sigma().array() != now.sigma().array()).any()
+             ? "errors of data"
+             : "values of data";
+}
+
+}  // namespace
+
+std::string config_difference(const std::string& old_toml, const std::string& new_toml) {
+  const auto before = flattened(old_toml), now = flattened(new_toml);
+  std::map<std::string, std::string> all = before;
+  all.insert(now.begin(), now.end());
+  std::string text;
+  for (const auto& [key, ignored] : all) {
+    const std::string old_value = value_or_absent(before, key), new_value = value_or_absent(now, key);
+    if (may_differ(key) || old_value == new_value) continue;
+    text += fmt::format("{}{}: {} → {}", text.empty() ? "" : "; ", key, old_value, new_value);
+  }
+  return text;
+}
+
+void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunState& run) {
+  sink.attribute("", "format", format_name);
+  sink.attribute("", "version", format_version);
+  sink.attribute("", "configuration", inputs.configuration);
+  core::write(sink, "data", inputs.data);
+  core::write_vector(sink, "start", span_of(inputs.start));
+  if (!inputs.decoders.empty()) sink.attribute("", "networks", inputs.decoders);
+  optimize::write_state(sink, run.state);
+  if (run.before) write_summary(sink, *run.before);
+}
+
+RunState read_checkpoint(const core::ArraySource& source, const RunInputs& inputs) {
+  const std::string path = source.location();
+  if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name) {
+    throw core::FormatError(component,
+                            "{}: expected a checkpoint, got another file; give the folder of a run", path);
+  }
+  if (const auto version = source.attribute("", "version"); version != format_version) {
+    throw core::FormatError(
+        component, "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it",
+        path, format_version, version);
+  }
+  std::string difference = config_difference(source.attribute("", "configuration"), inputs.configuration);
+  if (difference.empty()) difference = data_difference(core::read_data_set(source, "data"), inputs.data);
+  const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
+  if (difference.empty() && networks != inputs.decoders)
+    difference = fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.decoders);
+  if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start)))
+    difference = "the start model";
+  if (!difference.empty()) {
+    throw core::ConfigError(
+        component, "{}: the run was started with something else: {}; restore it, or start a new run with -o",
+        path, difference);
+  }
+  RunState run{optimize::read_state(source), {}};
+  if (source.contains("stage_before/model")) run.before = read_summary(source);
+  return run;
+}
+
+}  // namespace lodestone::inversion

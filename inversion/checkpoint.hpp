@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/array_io.hpp"
+#include "engine/core/data_set.hpp"
+#include "inversion/optimize/optimizer.hpp"
+
+#include <optional>
+#include <string>
+
+namespace lodestone::inversion {
+
+/// The inputs of a run; a resumed run must have the same.
+struct RunInputs {
+  std::string configuration{};  ///< TOML with every key in force; "" without one
+  core::DataSet data{};
+  Eigen::VectorXd start{};  ///< of the unknowns
+  std::string decoders{};   ///< of a learned prior: `prior::Regions::identity`
+};
+
+/// The progress of a run: the state of its present stage, and how the stage before ended (without its
+/// predictions).
+struct RunState {
+  optimize::InversionState state{};
+  std::optional<optimize::InversionSummary> before{};
+};
+
+/// Writes inputs and progress.
+void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunState& run);
+
+/// Reads the saved progress. errors: FormatError when the source is no checkpoint; ConfigError that states
+/// what differs when configuration, data or decoders are not those of the checkpoint (titles, output,
+/// uncertainty and the maximal number of iterations may differ).
+[[nodiscard]] RunState read_checkpoint(const core::ArraySource& source, const RunInputs& inputs);
+
+/// Returns "key: old → new" for every key that differs between two configurations and matters for the result;
+/// "" when none does.
+[[nodiscard]] std::string config_difference(const std::string& old_toml, const std::string& new_toml);
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/mt/forward.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lodestone::inversion::mt {
+namespace {
+
+namespace d2 = physics::mt::d2;
+using physics::mt::Survey;
+
+d2::MeshDesignOptions meshes_at(d2::Accuracy accuracy, const ForwardOptions& options) {
+  d2::MeshDesignOptions meshes = d2::design_options(accuracy);
+  meshes.solver = options.solver;
+  return meshes;
+}
+
+/// Finer meshes than those of the accuracy may have as many more nodes.
+d2::MeshDesignOptions iteration_meshes(const ForwardOptions& options) {
+  d2::MeshDesignOptions meshes = meshes_at(options.iteration, options);
+  meshes.coarsen = options.iteration_coarsen;
+  const double finer = std::min(1.0, meshes.coarsen);
+  meshes.max_nodes = static_cast<int>(meshes.max_nodes / (finer * finer));
+  return meshes;
+}
+
+/// Returns the maps of a survey, made by one of the members of `Simulations`.
+template <class Make>
+DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& shifts, Make make) {
+  DataMaps maps;
+  maps.design = [survey, make](const Eigen::VectorXd& model) { return make(model, survey); };
+  if (!shifts.empty())
+    maps.with_further = [survey = std::move(survey), shifts](core::MapPtr map) {
+      return physics::mt::with_static_shifts(std::move(map), survey, shifts);
+    };
+  return maps;
+}
+
+}  // namespace
+
+Simulations::Simulations(MPI_Comm comm, physics::mesh::TensorGrid grid, physics::mesh::SurfaceLine surface,
+                         std::optional<physics::mesh::Sea> sea, ForwardOptions options)
+    : comm_(comm), grid_(std::move(grid)), surface_(std::move(surface)), sea_(sea), options_(options) {}
+
+physics::mesh::Section2D Simulations::section(const Eigen::VectorXd& model) const {
+  return {grid_, Eigen::pow(10.0, model.array()).matrix(), surface_, sea_};
+}
+
+Simulations::Ptr Simulations::make(const Eigen::VectorXd& model, const Survey& survey,
+                                   const d2::MeshDesignOptions& meshes) const {
+  return std::make_shared<d2::Simulation>(comm_, grid_, surface_, survey,
+                                          d2::design_meshes(section(model), survey, meshes));
+}
+
+Simulations::Ptr Simulations::of_iterations(const Eigen::VectorXd& model, const Survey& survey) const {
+  return make(model, survey, iteration_meshes(options_));
+}
+
+Simulations::Ptr Simulations::of_results(const Eigen::VectorXd& model, const Survey& survey) const {
+  return make(model, survey, meshes_at(options_.final_accuracy, options_));
+}
+
+d2::MeshSet Simulations::meshes_of_results(const Eigen::VectorXd& model, const Survey& survey) const {
+  return d2::design_meshes(section(model), survey, meshes_at(options_.final_accuracy, options_));
+}
+
+d2::Certificate Simulations::certify(const Eigen::VectorXd& model, const Survey& survey) const {
+  d2::Certificate all;
+  all.passed = true;
+  const auto add = [&](const char* meshes, d2::Accuracy accuracy, const d2::MeshDesignOptions& design) {
+    const auto one = d2::certify(comm_, section(model), survey, design, d2::tolerance_of(accuracy));
+    for (d2::CertificateRow row : one.rows) {
+      row.check = std::string(meshes) + ": " + row.check;
+      all.rows.push_back(std::move(row));
+    }
+    all.tolerance = one.tolerance;
+    all.passed = all.passed && one.passed;
+  };
+  using enum CertificateOf;
+  if (options_.certificate == iteration || options_.certificate == both)
+    add("iteration meshes", options_.iteration, iteration_meshes(options_));
+  if (options_.certificate == final_meshes || options_.certificate == both)
+    add("final meshes", options_.final_accuracy, meshes_at(options_.final_accuracy, options_));
+  return all;
+}
+
+Forward forward(std::shared_ptr<const Simulations> simulations, const physics::mt::ObservedData& data,
+                const std::vector<physics::mt::StaticShiftKey>& shifts) {
+  const ForwardOptions& options = simulations->options();
+  const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
+    return core::MapPtr(simulations->of_iterations(model, survey));
+  };
+  const auto of_results = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
+    return core::MapPtr(simulations->of_results(model, survey));
+  };
+  return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
+          .results = maps_of(data.survey, shifts, of_results),
+          .takes = physics::mesh::Scale::linear,
+          .used_only = true,
+          .redesign = options.redesign,
+          .near_target = options.near_target,
+          .remedy = way_to_agree(options)};
+}
+
+std::string way_to_agree(const ForwardOptions& options) {
+  if (options.iteration < options.final_accuracy)
+    return options.iteration == d2::Accuracy::iteration ? "set forward.iteration_accuracy = \"standard\""
+                                                        : "set forward.iteration_accuracy = \"fine\"";
+  return options.redesign != Redesigning::each_iteration
+             ? "what differs is the mesh redesigned for the final model; set forward.redesign = "
+               "\"each_iteration\""
+             : "forward.iteration_accuracy is no coarser than final_accuracy: what differs is the mesh "
+               "redesigned for the final model; set both one step finer";
+}
+
+}  // namespace lodestone::inversion::mt

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/problem.hpp"
+#include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/d2/simulation.hpp"
+#include "physics/mt/static_shift.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lodestone::inversion::mt {
+
+/// The meshes whose errors are measured at the end of a run.
+enum class CertificateOf : std::uint8_t { none, iteration, final_meshes, both };
+constexpr auto words(CertificateOf) {
+  using enum CertificateOf;
+  return core::Words<CertificateOf>{
+      {none, "none"}, {iteration, "iteration"}, {final_meshes, "final"}, {both, "both"}};
+}
+
+/// The meshes of a run and the rule by which they follow the model.
+struct ForwardOptions {
+  physics::mt::d2::Accuracy iteration = physics::mt::d2::Accuracy::iteration,
+                            final_accuracy = physics::mt::d2::Accuracy::standard;
+  double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
+  Redesigning redesign = Redesigning::each_iteration;
+  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
+  CertificateOf certificate = CertificateOf::both;
+  physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< on all meshes of the run
+};
+
+/// Static shifts as further unknowns.
+struct StaticShiftOptions {
+  double sigma_decades = 0.15;  ///< of the Gaussian prior
+  std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
+};
+
+/// Makes the two-dimensional simulations of a run on meshes designed for a model, log10 of ohm m in all
+/// cells.
+class Simulations {
+ public:
+  using Ptr = std::shared_ptr<const physics::mt::d2::Simulation>;
+  Simulations(MPI_Comm comm, physics::mesh::TensorGrid grid, physics::mesh::SurfaceLine surface,
+              std::optional<physics::mesh::Sea> sea, ForwardOptions options);
+
+  /// Makes the simulation of a survey at the accuracy of the iterations.
+  [[nodiscard]] Ptr of_iterations(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
+  /// Makes the simulation of a survey at the final accuracy.
+  [[nodiscard]] Ptr of_results(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
+  /// Returns the meshes of `of_results`.
+  [[nodiscard]] physics::mt::d2::MeshSet meshes_of_results(const Eigen::VectorXd& model,
+                                                           const physics::mt::Survey& survey) const;
+  [[nodiscard]] physics::mesh::Section2D section(const Eigen::VectorXd& model) const;
+  /// Measures the errors of the meshes that the options name, in one table. collective.
+  [[nodiscard]] physics::mt::d2::Certificate certify(const Eigen::VectorXd& model,
+                                                     const physics::mt::Survey& survey) const;
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] const ForwardOptions& options() const { return options_; }
+
+ private:
+  [[nodiscard]] Ptr make(const Eigen::VectorXd& model, const physics::mt::Survey& survey,
+                         const physics::mt::d2::MeshDesignOptions& meshes) const;
+
+  MPI_Comm comm_;
+  physics::mesh::TensorGrid grid_;
+  physics::mesh::SurfaceLine surface_;
+  std::optional<physics::mesh::Sea> sea_;
+  ForwardOptions options_;
+};
+
+/// Returns the forward side of a problem: used data for the iterations, all of them for the results.
+/// `shifts`: static shifts among the unknowns.
+[[nodiscard]] Forward forward(std::shared_ptr<const Simulations> simulations,
+                              const physics::mt::ObservedData& data,
+                              const std::vector<physics::mt::StaticShiftKey>& shifts = {});
+
+/// Returns what to set so that the iterations see the responses of the final meshes.
+[[nodiscard]] std::string way_to_agree(const ForwardOptions& options);
+
+}  // namespace lodestone::inversion::mt

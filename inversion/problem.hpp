@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/data_set.hpp"
+#include "engine/core/words.hpp"
+#include "inversion/objective/misfit.hpp"
+#include "inversion/objective/regularization.hpp"
+#include "inversion/prior/regions.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/prior/roughness_norm.hpp"
+#include "inversion/unknowns.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace lodestone::inversion {
+
+/// The data maps of one accuracy, as functions of the model that they suit.
+struct DataMaps {
+  /// Makes the map from all cells to the data for a model. shape: (n_cells).
+  objective::Design design{};
+  /// Puts further unknowns behind those of the cells: makes of a map x → data the map [x; further] →
+  /// [data; further]. Empty without further unknowns.
+  std::function<core::MapPtr(core::MapPtr)> with_further{};
+};
+
+/// The rule by which the maps follow the model.
+enum class Redesigning : std::uint8_t { each_iteration, until_near_target, never };
+constexpr auto words(Redesigning) {
+  using enum Redesigning;
+  return core::Words<Redesigning>{
+      {each_iteration, "each_iteration"}, {until_near_target, "until_near_target"}, {never, "never"}};
+}
+
+/// The forward side of a problem.
+struct Forward {
+  DataMaps iterations{};  ///< for the steps
+  DataMaps results{};     ///< at the final accuracy; they return all data, also those that are not used
+  /// Scale in which the maps take the cells: `linear` for the quantity itself.
+  physics::mesh::Scale takes = physics::mesh::Scale::log10;
+  bool used_only = false;  ///< the maps of the iterations return the used data alone
+  Redesigning redesign = Redesigning::never;
+  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on maps are kept
+  std::string remedy{};      ///< what to set so that the iterations see the responses of the results
+};
+/// Returns the forward side of one map for every model and accuracy.
+[[nodiscard]] Forward fixed(core::MapPtr map, physics::mesh::Scale takes = physics::mesh::Scale::log10);
+
+/// Unknowns beside the cells, each 0 ± sigma before the data, such as static shifts.
+struct FurtherUnknowns {
+  Eigen::Index n = 0;
+  double sigma = 1.0;
+};
+
+/// An inverse problem in any dimension: the earth, the data, the maps between them, and what is known before.
+struct Problem {
+  /// Makes a problem without learned prior, bounds or further unknowns: all cells are free.
+  Problem(physics::mesh::Earth earth, core::DataSet data, Forward forward);
+
+  physics::mesh::Earth earth;
+  core::DataSet data;
+  Forward forward;
+  physics::mesh::Property property{};
+  Eigen::VectorXd start, reference;      ///< (n_cells), in the scale of the property; zero at first
+  std::vector<Eigen::Index> free_cells;  ///< in order; the others keep their reference
+  std::optional<Bounds> bounds{};
+  FurtherUnknowns further{};
+  prior::RoughnessOptions roughness{};
+  prior::RoughnessNormOptions norm{};
+  std::optional<prior::LearnedPriorOptions> prior{};
+  double huber_threshold = 0.0;  ///< in errors of the data; 0: least squares
+
+  /// Checks that the parts fit each other. errors: ShapeError, InvalidArgument.
+  void check() const;
+};
+
+/// Returns the scale step between the model and what its maps take: log10 when those take the quantity.
+[[nodiscard]] physics::mesh::Scale scale_between(const Problem& problem);
+
+/// Returns the misfit of the iterations, of the data that their maps return, and below them of the further
+/// unknowns against their prior.
+[[nodiscard]] objective::DataMisfit misfit_of_iterations(const Problem& problem);
+/// Returns the misfit of all data, and below them of the further unknowns.
+[[nodiscard]] objective::DataMisfit misfit_of_results(const Problem& problem);
+
+/// Returns predictions of all data from those of the used ones; NaN elsewhere.
+[[nodiscard]] Eigen::VectorXd spread_over_all(const core::DataSet& data, const Eigen::VectorXd& of_used);
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/prior/roughness.hpp"
+#include "inversion/prior/roughness_norm.hpp"
+#include "inversion/unknowns.hpp"
+
+namespace lodestone::inversion {
+
+/// The regularization of a stage: roughness of the free cells in a norm, and a little on the further unknowns
+/// (their prior is a datum). Where cells are set by codes, the prior of these takes its place.
+class Regularizer {
+ public:
+  /// `reference`: values of all cells that the model stays near. shape: (n_cells). errors: InvalidArgument.
+  Regularizer(const physics::mesh::TensorGrid& grid, const prior::RoughnessOptions& roughness,
+              const prior::RoughnessNormOptions& norm, Eigen::VectorXd reference, Unknowns unknowns);
+
+  /// Returns the regularization with the weights that the norm has at these unknowns.
+  [[nodiscard]] std::shared_ptr<const objective::Regularization> at(const Eigen::VectorXd& unknowns) const;
+  /// Returns the rule for the optimizer, empty when the weights do not depend on the model. It keeps a
+  /// reference to this object.
+  [[nodiscard]] objective::Reweigh reweigh() const;
+  /// The roughness that codes are weighed against; nothing where unknowns are cells.
+  [[nodiscard]] const std::optional<prior::CodedRoughness>& coded() const { return coded_; }
+
+ private:
+  /// Returns the roughness of the free cells and the further unknowns.
+  [[nodiscard]] Eigen::SparseMatrix<double> of_unknowns(Eigen::SparseMatrix<double> roughness) const;
+
+  Unknowns unknowns_;
+  prior::RoughnessNormOptions norm_;
+  Eigen::SparseMatrix<double> roughness_, gradient_;  ///< of all cells; `gradient_` is empty for l2
+  Eigen::VectorXd reference_, further_weights_;
+  std::optional<prior::CodedRoughness> coded_;  ///< with a learned prior
+};
+
+}  // namespace lodestone::inversion

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/uncertainty/findings.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace lodestone::inversion::uncertainty {
+namespace {
+
+void check(const char* name, const Eigen::VectorXd& values, Eigen::Index n_cells) {
+  if (values.size() != n_cells)
+    throw core::ShapeError("inversion::Uncertainty", "expected {} values in {}, got {}", n_cells, name,
+                           values.size());
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::nan("");
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Lower edge of the deepest cell of each column that is seen, the median over the columns; depth as the grid
+/// counts it.
+double usual_depth_m(const physics::mesh::TensorGrid& grid, const Eigen::VectorXd& investigated) {
+  std::vector<double> depth_m;
+  for (int iy = 0; iy < grid.n_y(); ++iy) {
+    double deepest = grid.z_edges_m().front();
+    for (int iz = 0; iz < grid.n_z(); ++iz) {
+      if (investigated[grid.index(iz, iy)] > 0.5)
+        deepest = grid.z_edges_m()[static_cast<std::size_t>(iz) + 1];
+    }
+    depth_m.push_back(deepest);
+  }
+  return median(std::move(depth_m));
+}
+
+constexpr double clearly_narrower = 0.9;  // than trained
+
+/// Of errors that were taken to be larger than stated, and of a prior that was taken to be narrower than
+/// trained.
+std::string on_counting(const Counting& counting) {
+  std::string text;
+  if (counting.error_scale != 1.0)
+    text = fmt::format(
+        " Errors count {:.2f} times what was stated, as the rms asks for; spreads are so much wider.",
+        counting.error_scale);
+  if (counting.codes_in_run >= clearly_narrower) return text;
+  text +=
+      fmt::format(" The λ of the run made the prior of the codes {:.1f} times narrower than it was trained;",
+                  1.0 / counting.codes_in_run);
+  return text + (counting.codes < clearly_narrower ? " so it is here, and spreads are too small."
+                                                   : " here it counts as trained.");
+}
+
+std::string on_posterior(const PosteriorSpread& posterior, const physics::mesh::TensorGrid& grid) {
+  std::vector<double> seen;
+  for (Eigen::Index i = 0; i < posterior.investigated.size(); ++i) {
+    if (posterior.investigated[i] > 0.5 && posterior.prior_deviation_decades[i] > 0.0)
+      seen.push_back(posterior.deviation_decades[i]);
+  }
+  const std::string text =
+      fmt::format("{:.0f} data determine {:.1f} of {:.0f} unknowns ({}) around the final model.",
+                  posterior.n_data, posterior.degrees_of_freedom, posterior.n_unknowns, posterior.unknowns);
+  if (seen.empty()) return text + " They see no cell: the section is that of its prior.";
+  const double share =
+      100.0 * static_cast<double>(seen.size()) / static_cast<double>(posterior.investigated.size());
+  return text + fmt::format(
+                    " They see {:.0f} % of the cells, down to {:.3g} km in the median column; there log10 "
+                    "resistivity is known to {:.2f} "
+                    "decades (one standard deviation, the median).",
+                    share, 1e-3 * usual_depth_m(grid, posterior.investigated), median(std::move(seen)));
+}
+
+std::string on_ensemble(const EnsembleSpread& ensemble) {
+  std::string text = fmt::format(
+      "{} models that data and prior allow (seed {}) have rms {:.3f} to {:.3f} and differ by {:.2f} decades "
+      "(one "
+      "standard deviation, the median cell).",
+      ensemble.n_samples, ensemble.seed, ensemble.smallest_rms, ensemble.largest_rms,
+      median({ensemble.deviation_decades.begin(), ensemble.deviation_decades.end()}));
+  if (ensemble.n_failed > 0)
+    text += fmt::format(" {} more failed and are left out: the true spread is larger.", ensemble.n_failed);
+  if (ensemble.n_unconverged > 0)
+    text += fmt::format(" {} ran out of steps; more of them (max_iterations) may change the spread.",
+                        ensemble.n_unconverged);
+  if (ensemble.n_samples < EnsembleSpread::fewest)
+    text += fmt::format(" So few samples give no percentiles: p5 and p95 are the extremes; {} give them.",
+                        EnsembleSpread::fewest);
+  return text;
+}
+
+}  // namespace
+
+void check(const Uncertainty& uncertainty, Eigen::Index n_cells) {
+  if (uncertainty.posterior) {
+    const PosteriorSpread& p = *uncertainty.posterior;
+    check("prior_deviation_decades", p.prior_deviation_decades, n_cells);
+    check("deviation_decades", p.deviation_decades, n_cells);
+    check("variance_reduction", p.variance_reduction, n_cells);
+    check("resolution", p.resolution, n_cells);
+    check("investigated", p.investigated, n_cells);
+  }
+  if (!uncertainty.ensemble) return;
+  const EnsembleSpread& e = *uncertainty.ensemble;
+  check("p5_log10_resistivity", e.p5_log10_resistivity, n_cells);
+  check("p50_log10_resistivity", e.p50_log10_resistivity, n_cells);
+  check("p95_log10_resistivity", e.p95_log10_resistivity, n_cells);
+  check("deviation_decades", e.deviation_decades, n_cells);
+}
+
+std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid) {
+  const auto& [posterior, ensemble] = uncertainty;
+  std::string text;
+  if (posterior) text = on_posterior(*posterior, grid);
+  if (posterior && ensemble) text += ' ';
+  if (ensemble) text += on_ensemble(*ensemble);
+  return text + on_counting(posterior  ? posterior->counting
+                            : ensemble ? ensemble->counting
+                                       : Counting{});  // the same in both
+}
+
+}  // namespace lodestone::inversion::uncertainty

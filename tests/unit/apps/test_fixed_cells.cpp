@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/method/earth.hpp"
+#include "apps/mt_invert/method/soundings.hpp"
+#include "engine/core/error.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cmath>
+#include <utility>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+namespace mt = physics::mt;
+using physics::mesh::Polygon2D;
+using physics::mesh::TensorGrid;
+
+namespace {
+
+/// 3 columns × 2 rows, 100 ohm m, reference 10 ohm m.
+method::Earth small_earth() {
+  method::Earth earth{TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}),
+                      physics::mesh::SurfaceLine(),
+                      Eigen::VectorXd::Constant(6, 2.0),
+                      Eigen::VectorXd::Constant(6, 1.0),
+                      {}};
+  method::fix_regions({}, earth);
+  return earth;
+}
+
+config::TearConfig tear_along(const std::vector<physics::mesh::Point2D>& points) {
+  return {physics::mesh::Tear{{points.begin(), points.end()}}, "c.toml:9: regularization.tear[0].y_m"};
+}
+
+config::FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
+  return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
+          "c.toml:7: regularization.fixed[0]"};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "fixed regions: cells with their centre inside take the reference or the given resistivity and are no "
+    "unknowns",
+    "[apps]") {
+  method::Earth earth = small_earth();
+  CHECK(earth.free_cells.size() == 6);
+  method::fix_regions({upper_left()}, earth);
+  CHECK(earth.free_cells == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
+  CHECK(earth.start_log10[0] == 1.0);
+  method::fix_regions({upper_left(1000.0)}, earth);
+  CHECK(earth.start_log10[0] == Approx(3.0));
+  CHECK(earth.reference_log10[0] == Approx(3.0));
+  CHECK(earth.start_log10[1] == 2.0);
+}
+
+TEST_CASE(
+    "fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with "
+    "their place",
+    "[apps]") {
+  method::Earth earth = small_earth();
+  const auto refusal = [&](std::vector<physics::mesh::Point2D> corners) {
+    return tests::message_of<core::ConfigError>([&] {
+      method::fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth);
+    });
+  };
+  CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}),
+             Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
+  CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
+  const config::TearConfig outside = tear_along({{900, 0}, {900, 400}});
+  const auto message = tests::message_of<core::ConfigError>(
+      [&] { method::check_tears({outside}, earth.grid, earth.surface); });
+  CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
+}
+
+TEST_CASE(
+    "tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground "
+    "counts as inside",
+    "[apps]") {
+  const method::Earth earth = small_earth();
+  const auto warned = [](const config::TearConfig& tear, const TensorGrid& grid,
+                         const physics::mesh::SurfaceLine& surface) {
+    tests::Capture err(STDERR_FILENO);
+    method::check_tears({tear}, grid, surface);
+    return err.text();
+  };
+  const config::TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
+  CHECK_THAT(warned(tear, earth.grid, earth.surface),
+             Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
+                 Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
+                 Catch::Contains("the grid spans y 0 … 300 m"));
+  const config::TearConfig shorter = tear_along({{100, -60}, {100, 300}});
+  const TensorGrid on_datum =
+      TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
+  CHECK(warned(shorter, on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})).empty());
+  CHECK_FALSE(warned(shorter, on_datum, physics::mesh::SurfaceLine()).empty());
+}
+
+TEST_CASE(
+    "soundings: sections are linear between stations, constant beyond, and count depth from the surface on "
+    "any grid",
+    "[apps]") {
+  std::vector<method::SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
+                                            {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
+  const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};
+  const Eigen::VectorXd section =
+      method::stitched(models, stations, small_earth().grid, physics::mesh::SurfaceLine());
+  CHECK(section[0] == Approx(3.0));
+  CHECK(section[1] == Approx(2.0));
+  CHECK(section[2] == Approx(1.0));
+  CHECK(section[4] == Approx(2.0));
+  const TensorGrid datum =
+      TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
+  CHECK(method::stitched(models, stations, datum, physics::mesh::SurfaceLine(-150.0))[0] == Approx(2.0));
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/ending.hpp"
+#include "inversion/mt/forward.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace lodestone;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using core::ExitCode;
+using inversion::optimize::StopReason;
+using physics::mt::d2::Accuracy;
+
+namespace {
+
+inversion::Ending ending(StopReason reason, double rms, const inversion::mt::ForwardOptions& forward = {}) {
+  inversion::optimize::InversionSummary summary;
+  summary.reason = reason;
+  summary.message = "why";
+  summary.history.push_back({.iteration = 7});
+  return inversion::judge(summary, rms, 2.0, way_to_agree(forward));
+}
+
+}  // namespace
+
+TEST_CASE("ending: a target reached may be missed by 1 % at the final accuracy, not by more", "[inversion]") {
+  for (const double rms : {0.5, 2.0, 2.0199}) {
+    const auto done = ending(StopReason::target_reached, rms);
+    CHECK(done.code == ExitCode::ok);
+    CHECK_THAT(done.text, StartsWith("done: rms") && Contains("(target 2) after 7 iterations; why"));
+  }
+  const auto missed = ending(StopReason::target_reached, 2.0201);
+  CHECK(missed.code == ExitCode::not_converged);
+  CHECK_THAT(missed.text, Contains("the target 2 was reached on the iterations' meshes") &&
+                              Contains("the rms 2.0201 is above it"));
+}
+
+TEST_CASE(
+    "ending: above the target it says why the run ended, whatever the final accuracy gives, a failure is "
+    "the solver's",
+    "[inversion]") {
+  for (const auto reason : {StopReason::stagnated, StopReason::max_iterations}) {
+    const auto ended = ending(reason, 1.9);
+    CHECK(ended.code == ExitCode::not_converged);
+    CHECK_THAT(ended.text, Contains("above the target 2 (why)"));
+  }
+  CHECK(ending(StopReason::failed, 1.0).code == ExitCode::solver);
+  CHECK_THAT(ending(StopReason::failed, 1.0).text, Contains("the inversion stopped: why"));
+}
+
+TEST_CASE("ending: the advice is the next finer meshes for the iterations, and never one that is set already",
+          "[inversion]") {
+  const auto advice = [](Accuracy iteration, Accuracy final_accuracy,
+                         inversion::Redesigning redesign = inversion::Redesigning::each_iteration) {
+    return ending(StopReason::target_reached, 9.0,
+                  {.iteration = iteration, .final_accuracy = final_accuracy, .redesign = redesign})
+        .text;
+  };
+  CHECK_THAT(advice(Accuracy::iteration, Accuracy::standard),
+             Contains("set forward.iteration_accuracy = \"standard\""));
+  CHECK_THAT(advice(Accuracy::standard, Accuracy::fine),
+             Contains("set forward.iteration_accuracy = \"fine\""));
+  CHECK_THAT(advice(Accuracy::standard, Accuracy::standard),
+             Contains("set both one step finer") && !Contains("forward.iteration_accuracy ="));
+  CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, inversion::Redesigning::never),
+             Contains("set forward.redesign = \"each_iteration\""));
+}

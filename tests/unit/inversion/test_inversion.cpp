@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "engine/core/store.hpp"
+#include "inversion/inversion.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using inversion::Inversion;
+using inversion::Problem;
+using physics::mesh::Earth;
+using physics::mesh::TensorGrid;
+
+namespace {
+
+constexpr Eigen::Index n_layers = 6;
+
+/// Means over ever more layers, mildly nonlinear.
+core::MapPtr depth_means() {
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n_layers, n_layers);
+  for (Eigen::Index row = 0; row < n_layers; ++row) a.row(row).head(row + 1).setConstant(1.0 / (row + 1.0));
+  return core::compose(core::pointwise(
+                           "bend", n_layers, [](double x) { return x + 0.05 * x * x; },
+                           [](double x) { return 1.0 + 0.1 * x; }),
+                       core::affine(a, Eigen::VectorXd::Zero(n_layers)));
+}
+
+Eigen::VectorXd truth() { return Eigen::VectorXd::LinSpaced(n_layers, 1.0, 3.0); }
+
+Problem layers(core::MapPtr map = depth_means()) {
+  core::DataSetParts data{.observed = map->value(truth()),
+                          .sigma = Eigen::VectorXd::Constant(n_layers, 0.02)};
+  data.reason.assign(n_layers, 0);
+  data.reason[2] = 1;
+  data.reasons = {"used", "listed"};
+  Problem problem(Earth{TensorGrid::layers(10.0, 1.2, n_layers)}, core::DataSet(std::move(data)),
+                  inversion::fixed(std::move(map)));
+  problem.start = problem.reference = Eigen::VectorXd::Constant(n_layers, 2.0);
+  problem.roughness = {.depth_weight_exponent = 1.0, .depth_weight_z0_m = 10.0};
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("inversion: layers are fitted, all data predicted, and the ending says so", "[inversion]") {
+  const Problem problem = layers();
+  const inversion::Outcome out = Inversion(MPI_COMM_SELF, problem).minimize();
+  CHECK(out.ending.code == core::ExitCode::ok);
+  CHECK(out.rms <= 1.01);
+  CHECK(out.predicted.size() == n_layers);
+  CHECK(std::abs(out.predicted[2] - problem.data.observed()[2]) < 0.2);  // not used, but predicted
+  CHECK((out.model - truth()).norm() < 0.5 * (problem.start - truth()).norm());
+  CHECK(out.start == problem.start);
+  CHECK(out.history.front().stage == "cells");
+  CHECK_FALSE(out.prior);
+  CHECK_FALSE(out.uncertainty);
+}
+
+TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits", "[inversion]") {
+  const inversion::GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.1, .sufficient_drop = 1.0};
+  const inversion::Outcome whole = Inversion(MPI_COMM_SELF, layers(), options).minimize();
+  REQUIRE(whole.history.size() > 2);
+  const core::StorePtr store = core::memory_store();
+  {
+    Inversion run(MPI_COMM_SELF, layers(), options);
+    run.keep(store, "[run]\ntitle = \"a\"\n");
+    int n_asked = 0;
+    run.set_stop([&]() -> std::optional<inversion::optimize::StopReason> {
+      return ++n_asked > 1 ? std::optional(inversion::optimize::StopReason::interrupted) : std::nullopt;
+    });
+    const inversion::Outcome stopped = run.minimize();
+    CHECK(stopped.was_stopped());
+    CHECK(stopped.predicted.size() == 0);
+  }
+  Inversion again(MPI_COMM_SELF, layers(), options);
+  again.keep(store, "[run]\ntitle = \"b\"\n");
+  const inversion::Outcome resumed = again.minimize();
+  CHECK(resumed.model == whole.model);
+  CHECK(resumed.history.size() == whole.history.size());
+
+  Problem other = layers();
+  other.start[0] = 1.0;
+  Inversion changed(MPI_COMM_SELF, other, options);
+  CHECK_THROWS_AS(changed.keep(store), core::ConfigError);
+}
+
+TEST_CASE("inversion: further unknowns are estimated beside the cells", "[inversion]") {
+  // The last datum is F(m) + s, as a static shift of one station
+  const core::MapPtr map = depth_means();
+  Problem problem = layers(map);
+  core::DataSetParts data = problem.data.parts();
+  data.observed[n_layers - 1] += 0.3;
+  problem.data = core::DataSet(std::move(data));
+  const auto with_shift = [](core::MapPtr of_cells) {
+    const Eigen::Index n = of_cells->size_in(), m = of_cells->size_out();
+    Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(m + 1, m + 1);
+    spread.topLeftCorner(m, m).setIdentity();
+    spread.col(m).tail(2).setOnes();
+    return core::compose(core::affine(spread, Eigen::VectorXd::Zero(m + 1)),
+                         core::parallel({std::move(of_cells), core::select(1, {0})}));
+  };
+  problem.forward.iterations.with_further = problem.forward.results.with_further = with_shift;
+  problem.further = {.n = 1, .sigma = 0.3};
+  const inversion::Outcome out = Inversion(MPI_COMM_SELF, problem).minimize();
+  CHECK(out.ending.code == core::ExitCode::ok);
+  REQUIRE(out.further.size() == 1);
+  CHECK(out.further[0] > 0.05);
+  CHECK(out.further[0] < 0.6);
+  CHECK(out.predicted.size() == n_layers);
+}
+
+TEST_CASE("inversion: the posterior and the samples of a model are found on request", "[inversion]") {
+  Inversion run(MPI_COMM_SELF, layers());
+  const core::StorePtr samples = core::memory_store();
+  run.assess({.posterior = true, .ensemble = inversion::EnsembleOptions{.n_samples = 3}}, samples);
+  const inversion::Outcome out = run.minimize();
+  REQUIRE(out.uncertainty);
+  REQUIRE(out.uncertainty->posterior);
+  CHECK(out.uncertainty->posterior->n_data == 5.0);
+  CHECK((out.uncertainty->posterior->deviation_decades.array() <=
+         out.uncertainty->posterior->prior_deviation_decades.array() + 1e-12)
+            .all());
+  REQUIRE(out.uncertainty->ensemble);
+  CHECK(out.uncertainty->ensemble->n_samples == 3);
+  CHECK(samples->exists());
+}
+
+TEST_CASE("inversion: problems whose parts do not fit are refused", "[inversion]") {
+  Problem problem = layers();
+  const auto make = [&] { static_cast<void>(Inversion(MPI_COMM_SELF, problem)); };
+  problem.start.resize(2);
+  CHECK_THAT(tests::error_of<core::ShapeError>(make), tests::HasId("wrong_size"));
+  problem = layers();
+  problem.free_cells.clear();
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(make), tests::HasId("no_cell"));
+  problem = layers();
+  problem.further.n = 1;
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(make), tests::HasId("no_further"));
+  problem = layers();
+  problem.forward.results.design = {};
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(make), tests::HasId("no_map"));
+}
