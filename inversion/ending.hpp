@@ -2,8 +2,10 @@
 #pragma once
 
 #include "engine/core/error.hpp"
+#include "engine/core/mpi/stop_requests.hpp"
 #include "inversion/optimize/optimizer.hpp"
 
+#include <optional>
 #include <string>
 
 namespace lodestone::inversion {
@@ -19,6 +21,13 @@ struct Ending {
 /// inversion failed. The summary holds at least the start model.
 [[nodiscard]] Ending judge(const optimize::InversionSummary& summary, double rms, double target,
                            const std::string& remedy);
+
+/// Returns the reason for which a request from outside stops a run, if there is one.
+[[nodiscard]] inline std::optional<optimize::StopReason> reason_of(std::optional<core::StopRequest> request) {
+  if (!request) return {};
+  return *request == core::StopRequest::interrupted ? optimize::StopReason::interrupted
+                                                    : optimize::StopReason::time_limit;
+}
 
 /// Returns true if a run was stopped from outside and can be resumed.
 [[nodiscard]] inline bool was_stopped(const optimize::InversionSummary& summary) {

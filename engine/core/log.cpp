@@ -10,8 +10,11 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -122,5 +125,14 @@ void write(Level level, std::string_view message, const Place& place) {
 }
 
 int count(Level level) { return the_log().counts[static_cast<std::size_t>(level)]; }
+
+void print_out(std::string_view text) {
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written)
+    throw FileError("core::print_out#not_written",
+                    "cannot write to standard output: {}; free space or name a file with -o",
+                    std::strerror(errno));
+}
 
 }  // namespace lodestone::core::log

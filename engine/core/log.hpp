@@ -43,6 +43,10 @@ void set_silent(bool silent);
 /// True when stdout is a terminal and the format is human: progress bars are allowed.
 [[nodiscard]] bool is_interactive();
 
+/// Writes to standard output, past the log: what a command was asked for. errors: FileError when it is full
+/// or closed.
+void print_out(std::string_view text);
+
 /// Writes one message. `place`: its component and id, if it has any.
 void write(Level level, std::string_view message, const Place& place = {});
 /// Number of messages of this level since the start (used by summaries and tests).

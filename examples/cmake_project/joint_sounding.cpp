@@ -17,7 +17,7 @@
 #include "inversion/prior/roughness.hpp"
 #include "io/csv/csv.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "physics/mt/d1/simulation.hpp"
 
 #include <algorithm>

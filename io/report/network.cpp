@@ -4,7 +4,7 @@
 #include "engine/core/atomic_file.hpp"
 #include "io/report/html.hpp"
 #include "io/report/page.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 
 namespace lodestone::io::report {

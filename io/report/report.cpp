@@ -12,7 +12,7 @@
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
 #include "io/report/uncertainty.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 #include "io/vtk/cells.hpp"
 

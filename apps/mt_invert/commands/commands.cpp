@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/selftest/selftest.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 
@@ -20,7 +20,7 @@ struct Dispatch {
   MPI_Comm comm;
   const cli::CommandLine& line;
   int operator()(const cli::ShowText& show) const {
-    on_rank_zero(comm, [&] { print_out(show.text); });
+    core::on_rank_zero(comm, [&] { core::log::print_out(show.text); });
     return 0;
   }
   int operator()(const cli::InvertArguments& arguments) const { return run_invert(comm, arguments, line); }

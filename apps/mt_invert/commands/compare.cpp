@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
-#include "apps/mt_invert/method/run_folder.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "io/csv/csv.hpp"
 #include "io/model/read.hpp"
 #include "io/report/slice.hpp"
+#include "io/run/folder.hpp"
 #include "io/run/result.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Compared compared_run(const std::string& folder, const std::string& file) {
 /// A folder is a run, a name that ends in .csv a file of points, anything else a model.
 std::vector<Compared> compared(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
-    const method::RunFolder folder(path);
+    const io::run::RunFolder folder(path);
     if (!std::filesystem::exists(folder.result()))
       throw core::FileError(
           "mt_invert",
@@ -175,12 +176,12 @@ void draw(const cli::CompareArguments& arguments, const std::vector<Compared>& s
 }  // namespace
 
 int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments) {
-  on_rank_zero(comm, [&] {
+  core::on_rank_zero(comm, [&] {
     std::vector<Compared> sections = compared(arguments.sections),
                           references = compared(arguments.references);
     tell_apart(sections, references);
     if (!arguments.output_path.empty()) draw(arguments, sections, references);
-    print_out(table(arguments, sections, references));
+    core::log::print_out(table(arguments, sections, references));
   });
   return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/forward_output.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "io/model/read.hpp"
 #include "io/survey/sites.hpp"
 #include "physics/mt/d2/certificate.hpp"
@@ -15,11 +15,11 @@ namespace {
 void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section,
                        const physics::mt::Survey& survey, const physics::mt::d2::MeshSet& meshes,
                        physics::mt::d2::Accuracy accuracy) {
-  on_rank_zero(comm, [&] { print_out(meshes.summary() + "\n"); });
+  core::on_rank_zero(comm, [&] { core::log::print_out(meshes.summary() + "\n"); });
   const auto certificate =
       physics::mt::d2::certify(comm, section, survey, physics::mt::d2::design_options(accuracy),
                                physics::mt::d2::tolerance_of(accuracy));
-  on_rank_zero(comm, [&] { print_out(certificate.table() + "\n"); });
+  core::on_rank_zero(comm, [&] { core::log::print_out(certificate.table() + "\n"); });
   if (!certificate.passed)
     core::log::warning(
         "the certificate fails: the responses of these meshes may miss the tolerance where it says so");
@@ -31,7 +31,8 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
   const bool prints_csv = arguments.output_path.empty() && !arguments.mesh_report;
   if (prints_csv)
     core::log::configure({.level = core::log::Level::warning});  // nothing but CSV on standard output
-  if (!arguments.output_path.empty()) on_rank_zero(comm, [&] { check_output_path(arguments.output_path); });
+  if (!arguments.output_path.empty())
+    core::on_rank_zero(comm, [&] { check_output_path(arguments.output_path); });
 
   // 1. The earth, and where and when its response is wanted
   const auto section = io::model::read_model(arguments.model_path);
@@ -50,7 +51,7 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
   if (prints_csv || !arguments.output_path.empty()) {
     const physics::mt::d2::Simulation simulation(comm, section.grid, section.surface, sites.survey, meshes);
     const Eigen::VectorXd predicted = simulation.value(section.resistivity_ohm_m);
-    on_rank_zero(comm, [&] { write_forward_output(arguments, sites, predicted); });
+    core::on_rank_zero(comm, [&] { write_forward_output(arguments, sites, predicted); });
   }
   return 0;
 }

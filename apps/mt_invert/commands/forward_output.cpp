@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/forward_output.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/csv/csv.hpp"
@@ -130,7 +129,7 @@ void write_forward_output(const cli::ForwardArguments& arguments, const io::surv
     } else if (!path.empty()) {
       io::csv::write_responses_csv(path, responses);
     } else {
-      print_out(io::csv::responses_csv_text(responses));
+      core::log::print_out(io::csv::responses_csv_text(responses));
     }
   }
   if (!path.empty()) core::log::info("wrote {}", path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "io/info/text.hpp"
 #include "io/text/scan.hpp"
 
@@ -37,8 +37,9 @@ int run_info(MPI_Comm comm, const cli::InfoArguments& arguments) {
     files.push_back(io::info::describe_file(path));
     if (code == 0) code = static_cast<int>(files.back().code);
   }
-  on_rank_zero(comm,
-               [&] { print_out(arguments.json ? io::info::info_json(files) : io::info::info_text(files)); });
+  core::on_rank_zero(comm, [&] {
+    core::log::print_out(arguments.json ? io::info::info_json(files) : io::info::info_text(files));
+  });
   return code;
 }
 

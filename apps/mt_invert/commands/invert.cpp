@@ -2,45 +2,44 @@
 #include "apps/mt_invert/cli/resume_command.hpp"
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/invert_1d.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/method/dry_run.hpp"
 #include "apps/mt_invert/method/run_directives.hpp"
 #include "apps/mt_invert/method/run_results.hpp"
-#include "apps/mt_invert/method/stop_requests.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
+#include "engine/core/mpi/stop_requests.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/optimize/directives.hpp"
 #include "io/hdf5/store.hpp"
-#include "io/run/new_folder.hpp"
+#include "io/run/folder.hpp"
 #include "physics/mt/site_kinks.hpp"
 
 namespace lodestone::mt_invert::commands {
 namespace {
 
-method::RunFolder folder_of(const cli::InvertArguments& arguments) {
-  if (!arguments.output_folder.empty()) return method::RunFolder(arguments.output_folder);
-  return method::RunFolder(std::filesystem::path("out") /
-                           std::filesystem::path(arguments.config_path).stem());
+io::run::RunFolder folder_of(const cli::InvertArguments& arguments) {
+  if (!arguments.output_folder.empty()) return io::run::RunFolder(arguments.output_folder);
+  return io::run::RunFolder(std::filesystem::path("out") /
+                            std::filesystem::path(arguments.config_path).stem());
 }
 
 /// Checks and makes the folder, and logs into it from here on.
-void open_folder(MPI_Comm comm, const method::RunFolder& folder, const cli::InvertArguments& arguments,
+void open_folder(MPI_Comm comm, const io::run::RunFolder& folder, const cli::InvertArguments& arguments,
                  const cli::CommandLine& line) {
-  if (arguments.resume) {
-    folder.require_checkpoint(comm);
-  } else {
-    folder.prepare_new(comm);
-  }
-  on_rank_zero(comm, [&] { core::log::configure({.format = line.log_format(), .file = folder.log()}); });
+  core::on_rank_zero(comm, [&] {
+    arguments.resume ? folder.require_checkpoint() : folder.prepare_new();
+    core::log::configure({.format = line.log_format(), .file = folder.log()});
+  });
 }
 
 /// From here on there is something in the folder.
-void echo_configuration(MPI_Comm comm, const method::RunFolder& folder, const cli::InvertArguments& arguments,
-                        const config::Config& config, std::optional<io::run::NewFolder>& made) {
+void echo_configuration(MPI_Comm comm, const io::run::RunFolder& folder,
+                        const cli::InvertArguments& arguments, const config::Config& config,
+                        std::optional<io::run::NewFolder>& made) {
   if (made) made->keep();
-  on_rank_zero(comm, [&] {
+  core::on_rank_zero(comm, [&] {
     core::write_file(
         folder.config(),
         fmt::format("# Every key with the value in force. Paths are relative to the folder of {}.\n{}",
@@ -57,7 +56,7 @@ const char* way_from_kinks(const config::ProfileConfig& profile) {
 
 /// Adds what a run writes and shows after every iteration.
 void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Config& config,
-                    const method::RunFolder& folder) {
+                    const io::run::RunFolder& folder) {
   using inversion::Stage;
   namespace optimize = inversion::optimize;
   using Ptr = inversion::Inversion::DirectivePtr;
@@ -76,7 +75,7 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
 }
 
 int say_how_to_go_on(const std::string& what, const cli::InvertArguments& arguments,
-                     const method::RunFolder& folder) {
+                     const io::run::RunFolder& folder) {
   core::log::warning(
       "{}; go on with: {}", what,
       cli::resume_command("invert", arguments.config_path, arguments.assignments, folder.path().string()));
@@ -87,7 +86,7 @@ int say_how_to_go_on(const std::string& what, const cli::InvertArguments& argume
 
 int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::CommandLine& line) {
   const config::Config config = config::read_config(arguments.config_path, arguments.assignments);
-  const method::RunFolder folder = folder_of(arguments);
+  const io::run::RunFolder folder = folder_of(arguments);
   std::optional<io::run::NewFolder> made;
   if (core::rank_of(comm) == 0) made.emplace(folder.path(), line.log_format());
   if (!arguments.dry_run) open_folder(comm, folder, arguments, line);
@@ -110,8 +109,8 @@ int run_invert(MPI_Comm comm, const cli::InvertArguments& arguments, const cli::
   const io::run::Provenance provenance = io::run::make_provenance(line.as_typed, core::size_of(comm));
 
   // 3. The model that fits the data and is smooth, or like the draws of its prior
-  method::StopRequests stop(comm, arguments.time_limit_min);
-  run.set_stop(std::ref(stop));
+  core::StopRequests stop(comm, arguments.time_limit_min);
+  run.set_stop([&stop] { return inversion::reason_of(stop()); });
   const core::StorePtr checkpoint = io::hdf5::store(folder.checkpoint());
   if (config.output.checkpoint) {
     run.keep(checkpoint, config.toml);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/invert_1d.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/method/earth.hpp"
 #include "apps/mt_invert/method/run_results.hpp"
 #include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ io::run::InversionResult describe_soundings(const config::Config& config,
 
 }  // namespace
 
-int run_invert_1d(MPI_Comm comm, const config::Config& config, const method::RunFolder& folder,
+int run_invert_1d(MPI_Comm comm, const config::Config& config, const io::run::RunFolder& folder,
                   const cli::CommandLine& line) {
   warn_of_unused(config);
   io::run::Provenance provenance = io::run::make_provenance(line.as_typed, core::size_of(comm));
@@ -79,7 +79,7 @@ int run_invert_1d(MPI_Comm comm, const config::Config& config, const method::Run
   io::run::InversionResult result = describe_soundings(config, observations, grid, models);
   result.provenance = std::move(provenance);
   result.provenance.finished_utc = io::run::utc_now();
-  on_rank_zero(comm, [&] {
+  core::on_rank_zero(comm, [&] {
     method::write_soundings(folder.soundings(), models, observations.data.survey.stations);
     method::write_run_files(config, folder, result);
   });

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
-#include "apps/mt_invert/method/run_folder.hpp"
 #include "apps/mt_invert/method/run_results.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
+#include "io/run/folder.hpp"
 
 namespace lodestone::mt_invert::commands {
 
 int run_report(MPI_Comm comm, const cli::ReportArguments& arguments) {
-  on_rank_zero(comm, [&] {
-    const method::RunFolder folder(arguments.run_folder);
+  core::on_rank_zero(comm, [&] {
+    const io::run::RunFolder folder(arguments.run_folder);
     if (!std::filesystem::exists(folder.result())) {
       throw core::FileError(
           "mt_invert",

@@ -3,18 +3,17 @@
 
 #include "apps/mt_invert/cli/resume_command.hpp"
 #include "apps/mt_invert/commands/commands.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/commands/train_report.hpp"
-#include "apps/mt_invert/method/stop_requests.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_text.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
+#include "engine/core/mpi/stop_requests.hpp"
 #include "engine/state/safetensors.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/run/new_folder.hpp"
-#include "io/run/train_folder.hpp"
+#include "io/run/folder.hpp"
 
 #include <chrono>
 
@@ -102,8 +101,7 @@ void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainCo
 
 /// On one rank. → the exit code.
 core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
-                     const config::TrainConfig& config, method::StopRequests& stop,
-                     io::run::NewFolder& made) {
+                     const config::TrainConfig& config, core::StopRequests& stop, io::run::NewFolder& made) {
   const models::vae::VaeRun run{
       .checkpoint = config.checkpoint ? folder.checkpoint() : "",
       .history = folder.history(),
@@ -145,15 +143,15 @@ int run_train(MPI_Comm comm, const cli::TrainArguments& arguments, const cli::Co
   const io::run::TrainFolder folder = folder_of(arguments);
   core::log::info("{}", config.title);
   if (arguments.preview) {
-    on_rank_zero(comm, [&] { write_preview(folder, config); });
+    core::on_rank_zero(comm, [&] { write_preview(folder, config); });
     return 0;
   }
   if (core::size_of(comm) > 1)
     core::log::warning("training runs on one rank, the others wait; start it without mpirun, with --threads");
-  method::StopRequests stop(MPI_COMM_SELF,
-                            arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
+  core::StopRequests stop(MPI_COMM_SELF,
+                          arguments.time_limit_min);  // on every rank: mpirun passes signals on to all
   core::ExitCode code = core::ExitCode::ok;
-  on_rank_zero(comm, [&] {
+  core::on_rank_zero(comm, [&] {
     io::run::NewFolder made(folder.path(), line.log_format());
     open_folder(folder, arguments, line);
     code = train(folder, arguments, config, stop, made);

@@ -6,7 +6,7 @@
 #include "engine/core/log.hpp"
 #include "io/report/network.hpp"
 #include "io/report/prior.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/text_file.hpp"
 #include "models/vae/vae_decoder.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config/train.hpp"
-#include "io/run/train_folder.hpp"
+#include "io/run/folder.hpp"
 
 namespace lodestone::mt_invert::commands {
 

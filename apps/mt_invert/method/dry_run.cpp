@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/method/dry_run.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/parallel.hpp"
 #include "engine/core/timer.hpp"
 
@@ -192,23 +192,23 @@ int print_dry_run(const inversion::Inversion& run, const inversion::mt::Simulati
   double bytes = simulation->estimated_bytes();
   if (config.inversion.needs_jacobian() || config.uncertainty) bytes += dense.bytes;
   if (config.uncertainty && config.uncertainty->posterior) bytes += dense.posterior_bytes;
-  commands::on_rank_zero(comm, [&] {
-    commands::print_out(text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first));
-    commands::print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(),
-                                    observations.data.value.size()));
-    commands::print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
-    commands::print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
-    commands::print_out(
+  core::on_rank_zero(comm, [&] {
+    core::log::print_out(text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first));
+    core::log::print_out(fmt::format("data:                 {} of {} used\n", observations.data.n_kept(),
+                                     observations.data.value.size()));
+    core::log::print_out(fmt::format("meshes:\n{}\n", simulation->meshes().summary()));
+    core::log::print_out(fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9));
+    core::log::print_out(
         fmt::format("time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian "
                     "{:.1f} s, {:.0f} forward runs of {:.1f} s, "
                     "dense algebra {:.1f} s)\n",
                     iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
                     iteration.forward_s, iteration.dense_s));
-    commands::print_out(
+    core::log::print_out(
         fmt::format("{:<22}from {} to three times that: meshes grow with the contrasts of the model\n",
                     fmt::format("{} iterations:", config.inversion.max_iterations()),
                     duration(config.inversion.max_iterations() * iteration.seconds())));
-    commands::print_out(text_of_uncertainty(config.uncertainty, time, dense_of_samples));
+    core::log::print_out(text_of_uncertainty(config.uncertainty, time, dense_of_samples));
   });
   return 0;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/method/run_results.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/timer.hpp"
 #include "io/csv/csv.hpp"
 #include "io/report/report.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/vtk/run.hpp"
 
 #include <cmath>
@@ -99,7 +99,7 @@ void write_report_of(const std::filesystem::path& folder, const io::run::Inversi
   core::log::info("report:     {}", io::report::write_report(folder, result).string());
 }
 
-void write_run_files(const config::Config& config, const RunFolder& folder,
+void write_run_files(const config::Config& config, const io::run::RunFolder& folder,
                      const io::run::InversionResult& result) {
   const core::ScopedTimer timer("run/write results");
   io::run::write_result(folder.result(), result);
@@ -119,8 +119,7 @@ int finish_run(FinishedRun run) {
     add_certificate(run, result);
   }
   result.provenance.finished_utc = io::run::utc_now();
-  commands::on_rank_zero(run.setup.simulations->comm(),
-                         [&] { write_run_files(run.config, run.folder, result); });
+  core::on_rank_zero(run.setup.simulations->comm(), [&] { write_run_files(run.config, run.folder, result); });
   const inversion::Ending& ending = run.outcome.ending;
   if (ending.code == core::ExitCode::solver)
     throw core::SolverError("mt_invert", "{}; the last good model (iteration {}) is in {}", ending.text,

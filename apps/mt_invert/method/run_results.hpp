@@ -3,8 +3,8 @@
 
 #include "apps/mt_invert/method/observations.hpp"
 #include "apps/mt_invert/method/problem.hpp"
-#include "apps/mt_invert/method/run_folder.hpp"
 #include "inversion/inversion.hpp"
+#include "io/run/folder.hpp"
 #include "io/run/result.hpp"
 
 namespace lodestone::mt_invert::method {
@@ -14,14 +14,14 @@ struct FinishedRun {
   const config::Config& config;
   const Observations& observations;
   const Setup& setup;
-  const RunFolder& folder;
+  const io::run::RunFolder& folder;
   const inversion::Outcome& outcome;
   io::run::Provenance provenance;
 };
 
 /// Writes result.h5, CSV files, files for ParaView and the report, as the configuration asks. Call on one
 /// rank. errors: FileError.
-void write_run_files(const config::Config& config, const RunFolder& folder,
+void write_run_files(const config::Config& config, const io::run::RunFolder& folder,
                      const io::run::InversionResult& result);
 
 /// Measures the errors of the meshes, writes results and report, and returns the exit code. collective.

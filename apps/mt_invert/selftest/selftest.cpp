@@ -2,13 +2,13 @@
 #include "apps/mt_invert/selftest/selftest.hpp"
 
 #include "apps/mt_invert/commands/forward_output.hpp"
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/selftest/json.hpp"
 #include "apps/mt_invert/study/study.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/options.hpp"
 
 #include <algorithm>
@@ -101,14 +101,14 @@ const std::vector<Selftest>& selftests() {
 int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments, const cli::CommandLine& line) {
   const auto tests = chosen(arguments.names);
   if (arguments.list) {
-    commands::on_rank_zero(comm, [&] {
+    core::on_rank_zero(comm, [&] {
       for (const auto& test : arguments.names.empty() ? selftests() : tests)
-        commands::print_out(fmt::format("{:<14} {}\n", test.name, test.description));
+        core::log::print_out(fmt::format("{:<14} {}\n", test.name, test.description));
     });
     return 0;
   }
   if (!arguments.json_path.empty())
-    commands::on_rank_zero(comm, [&] { commands::check_output_path(arguments.json_path); });
+    core::on_rank_zero(comm, [&] { commands::check_output_path(arguments.json_path); });
   const io::run::Provenance provenance = io::run::make_provenance(line.as_typed, core::size_of(comm));
   std::vector<SelftestResult> results;
   for (const auto& test : tests) {
@@ -116,13 +116,13 @@ int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments, const c
     SelftestReport report =
         test.run(comm, {.accuracy = arguments.accuracy, .synthetic = arguments.synthetic});
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    commands::on_rank_zero(comm, [&] { commands::print_out(table_of(test, report)); });
+    core::on_rank_zero(comm, [&] { core::log::print_out(table_of(test, report)); });
     results.push_back({test.name, std::move(report), seconds});
   }
   const auto failed =
       std::ranges::count_if(results, [](const auto& result) { return !result.report.passed(); });
-  commands::on_rank_zero(comm, [&] {
-    commands::print_out(
+  core::on_rank_zero(comm, [&] {
+    core::log::print_out(
         fmt::format("selftest: {} of {} pass\n", static_cast<long>(tests.size()) - failed, tests.size()));
     if (!arguments.json_path.empty())
       core::write_file(arguments.json_path, selftest_json(provenance, arguments.accuracy, results));

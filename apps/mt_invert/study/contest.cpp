@@ -9,7 +9,7 @@
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/waiting.hpp"
 #include "io/model/toml.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/text_file.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/units.hpp"
 

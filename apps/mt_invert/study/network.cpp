@@ -7,7 +7,7 @@
 #include "engine/core/log.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/model/network.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/text/text_file.hpp"
 #include "models/vae/train_vae.hpp"
 

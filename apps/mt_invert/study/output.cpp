@@ -4,7 +4,7 @@
 #include "engine/core/array_io.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/report/slice.hpp"
-#include "io/run/output_folder.hpp"
+#include "io/run/folder.hpp"
 #include "io/vtk/cells.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 // Cells, a Gaussian prior and a learned one, on the same data with the same rules.
 #include "apps/mt_invert/study/study.hpp"
 
-#include "apps/mt_invert/commands/rank_zero.hpp"
 #include "apps/mt_invert/selftest/data.hpp"
 #include "apps/mt_invert/selftest/selftest.hpp"
 #include "apps/mt_invert/study/contest.hpp"
@@ -10,6 +9,7 @@
 #include "apps/mt_invert/study/network.hpp"
 #include "apps/mt_invert/study/table.hpp"
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
 #include "io/text/text_file.hpp"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ std::vector<ContestSection> random_sections(const SyntheticOptions& options) {
 selftest::SelftestReport selftest_vae_synthetic(MPI_Comm comm, const SyntheticOptions& options) {
   const std::filesystem::path folder =
       options.output_folder.empty() ? "out/vae-synthetic" : options.output_folder;
-  commands::on_rank_zero(
+  core::on_rank_zero(
       comm, [&] { (void)synthetic_network(options, folder); });  // trained once; then all ranks read the file
   const models::vae::TrainedVae network = synthetic_network(options, folder);
   const SyntheticDomain domain, light_domain(light_cells);

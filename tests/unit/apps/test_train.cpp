@@ -4,7 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/run/new_folder.hpp"
+#include "io/run/folder.hpp"
 #include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"

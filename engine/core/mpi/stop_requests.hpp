@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inversion/optimize/optimizer.hpp"
-
 #include <mpi.h>
 
 #include <chrono>
 #include <optional>
 
-namespace lodestone::mt_invert::method {
+namespace lodestone::core {
+
+/// A reason to stop that comes from outside the program.
+enum class StopRequest { interrupted, time_limit };
 
 /// Turns SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 and a time limit into a clean stop after the running iteration;
 /// restores the handlers at its end.
@@ -17,14 +18,14 @@ namespace lodestone::mt_invert::method {
 /// which is why they count.
 class StopRequests {
  public:
-  explicit StopRequests(MPI_Comm comm, std::optional<double> time_limit_min);
+  explicit StopRequests(MPI_Comm comm, std::optional<double> time_limit_min = {});
   ~StopRequests();
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
-  /// The same answer on every rank. The time limit counts as reached when one more iteration, as long as the
-  /// longest so far, would pass it. collective.
-  [[nodiscard]] std::optional<inversion::optimize::StopReason> operator()();
+  /// Returns the same answer on every rank. The time limit counts as reached when one more iteration, as long
+  /// as the longest so far, would pass it. collective.
+  [[nodiscard]] std::optional<StopRequest> operator()();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -34,4 +35,4 @@ class StopRequests {
   double longest_s_ = 0.0;
 };
 
-}  // namespace lodestone::mt_invert::method
+}  // namespace lodestone::core

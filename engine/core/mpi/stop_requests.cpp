@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/method/stop_requests.hpp"
+#include "engine/core/mpi/stop_requests.hpp"
 
 #include "engine/core/mpi/communicator.hpp"
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <csignal>
 
-namespace lodestone::mt_invert::method {
+namespace lodestone::core {
 namespace {
 
 constexpr std::array signals{SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -33,15 +33,15 @@ StopRequests::~StopRequests() {
   for (const int number : signals) std::signal(number, SIG_DFL);
 }
 
-std::optional<inversion::optimize::StopReason> StopRequests::operator()() {
+std::optional<StopRequest> StopRequests::operator()() {
   const auto now = Clock::now();
   const auto seconds = [](Clock::duration span) { return std::chrono::duration<double>(span).count(); };
   longest_s_ = std::max(longest_s_, seconds(now - last_));
   last_ = now;
   const bool late = limit_s_ && seconds(now - start_) + longest_s_ > *limit_s_;
-  if (core::any_rank(comm_, requested != 0)) return inversion::optimize::StopReason::interrupted;
-  if (core::any_rank(comm_, late)) return inversion::optimize::StopReason::time_limit;
+  if (any_rank(comm_, requested != 0)) return StopRequest::interrupted;
+  if (any_rank(comm_, late)) return StopRequest::time_limit;
   return {};
 }
 
-}  // namespace lodestone::mt_invert::method
+}  // namespace lodestone::core

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/run/folder.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace lodestone::io::run {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* log_name = "log.jsonl";
+
+bool holds_only_the_log(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  return !error && std::all_of(begin(entries), end(entries),
+                               [](const auto& entry) { return entry.path().filename() == log_name; });
+}
+
+/// Returns the name of an entry that is none of those that a failed run leaves; "" when there is none.
+std::string foreign_entry(const fs::path& folder, std::span<const char* const> left_by_others) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_empty_folder = fs::is_directory(entry.path()) && fs::is_empty(entry.path());
+    const bool is_known = std::ranges::find(left_by_others, name) != left_by_others.end();
+    if (!is_known || (name == "vtk" && !is_empty_folder)) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  std::error_code ignored;
+  if (error || !fs::is_directory(path, ignored)) {
+    throw core::FileError(
+        "io", "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
+        path.string(), error ? error.message() : "a file of that name stands there");
+  }
+}
+
+void RunFolder::prepare_new() const {
+  make_folder(path_);
+  if (fs::exists(checkpoint()) || fs::exists(result()))
+    throw core::ConfigError("io::run#run_exists",
+                            "{}: a run is in this folder already; add --resume to go on with it, or give "
+                            "another folder with -o",
+                            path_.string());
+  constexpr std::array left_by_others{log_name, "config.toml", "vtk"};  // by a run that failed early
+  if (const std::string name = foreign_entry(path_, left_by_others); !name.empty())
+    throw core::ConfigError("io::run#folder_in_use",
+                            "{}: expected an empty folder for the results, got one with other files in it "
+                            "({}); give another with -o",
+                            path_.string(), name);
+}
+
+void RunFolder::require_checkpoint() const {
+  if (!fs::exists(checkpoint()))
+    throw core::FileError(
+        "io::run#no_checkpoint",
+        "{}: expected a checkpoint to resume from, got none; start the run without --resume", checkpoint());
+}
+
+void TrainFolder::prepare_new() const {
+  make_folder(path_);
+  if (fs::exists(checkpoint()) || fs::exists(hdf5()) || fs::exists(safetensors()))
+    throw core::ConfigError("io::run#training_exists",
+                            "{}: a training is in this folder already; add --resume to go on with it, or "
+                            "give another folder with -o",
+                            path_.string());
+  constexpr std::array left_by_others{log_name, "config.toml", "preview",
+                                      "history.csv"};  // of a preview, or a training that failed early
+  if (const std::string name = foreign_entry(path_, left_by_others); !name.empty())
+    throw core::ConfigError("io::run#folder_in_use",
+                            "{}: expected an empty folder for the training, got one with other files in it "
+                            "({}); give another with -o",
+                            path_.string(), name);
+}
+
+void TrainFolder::require_checkpoint() const {
+  if (!fs::exists(checkpoint()))
+    throw core::FileError(
+        "io::run#no_checkpoint",
+        "{}: expected a checkpoint to resume from, got none; start the training without --resume",
+        checkpoint());
+}
+
+NewFolder::NewFolder(fs::path path, core::log::Format format)
+    : path_(path.has_filename() ? std::move(path) : path.parent_path()), format_(format) {
+  std::error_code error;
+  for (fs::path at = path_; !at.empty() && !fs::exists(at, error); at = at.parent_path()) first_ = at;
+}
+
+NewFolder::~NewFolder() {
+  if (is_kept_ || first_.empty() || !holds_only_the_log(path_)) return;
+  core::log::configure({.format = format_});
+  std::error_code error;  // what cannot be removed stays
+  fs::remove(path_ / log_name, error);
+  for (fs::path at = path_; fs::remove(at, error) && at != first_;) at = at.parent_path();
+}
+
+}  // namespace lodestone::io::run

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/core/log.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace lodestone::io::run {
+
+/// Makes a folder with its parents. errors: FileError.
+void make_folder(const std::filesystem::path& path);
+
+/// The folder a run writes into, and the names in it. Call its functions on one rank.
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string config() const { return (path_ / "config.toml").string(); }
+  [[nodiscard]] std::string checkpoint() const { return (path_ / "checkpoint.h5").string(); }
+  [[nodiscard]] std::string ensemble() const { return (path_ / "ensemble.h5").string(); }
+  [[nodiscard]] std::string iterations() const { return (path_ / "iterations.csv").string(); }
+  [[nodiscard]] std::string result() const { return (path_ / "result.h5").string(); }
+  [[nodiscard]] std::string section_csv() const { return (path_ / "section.csv").string(); }
+  [[nodiscard]] std::string static_shifts() const { return (path_ / "static_shift.csv").string(); }
+  [[nodiscard]] std::string soundings() const { return (path_ / "soundings.csv").string(); }
+  [[nodiscard]] std::string log() const { return (path_ / "log.jsonl").string(); }
+  [[nodiscard]] std::string vtk() const { return (path_ / "vtk").string(); }
+
+  /// Makes the folder for a new run. errors: FileError; ConfigError when something is in it already.
+  void prepare_new() const;
+  /// Checks that there is a checkpoint to go on from. errors: FileError.
+  void require_checkpoint() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The folder a training writes into, and the names in it. Call its functions on one rank.
+class TrainFolder {
+ public:
+  explicit TrainFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string config() const { return (path_ / "config.toml").string(); }
+  [[nodiscard]] std::string log() const { return (path_ / "log.jsonl").string(); }
+  [[nodiscard]] std::string checkpoint() const { return (path_ / "checkpoint.safetensors").string(); }
+  [[nodiscard]] std::string history() const { return (path_ / "history.csv").string(); }
+  [[nodiscard]] std::string hdf5() const { return (path_ / "vae.h5").string(); }
+  [[nodiscard]] std::string safetensors() const { return (path_ / "vae.safetensors").string(); }
+  [[nodiscard]] std::string card() const { return (path_ / "card.json").string(); }
+  [[nodiscard]] std::string report() const { return (path_ / "report.html").string(); }
+  [[nodiscard]] std::filesystem::path preview() const { return path_ / "preview"; }
+
+  /// Makes the folder for a new training. errors: FileError; ConfigError when something but a preview is in
+  /// it already.
+  void prepare_new() const;
+  /// Checks that there is a checkpoint to go on from. errors: FileError.
+  void require_checkpoint() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A folder that a run is about to make: unless `keep` is called, as when the run is refused, it is removed
+/// again with the folders made above it and the log in it. One that was there stays, and so does one that
+/// holds anything else.
+class NewFolder {
+ public:
+  /// `format`: of the log that goes on without the file.
+  NewFolder(std::filesystem::path path, core::log::Format format);
+  ~NewFolder();
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path first_;  ///< the uppermost that was not there; empty: all were
+  core::log::Format format_;
+  bool is_kept_ = false;
+};
+
+}  // namespace lodestone::io::run
