@@ -31,15 +31,15 @@ Tensor dot(const Tensor& a, const Tensor& b) { return sum(a * b); }
 /// The data as a function of the codes, and what a step needs.
 class Problem {
  public:
-  Problem(core::MapPtr simulation, const physics::mesh::Section2D& section, InitialValues initial)
+  Problem(core::MapPtr simulation, const physics::mesh::Model& section, InitialValues initial)
       : simulation_(std::move(simulation)),
         decoder_({}, initial),
-        n_z_(section.grid.n_z()),
-        n_y_(section.grid.n_y()) {
+        n_z_(section.earth.grid.n_z()),
+        n_y_(section.earth.grid.n_y()) {
     decoder_.set_mode(Mode::evaluation);
-    std::vector<double> background(static_cast<std::size_t>(section.resistivity_ohm_m.size()));
+    std::vector<double> background(static_cast<std::size_t>(section.values.size()));
     for (std::size_t i = 0; i < background.size(); ++i)
-      background[i] = std::log(section.resistivity_ohm_m[static_cast<Eigen::Index>(i)]);
+      background[i] = std::log(section.values[static_cast<Eigen::Index>(i)]);
     background_ = Tensor::from(background, {n_z_, n_y_});
     const Tensor output = decoder_(bench::normals({columns, codes}, 6, DType::f64));
     gain_ = 1.0 / std::sqrt(mean(square(output - mean(output))).item<double>());
@@ -127,7 +127,7 @@ void measure(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
   const auto simulation = std::make_shared<mt::d2::Simulation>(
-      comm, section.grid, section.surface, survey,
+      comm, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
   const Problem problem(simulation, section, InitialValues(7, DType::f64));
   const Tensor truth = bench::normals({columns, codes}, 5, DType::f64), v = zeros_like(truth).eval();
@@ -178,9 +178,9 @@ void measure_derivatives(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
   const auto simulation = std::make_shared<mt::d2::Simulation>(
-      comm, section.grid, section.surface, survey,
+      comm, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
-  const auto& x = section.resistivity_ohm_m;
+  const auto& x = section.values;
   const auto linearization = simulation->linearize(x);
   const Tensor at =
       Tensor::from(std::span<const double>(x.data(), static_cast<std::size_t>(x.size())), {x.size()});

@@ -9,7 +9,7 @@
 #include "physics/linalg/petsc_scope.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/d2/simulation.hpp"
-#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ mt::Survey survey_of(const Task& task) {
   return mt::full_survey(std::move(stations), {1.0 / task.period_s}, task.mode == "TE" ? te : tm);
 }
 
-mt::d2::MeshSet meshes_of(const mesh::Section2D& section, const mt::Survey& survey, const Task& task) {
+mt::d2::MeshSet meshes_of(const mesh::Model& section, const mt::Survey& survey, const Task& task) {
   auto options = mt::d2::design_options(mt::d2::Accuracy::standard);
   options.coarsen = task.coarsen;
   return mt::d2::design_meshes(section, survey, options);
@@ -81,13 +81,12 @@ double deviation(const Task& task, const Eigen::VectorXd& impedances) {
 }
 
 /// From the section to the impedances: mesh design, simulation, forward run.
-void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D& section, const Task& task) {
+void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Model& section, const Task& task) {
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation simulation(comm, section.grid, section.surface, survey,
-                                        meshes_of(section, survey, task));
-    impedances = simulation.value(section.resistivity_ohm_m);
+    const mt::d2::Simulation simulation(comm, section.earth, survey, meshes_of(section, survey, task));
+    impedances = simulation.value(section.values);
   });
   results.add({task.name(),
                "largest deviation of apparent resistivity",
@@ -101,7 +100,7 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D&
 
 /// The same earth on the parameter grid of the Jacobian, which peer_simpeg.py knows as well: 30 columns of
 /// 200 m, 20 rows of 125 m, the body on its lines.
-mesh::Section2D in_cells() {
+mesh::Model in_cells() {
   std::vector<double> y, z;
   for (int i = 0; i <= 30; ++i) y.push_back(-3100.0 + 200.0 * i);
   for (int i = 0; i <= 20; ++i) z.push_back(125.0 * i);
@@ -114,23 +113,22 @@ mesh::Section2D in_cells() {
         resistivity[grid.index(iz, iy)] = 0.5;
     }
   }
-  return {std::move(grid), std::move(resistivity), mesh::SurfaceLine()};
+  return mesh::resistivity_model({std::move(grid)}, std::move(resistivity));
 }
 
 /// From the section in cells to impedances and their derivatives.
-void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Section2D& section, const Task& task) {
+void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Model& section, const Task& task) {
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation simulation(comm, section.grid, section.surface, survey,
-                                        meshes_of(section, survey, task));
-    jacobian = simulation.linearize(section.resistivity_ohm_m)->jacobian();
+    const mt::d2::Simulation simulation(comm, section.earth, survey, meshes_of(section, survey, task));
+    jacobian = simulation.linearize(section.values)->jacobian();
   });
   results.add({task.name(), "model to Jacobian", "s CPU", seconds, {}, {}, {}});
   results.add({task.name(),
                "norm of dZ/d ln rho",
                "ohm",
-               (jacobian * section.resistivity_ohm_m.asDiagonal()).norm(),
+               (jacobian * section.values.asDiagonal()).norm(),
                {},
                {},
                {}});

@@ -47,24 +47,22 @@ void forward_case(bench::Results& results, MPI_Comm comm, mt::d2::Accuracy accur
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
-  const mt::d2::Simulation simulation(comm, section.grid, section.surface, bench::long_survey(),
-                                      std::move(meshes));
-  results.add_timed(name, "forward", [&] { (void)simulation.value(section.resistivity_ohm_m); });
+  const mt::d2::Simulation simulation(comm, section.earth, bench::long_survey(), std::move(meshes));
+  results.add_timed(name, "forward", [&] { (void)simulation.value(section.values); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
   const std::string name = "linearize and Jacobian, iteration accuracy";
   const auto section = bench::long_section();
   const mt::d2::Simulation simulation(
-      comm, section.grid, section.surface, bench::long_survey(),
+      comm, section.earth, bench::long_survey(),
       mt::d2::design_meshes(section, bench::long_survey(),
                             mt::d2::design_options(mt::d2::Accuracy::iteration)));
   std::unique_ptr<core::Linearization> linearization;
-  results.add_timed(name, "linearize",
-                    [&] { linearization = simulation.linearize(section.resistivity_ohm_m); });
+  results.add_timed(name, "linearize", [&] { linearization = simulation.linearize(section.values); });
   results.add_timed(name, "Jacobian (2880 × 6400)", [&] { (void)linearization->local_jacobian(); });
   const auto totals =
-      bench::best_totals(5, [&] { (void)simulation.linearize(section.resistivity_ohm_m)->local_jacobian(); });
+      bench::best_totals(5, [&] { (void)simulation.linearize(section.values)->local_jacobian(); });
   results.add_profile(name, totals, rates.zgemm_flops_per_s, rates.copy_bytes_per_s);
 }
 
@@ -83,10 +81,9 @@ void solver_case(bench::Results& results, const SolverCase& task) {
   auto band = meshes.bands[meshes.bands.size() / 2];
   for (int i = 0; i < task.refinements; ++i) band.mesh = band.mesh.refined();
   const mt::d2::ModeOperator problem(task.mode, band);
-  const mt::d2::CellAverages averages(section.grid, section.surface, band.mesh);
-  const Eigen::MatrixXd properties = task.mode == mt::Mode::te
-                                         ? averages.strike_conductivity(section.resistivity_ohm_m)
-                                         : averages.section_resistivity(section.resistivity_ohm_m);
+  const mt::d2::CellAverages averages(section.earth, band.mesh);
+  const Eigen::MatrixXd properties = task.mode == mt::Mode::te ? averages.strike_conductivity(section.values)
+                                                               : averages.section_resistivity(section.values);
   const auto values = problem.matrix(mt::omega(survey.frequencies_hz[band.frequencies.front()]), properties);
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(problem.n_unknowns(), bench::n_stations);
 

@@ -55,9 +55,9 @@ void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
   const mt::d2::Simulation simulation(
-      comm, section.grid, section.surface, survey,
+      comm, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(task.accuracy)));
-  const auto& x = section.resistivity_ohm_m;
+  const auto& x = section.values;
   results.add({task.name,
                "forward",
                "s",

@@ -16,7 +16,7 @@ constexpr int n_frequencies = 20;
 
 }  // namespace
 
-mesh::Section2D long_section() {
+mesh::Model long_section() {
   std::vector<double> y;
   for (int i = 0; i <= 100; ++i) y.push_back(length_m * (-0.05 + 0.011 * i));
   mesh::TensorGrid grid = mesh::TensorGrid::section(std::move(y), mesh::geometric_edges_m(2.0, 1.146, 64));
@@ -28,7 +28,7 @@ mesh::Section2D long_section() {
       resistivity[grid.index(iz, iy)] = std::pow(10.0, 2.5 + wave);
     }
   }
-  return {std::move(grid), std::move(resistivity), mesh::SurfaceLine(0.0)};
+  return mesh::resistivity_model({std::move(grid)}, std::move(resistivity));
 }
 
 mt::Survey long_survey() {

@@ -3,7 +3,7 @@
 // parameter cells.
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/survey.hpp"
 
 namespace lodestone::bench {
@@ -11,7 +11,7 @@ namespace lodestone::bench {
 inline constexpr int n_stations = 36;
 
 /// A smooth section of two decades, columns of 7.9 km, rows from 2 m to 84 km.
-[[nodiscard]] physics::mesh::Section2D long_section();
+[[nodiscard]] physics::mesh::Model long_section();
 /// log10 ρₐ and phase of both modes: 2880 data.
 [[nodiscard]] physics::mt::Survey long_survey();
 

@@ -38,12 +38,12 @@ constexpr double sigma = 0.02;  // decades and radian: 5 % of apparent resistivi
 constexpr double target_rms = 1.05;
 
 /// Columns of these sections, on their own layers.
-models::earths::Prior prior_of(const std::vector<mesh::Section2D>& models_given) {
+models::earths::Prior prior_of(const std::vector<mesh::Model>& models_given) {
   models::earths::SectionsOptions options{.sections = {}, .mirrored = true};
   for (const auto& each : models_given)
     options.sections.push_back(models::earths::columns_within(
         models::earths::section_of(each, fmt::format("section {}", options.sections.size() + 1)), line_m));
-  const models::earths::PatchGrid column{options.sections.front().depth_m, {0.0, 3000.0}};
+  const mesh::TensorGrid column = models::earths::patch_grid(options.sections.front().depth_m, {0.0, 3000.0});
   return {column, {{1.0, std::make_shared<models::earths::Sections>(options)}}, 1};
 }
 
@@ -76,7 +76,7 @@ inversion::prior::Region columns_of(const mesh::TensorGrid& grid, inversion::pri
 /// this model.
 core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const VectorXd& model,
                        mt::d2::Accuracy accuracy) {
-  const mesh::Section2D section{grid, Eigen::pow(10.0, model.array()), mesh::SurfaceLine(0.0)};
+  const mesh::Model section = mesh::resistivity_model({grid}, Eigen::pow(10.0, model.array()));
   std::vector<mt::Station> stations;
   for (int i = 0; i < 8; ++i)
     stations.push_back(
@@ -85,9 +85,8 @@ core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const Vector
   const mt::Survey survey =
       mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
   auto simulation = std::make_shared<const mt::d2::Simulation>(
-      comm, section.grid, section.surface, survey,
-      mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
-  return core::compose(simulation, inversion::objective::exp10_map(section.grid.n_cells()));
+      comm, section.earth, survey, mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
+  return core::compose(simulation, inversion::objective::exp10_map(section.earth.grid.n_cells()));
 }
 
 }  // namespace
@@ -100,30 +99,32 @@ int main(int argc, char** argv) {
     if (argc < 2)
       throw core::InvalidArgument("10_own_sections",
                                   "expected files of sections to learn from, got none; give model files");
-    std::vector<mesh::Section2D> sections;
+    std::vector<mesh::Model> sections;
     for (int i = 1; i < argc; ++i) sections.push_back(io::model::read_model(argv[i]));
     const models::vae::TrainedVae vae = trained(prior_of(sections));
 
     // Data with noise of the first section, on finer meshes than those of the inversion
-    const mesh::Section2D& truth = sections.front();
-    const VectorXd true_model = truth.resistivity_ohm_m.array().log10();
+    const mesh::Model& truth = sections.front();
+    const VectorXd true_model = log10_resistivity(truth);
     VectorXd data =
-        responses(mpi.world(), truth.grid, true_model, mt::d2::Accuracy::standard)->value(true_model);
+        responses(mpi.world(), truth.earth.grid, true_model, mt::d2::Accuracy::standard)->value(true_model);
     const core::Philox noise(7);
     for (Eigen::Index i = 0; i < data.size(); ++i)
       data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
 
     // Codes of the columns of the line, and cells beside it
-    const Eigen::Index n_cells = truth.grid.n_cells();
+    const Eigen::Index n_cells = truth.earth.grid.n_cells();
     const auto earth = std::make_shared<const inversion::prior::SubdomainMap>(
         n_cells,
-        std::vector<inversion::prior::Region>{columns_of(truth.grid, models::vae::vae_decoder(vae))});
+        std::vector<inversion::prior::Region>{columns_of(truth.earth.grid, models::vae::vae_decoder(vae))});
     const VectorXd half_space = VectorXd::Constant(n_cells, 2.0), start = earth->encode(half_space);
     const inversion::prior::CodedRoughness roughness(
-        earth, inversion::prior::roughness_operator(truth.grid, {.depth_weight_exponent = 1.0}), half_space);
+        earth, inversion::prior::roughness_operator(truth.earth.grid, {.depth_weight_exponent = 1.0}),
+        half_space);
     const auto forward = [&](const VectorXd& unknowns) {
       return core::compose(
-          responses(mpi.world(), truth.grid, earth->value(unknowns), mt::d2::Accuracy::iteration), earth);
+          responses(mpi.world(), truth.earth.grid, earth->value(unknowns), mt::d2::Accuracy::iteration),
+          earth);
     };
 
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);

@@ -40,7 +40,7 @@ void log_row(const prior::SubdomainCoverage& row) {
       "coverage, {}, subdomain {}: {:.3f} decades from the decoder's range ({:.2f} of its own rms), code "
       "{:.2f}, tail {:.2g}: {}",
       row.region, row.subdomain, row.distance_decades, row.relative_distance, row.chi_square, row.tail,
-      describe(row.verdict));
+      core::word(row.verdict));
 }
 
 /// Adds the coverage of every subdomain of the final model to the regions.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,6 +55,13 @@ class Options {
   /// Text out of a fixed list. errors: ConfigError listing the allowed words.
   [[nodiscard]] std::string choice(std::string_view key, const std::vector<std::string>& allowed,
                                    std::optional<std::string> fallback = {}) const;
+  /// Returns the enumerator whose word is given. errors: as above.
+  template <HasWords E>
+  [[nodiscard]] E choice(std::string_view key, std::optional<E> fallback = {}) const {
+    std::optional<std::string> usual;
+    if (fallback) usual = word(*fallback);
+    return find_word<E>(choice(key, all_words<E>(), std::move(usual))).value();
+  }
   [[nodiscard]] std::vector<double> reals(std::string_view key,
                                           std::optional<std::vector<double>> fallback = {}) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view key,

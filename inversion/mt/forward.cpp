@@ -39,17 +39,16 @@ DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& 
 
 }  // namespace
 
-Simulations::Simulations(MPI_Comm comm, physics::mesh::TensorGrid grid, physics::mesh::SurfaceLine surface,
-                         std::optional<physics::mesh::Sea> sea, ForwardOptions options)
-    : comm_(comm), grid_(std::move(grid)), surface_(std::move(surface)), sea_(sea), options_(options) {}
+Simulations::Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options)
+    : comm_(comm), earth_(std::move(earth)), options_(options) {}
 
-physics::mesh::Section2D Simulations::section(const Eigen::VectorXd& model) const {
-  return {grid_, Eigen::pow(10.0, model.array()).matrix(), surface_, sea_};
+physics::mesh::Model Simulations::section(const Eigen::VectorXd& model) const {
+  return physics::mesh::resistivity_model(earth_, Eigen::pow(10.0, model.array()));
 }
 
 Simulations::Ptr Simulations::make(const Eigen::VectorXd& model, const Survey& survey,
                                    const d2::MeshDesignOptions& meshes) const {
-  return std::make_shared<d2::Simulation>(comm_, grid_, surface_, survey,
+  return std::make_shared<d2::Simulation>(comm_, earth_, survey,
                                           d2::design_meshes(section(model), survey, meshes));
 }
 

@@ -45,8 +45,7 @@ struct StaticShiftOptions {
 class Simulations {
  public:
   using Ptr = std::shared_ptr<const physics::mt::d2::Simulation>;
-  Simulations(MPI_Comm comm, physics::mesh::TensorGrid grid, physics::mesh::SurfaceLine surface,
-              std::optional<physics::mesh::Sea> sea, ForwardOptions options);
+  Simulations(MPI_Comm comm, physics::mesh::Earth earth, ForwardOptions options);
 
   /// Makes the simulation of a survey at the accuracy of the iterations.
   [[nodiscard]] Ptr of_iterations(const Eigen::VectorXd& model, const physics::mt::Survey& survey) const;
@@ -55,7 +54,7 @@ class Simulations {
   /// Returns the meshes of `of_results`.
   [[nodiscard]] physics::mt::d2::MeshSet meshes_of_results(const Eigen::VectorXd& model,
                                                            const physics::mt::Survey& survey) const;
-  [[nodiscard]] physics::mesh::Section2D section(const Eigen::VectorXd& model) const;
+  [[nodiscard]] physics::mesh::Model section(const Eigen::VectorXd& model) const;
   /// Measures the errors of the meshes that the options name, in one table. collective.
   [[nodiscard]] physics::mt::d2::Certificate certify(const Eigen::VectorXd& model,
                                                      const physics::mt::Survey& survey) const;
@@ -68,9 +67,7 @@ class Simulations {
                          const physics::mt::d2::MeshDesignOptions& meshes) const;
 
   MPI_Comm comm_;
-  physics::mesh::TensorGrid grid_;
-  physics::mesh::SurfaceLine surface_;
-  std::optional<physics::mesh::Sea> sea_;
+  physics::mesh::Earth earth_;
   ForwardOptions options_;
 };
 

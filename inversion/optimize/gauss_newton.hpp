@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "inversion/optimize/optimizer.hpp"
 
 namespace lodestone::inversion::optimize {
 
 /// Where the normal equations are solved; both give the same model.
 enum class SystemSpace { automatic, data, model };
+constexpr auto words(SystemSpace) {
+  using enum SystemSpace;
+  return core::Words<SystemSpace>{{automatic, "auto"}, {data, "data"}, {model, "model"}};
+}
 /// How λ is chosen: searched in every iteration, or lowered from one to the next.
 enum class LambdaStrategy { occam, cooling };
+constexpr auto words(LambdaStrategy) {
+  using enum LambdaStrategy;
+  return core::Words<LambdaStrategy>{{occam, "occam"}, {cooling, "cooling"}};
+}
 
 /// Gauss–Newton with a search for λ in every iteration (Occam; steps creep where Occam's jumps no longer
 /// pay), or with a λ that cools.

@@ -3,6 +3,7 @@
 
 #include "engine/core/array_io.hpp"
 #include "engine/core/differentiable_map.hpp"
+#include "engine/core/words.hpp"
 #include "inversion/objective/misfit.hpp"
 #include "inversion/objective/regularization.hpp"
 #include "inversion/optimize/directive.hpp"

@@ -96,18 +96,6 @@ std::string of_data(const std::vector<SubdomainCoverage>& rows) {
 
 }  // namespace
 
-std::string_view describe(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::inside:
-      return "inside";
-    case Verdict::edge:
-      return "edge";
-    case Verdict::outside:
-      return "outside";
-  }
-  return "unknown";
-}
-
 std::vector<SubdomainCoverage> coverage(const SubdomainMap& map, const core::ConstVectorRef& model,
                                         const std::vector<DecoderScores>& scores,
                                         const VectorXd& variance_reduction, const CoverageOptions& options) {

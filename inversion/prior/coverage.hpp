@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "inversion/prior/subdomain_map.hpp"
 
 #include <optional>
@@ -12,7 +13,10 @@ namespace lodestone::inversion::prior {
 
 /// Whether a subdomain is one that its decoder knows.
 enum class Verdict { inside, edge, outside };
-[[nodiscard]] std::string_view describe(Verdict verdict);
+constexpr auto words(Verdict) {
+  using enum Verdict;
+  return core::Words<Verdict>{{inside, "inside"}, {edge, "edge"}, {outside, "outside"}};
+}
 
 struct CoverageOptions {
   double inside_distance = 2.0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "inversion/objective/regularization.hpp"
 #include "inversion/prior/roughness.hpp"
 
@@ -15,6 +16,10 @@ enum class RoughnessNorm {
   minimum_gradient_support,  ///< ε² v²/(v² + ε²): ε² for large v, whatever its size. source: Portniaguine &
                              ///< Zhdanov 1999
 };
+constexpr auto words(RoughnessNorm) {
+  using enum RoughnessNorm;
+  return core::Words<RoughnessNorm>{{l2, "l2"}, {l1, "l1"}, {minimum_gradient_support, "mgs"}};
+}
 
 /// An ε that serves when none is given: a tenth of a decade for l1, half a decade for minimum gradient
 /// support, over a distance of (depth + z0).

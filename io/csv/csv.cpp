@@ -131,7 +131,7 @@ std::string responses_csv_text(const std::vector<Response>& responses) {
                    text::shortest(r.z_m, ""), text::shortest(rho, ""), text::shortest(phase, ""),
                    text::shortest(r.impedance_ohm.real(), ""), text::shortest(r.impedance_ohm.imag(), ""),
                    text::shortest(r.tipper.real(), ""), text::shortest(r.tipper.imag(), ""),
-                   name_of(r.definition));
+                   core::word(r.definition));
   }
   return text;
 }
@@ -158,10 +158,6 @@ std::vector<Response> read_responses_csv(const std::string& path) {
     if (!(period > 0.0))
       throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
                               text::printable(f[2]));
-    if (f[11] != "horizontal" && f[11] != "slope_parallel")
-      throw core::FormatError(component,
-                              "{}:{}: expected horizontal or slope_parallel in column definition, got \"{}\"",
-                              path, line, text::printable(f[11]));
     responses.push_back({f[0],
                          f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
                          1.0 / period,
@@ -169,7 +165,8 @@ std::vector<Response> read_responses_csv(const std::string& path) {
                          value(4),
                          {value(7), value(8)},
                          {value(9), value(10)},
-                         physics::mt::definition_from(f[11])});
+                         core::parse<physics::mt::Definition, core::FormatError>(
+                             f[11], fmt::format("{}:{}: column definition", path, line))});
   }
   return responses;
 }
@@ -189,22 +186,25 @@ void write_table_csv(const std::string& path, const std::vector<std::string>& co
   text::write_bytes_atomically(path, text);
 }
 
-void write_section_csv(const std::string& path, const physics::mesh::Section2D& section) {
-  const auto& grid = section.grid;
+void write_section_csv(const std::string& path, const physics::mesh::Model& section) {
+  physics::mesh::require_section(section.earth, "io::write_section_csv");
+  const auto& grid = section.earth.grid;
   const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
-  const bool draped = grid.reference() == physics::mesh::DepthReference::surface;
+  const Eigen::VectorXd resistivity = resistivity_ohm_m(section);
   Eigen::MatrixXd rows(grid.n_cells(), 6);
+  Eigen::Index n_rows = 0;
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
       const auto row = static_cast<std::size_t>(iz), column = static_cast<std::size_t>(iy);
-      const double surface = section.surface.z_at(grid.y_centre_m(iy));
-      const double shift = draped ? surface : 0.0, top = z[row] + shift, bottom = z[row + 1] + shift;
-      rows.row(grid.index(iz, iy)) << y[column], y[column + 1], top, bottom, 0.5 * (top + bottom) - surface,
-          section.resistivity_ohm_m[grid.index(iz, iy)];
+      const double surface = section.earth.surface.z_at(0.0, grid.y_centre_m(iy)),
+                   top = true_z_m(grid, z[row], surface), bottom = true_z_m(grid, z[row + 1], surface);
+      if (!(bottom > top)) continue;
+      rows.row(n_rows++) << y[column], y[column + 1], top, bottom, 0.5 * (top + bottom) - surface,
+          resistivity[grid.index(iz, iy)];
     }
   }
   write_table_csv(path, {"y_left_m", "y_right_m", "z_top_m", "z_bottom_m", "depth_m", "resistivity_ohm_m"},
-                  rows);
+                  rows.topRows(n_rows));
 }
 
 namespace {
@@ -285,7 +285,8 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
       edges_around(columns, -std::numeric_limits<double>::infinity()), edges_around(rows, 0.0));
   std::vector<NamedSection> sections;
   for (const std::string& name : names)
-    sections.push_back({name, {grid, Eigen::VectorXd::Constant(grid.n_cells(), not_given), {}}});
+    sections.push_back({name, physics::mesh::resistivity_model(
+                                  {grid}, Eigen::VectorXd::Constant(grid.n_cells(), not_given))});
   std::vector<bool> seen(static_cast<std::size_t>(grid.n_cells()));
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& [line, fields] = table.rows[i];
@@ -296,7 +297,7 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
     seen[static_cast<std::size_t>(cell)] = true;
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (!fields[k + 2].empty())
-        sections[k].section.resistivity_ohm_m[cell] =
+        sections[k].section.values[cell] =
             std::pow(10.0, real_field(fields[k + 2], path, line, component, table.header[k + 2]));
     }
   }

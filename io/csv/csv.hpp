@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/responses.hpp"
 
 #include <optional>
@@ -33,7 +33,7 @@ void write_responses_csv(const std::string& path, const std::vector<physics::mt:
 /// A section and its name in a file.
 struct NamedSection {
   std::string name;  ///< NAME of its column, with spaces for underscores
-  physics::mesh::Section2D section;
+  physics::mesh::Model section;
 };
 /// Reads sections given by points: one row per point of a rectangular lattice. The columns are `y_m` or
 /// `y_km`
@@ -48,9 +48,10 @@ struct NamedSection {
 void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
                      const core::ConstMatrixRef& values);
 
-/// One row per cell, true depths (draped grids follow the surface at the cell's centre):
-/// `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the surface).
-/// errors: FileError.
-void write_section_csv(const std::string& path, const physics::mesh::Section2D& section);
+/// Writes one row per cell in true position, draped on the surface over the middle of its column or cut by
+/// it: `y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m` (depth of the centre below the
+/// surface). Cells above the surface have no row. errors: FileError; InvalidArgument unless the model is a
+/// resistivity of a section.
+void write_section_csv(const std::string& path, const physics::mesh::Model& section);
 
 }  // namespace lodestone::io::csv

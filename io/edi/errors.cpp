@@ -8,8 +8,7 @@
 
 namespace lodestone::io::edi {
 
-void OpenErrors::look_at(const std::string& element, const physics::mt::Estimate& estimate, double stated,
-                         int line) {
+void OpenErrors::look_at(const std::string& element, const Estimate& estimate, double stated, int line) {
   const bool is_stated = stated <= 0.0 || !std::isnan(estimate.sigma);
   if (!is_stated && (element == "zxx" || element == "zyy"))
     return;  // often left out, and no datum along a profile

@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/element.hpp"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 namespace lodestone::io::edi {
 
-/// Values whose error tells nothing (missing, zero or negative), by element and by what stands in its place.
-/// Internal to io/edi.
+/// A complex number of a file with the standard deviation of each of its parts. NaN: missing.
+struct Estimate {
+  physics::mt::Complex value{physics::mt::not_given, physics::mt::not_given};
+  double sigma = physics::mt::not_given;
+  [[nodiscard]] bool is_missing() const {
+    return !(std::isfinite(value.real()) && std::isfinite(value.imag()));
+  }
+};
+
+/// Counts of values whose error tells nothing (missing, zero or negative), by element and by what stands in
+/// its place. Internal to io/edi.
 class OpenErrors {
  public:
-  /// Looks at one value. A missing one, and one that is exactly zero (the diagonal over 2-D models), needs no
+  /// Counts one value. A missing one, and one that is exactly zero (the diagonal over 2-D models), needs no
   /// error; one of the diagonal may go without, but not with a senseless one. `stated`: the variance or error
   /// as it stands in the file; `line`: of its block, 0 without one.
-  void look_at(const std::string& element, const physics::mt::Estimate& estimate, double stated,
-               int line = 0);
-  /// One sentence for the user; empty when every value has an error.
+  void look_at(const std::string& element, const Estimate& estimate, double stated, int line = 0);
+  /// Returns one sentence for the user; empty when every value has an error.
   [[nodiscard]] std::string sentence(const std::string& station) const;
-  /// Of the first block that has such an error.
+  /// Returns the line of the first block that has such an error.
   [[nodiscard]] int line() const { return line_; }
 
  private:

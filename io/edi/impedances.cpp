@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/edi/errors.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
 #include "physics/mt/units.hpp"
@@ -15,10 +14,10 @@ namespace lodestone::io::edi {
 namespace {
 
 using physics::mt::Complex;
-using physics::mt::Estimate;
 using physics::mt::not_given;
+using physics::mt::StationRow;
 
-constexpr const char* component = "io::read_edi";
+constexpr const char* component = "io::edi::read";
 constexpr std::array<const char*, 4> tensor_names{"XX", "XY", "YX", "YY"};
 
 /// Blocks of one value per frequency.
@@ -138,48 +137,50 @@ std::vector<Estimate> complex_column(Columns& columns, const std::string& elemen
 
 /// Zxy and Zyx whose blocks are there and hold nothing.
 void warn_about_empty_elements(Columns& columns, const std::string& station,
-                               const std::vector<EdiRow>& rows) {
+                               const std::vector<StationRow>& rows) {
   for (const std::size_t k : {1U, 2U}) {
     const EdiBlock* block = columns.file().find(fmt::format("Z{}R", tensor_names[k]));
-    const auto missing = [k](const EdiRow& r) { return r.row.impedance[k].is_missing(); };
+    const auto missing = [k](const StationRow& r) { return estimate_of(r, k).is_missing(); };
     if (block && std::all_of(rows.begin(), rows.end(), missing))
       columns.file().warn(
           block->line,
           fmt::format(
               "station {}: none of the {} values of {} is a number (not finite, EMPTY or 0); it has none",
-              station, rows.size(), edi_tensor[k]));
+              station, rows.size(), element_names[k]));
   }
 }
 
-void read_impedances(Columns& columns, std::vector<EdiRow>& rows) {
+void read_impedances(Columns& columns, std::vector<StationRow>& rows) {
   for (std::size_t k = 0; k < tensor_names.size(); ++k) {
     const std::string z = std::string("Z") + tensor_names[k];
     const auto column =
-        complex_column(columns, edi_tensor[k], {{z + "R"}, {z + "I"}, {z + ".VAR"}, {z + ".ERR"}});
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.impedance[k] = column[i];
+        complex_column(columns, element_names[k], {{z + "R"}, {z + "I"}, {z + ".VAR"}, {z + ".ERR"}});
+    for (std::size_t i = 0; i < rows.size(); ++i) set(rows[i], k, column[i]);
   }
-  for (auto& r : rows) {  // an off-diagonal element that is exactly zero is a filler; diagonal ones are zero
-                          // over 1-D and 2-D models
-    auto& z = r.row.impedance;
-    if (is_zero(z[1]) && is_zero(z[2])) z = {};
-    if (is_zero(z[1])) z[1] = {};
-    if (is_zero(z[2])) z[2] = {};
+  for (auto& row : rows) {  // an off-diagonal element that is exactly zero is a filler; diagonal ones are
+                            // zero over 1-D and 2-D models
+    const bool xy = is_zero(estimate_of(row, 1)), yx = is_zero(estimate_of(row, 2));
+    for (std::size_t k = 0; k < tensor_names.size(); ++k) {
+      if ((xy && yx) || (k == 1 && xy) || (k == 2 && yx)) set(row, k, {});
+    }
   }
 }
 
-void read_tippers(Columns& columns, std::vector<EdiRow>& rows) {
+void read_tippers(Columns& columns, std::vector<StationRow>& rows) {
   const std::array<const char*, 2> names{"TX", "TY"};
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string t = names[k];
-    const auto column = complex_column(columns, edi_tipper[k],
+    const auto column = complex_column(columns, element_names[4 + k],
                                        {{t + "R.EXP", t + "R"},
                                         {t + "I.EXP", t + "I"},
                                         {t + "VAR.EXP", t + "VAR", t + ".VAR"},
                                         {t + "ERR.EXP", t + "ERR", t + ".ERR"}});
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.tipper[k] = column[i];
+    for (std::size_t i = 0; i < rows.size(); ++i) set(rows[i], 4 + k, column[i]);
   }
-  for (auto& r : rows) {
-    if (is_zero(r.row.tipper[0]) && is_zero(r.row.tipper[1])) r.row.tipper = {};
+  for (auto& row : rows) {
+    if (!is_zero(estimate_of(row, 4)) || !is_zero(estimate_of(row, 5))) continue;
+    set(row, 4, {});
+    set(row, 5, {});
   }
 }
 
@@ -205,7 +206,7 @@ bool is_folded(const std::vector<double>& phases_deg) {
   return 2 * first > known;
 }
 
-void read_rho_phase(Columns& columns, std::vector<EdiRow>& rows) {
+void read_rho_phase(Columns& columns, std::vector<StationRow>& rows) {
   for (std::size_t k = 0; k < tensor_names.size(); ++k) {
     const std::string rho_name = std::string("RHO") + tensor_names[k],
                       phase_name = std::string("PHS") + tensor_names[k];
@@ -218,10 +219,10 @@ void read_rho_phase(Columns& columns, std::vector<EdiRow>& rows) {
       columns.file().warn(columns.file().find(phase_name)->line,
                           "phases of Zyx stand in the first quadrant; 180 degrees were subtracted");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      Estimate& z = rows[i].row.impedance[k];
-      z = impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i), at(phase_error, i),
-                         columns.frequencies()[i]);
-      columns.open_errors().look_at(edi_tensor[k], z, std::fmin(at(rho_error, i), at(phase_error, i)));
+      const Estimate z = impedance_from(rho[i], folded ? phase[i] - 180.0 : phase[i], at(rho_error, i),
+                                        at(phase_error, i), columns.frequencies()[i]);
+      set(rows[i], k, z);
+      columns.open_errors().look_at(element_names[k], z, std::fmin(at(rho_error, i), at(phase_error, i)));
     }
   }
   columns.file().warn(1, "no impedance blocks; made from apparent resistivity and phase");
@@ -258,11 +259,11 @@ bool is_stated_geographic(const EdiFile& file) {
 }
 
 /// Angles of an already rotated tensor, set to 0 with a warning.
-void clear_frames(EdiFile& file, std::vector<EdiRow>& rows) {
+void clear_frames(EdiFile& file, std::vector<StationRow>& rows) {
   double angle = 0.0;
-  for (auto& r : rows) {
-    if (r.impedance_frame_deg != 0.0) angle = r.impedance_frame_deg;
-    r.impedance_frame_deg = r.tipper_frame_deg = 0.0;
+  for (auto& row : rows) {
+    if (row.azimuths.hx_deg != 0.0) angle = row.azimuths.hx_deg;
+    row.azimuths = {};
   }
   if (angle != 0.0) {
     file.warn(1, fmt::format("COORDINATE_SYSTEM says geographic: rotation angles ({} degrees) were taken as "
@@ -290,10 +291,10 @@ void warn_about_unstated_frame(EdiFile& file) {
 
 }  // namespace
 
-std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head, double part_of_root) {
+std::vector<StationRow> read_edi_impedances(EdiFile& file, const EdiHead& head, double part_of_root) {
   Columns columns(file, head.empty, part_of_root);
-  std::vector<EdiRow> rows(columns.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].row.frequency_hz = columns.frequencies()[i];
+  std::vector<StationRow> rows(columns.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].frequency_hz = columns.frequencies()[i];
   const bool has_impedance = file.find_any({"ZXYR", "ZYXR", "ZXXR", "ZYYR"}) != nullptr;
   const bool has_rho = !has_impedance && file.find_any({"RHOXY", "RHOYX"}) != nullptr;
   if (has_impedance) read_impedances(columns, rows);
@@ -310,8 +311,9 @@ std::vector<EdiRow> read_edi_impedances(EdiFile& file, const EdiHead& head, doub
   const auto tipper_frames =
       frames(columns, file.find_any({"TXR.EXP", "TXR", "TYR.EXP", "TYR"}), {"TROT", "TROT.EXP", "ZROT"});
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].impedance_frame_deg = tensor_frames[i];
-    rows[i].tipper_frame_deg = tipper_frames[i];
+    rows[i].azimuths = physics::mt::ChannelAzimuths::along(tensor_frames[i]);
+    rows[i].azimuths.tipper_hx_deg = tipper_frames[i];
+    rows[i].azimuths.tipper_hy_deg = tipper_frames[i] + 90.0;
   }
   if (is_stated_geographic(file)) clear_frames(file, rows);
   warn_about_unstated_frame(file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/edi/reader.hpp"
 
+#include "engine/core/error.hpp"
 #include "io/edi/file.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
@@ -18,80 +19,59 @@ namespace lodestone::io::edi {
 namespace {
 
 using physics::mt::Complex;
-using physics::mt::Estimate;
-using physics::mt::TransferFunctionRow;
-using physics::mt::TransferFunctions;
+using physics::mt::Element;
+using physics::mt::StationData;
+using physics::mt::StationRow;
 
-bool has_value(const TransferFunctionRow& row) {
-  const auto given = [](const Estimate& e) { return !e.is_missing(); };
-  return std::any_of(row.impedance.begin(), row.impedance.end(), given) ||
-         std::any_of(row.tipper.begin(), row.tipper.end(), given);
-}
+constexpr const char* component = "io::edi::read";
 
-TransferFunctionRow turned(const TransferFunctionRow& row, double frame_deg, double to_deg) {
-  TransferFunctions one;
-  one.frame_deg = frame_deg;
-  one.rows = {row};
-  return physics::mt::rotated_to(one, to_deg).rows.front();
+bool has_value(const StationRow& row) {
+  return std::any_of(physics::mt::all_elements.begin(), physics::mt::all_elements.end(),
+                     [&](Element element) { return !row.is_missing(element); });
 }
 
 /// True when some frequency has only the off-diagonal elements, which cannot be rotated.
-bool lacks_diagonal(const std::vector<EdiRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const EdiRow& r) {
-    const auto& z = r.row.impedance;
-    return (z[0].is_missing() || z[3].is_missing()) && !(z[1].is_missing() && z[2].is_missing());
-  });
+bool lacks_diagonal(const StationRow& row) {
+  return (row.is_missing(Element::zxx) || row.is_missing(Element::zyy)) &&
+         !(row.is_missing(Element::zxy) && row.is_missing(Element::zyx));
 }
 
-/// The azimuth the station can be turned to: north, or the file's own constant frame when its tensor is
-/// incomplete.
-double common_frame_deg(EdiFile& file, const std::vector<EdiRow>& rows) {
-  const auto is_north = [](const EdiRow& r) { return r.impedance_frame_deg == 0.0; };
-  if (std::all_of(rows.begin(), rows.end(), is_north) || !lacks_diagonal(rows)) return 0.0;
-  const double first = rows.front().impedance_frame_deg;
-  if (std::any_of(rows.begin(), rows.end(),
-                  [&](const EdiRow& r) { return r.impedance_frame_deg != first; })) {
+/// Remarks on tensors that do not stand in the frame of geographic north.
+void remark_on_frames(EdiFile& file, const std::vector<StationRow>& rows) {
+  const auto is_north = [](const StationRow& row) { return row.azimuths.hx_deg == 0.0; };
+  if (std::all_of(rows.begin(), rows.end(), is_north)) return;
+  const double first = rows.front().azimuths.hx_deg;
+  const bool varies = std::any_of(rows.begin(), rows.end(),
+                                  [first](const StationRow& row) { return row.azimuths.hx_deg != first; });
+  if (std::none_of(rows.begin(), rows.end(), lacks_diagonal)) {
     file.warn(1,
-              "the tensor lacks elements, so that frequencies cannot be turned to one frame; those not yet "
-              "in it are missing");
-    return 0.0;
+              fmt::format("stands in the frame of the file's rotation angles ({} degrees{}) and is rotated "
+                          "from there",
+                          first, varies ? " at the first frequency" : ""));
+  } else if (varies) {
+    file.warn(1,
+              "the tensor lacks elements and its frame varies; frequencies whose frame is not that of the "
+              "data are missing");
+  } else {
+    file.warn(1,
+              fmt::format("the tensor lacks its diagonal and cannot be rotated; it is of use in the file's "
+                          "frame at {} degrees only",
+                          first));
   }
-  file.warn(1, fmt::format("the tensor lacks its diagonal and cannot be turned to north; it stays in the "
-                           "file's frame at {} degrees",
-                           first));
-  return first;
-}
-
-void turn_to_common_frame(EdiFile& file, const std::vector<EdiRow>& rows, TransferFunctions& out) {
-  out.frame_deg = common_frame_deg(file, rows);
-  bool any_turned = false;
-  for (const EdiRow& r : rows) {
-    TransferFunctionRow row = turned(r.row, r.impedance_frame_deg, out.frame_deg);
-    row.tipper = turned(r.row, r.tipper_frame_deg, out.frame_deg).tipper;
-    any_turned = any_turned || r.impedance_frame_deg != out.frame_deg || r.tipper_frame_deg != out.frame_deg;
-    out.rows.push_back(row);
-  }
-  if (rows.empty()) return;
-  const double first = rows.front().impedance_frame_deg;
-  const auto differs = [&](const EdiRow& r) { return r.impedance_frame_deg != first; };
-  out.frame_in_file_deg = std::any_of(rows.begin(), rows.end(), differs) ? physics::mt::not_given : first;
-  if (any_turned)
-    file.warn(
-        1, fmt::format("turned from the frame of the file's rotation angles (first {} degrees) to {} degrees",
-                       first, out.frame_deg));
 }
 
 /// The frequency some writers put where there is none.
-bool is_filler(const TransferFunctionRow& row, std::ptrdiff_t count) {
+bool is_filler(const StationRow& row, std::ptrdiff_t count) {
   constexpr double filler_hz = 999.0;
-  const bool no_impedance = std::all_of(row.impedance.begin(), row.impedance.end(),
-                                        [](const Estimate& e) { return e.is_missing(); });
+  const bool no_impedance =
+      std::all_of(physics::mt::all_elements.begin(), physics::mt::all_elements.end(),
+                  [&](Element element) { return is_tipper(element) || row.is_missing(element); });
   return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
 }
 
 /// Of rows with one frequency the first that has a value stays; fillers go.
-void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
-  std::vector<TransferFunctionRow> kept;
+void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
+  std::vector<StationRow> kept;
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end =
         std::find_if(begin, rows.end(), [&](const auto& r) { return r.frequency_hz != begin->frequency_hz; });
@@ -109,8 +89,8 @@ void remove_repeated_frequencies(EdiFile& file, std::vector<TransferFunctionRow>
   rows = std::move(kept);
 }
 
-void sort_and_check_frequencies(EdiFile& file, std::vector<TransferFunctionRow>& rows) {
-  const auto unusable = [](const TransferFunctionRow& r) {
+void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
+  const auto unusable = [](const StationRow& r) {
     return !(r.frequency_hz > 0.0) || !std::isfinite(r.frequency_hz);
   };
   const auto n_before = rows.size();
@@ -146,10 +126,10 @@ struct Votes {
 };
 
 /// Votes of one off-diagonal element, multiplied by `sign` so that it lies in the right half plane.
-Votes votes_of(const TransferFunctions& station, std::size_t element, double sign) {
+Votes votes_of(const StationData& station, Element element, double sign) {
   Votes votes;
   for (const auto& row : station.rows) {
-    const Complex z = sign * row.impedance[element].value;
+    const Complex z = sign * row.values[element];
     if (z.real() > 0.0 && z.imag() > 0.0) ++votes.plus;
     if (z.real() > 0.0 && z.imag() < 0.0) ++votes.minus;
   }
@@ -158,9 +138,9 @@ Votes votes_of(const TransferFunctions& station, std::size_t element, double sig
 
 /// Returns the time factor that both off-diagonal elements vote for, if either has enough votes and neither
 /// contradicts. Zxy and Zyx count alike, and so do the two time factors.
-std::optional<EdiSign> voted_sign(const TransferFunctions& station) {
+std::optional<EdiSign> voted_sign(const StationData& station) {
   constexpr int enough = 5;
-  const Votes xy = votes_of(station, 1, 1.0), yx = votes_of(station, 2, -1.0);
+  const Votes xy = votes_of(station, Element::zxy, 1.0), yx = votes_of(station, Element::zyx, -1.0);
   if (std::max(xy.count(), yx.count()) < enough) return std::nullopt;
   for (const EdiSign sign : {EdiSign::plus, EdiSign::minus}) {
     const auto agrees = [sign](const Votes& votes) {
@@ -175,7 +155,7 @@ std::string_view factor_of(EdiSign sign) {
   return sign == EdiSign::minus ? "exp(-i omega t)" : "exp(+i omega t)";
 }
 
-void convert_sign(EdiFile& file, TransferFunctions& station, EdiSign option) {
+void convert_sign(EdiFile& file, StationData& station, EdiSign option) {
   const auto voted = voted_sign(station), stated = stated_sign(file);
   const EdiSign sign = option != EdiSign::vote ? option : stated.value_or(voted.value_or(EdiSign::plus));
   if (option == EdiSign::vote && !stated && voted == EdiSign::minus) {
@@ -187,21 +167,20 @@ void convert_sign(EdiFile& file, TransferFunctions& station, EdiSign option) {
               fmt::format("the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated",
                           factor_of(*stated)));
   }
-  station.sign_in_file = sign == EdiSign::minus ? "-" : "+";
+  station.sign_in_file = std::string(1, sign == EdiSign::minus ? '-' : '+');
   if (sign != EdiSign::minus) return;
   for (auto& row : station.rows) {
-    for (auto& e : row.impedance) e.value = std::conj(e.value);
-    for (auto& e : row.tipper) e.value = std::conj(e.value);
+    for (Complex& value : row.values.numbers) value = std::conj(value);
+    if (row.covariance) row.covariance = row.covariance->conjugate().eval();
   }
 }
 
 /// Median apparent resistivity of the off-diagonal elements if they are in mV/km/nT; NaN when there is none.
-double median_rho_as_field(const TransferFunctions& station) {
+double median_rho_as_field(const StationData& station) {
   std::vector<double> rho;
   for (const auto& row : station.rows) {
-    for (const std::size_t k : {1U, 2U}) {
-      if (!row.impedance[k].is_missing())
-        rho.push_back(0.2 * std::norm(row.impedance[k].value) / row.frequency_hz);
+    for (const Element element : {Element::zxy, Element::zyx}) {
+      if (!row.is_missing(element)) rho.push_back(0.2 * std::norm(row.values[element]) / row.frequency_hz);
     }
   }
   if (rho.empty()) return physics::mt::not_given;
@@ -210,7 +189,7 @@ double median_rho_as_field(const TransferFunctions& station) {
   return *middle;
 }
 
-void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
+void convert_units(EdiFile& file, StationData& station, EdiUnits option) {
   constexpr double implausible_rho = 1e-3;  // no site has a median below; bad ones come near
   constexpr double ohm_over_field_rho =
       1.0 / (physics::mt::ohm_per_field_unit * physics::mt::ohm_per_field_unit);
@@ -228,9 +207,14 @@ void convert_units(EdiFile& file, TransferFunctions& station, EdiUnits option) {
   station.units_in_file = is_ohm ? "ohm" : "mV/km/nT";
   if (is_ohm) return;
   for (auto& row : station.rows) {
-    for (auto& e : row.impedance) {
-      e.value *= physics::mt::ohm_per_field_unit;
-      e.sigma *= physics::mt::ohm_per_field_unit;
+    for (const Element element : physics::mt::all_elements) {
+      if (is_tipper(element)) continue;
+      const auto k = static_cast<Eigen::Index>(index_of(element));
+      row.values[element] *= physics::mt::ohm_per_field_unit;
+      row.errors[element] *= physics::mt::ohm_per_field_unit;
+      if (!row.covariance) continue;
+      row.covariance->row(k) *= physics::mt::ohm_per_field_unit;
+      row.covariance->col(k) *= physics::mt::ohm_per_field_unit;
     }
   }
 }
@@ -252,40 +236,50 @@ void check_blocks_once(EdiFile& file) {
   }
 }
 
+void read_rows(EdiFile& file, const EdiHead& head, const EdiOptions& options, StationData& station) {
+  if (file.find("SPECTRA")) {
+    EdiSpectra spectra = read_edi_spectra(file, head);
+    station.rows = std::move(spectra.rows);
+    station.remote_reference = spectra.reference;
+    return;
+  }
+  const double part_of_root =
+      options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
+  station.rows = read_edi_impedances(file, head, part_of_root);
+}
+
 }  // namespace
 
-TransferFunctions parse_edi(const std::string& bytes, const std::string& path, const EdiOptions& options) {
+StationData parse(const std::string& bytes, const std::string& path, const EdiOptions& options) {
   EdiFile file = split_edi(bytes, path);
   check_blocks_once(file);
   check_ending(file);
   const EdiHead head = read_edi_head(file);
-  const double part_of_root =
-      options.variance == EdiVariance::of_complex_element ? 1.0 / std::numbers::sqrt2 : 1.0;
-  const auto rows =
-      file.find("SPECTRA") ? read_edi_spectra(file, head) : read_edi_impedances(file, head, part_of_root);
-  TransferFunctions station;
-  station.name = head.name;
+  StationData station;
+  station.site.name = head.name;
+  station.site.y_m = physics::mt::not_given;
+  station.site.latitude_deg = head.latitude_deg;
+  station.site.longitude_deg = head.longitude_deg;
+  station.site.elevation_m = head.elevation_m;
   station.path = path;
   station.format = "EDI";
-  station.latitude_deg = head.latitude_deg;
-  station.longitude_deg = head.longitude_deg;
-  station.elevation_m = head.elevation_m;
-  turn_to_common_frame(file, rows, station);
+  read_rows(file, head, options, station);
+  remark_on_frames(file, station.rows);
   sort_and_check_frequencies(file, station.rows);
   if (std::none_of(station.rows.begin(), station.rows.end(), has_value)) {
-    throw core::FormatError("io::read_edi",
+    throw core::FormatError(component,
                             "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with "
                             "values, got none at {} frequencies",
                             path, station.rows.size());
   }
   convert_sign(file, station, options.sign);
   convert_units(file, station, options.units);
-  station.warnings = std::move(file.warnings);
+  station.remarks = std::move(file.warnings);
   return station;
 }
 
-TransferFunctions read_edi(const std::string& path, const EdiOptions& options) {
-  return parse_edi(text::read_bytes(path), path, options);
+StationData read(const std::string& path, const EdiOptions& options) {
+  return parse(text::read_bytes(path), path, options);
 }
 
 }  // namespace lodestone::io::edi

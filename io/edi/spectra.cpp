@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols: S_ij = <c_i c_j*>; E, H electric and magnetic pairs; R reference pair; Z = <E R*> <H R*>^-1; N =
-// residual covariance; G = inverse signal power.
+// Symbols: S_ij = <c_i c_j*>; F outputs (E_x, E_y, H_z); H, R local and reference magnetic pairs;
+// A = <H R*>^-1; Z = <F R*> A; N = <n n*> residual covariance of n = F - Z H; G = A^* <R R*> A inverse signal
+// power. With m averages the errors dZ = <n R*> A have <dZ_ik dZ_jl*> = N_ij G_lk / m. Source: Egbert 1997
+// (Geophys. J. Int. 130, 475).
 #include "engine/core/error.hpp"
-#include "io/edi/errors.hpp"
 #include "io/edi/sections.hpp"
 #include "io/text/scan.hpp"
 
 #include <Eigen/LU>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +20,9 @@ namespace {
 using Eigen::Matrix2cd;
 using Eigen::MatrixXcd;
 using physics::mt::Complex;
-using physics::mt::Estimate;
+using physics::mt::StationRow;
 
-constexpr const char* component = "io::read_edi";
+constexpr const char* component = "io::edi::read";
 constexpr int none = -1;
 
 /// Places of the channels in the spectral matrix.
@@ -28,6 +30,10 @@ struct Channels {
   int n = 0;
   std::array<int, 2> h{none, none}, e{none, none}, r{none, none};
   int hz = none;
+  std::string reference;  ///< IDs of the reference pair; empty: the local one
+
+  /// Returns the output channels, `none` where there is no such channel: E_x, E_y, H_z.
+  [[nodiscard]] std::array<int, 3> outputs() const { return {e[0], e[1], hz}; }
 };
 
 /// Channel types by ID, as HMEAS and EMEAS blocks state them (options may go on over several lines).
@@ -70,8 +76,9 @@ void place(std::array<int, 2>& pair, std::array<int, 2>& reference, std::size_t 
 /// The first channel of a type is the local one, the second the reference, whatever its ID.
 Channels channels_of(const EdiFile& file, const EdiBlock& section) {
   const auto types = types_by_id(file);
+  const auto ids = listed_ids(section);
   Channels out;
-  for (const auto& id : listed_ids(section)) {
+  for (const auto& id : ids) {
     const int index = out.n++;
     const auto found = types.find(id);
     const std::string type = found == types.end() ? std::string() : found->second;
@@ -89,7 +96,12 @@ Channels channels_of(const EdiFile& file, const EdiBlock& section) {
                             "none of that type; check HMEAS",
                             file.path, section.line, out.n);
   }
-  if (out.r[0] == none || out.r[1] == none) out.r = out.h;
+  if (out.r[0] == none || out.r[1] == none) {
+    out.r = out.h;
+  } else {
+    out.reference = fmt::format("channels {} and {}", ids[static_cast<std::size_t>(out.r[0])],
+                                ids[static_cast<std::size_t>(out.r[1])]);
+  }
   return out;
 }
 
@@ -106,52 +118,62 @@ MatrixXcd spectral_matrix(const std::vector<double>& m, int n) {
   return s;
 }
 
-MatrixXcd block_of(const MatrixXcd& s, const std::vector<int>& rows, const std::array<int, 2>& columns) {
-  MatrixXcd out(rows.size(), 2);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < 2; ++j)
-      out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = s(rows[i], columns[j]);
-  }
-  return out;
-}
-
-struct Transfer {
-  MatrixXcd value;            ///< (outputs, 2)
-  Eigen::MatrixXd deviation;  ///< of each part; NaN where the averages are not stated
-};
-
-/// Transfer functions of some output channels with their standard deviations from residual and signal power.
-Transfer transfer(const MatrixXcd& s, const Channels& c, const std::vector<int>& outputs, double averages) {
-  const std::vector<int> h{c.h[0], c.h[1]}, r{c.r[0], c.r[1]};
-  const Matrix2cd hr = block_of(s, h, c.r);
-  const double scale = hr.cwiseAbs().maxCoeff();
-  Transfer out{
-      MatrixXcd::Constant(static_cast<Eigen::Index>(outputs.size()), 2,
-                          Complex(physics::mt::not_given, physics::mt::not_given)),
-      Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(outputs.size()), 2, physics::mt::not_given)};
-  if (!(std::abs(hr.determinant()) > 1e-12 * scale * scale)) return out;
-  const Matrix2cd inverse = hr.inverse();
-  out.value = block_of(s, outputs, c.r) * inverse;
-  if (!(averages > 0.0)) return out;
-  const Matrix2cd hh = block_of(s, h, c.h), rr = block_of(s, r, c.r);
-  const Matrix2cd signal = inverse * rr * inverse.adjoint();
-  const MatrixXcd eh = block_of(s, outputs, c.h);
-  for (Eigen::Index i = 0; i < out.value.rows(); ++i) {
-    const int channel = outputs[static_cast<std::size_t>(i)];
-    const auto z = out.value.row(i);
-    const double noise = std::real(s(channel, channel)) - 2.0 * std::real((z * eh.row(i).adjoint())(0)) +
-                         std::real((z * hh * z.adjoint())(0));
-    for (Eigen::Index j = 0; j < 2; ++j) {
-      const double variance = noise * std::real(signal(j, j)) / averages;
-      if (variance > 0.0)
-        out.deviation(i, j) = std::sqrt(0.5 * variance);  // half of a complex variance falls on each part
+template <std::size_t n>
+MatrixXcd block_of(const MatrixXcd& s, const std::array<int, n>& rows, const std::array<int, 2>& columns) {
+  MatrixXcd out(n, 2);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      out(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+          rows[i] == none ? Complex(physics::mt::not_given, physics::mt::not_given) : s(rows[i], columns[j]);
     }
   }
   return out;
 }
 
-void set_pair(Estimate* first, const Transfer& t, Eigen::Index row) {
-  for (Eigen::Index j = 0; j < 2; ++j) first[j] = {t.value(row, j), t.deviation(row, j)};
+/// ⟨n_i n_j*⟩ of the residuals of the outputs; NaN where there is no such channel.
+MatrixXcd residual_covariance(const MatrixXcd& s, const Channels& c, const MatrixXcd& z) {
+  const auto outputs = c.outputs();
+  const MatrixXcd fh = block_of(s, outputs, c.h), hh = block_of(s, c.h, c.h);
+  MatrixXcd ff(3, 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      const bool both = outputs[i] != none && outputs[j] != none;
+      ff(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+          both ? s(outputs[i], outputs[j]) : Complex(physics::mt::not_given, physics::mt::not_given);
+    }
+  }
+  return ff - z * fh.adjoint() - fh * z.adjoint() + z * hh * z.adjoint();
+}
+
+/// Fills the errors and their covariance; an output without residual power keeps errors that are not known.
+void set_errors(const MatrixXcd& residual, const Matrix2cd& signal, double averages, StationRow& row) {
+  auto& covariance = row.covariance.emplace();
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      const bool known = residual(i, i).real() > 0.0 && residual(j, j).real() > 0.0;
+      for (int k = 0; k < 2; ++k) {
+        for (int l = 0; l < 2; ++l) {
+          covariance(2 * i + k, 2 * j + l) =
+              known ? residual(i, j) * signal(l, k) / averages : Complex(physics::mt::not_given, 0.0);
+        }
+      }
+    }
+  }
+  for (int k = 0; k < 6; ++k)  // half of a complex variance falls on each part
+    row.errors.numbers[static_cast<std::size_t>(k)] = std::sqrt(0.5 * covariance(k, k).real());
+}
+
+/// Fills the transfer functions of all outputs; without a reference field of full rank they stay missing.
+void set_transfer(const MatrixXcd& s, const Channels& c, double averages, StationRow& row) {
+  const Matrix2cd hr = block_of(s, c.h, c.r);
+  const double scale = hr.cwiseAbs().maxCoeff();
+  if (!(std::abs(hr.determinant()) > 1e-12 * scale * scale)) return;
+  const Matrix2cd inverse = hr.inverse();
+  const MatrixXcd z = block_of(s, c.outputs(), c.r) * inverse;
+  for (int k = 0; k < 6; ++k) row.values.numbers[static_cast<std::size_t>(k)] = z(k / 2, k % 2);
+  if (!(averages > 0.0)) return;
+  const Matrix2cd signal = inverse.adjoint() * block_of(s, c.r, c.r) * inverse;
+  set_errors(residual_covariance(s, c, z), signal, averages, row);
 }
 
 double option_number(const EdiBlock& block, const char* key) {
@@ -160,7 +182,8 @@ double option_number(const EdiBlock& block, const char* key) {
   return value ? *value : physics::mt::not_given;
 }
 
-EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channels, const EdiEmpty& empty) {
+StationRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channels,
+                  const EdiEmpty& empty) {
   const auto expected = static_cast<std::size_t>(channels.n) * static_cast<std::size_t>(channels.n);
   const std::vector<double> numbers = numbers_of(block, file.path);
   if (numbers.size() != expected) {
@@ -168,46 +191,38 @@ EdiRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& channe
         component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?",
         file.path, block.line, expected, channels.n, numbers.size());
   }
-  EdiRow out;
-  out.row.frequency_hz = option_number(block, "FREQ");
+  StationRow out;
+  out.frequency_hz = option_number(block, "FREQ");
   const double rotation = option_number(block, "ROTSPEC");
-  out.impedance_frame_deg = out.tipper_frame_deg = std::isfinite(rotation) ? rotation : 0.0;
+  out.azimuths = physics::mt::ChannelAzimuths::along(std::isfinite(rotation) ? rotation : 0.0);
   if (std::any_of(numbers.begin(), numbers.end(), [&](double v) { return std::isnan(empty(v)); })) return out;
-  const MatrixXcd s = spectral_matrix(numbers, channels.n);
-  const double averages = option_number(block, "AVGT");
-  for (std::size_t k = 0; k < 2; ++k) {
-    if (channels.e[k] != none)
-      set_pair(&out.row.impedance[2 * k], transfer(s, channels, {channels.e[k]}, averages), 0);
-  }
-  if (channels.hz != none) set_pair(out.row.tipper.data(), transfer(s, channels, {channels.hz}, averages), 0);
+  set_transfer(spectral_matrix(numbers, channels.n), channels, option_number(block, "AVGT"), out);
   return out;
 }
 
-void warn_about_errors(EdiFile& file, const std::string& station, const std::vector<EdiRow>& rows) {
+void warn_about_errors(EdiFile& file, const std::string& station, const std::vector<StationRow>& rows) {
   OpenErrors open;
-  for (const auto& [row, impedance_frame, tipper_frame] : rows) {
-    for (std::size_t k = 0; k < edi_tensor.size(); ++k)
-      open.look_at(edi_tensor[k], row.impedance[k], physics::mt::not_given);
-    for (std::size_t k = 0; k < edi_tipper.size(); ++k)
-      open.look_at(edi_tipper[k], row.tipper[k], physics::mt::not_given);
+  for (const StationRow& row : rows) {
+    for (std::size_t k = 0; k < element_names.size(); ++k)
+      open.look_at(element_names[k], estimate_of(row, k), physics::mt::not_given);
   }
   if (const std::string text = open.sentence(station); !text.empty()) file.warn(open.line(), text);
 }
 
 }  // namespace
 
-std::vector<EdiRow> read_edi_spectra(EdiFile& file, const EdiHead& head) {
+EdiSpectra read_edi_spectra(EdiFile& file, const EdiHead& head) {
   const EdiBlock* section = file.find("SPECTRASECT");
   if (!section)
     throw core::FormatError(
         component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
   const Channels channels = channels_of(file, *section);
-  std::vector<EdiRow> rows;
+  EdiSpectra out{{}, channels.reference};
   for (const auto& block : file.blocks) {
-    if (block.name == "SPECTRA") rows.push_back(row_of(file, block, channels, head.empty));
+    if (block.name == "SPECTRA") out.rows.push_back(row_of(file, block, channels, head.empty));
   }
-  warn_about_errors(file, head.name, rows);
-  return rows;
+  warn_about_errors(file, head.name, out.rows);
+  return out;
 }
 
 }  // namespace lodestone::io::edi

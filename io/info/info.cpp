@@ -15,6 +15,7 @@
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "io/toml/options.hpp"
+#include "physics/mt/selection.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,18 +28,14 @@
 namespace lodestone::io::info {
 namespace {
 
-using physics::mt::Estimate;
+using physics::mt::Element;
 using physics::mt::MaskReason;
 using physics::mt::ObservedData;
 using physics::mt::Quantity;
-using physics::mt::TransferFunctionRow;
-using physics::mt::TransferFunctions;
+using physics::mt::StationData;
+using physics::mt::StationRow;
 
 constexpr std::array<const char*, 6> edi_components{"zxx", "zxy", "zyx", "zyy", "tx", "ty"};
-
-const Estimate& element(const TransferFunctionRow& row, std::size_t k) {
-  return k < 4 ? row.impedance[k] : row.tipper[k - 4];
-}
 
 void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
   site.n_periods = static_cast<int>(frequencies_hz.size());
@@ -48,30 +45,40 @@ void set_periods(SiteInfo& site, const std::vector<double>& frequencies_hz) {
   site.period_max_s = 1.0 / *low;
 }
 
-SiteInfo site_of(const TransferFunctions& station) {
+/// Azimuth of x in the file; NaN: it varies.
+double frame_of(const StationData& station) {
+  const auto differs = [&](const StationRow& row) {
+    return row.azimuths.hx_deg != station.rows.front().azimuths.hx_deg;
+  };
+  if (station.rows.empty() || std::any_of(station.rows.begin(), station.rows.end(), differs))
+    return not_stated;
+  return station.rows.front().azimuths.hx_deg;
+}
+
+/// The site of an EDI file.
+SiteInfo site_of(const StationData& station) {
   SiteInfo site;
-  site.name = station.name;
-  site.latitude_deg = station.latitude_deg;
-  site.longitude_deg = station.longitude_deg;
-  site.elevation_m = station.elevation_m;
+  site.name = station.site.name;
+  site.latitude_deg = station.site.latitude_deg;
+  site.longitude_deg = station.site.longitude_deg;
+  site.elevation_m = station.site.elevation_m;
   std::vector<double> frequencies;
-  std::vector<std::size_t> present;
-  for (std::size_t k = 0; k < edi_components.size(); ++k) {
-    const auto given = [k](const TransferFunctionRow& row) { return !element(row, k).is_missing(); };
+  std::vector<Element> present;
+  for (const Element element : physics::mt::all_elements) {
+    const auto given = [element](const StationRow& row) { return !row.is_missing(element); };
     if (!std::any_of(station.rows.begin(), station.rows.end(), given)) continue;
-    present.push_back(k);
-    site.components.emplace_back(edi_components[k]);
+    present.push_back(element);
+    site.components.emplace_back(edi_components[index_of(element)]);
   }
   for (const auto& row : station.rows) {
     frequencies.push_back(row.frequency_hz);
-    if (std::any_of(present.begin(), present.end(),
-                    [&](std::size_t k) { return element(row, k).is_missing(); }))
+    if (std::any_of(present.begin(), present.end(), [&](Element element) { return row.is_missing(element); }))
       ++site.n_masked;
   }
   set_periods(site, frequencies);
   site.sign = station.sign_in_file;
   site.units = station.units_in_file;
-  site.frame_deg = station.frame_in_file_deg;
+  site.frame_deg = frame_of(station);
   return site;
 }
 
@@ -125,21 +132,19 @@ std::vector<SiteInfo> sites_of(const ObservedData& data, const std::string& sign
 
 std::string units_word(const std::string& units) {
   const auto known = modem::modem_units(units);
-  if (!known) return units;
-  constexpr std::array<const char*, 3> words{"V/m/T", "mV/km/nT", "ohm"};
-  return words.at(static_cast<std::size_t>(*known));
+  return known ? std::string(modem::short_name_of(*known)) : units;
 }
 
 void describe_edi(FileInfo& info) {
-  const TransferFunctions station = edi::read_edi(info.path);
-  info.warnings = station.warnings;
+  const StationData station = edi::read(info.path);
+  info.warnings = station.remarks;
   info.sites = {site_of(station)};
 }
 
 void describe_modem_data(FileInfo& info) {
   const auto head = modem::modem_data_head(text::read_bytes_up_to(info.path, 8192));
   const std::string sign = head->sign.find('-') != std::string::npos ? "-" : "+";
-  const ObservedData data = modem::read_data(info.path);
+  const ObservedData data = stated_data(modem::read_data(info.path));
   info.sites = sites_of(data, sign, units_word(head->units));
   const auto no_error = std::count(data.mask.begin(), data.mask.end(), MaskReason::bad_error);
   if (no_error > 0)
@@ -147,29 +152,35 @@ void describe_modem_data(FileInfo& info) {
 }
 
 /// Depths of the sites, and what the reader left out.
-void add_profile_facts(FileInfo& info, const profile::ProfileData& file) {
-  info.sites = sites_of(file.data, "+", "ohm");
-  info.warnings = file.warnings;
-  const auto [least, most] = std::minmax_element(file.z_m.begin(), file.z_m.end());
-  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", file.data.n_kept(),
-                                   file.data.value.size(), *least, *most));
+void add_profile_facts(FileInfo& info, const std::vector<StationData>& stations) {
+  const ObservedData data = stated_data(stations);
+  info.sites = sites_of(data, "+", "ohm");
+  for (const StationData& station : stations)
+    info.warnings.insert(info.warnings.end(), station.remarks.begin(), station.remarks.end());
+  const auto [least, most] =
+      std::minmax_element(stations.begin(), stations.end(),
+                          [](const StationData& a, const StationData& b) { return a.site.z_m < b.site.z_m; });
+  info.facts.push_back(fmt::format("{} usable data of {}; stations at z = {} to {} m", data.n_kept(),
+                                   data.value.size(), least->site.z_m, most->site.z_m));
 }
 
 void describe_emdata(FileInfo& info) {
-  const mare2dem::EmData file = mare2dem::read_emdata(info.path);
-  add_profile_facts(info, file);
+  const mare2dem::EmData file = mare2dem::read_data(info.path);
+  add_profile_facts(info, file.stations);
   info.facts.push_back(fmt::format("{}{}; phases are e^(+iwt), TM phases in the first quadrant", file.version,
-                                   file.response.size() > 0 ? " with responses" : ""));
+                                   file.responses.empty() ? "" : " with responses"));
   if (!file.origin.empty()) info.facts.push_back("origin of x and y: " + file.origin);
 }
 
-void add_section_facts(FileInfo& info, const physics::mesh::Section2D& section) {
-  const auto& y = section.grid.y_edges_m();
-  const auto& z = section.grid.z_edges_m();
-  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", section.grid.n_y(),
-                                   section.grid.n_z(), y.front(), y.back(), z.front(), z.back()));
-  info.facts.push_back(fmt::format("resistivity {:.4g} to {:.4g} ohm m", section.resistivity_ohm_m.minCoeff(),
-                                   section.resistivity_ohm_m.maxCoeff()));
+void add_section_facts(FileInfo& info, const physics::mesh::Model& model) {
+  const physics::mesh::TensorGrid& grid = model.earth.grid;
+  const auto& y = grid.y_edges_m();
+  const auto& z = grid.z_edges_m();
+  const Eigen::VectorXd resistivity = resistivity_ohm_m(model);
+  info.facts.push_back(fmt::format("{} columns x {} rows, y {} to {} m, z {} to {} m", grid.n_y(), grid.n_z(),
+                                   y.front(), y.back(), z.front(), z.back()));
+  info.facts.push_back(
+      fmt::format("resistivity {:.4g} to {:.4g} ohm m", resistivity.minCoeff(), resistivity.maxCoeff()));
 }
 
 void describe_result(FileInfo& info) {
@@ -402,7 +413,7 @@ void refuse_folder(const std::string& path) {
 void describe(FileInfo& info) {
   refuse_folder(info.path);
   const survey::FileKind kind = survey::kind_of_file(info.path);
-  info.format = std::string(name_of(kind));
+  info.format = std::string(core::word(kind));
   switch (kind) {
     case survey::FileKind::edi:
       return describe_edi(info);
@@ -417,7 +428,7 @@ void describe(FileInfo& info) {
     case survey::FileKind::emdata:
       return describe_emdata(info);
     case survey::FileKind::mt2d_data:
-      return add_profile_facts(info, mt2d::read_mt2d_data(info.path));
+      return add_profile_facts(info, mt2d::read_data(info.path));
     case survey::FileKind::hdf5:
       return describe_hdf5(info);
     case survey::FileKind::safetensors:

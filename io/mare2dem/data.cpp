@@ -3,26 +3,28 @@
 
 #include "engine/core/error.hpp"
 #include "io/mare2dem/data_types.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/transfer_functions.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace lodestone::io::mare2dem {
 namespace {
 
+using physics::mt::Datum;
 using physics::mt::DatumKey;
 using physics::mt::not_given;
-using physics::mt::Quantity;
-using physics::mt::Station;
+using physics::mt::StationData;
 
-constexpr const char* reader = "io::read_emdata";
+constexpr const char* reader = "io::mare2dem::read_data";
 constexpr int most_rows = 100'000'000;  ///< of a table; more is no count
 
 /// "# MT Receivers: 25" → {"# mt receivers", "25"}.
@@ -60,8 +62,7 @@ class EmDataReader {
         lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", text::printable(lines_.text())));
       read_entry(*entry);
     }
-    if (!collector_ || collector_->size() == 0)
-      lines_.refuse("expected MT data (types 103 to 136), got none");
+    if (n_data_ == 0) lines_.refuse("expected MT data (types 103 to 136), got none");
     finish();
     return std::move(result_);
   }
@@ -117,33 +118,35 @@ class EmDataReader {
       if (row.size() < 6)
         lines_.refuse(fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
       const auto named = static_cast<std::size_t>(n_receiver_numbers_);
-      Station station;
-      station.y_m = lines_.finite(row[1], "Y in m");
-      station.latitude_deg = station.longitude_deg = station.elevation_m = not_given;
-      station.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations_.size() + 1);
-      result_.z_m.push_back(lines_.finite(row[2], "Z in m"));
-      result_.tilt_deg.push_back(lines_.finite(row[5], "Beta in degrees"));
-      if (result_.tilt_deg.back() != 0.0) station.definition = physics::mt::Definition::slope_parallel;
+      StationData& station = stations().emplace_back();
+      station.site.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations().size());
+      station.site.y_m = lines_.finite(row[1], "Y in m");
+      station.site.z_m = lines_.finite(row[2], "Z in m");
+      station.site.tilt_deg = lines_.finite(row[5], "Beta in degrees");
+      station.site.latitude_deg = station.site.longitude_deg = station.site.elevation_m = not_given;
+      if (station.site.tilt_deg != 0.0) station.site.definition = physics::mt::Definition::slope_parallel;
       if (std::abs(lines_.finite(row[3], "Theta in degrees")) > 0.0)
-        turned_ += turned_.empty() ? station.name : ", " + station.name;
-      stations_.push_back(station);
+        turned_ += turned_.empty() ? station.site.name : ", " + station.site.name;
+      station.path = path_;
+      station.format = "MARE2DEM data";
+      station.units_in_file = "ohm";
     }
   }
 
   void read_names() {
-    for (Station& station : stations_) {
+    for (StationData& station : stations()) {
       lines_.require_next("a receiver's name");
-      station.name = std::string(lines_.text());
+      station.site.name = std::string(lines_.text());
     }
   }
 
   void read_data(std::string_view value) {
-    if (stations_.empty() || frequencies_hz_.empty())
+    if (stations().empty() || frequencies_hz_.empty())
       lines_.refuse(
           "expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, got none; only MT data can "
           "be read");
     make_names_unique();
-    collector_.emplace(reader, stations_, frequencies_hz_);
+    if (is_response_) result_.responses = stations();
     for (int n = count(value); n > 0; --n) {
       lines_.require_next("a row of data");
       read_row(text::words(lines_.text()));
@@ -164,7 +167,7 @@ class EmDataReader {
     }
     const int frequency =
         lines_.whole(row[1], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
-    const int station = lines_.whole(row[3], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
+    const int station = lines_.whole(row[3], "a receiver number", 1, static_cast<int>(stations().size())) - 1;
     const int magnetic = lines_.whole(row[2], "a transmitter number", 0, most_rows) - 1;
     if (magnetic >= 0 && magnetic != station) {
       ++n_remote_;
@@ -179,20 +182,33 @@ class EmDataReader {
     set(key, datum, response, lines_.here());
   }
 
-  void set(const DatumKey& key, const Uncertain& datum, double response, const std::string& where) {
-    collector_->set(key, datum.value, datum.sigma, where);
-    if (is_response_) responses_[{key.quantity, key.frequency, key.station}] = response;
+  void set(const DatumKey& key, Uncertain datum, double response, const std::string& where) {
+    const double frequency_hz = frequencies_hz_[static_cast<std::size_t>(key.frequency)];
+    const auto place = static_cast<std::size_t>(key.station);
+    if (datum.sigma < 0.0) {  // counts as none
+      if (std::isfinite(datum.value)) ++n_negative_;
+      datum.sigma = not_given;
+    }
+    if (!stations()[place].add({key.quantity, frequency_hz, datum.value, datum.sigma, {}})) {
+      throw core::FormatError(
+          reader,
+          "{}: expected one value of each kind per station and frequency, got a second {} of station {}",
+          where, name_of(key.quantity), stations()[place].site.name);
+    }
+    ++n_data_;
+    if (is_response_)
+      (void)result_.responses[place].add({key.quantity, frequency_hz, response, not_given, {}});
   }
 
   /// Amplitude and phase of a tipper wait for each other.
   void keep_half(const DatumKey& key, const Half& half) {
     auto& [amplitude, phase] = halves_[{key.frequency, key.station}];
-    auto& kept = key.quantity == Quantity::tzy_re ? amplitude : phase;
+    auto& kept = key.quantity == Datum::tzy_re ? amplitude : phase;
     if (kept)
       lines_.refuse(
           fmt::format("expected one amplitude and one phase of the tipper per station and frequency, got a "
                       "second of station {}",
-                      stations_[static_cast<std::size_t>(key.station)].name));
+                      stations()[static_cast<std::size_t>(key.station)].site.name));
     kept = half;
   }
 
@@ -206,8 +222,8 @@ class EmDataReader {
       const auto parts = parts_of(amplitude->datum, phase->datum);
       const auto responses = parts_of({amplitude->response, 0.0}, {phase->response, 0.0});
       const auto [frequency, station] = place;
-      set({Quantity::tzy_re, frequency, station}, parts[0], responses[0].value, amplitude->where);
-      set({Quantity::tzy_im, frequency, station}, parts[1], responses[1].value, phase->where);
+      set({Datum::tzy_re, frequency, station}, parts[0], responses[0].value, amplitude->where);
+      set({Datum::tzy_im, frequency, station}, parts[1], responses[1].value, phase->where);
     }
     halves_.clear();
   }
@@ -215,50 +231,47 @@ class EmDataReader {
   /// Names are what masks refer to.
   void make_names_unique() {
     std::set<std::string> taken;
-    for (std::size_t i = 0; i < stations_.size(); ++i) {
-      if (!taken.insert(stations_[i].name).second)
-        taken.insert(stations_[i].name += fmt::format("_{}", i + 1));
+    for (std::size_t i = 0; i < stations().size(); ++i) {
+      std::string& name = stations()[i].site.name;
+      if (!taken.insert(name).second) taken.insert(name += fmt::format("_{}", i + 1));
     }
   }
 
   void finish() {
-    result_.data = collector_->data();
-    result_.warnings = collector_->warnings(path_);
+    add_remarks(stations().front().remarks);
+    for (StationData& station : stations()) station.sort();
+    for (StationData& station : result_.responses) station.sort();
+  }
+
+  void add_remarks(std::vector<std::string>& remarks) const {
+    if (n_negative_ > 0) remarks.push_back(physics::mt::remark_on_negative_errors(path_, n_negative_));
     if (!skipped_.empty()) {
       std::string list;
       for (const auto& [code, n] : skipped_)
         list += fmt::format("{}{} ({} rows)", list.empty() ? "" : ", ", code, n);
-      result_.warnings.push_back(fmt::format(
-          "{}: left out data of types {}: no 2-D magnetotelluric data this program knows", path_, list));
+      remarks.push_back(
+          fmt::format("{}: left out data of types {}: these are no 2-D magnetotelluric data", path_, list));
     }
     if (n_halves_ > 0)
-      result_.warnings.push_back(fmt::format(
+      remarks.push_back(fmt::format(
           "{}: left out {} rows of types 135 and 136: an amplitude or phase of the tipper without the other",
           path_, n_halves_));
     if (n_remote_ > 0)
-      result_.warnings.push_back(fmt::format(
-          "{}: left out {} rows whose Tx# names another station's magnetic field", path_, n_remote_));
+      remarks.push_back(fmt::format("{}: left out {} rows whose Tx# names another station's magnetic field",
+                                    path_, n_remote_));
     if (!turned_.empty())
-      result_.warnings.push_back(
+      remarks.push_back(
           fmt::format("{}: Theta of receivers {} is not 0 but taken as 0: x along strike", path_, turned_));
-    if (!is_response_) return;
-    const auto& keys = result_.data.survey.keys;
-    result_.response.setConstant(static_cast<Eigen::Index>(keys.size()), not_given);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto found = responses_.find({keys[i].quantity, keys[i].frequency, keys[i].station});
-      if (found != responses_.end()) result_.response[static_cast<Eigen::Index>(i)] = found->second;
-    }
   }
 
-  profile::LineReader lines_;
+  std::vector<StationData>& stations() { return result_.stations; }
+
+  text::LineReader lines_;
   std::string path_;
   EmData result_;
   bool is_response_ = false;
-  int n_receiver_numbers_ = 8, n_remote_ = 0, n_halves_ = 0;
-  std::vector<Station> stations_;
+  int n_receiver_numbers_ = 8, n_remote_ = 0, n_halves_ = 0, n_negative_ = 0, n_data_ = 0;
   std::vector<double> frequencies_hz_;
-  std::optional<profile::ProfileDataCollector> collector_;
-  std::map<std::tuple<Quantity, int, int>, double> responses_;
   std::map<std::pair<int, int>, std::pair<std::optional<Half>, std::optional<Half>>>
       halves_;                  ///< amplitude, phase by frequency, station
   std::map<int, int> skipped_;  ///< rows by type
@@ -267,7 +280,7 @@ class EmDataReader {
 
 }  // namespace
 
-EmData read_emdata(const std::string& path) {
+EmData read_data(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   return EmDataReader(bytes, path).read();
 }

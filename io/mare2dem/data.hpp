@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/profile/profile_data.hpp"
+#include "physics/mt/station_data.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lodestone::io::mare2dem {
 
 /// The MT part of a MARE2DEM data or response file.
-struct EmData : profile::ProfileData {
+struct EmData {
+  /// Every receiver, with its data as readings and its depth and tilt. Remarks on the file stand at the
+  /// first.
+  std::vector<physics::mt::StationData> stations;
+  /// The responses of a response file, likewise, without errors; empty: a data file.
+  std::vector<physics::mt::StationData> responses;
   std::string version;           ///< "EMData_2.2", "EMResp_2.2"
   std::string phase_convention;  ///< "lag" or "lead"; of CSEM data only
   std::string origin;            ///< the line on UTM zone, origin and strike as it stands in the file
-  Eigen::VectorXd response;      ///< (keys) of a response file, in the units of the data; NaN where there is
-                                 ///< none; empty for data files
 };
 
 /// Reads EMData (and EMResp) files of versions 2.0 to 2.3: x strike, y along the profile, z downwards, all in
@@ -27,12 +31,12 @@ struct EmData : profile::ProfileData {
 /// (Beta) lie along the slope. TM phases stand in the first quadrant in files and get −180° here; Z stands as
 /// it is. MT data are e^{+iωt} whatever the header's phase convention. Rows of other types, rows whose
 /// magnetic field is another station's and amplitudes without phase (or phases without amplitude) are left
-/// out, each kind with one warning that counts them. errors: FileError, FormatError with file:line (no such
+/// out, each kind with one remark that counts them. errors: FileError, FormatError with file:line (no such
 /// file, row with too few columns, number out of range, no MT datum). source: mare2dem.bitbucket.io, "data
 /// file format".
-[[nodiscard]] EmData read_emdata(const std::string& path);
+[[nodiscard]] EmData read_data(const std::string& path);
 
-/// The word after "Format:" when the bytes start such a file.
+/// Returns the word after "Format:" when the bytes start such a file.
 [[nodiscard]] std::optional<std::string> emdata_version(std::string_view bytes);
 
 }  // namespace lodestone::io::mare2dem

@@ -58,7 +58,7 @@ DecoderPtr read_network(const std::string& path, DecoderKind kind, std::string n
       kind == DecoderKind::gaussian
           ? inversion::prior::gaussian_decoder(vae.statistics().mean, vae.statistics().covariance)
           : models::vae::vae_decoder(vae, name);
-  return with_card(decoder, {.patch = physics::mesh::TensorGrid::section(vae.grid().y_m, vae.grid().depth_m),
+  return with_card(decoder, {.patch = vae.grid(),
                              .scores = scores_of(vae, kind, decoder),
                              .kind = std::string(core::word(kind)),
                              .file = std::move(name),

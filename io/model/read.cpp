@@ -16,20 +16,20 @@ namespace {
 constexpr const char* component = "io::read_model";
 
 /// The readers of texts have said it with the line.
-physics::mesh::Section2D checked(physics::mesh::Section2D section, const std::string& path) {
-  const Eigen::VectorXd& values = section.resistivity_ohm_m;
+physics::mesh::Model checked(physics::mesh::Model model, const std::string& path) {
+  const Eigen::VectorXd values = resistivity_ohm_m(model);
   const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
-  if (wrong == values.end()) return section;
+  if (wrong == values.end()) return model;
   const auto cell = wrong - values.begin();
   throw core::FormatError(
       component, "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)",
       path, physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
-      cell / section.grid.n_y(), cell % section.grid.n_y());
+      cell / model.earth.grid.n_y(), cell % model.earth.grid.n_y());
 }
 
 }  // namespace
 
-physics::mesh::Section2D read_model(const std::string& path) {
+physics::mesh::Model read_model(const std::string& path) {
   const survey::FileKind kind = survey::kind_of_file(path);
   switch (kind) {
     case survey::FileKind::hdf5:
@@ -44,7 +44,8 @@ physics::mesh::Section2D read_model(const std::string& path) {
                               "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
                               "result), got {}; check the path",
                               path,
-                              kind == survey::FileKind::unknown ? "a file of unknown format" : name_of(kind));
+                              kind == survey::FileKind::unknown ? std::string_view("a file of unknown format")
+                                                                : core::word(kind));
   }
 }
 

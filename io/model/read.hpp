@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <string>
 
@@ -10,6 +10,6 @@ namespace lodestone::io::model {
 /// A section from a model file of any kind we read (HDF5 result, ModEM 2-D, TOML), told apart by content, not
 /// by name. errors: FileError; FormatError or ConfigError of the format found, also for resistivities outside
 /// `physics::mt::is_in_resistivity_range`; FormatError when it is none of them.
-[[nodiscard]] physics::mesh::Section2D read_model(const std::string& path);
+[[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
 }  // namespace lodestone::io::model

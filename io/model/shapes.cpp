@@ -15,8 +15,8 @@ namespace {
 
 namespace mt = physics::mt;
 using physics::mesh::DepthReference;
-using physics::mesh::Point2D;
-using physics::mesh::Rectangle2D;
+using physics::mesh::Interval;
+using physics::mesh::Point;
 
 constexpr const char* component = "io::read_model_toml";
 constexpr double edge_pieces = 64.0;   ///< of a slanted edge, at most
@@ -64,30 +64,32 @@ Layers read_layers(const core::Options& background) {
   return layers;
 }
 
-Box read_box(const core::Options& table, DepthReference reference) {
-  Box box;
-  const auto limit = [&](const char* key, double fallback) {
-    return table.has(key) ? table.real(key) : fallback;
-  };
-  box.y_min = limit("y_min_m", -Box::endless);
-  box.y_max = limit("y_max_m", Box::endless);
-  box.z_min = limit("z_min_m", -Box::endless);
-  box.z_max = limit("z_max_m", Box::endless);
-  box.resistivity_ohm_m = table.real("resistivity_ohm_m");
-  require_resistivities({box.resistivity_ohm_m}, table);
-  if (!(box.y_min < box.y_max) || !(box.z_min < box.z_max)) {
+/// Reads the limits of a box along an axis; those that are not given are infinite.
+Interval read_limits(const core::Options& table, const char* least, const char* largest) {
+  Interval limits;
+  if (table.has(least)) limits.from = table.real(least);
+  if (table.has(largest)) limits.to = table.real(largest);
+  return limits;
+}
+
+Block read_block(const core::Options& table, DepthReference reference) {
+  const Interval y_m = read_limits(table, "y_min_m", "y_max_m"),
+                 z_m = read_limits(table, "z_min_m", "z_max_m");
+  const double resistivity = table.real("resistivity_ohm_m");
+  require_resistivities({resistivity}, table);
+  if (!(y_m.from < y_m.to) || !(z_m.from < z_m.to)) {
     throw core::ConfigError(
         component,
         "{}: expected a box with y_min_m < y_max_m and z_min_m < z_max_m, got y {} … {} and z {} … {}",
-        table.where(""), box.y_min, box.y_max, box.z_min, box.z_max);
+        table.where(""), y_m.from, y_m.to, z_m.from, z_m.to);
   }
-  if (reference == DepthReference::surface && box.z_max <= 0.0) {
+  if (reference == DepthReference::surface && z_m.to <= 0.0) {
     throw core::ConfigError(
         component,
         "{}: expected a box below the surface, got z_max_m = {}; depths count from the surface, downwards",
-        table.where(""), box.z_max);
+        table.where(""), z_m.to);
   }
-  return box;
+  return {{.y_m = y_m, .z_m = z_m}, resistivity};
 }
 
 /// `points = [[y, z], …]`.
@@ -101,15 +103,15 @@ std::vector<core::Options> rows_of_points(const core::Options& table) {
   }
 }
 
-std::vector<Point2D> read_points(const core::Options& table) {
-  std::vector<Point2D> points;
+std::vector<Point> read_points(const core::Options& table) {
+  std::vector<Point> points;
   for (const core::Options& point : rows_of_points(table)) {
     const auto pair = point.reals("row");
     if (pair.size() != 2)
       throw core::ConfigError(component,
                               "{}: expected points [y, z] of two numbers, got {} numbers in point {}",
                               table.where("points"), pair.size(), points.size() + 1);
-    points.push_back({pair[0], pair[1]});
+    points.push_back({0.0, pair[0], pair[1]});
   }
   if (points.empty())
     throw core::ConfigError(component, "{}: expected points = [[y, z], …], got none", table.where("points"));
@@ -120,7 +122,7 @@ Region read_region(const core::Options& table) {
   const double resistivity = table.real("resistivity_ohm_m");
   require_resistivities({resistivity}, table);
   try {
-    return {physics::mesh::Polygon2D(read_points(table)), resistivity};
+    return {physics::mesh::Polygon(read_points(table)), resistivity};
   } catch (const core::InvalidArgument& error) {
     throw core::ConfigError(component, "{}: {}", table.where("points"), error.what());
   }
@@ -128,7 +130,7 @@ Region read_region(const core::Options& table) {
 
 /// Positions along an edge at which grid lines cut it, in 0 … 1, its ends left out; none on upright and level
 /// edges.
-std::vector<double> cuts_of(const Point2D& a, const Point2D& b, const SectionShapes& shapes) {
+std::vector<double> cuts_of(const Point& a, const Point& b, const SectionShapes& shapes) {
   const double dy = std::abs(b.y_m - a.y_m), dz = std::abs(b.z_m - a.z_m);
   if (dy == 0.0 || dz == 0.0) return {};
   const double length = std::hypot(dy, dz);
@@ -141,11 +143,11 @@ std::vector<double> cuts_of(const Point2D& a, const Point2D& b, const SectionSha
 }
 
 /// One coordinate of all corners and of the cuts of slanted edges.
-void add_lines(const SectionShapes& shapes, double Point2D::*coordinate, std::vector<double>& lines) {
+void add_lines(const SectionShapes& shapes, double Point::*coordinate, std::vector<double>& lines) {
   for (const Region& region : shapes.regions) {
-    const auto& corners = region.outline.vertices();
+    const auto& corners = region.outline.corners();
     for (std::size_t i = 0; i < corners.size(); ++i) {
-      const Point2D &a = corners[i], &b = corners[(i + 1) % corners.size()];
+      const Point &a = corners[i], &b = corners[(i + 1) % corners.size()];
       lines.push_back(a.*coordinate);
       for (const double t : cuts_of(a, b, shapes))
         lines.push_back(a.*coordinate + t * (b.*coordinate - a.*coordinate));
@@ -160,10 +162,12 @@ double Layers::at(double z_m) const {
   return resistivity_ohm_m[static_cast<std::size_t>(below)];
 }
 
-double SectionShapes::resistivity_ohm_m(const Rectangle2D& cell) const {
-  const double y = 0.5 * (cell.y_min_m + cell.y_max_m), z = 0.5 * (cell.z_min_m + cell.z_max_m);
-  const auto box = std::find_if(boxes.rbegin(), boxes.rend(), [&](const Box& b) { return b.holds(y, z); });
-  double below = box == boxes.rend() ? layers.at(z) : box->resistivity_ohm_m;
+double SectionShapes::resistivity_ohm_m(const physics::mesh::Box& cell) const {
+  const Interval &y_m = cell.y_m, &z_m = cell.z_m;
+  const Point centre{0.0, 0.5 * (y_m.from + y_m.to), 0.5 * (z_m.from + z_m.to)};
+  const auto block = std::find_if(blocks.rbegin(), blocks.rend(),
+                                  [&](const Block& each) { return each.box.contains(centre); });
+  double below = block == blocks.rend() ? layers.at(centre.z_m) : block->resistivity_ohm_m;
   std::vector<std::pair<const Region*, double>> cutting;  // from the lowest to the uppermost that is seen
   for (const Region& region : regions) {
     const double share = region.outline.clip_area_fraction(cell);
@@ -182,8 +186,8 @@ double SectionShapes::resistivity_ohm_m(const Rectangle2D& cell) const {
   }
   double sum = 0.0;  // who hides whom is decided point by point
   for (int i = 0; i < samples * samples; ++i) {
-    const Point2D point{cell.y_min_m + (i / samples + 0.5) / samples * (cell.y_max_m - cell.y_min_m),
-                        cell.z_min_m + (i % samples + 0.5) / samples * (cell.z_max_m - cell.z_min_m)};
+    const Point point{0.0, y_m.from + (i / samples + 0.5) / samples * (y_m.to - y_m.from),
+                      z_m.from + (i % samples + 0.5) / samples * (z_m.to - z_m.from)};
     const auto seen = std::find_if(cutting.rbegin(), cutting.rend(),
                                    [&](const auto& each) { return each.first->outline.contains(point); });
     sum += 1.0 / (seen == cutting.rend() ? below : seen->first->resistivity_ohm_m);
@@ -193,22 +197,23 @@ double SectionShapes::resistivity_ohm_m(const Rectangle2D& cell) const {
 
 std::vector<double> SectionShapes::y_lines_m() const {
   std::vector<double> lines;
-  for (const Box& box : boxes) lines.insert(lines.end(), {box.y_min, box.y_max});
-  add_lines(*this, &Point2D::y_m, lines);
+  for (const Block& block : blocks) lines.insert(lines.end(), {block.box.y_m.from, block.box.y_m.to});
+  add_lines(*this, &Point::y_m, lines);
   return lines;
 }
 
 std::vector<double> SectionShapes::z_lines_m() const {
   std::vector<double> lines = layers.bottoms_m;
-  for (const Box& box : boxes) lines.insert(lines.end(), {box.z_min, box.z_max});
-  add_lines(*this, &Point2D::z_m, lines);
+  for (const Block& block : blocks) lines.insert(lines.end(), {block.box.z_m.from, block.box.z_m.to});
+  add_lines(*this, &Point::z_m, lines);
   return lines;
 }
 
 SectionShapes read_section_shapes(const core::Options& root, DepthReference reference) {
   SectionShapes shapes;
   shapes.layers = read_layers(root.child("background"));
-  for (const core::Options& table : root.children("box")) shapes.boxes.push_back(read_box(table, reference));
+  for (const core::Options& table : root.children("box"))
+    shapes.blocks.push_back(read_block(table, reference));
   for (const core::Options& table : root.children("polygon")) shapes.regions.push_back(read_region(table));
   if (root.has("resolution_m")) {
     shapes.resolution_m = root.real("resolution_m");
@@ -222,7 +227,7 @@ physics::mesh::SurfaceLine read_section_surface(const core::Options& root) {
   const core::Options table = root.child("surface");
   std::vector<double> y_m, z_m;
   if (table.has("points")) {
-    for (const Point2D& point : read_points(table)) {
+    for (const Point& point : read_points(table)) {
       if (!y_m.empty() && point.y_m <= y_m.back())
         throw core::ConfigError(component,
                                 "{}: expected a surface whose points run from left to right, got y = {} "

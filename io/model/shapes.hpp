@@ -2,10 +2,8 @@
 #pragma once
 
 #include "engine/core/options.hpp"
-#include "physics/mesh/polygon.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -18,23 +16,22 @@ struct Layers {
   [[nodiscard]] double at(double z_m) const;
 };
 
-struct Box {
-  static constexpr double endless = std::numeric_limits<double>::infinity();
-  double y_min = -endless, y_max = endless, z_min = -endless, z_max = endless, resistivity_ohm_m = 0.0;
-  [[nodiscard]] bool holds(double y_m, double z_m) const {
-    return y_m > y_min && y_m < y_max && z_m > z_min && z_m < z_max;
-  }
+/// A box of one resistivity, without limits where none are given.
+struct Block {
+  physics::mesh::Box box;
+  double resistivity_ohm_m = 0.0;
 };
 
+/// A polygon of one resistivity.
 struct Region {
-  physics::mesh::Polygon2D outline;
+  physics::mesh::Polygon outline;
   double resistivity_ohm_m;
 };
 
 /// Layers, boxes over them and polygons over both; of each kind the later one wins.
 struct SectionShapes {
   Layers layers;
-  std::vector<Box> boxes;
+  std::vector<Block> blocks;
   std::vector<Region> regions;
   double resolution_m = 0.0;  ///< of slanted edges, a 64th of their length at the finest; 0: a 16th of the
                               ///< depth of the upper end
@@ -42,7 +39,7 @@ struct SectionShapes {
 
   /// Resistivity of a cell through which no layer or box edge passes: where polygons cut it, the mean of
   /// conductivity over its area.
-  [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Rectangle2D& cell) const;
+  [[nodiscard]] double resistivity_ohm_m(const physics::mesh::Box& cell) const;
   /// Coordinates on which grid lines must stand: of layers, boxes and corners, and between the ends of
   /// slanted edges. Unsorted, some not finite.
   [[nodiscard]] std::vector<double> y_lines_m() const;

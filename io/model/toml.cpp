@@ -12,7 +12,6 @@ namespace lodestone::io::model {
 namespace {
 
 using physics::mesh::DepthReference;
-using physics::mesh::Section2D;
 using physics::mesh::SurfaceLine;
 using physics::mesh::TensorGrid;
 
@@ -65,7 +64,7 @@ Eigen::VectorXd fill(const TensorGrid& grid, const SectionShapes& shapes) {
   for (std::size_t iz = 0; iz + 1 < z.size(); ++iz) {
     for (std::size_t iy = 0; iy + 1 < y.size(); ++iy) {
       resistivity[grid.index(static_cast<int>(iz), static_cast<int>(iy))] =
-          shapes.resistivity_ohm_m({y[iy], y[iy + 1], z[iz], z[iz + 1]});
+          shapes.resistivity_ohm_m({.y_m = {y[iy], y[iy + 1]}, .z_m = {z[iz], z[iz + 1]}});
     }
   }
   return resistivity;
@@ -73,12 +72,11 @@ Eigen::VectorXd fill(const TensorGrid& grid, const SectionShapes& shapes) {
 
 }  // namespace
 
-Section2D read_model_toml(const std::string& path, double refine) {
+physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   const core::Options root = toml::read_options_toml(path);
   // Corners of polygons are places, layers and boxes mostly depths.
-  const std::string usual = root.has("polygon") ? "datum" : "surface";
-  const std::string reference_word = root.choice("depth_reference", {"surface", "datum"}, usual);
-  const auto reference = reference_word == "surface" ? DepthReference::surface : DepthReference::datum;
+  const auto usual = root.has("polygon") ? DepthReference::datum : DepthReference::surface;
+  const auto reference = root.choice<DepthReference>("depth_reference", usual);
   if (!root.has("background"))
     throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none",
                             path);
@@ -94,7 +92,7 @@ Section2D read_model_toml(const std::string& path, double refine) {
                             y.size(), z.size(), most_cells);
   TensorGrid grid = TensorGrid::section(std::move(y), std::move(z), reference);
   Eigen::VectorXd resistivity = fill(grid, shapes);
-  return {std::move(grid), std::move(resistivity), std::move(surface), sea};
+  return physics::mesh::resistivity_model({std::move(grid), std::move(surface), sea}, std::move(resistivity));
 }
 
 }  // namespace lodestone::io::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <string>
 
@@ -11,6 +11,6 @@ namespace lodestone::io::model {
 /// layer and box edge. The format is described in docs/model-files.md. Slanted edges are cut into `refine`
 /// times more pieces than the file asks for. errors: FileError, ConfigError with file:line (unknown key,
 /// wrong shape or sign).
-[[nodiscard]] physics::mesh::Section2D read_model_toml(const std::string& path, double refine = 1.0);
+[[nodiscard]] physics::mesh::Model read_model_toml(const std::string& path, double refine = 1.0);
 
 }  // namespace lodestone::io::model

@@ -1,111 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "engine/core/log.hpp"
 #include "io/modem/words.hpp"
-#include "io/profile/profile_data.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 namespace lodestone::io::modem {
 namespace {
 
+using physics::mt::Complex;
+using physics::mt::Datum;
+using physics::mt::Element;
 using physics::mt::not_given;
-using physics::mt::ObservedData;
-using physics::mt::Quantity;
 using physics::mt::Station;
+using physics::mt::StationData;
 
-constexpr const char* reader = "io::read_data";
-constexpr double placeholder_error =
-    1e12;  ///< errors from here on say "no error given" (ModEM writes 1e13 or 2e15)
+constexpr const char* reader = "io::modem::read_data";
 
-/// Quantities a block kind fills, first and second number of a row (or component).
-std::array<Quantity, 2> quantities_of(ModemBlockKind kind) {
-  switch (kind) {
-    case ModemBlockKind::te:
-      return {Quantity::zxy_re, Quantity::zxy_im};
-    case ModemBlockKind::tm:
-      return {Quantity::zyx_re, Quantity::zyx_im};
-    case ModemBlockKind::tzy:
-      return {Quantity::tzy_re, Quantity::tzy_im};
-    default:
-      return {Quantity::log10_rho_yx, Quantity::phase_yx};
-  }
+/// The element of a block of complex numbers.
+Element element_in(ModemBlockKind kind) {
+  return kind == ModemBlockKind::te ? Element::zxy : kind == ModemBlockKind::tm ? Element::zyx : Element::tzy;
 }
+
+/// A number of a row with its error; NaN: none given.
+struct Uncertain {
+  double value, sigma;
+};
 
 struct Header {
   ModemBlockKind kind = ModemBlockKind::te;
   bool conjugate = false;
   double factor = 1.0;  ///< file units to ohm (1 for tipper and ρₐ)
+  std::string units;
   int n_periods = 0, n_sites = 0;
   int line = 0;
 };
 
-/// Collects rows in any order; stations and frequencies are those the rows name.
+/// Collects rows in any order; stations are those the rows name.
 class Collector {
  public:
-  int frequency(double period_s) {
-    const double f = 1.0 / period_s;
-    const auto [found, is_new] = frequencies_.try_emplace(f, static_cast<int>(list_.size()));
-    if (is_new) list_.push_back(f);
-    return found->second;
-  }
+  explicit Collector(const std::string& path) : path_(path) {}
 
-  int station(const Station& here, const std::string& where) {
-    const auto [found, is_new] = names_.try_emplace(here.name, static_cast<int>(stations_.size()));
-    if (is_new) stations_.push_back(here);
-    const double y = stations_[static_cast<std::size_t>(found->second)].y_m;
+  StationData& station(const Station& here, const std::string& where) {
+    const auto [found, is_new] = places_.try_emplace(here.name, stations_.size());
+    if (is_new) {
+      StationData& added = stations_.emplace_back();
+      added.site = here;
+      added.path = path_;
+      added.format = "ModEM 2-D data";
+    }
+    const double y = stations_[found->second].site.y_m;
     if (std::abs(y - here.y_m) > 1e-3) {
       throw core::FormatError(
           reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code",
           where, here.name, here.y_m, y);
     }
-    return found->second;
+    return stations_[found->second];
   }
 
-  void set(Quantity quantity, int frequency, int station, std::pair<double, double> value_and_sigma,
-           const std::string& where) {
-    if (!values_.try_emplace({quantity, frequency, station}, value_and_sigma).second) {
-      throw core::FormatError(
-          reader, "{}: expected one value of each kind per site and period, got a second {} of site {}",
-          where, name_of(quantity), stations_[static_cast<std::size_t>(station)].name);
-    }
+  [[nodiscard]] std::vector<StationData> stations() {
+    for (StationData& station : stations_) station.sort();
+    return std::move(stations_);
   }
-
-  [[nodiscard]] ObservedData data() const { return profile::on_full_survey(stations_, list_, values_); }
-
-  [[nodiscard]] std::size_t n_stations() const { return stations_.size(); }
-  [[nodiscard]] std::size_t n_frequencies() const { return list_.size(); }
+  [[nodiscard]] bool empty() const { return stations_.empty(); }
 
  private:
-  std::vector<Station> stations_;
-  std::vector<double> list_;
-  std::map<std::string, int> names_;
-  std::map<double, int> frequencies_;
-  profile::DataByKey values_;
+  const std::string& path_;
+  std::vector<StationData> stations_;
+  std::map<std::string, std::size_t> places_;
 };
 
 class DataReader {
  public:
   DataReader(const std::string& bytes, const std::string& path)
-      : lines_(text::split_lines(bytes)), path_(path) {}
+      : lines_(text::split_lines(bytes)), path_(path), collector_(path) {}
 
-  ObservedData read() {
+  std::vector<StationData> read() {
     while (skip_empty()) {
       const Header header = read_header();
       while (skip_empty() && !is_header_line()) read_row(header);
     }
-    if (collector_.n_stations() == 0)
+    if (collector_.empty())
       throw core::FormatError(reader, "{}:{}: expected rows of data, got none", path_, lines_.size());
-    return collector_.data();
+    return collector_.stations();
   }
 
  private:
@@ -164,6 +147,7 @@ class DataReader {
         throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"",
                                 path_, next_, text::printable(units_text));
       header.factor = ohm_per(*units);
+      header.units = short_name_of(*units);
     }
     (void)header_entry("orientation");
     (void)header_entry("latitude longitude");
@@ -202,44 +186,60 @@ class DataReader {
                  number_at(row, 3, "a longitude"), not_given};
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
       site.latitude_deg = site.longitude_deg = not_given;
-    const int station = collector_.station(site, here()), frequency = collector_.frequency(period);
+    StationData& station = collector_.station(site, here());
+    if (!header.units.empty()) station.units_in_file = header.units;
+    if (header.conjugate) station.sign_in_file = "-";
     if (is_real) {
-      set_real(header, row, frequency, station);
+      set_real(row, 1.0 / period, station);
     } else {
-      set_complex(header, row, frequency, station);
+      set_complex(header, row, 1.0 / period, station);
     }
     ++next_;
   }
 
-  void set_complex(const Header& header, const std::vector<std::string_view>& row, int frequency,
-                   int station) {
+  /// Errors from here on state that there is none (ModEM writes 1e13 or 2e15).
+  static double sigma_of(double error, double factor) {
+    constexpr double placeholder_error = 1e12;
+    return error > 0.0 && error < placeholder_error ? error * factor : not_given;
+  }
+
+  [[noreturn]] void refuse_second(std::string_view datum, const StationData& station) const {
+    throw core::FormatError(
+        reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", here(),
+        datum, station.site.name);
+  }
+
+  void set_complex(const Header& header, const std::vector<std::string_view>& row, double frequency_hz,
+                   StationData& station) const {
     const double error = number_at(row, 10, "an error");
-    const double sigma = error > 0.0 && error < placeholder_error ? error * header.factor : not_given;
-    const auto parts = quantities_of(header.kind);
     const double imaginary = number_at(row, 9, "an imaginary part") * header.factor;
-    collector_.set(parts[0], frequency, station, {number_at(row, 8, "a real part") * header.factor, sigma},
-                   here());
-    collector_.set(parts[1], frequency, station, {header.conjugate ? -imaginary : imaginary, sigma}, here());
+    const Complex value(number_at(row, 8, "a real part") * header.factor,
+                        header.conjugate ? -imaginary : imaginary);
+    const Element element = element_in(header.kind);
+    physics::mt::StationRow& at = station.row_at(frequency_hz);
+    if (!at.is_missing(element)) refuse_second(rule_of(real_part_of(element)).name, station);
+    at.values[element] = value;
+    at.errors[element] = sigma_of(error, header.factor);
+  }
+
+  void add(Datum datum, double frequency_hz, const Uncertain& number, StationData& station) const {
+    if (!station.add({datum, frequency_hz, number.value, number.sigma, {}}))
+      refuse_second(rule_of(datum).name, station);
   }
 
   /// ModEM writes the phase of Zyx folded by +180 degrees and for exp(+i omega t), whatever the header says.
-  void set_real(const Header& header, const std::vector<std::string_view>& row, int frequency, int station) {
+  void set_real(const std::vector<std::string_view>& row, double frequency_hz, StationData& station) const {
     const double value = number_at(row, 8, "a value"), error = number_at(row, 9, "an error");
-    const bool has_error = error > 0.0 && error < placeholder_error;
-    const auto parts = quantities_of(header.kind);
     if (text::equals_ignoring_case(row[7], "Rho_TM")) {
       if (!(value > 0.0))
         throw core::FormatError(reader, "{}: expected an apparent resistivity above 0, got {}", here(),
                                 value);
-      collector_.set(parts[0], frequency, station,
-                     {std::log10(value), has_error ? error / (value * physics::mt::ln10) : not_given},
-                     here());
+      add(Datum::log10_rho_yx, frequency_hz,
+          {std::log10(value), sigma_of(error, 1.0) / (value * physics::mt::ln10)}, station);
     } else if (text::equals_ignoring_case(row[7], "Phs_TM")) {
       const double unfolded = std::remainder(value > -90.0 ? value - 180.0 : value, 360.0);
-      collector_.set(
-          parts[1], frequency, station,
-          {unfolded / physics::mt::deg_per_rad, has_error ? error / physics::mt::deg_per_rad : not_given},
-          here());
+      add(Datum::phase_yx, frequency_hz,
+          {unfolded / physics::mt::deg_per_rad, sigma_of(error, 1.0) / physics::mt::deg_per_rad}, station);
     } else {
       throw core::FormatError(reader, "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(),
                               text::printable(row[7]));
@@ -254,15 +254,9 @@ class DataReader {
 
 }  // namespace
 
-ObservedData read_data(const std::string& path) {
+std::vector<StationData> read_data(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
-  ObservedData data = DataReader(bytes, path).read();
-  try {
-    data.survey.validate();
-  } catch (const core::InvalidArgument& error) {
-    throw core::FormatError(reader, "{}: {}", path, error.what());
-  }
-  return data;
+  return DataReader(bytes, path).read();
 }
 
 }  // namespace lodestone::io::modem

@@ -3,7 +3,6 @@
 #include "io/modem/words.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 namespace lodestone::io::modem {
 namespace {
 
-using physics::mesh::Section2D;
+using physics::mesh::Model;
 
 constexpr const char* reader = "io::read_model";
 
@@ -148,7 +148,7 @@ std::vector<double> widths_of(const std::vector<double>& edges) {
 
 }  // namespace
 
-Section2D read_model(const std::string& path) {
+Model read_model(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   Words file(bytes, path);
   const auto first = file.first_line();
@@ -170,13 +170,13 @@ Section2D read_model(const std::string& path) {
     }
   }
   file.require_end();
-  return {
-      physics::mesh::TensorGrid::section(std::move(y), std::move(z), physics::mesh::DepthReference::surface),
-      std::move(resistivity), physics::mesh::SurfaceLine()};
+  return physics::mesh::resistivity_model({physics::mesh::TensorGrid::section(std::move(y), std::move(z))},
+                                          std::move(resistivity));
 }
 
-void write_model(const std::string& path, const Section2D& section, ModemScale scale) {
-  if (!section.surface.is_flat()) {
+void write_model(const std::string& path, const Model& model, ModemScale scale) {
+  physics::mesh::require_section(model.earth, "io::write_model");
+  if (!model.earth.surface.is_flat()) {
     throw core::InvalidArgument(
         "io::write_model",
         "{}: expected a section with a level surface, as the format has no topography; write HDF5 instead",
@@ -184,16 +184,17 @@ void write_model(const std::string& path, const Section2D& section, ModemScale s
   }
   constexpr std::size_t per_line = 10;
   constexpr std::array<std::string_view, 3> scale_words{"LINEAR", "LOGE", "LOG10"};
-  std::string text = fmt::format("{} {} {}\n", section.grid.n_y(), section.grid.n_z(),
-                                 scale_words.at(static_cast<std::size_t>(scale)));
-  append_rows(text, widths_of(section.grid.y_edges_m()), per_line);
-  append_rows(text, widths_of(section.grid.z_edges_m()), per_line);
+  const physics::mesh::TensorGrid& grid = model.earth.grid;
+  const Eigen::VectorXd resistivity = resistivity_ohm_m(model);
+  std::string text =
+      fmt::format("{} {} {}\n", grid.n_y(), grid.n_z(), scale_words.at(static_cast<std::size_t>(scale)));
+  append_rows(text, widths_of(grid.y_edges_m()), per_line);
+  append_rows(text, widths_of(grid.z_edges_m()), per_line);
   text += "0\n";
-  std::vector<double> row(static_cast<std::size_t>(section.grid.n_y()));
-  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
-    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
-      row[static_cast<std::size_t>(iy)] =
-          value_of(section.resistivity_ohm_m[section.grid.index(iz, iy)], scale);
+  std::vector<double> row(static_cast<std::size_t>(grid.n_y()));
+  for (int iz = 0; iz < grid.n_z(); ++iz) {
+    for (int iy = 0; iy < grid.n_y(); ++iy) {
+      row[static_cast<std::size_t>(iy)] = value_of(resistivity[grid.index(iz, iy)], scale);
     }
     append_rows(text, row, row.size());
   }

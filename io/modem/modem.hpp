@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
-#include "physics/mt/survey.hpp"
+#include "physics/mesh/earth.hpp"
+#include "physics/mt/station_data.hpp"
 
 #include <string>
+#include <vector>
 
 namespace lodestone::io::modem {
 
@@ -15,12 +16,12 @@ enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_na
 /// A ModEM 2-D model: y counts from the left edge of the grid (first edge 0), z from the level surface.
 /// errors: FileError, FormatError with file:line (too few or too many numbers, widths that are not positive,
 /// a 3-D model).
-[[nodiscard]] physics::mesh::Section2D read_model(const std::string& path);
+[[nodiscard]] physics::mesh::Model read_model(const std::string& path);
 
 /// Widths and resistivities of a section; the grid's left edge becomes y = 0, so shift the data by
 /// `ModemDataOptions::left_edge_m` too. Numbers keep all digits: reading back gives the same grid and, on the
 /// linear scale, the same resistivities. errors: FileError; InvalidArgument when the surface is not flat.
-void write_model(const std::string& path, const physics::mesh::Section2D& section,
+void write_model(const std::string& path, const physics::mesh::Model& section,
                  ModemScale scale = ModemScale::loge);
 
 struct ModemDataOptions {
@@ -30,12 +31,12 @@ struct ModemDataOptions {
   std::string comment = "transfer functions along a profile";
 };
 
-/// TE_Impedance, TM_Impedance, Tzy_Impedance and Rho_Phs_TM blocks as observed data: ohm, e^{+iωt}, phases of
-/// Zyx (not folded), y as in the file. Errors of 1e12 and more are ModEM's way to say "none": such data are
-/// masked as bad_error, absent rows as missing. Each complex datum's error stands on both parts; the phase of
-/// Rho_Phs_TM is folded by +180° in files (and always for e^{+iωt}), which is undone. errors: FileError,
-/// FormatError with file:line (row with another number of columns, unknown block, a 3-D file).
-[[nodiscard]] physics::mt::ObservedData read_data(const std::string& path);
+/// Reads the TE_Impedance, TM_Impedance and Tzy_Impedance blocks as rows and Rho_Phs_TM blocks as readings:
+/// ohm, e^{+iωt}, phases of Zyx (not folded), y as in the file. Errors of 1e12 and more stand for none and
+/// become NaN. Each complex datum's error stands on both parts; the phase of Rho_Phs_TM is folded by +180° in
+/// files (and always for e^{+iωt}), which is undone. errors: FileError, FormatError with file:line (row with
+/// another number of columns, unknown block, a 3-D file).
+[[nodiscard]] std::vector<physics::mt::StationData> read_data(const std::string& path);
 
 /// Kept data as ModEM 2-D blocks; masked data are left out, a σ that is not positive is written as 2e15. What
 /// was read from a file is read back bit for bit (ρₐ to rounding). errors: FileError; InvalidArgument when

@@ -52,6 +52,11 @@ std::optional<ModemUnits> modem_units(std::string_view text) {
 
 std::string_view name_of(ModemUnits units) { return units_names.at(static_cast<std::size_t>(units)); }
 
+std::string_view short_name_of(ModemUnits units) {
+  constexpr std::array<std::string_view, 3> names{"V/m/T", "mV/km/nT", "ohm"};
+  return names.at(static_cast<std::size_t>(units));
+}
+
 double ohm_per(ModemUnits units) {
   constexpr std::array<double, 3> factors{physics::mt::ohm_per_modem_si, physics::mt::ohm_per_field_unit,
                                           1.0};

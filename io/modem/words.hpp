@@ -19,6 +19,7 @@ enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 [[nodiscard]] bool is_modem_3d_block(std::string_view name);
 [[nodiscard]] std::optional<ModemUnits> modem_units(std::string_view text);
 [[nodiscard]] std::string_view name_of(ModemUnits units);
+[[nodiscard]] std::string_view short_name_of(ModemUnits units);  ///< "V/m/T", "mV/km/nT", "ohm"
 [[nodiscard]] double ohm_per(ModemUnits units);
 
 /// What the first block of a ModEM data file says of itself; empty when the bytes are no such file.

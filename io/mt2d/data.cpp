@@ -2,9 +2,9 @@
 #include "io/mt2d/data.hpp"
 
 #include "engine/core/error.hpp"
+#include "io/text/lines.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -16,29 +16,29 @@
 namespace lodestone::io::mt2d {
 namespace {
 
-using physics::mt::DatumKey;
+using physics::mt::Datum;
+using physics::mt::Element;
 using physics::mt::not_given;
-using physics::mt::Quantity;
-using physics::mt::Station;
+using physics::mt::StationData;
 
-constexpr const char* reader = "io::read_mt2d_data";
+constexpr const char* reader = "io::mt2d::read_data";
 constexpr int most_rows = 100'000'000;
 
 struct Component {
   std::string_view name;  ///< in lower case
-  Quantity quantity;      ///< of the first part of an impedance
+  Datum datum;            ///< the first part of an impedance
 };
 
-constexpr std::array<Component, 2> impedances{{{"zxy", Quantity::zxy_re}, {"zyx", Quantity::zyx_re}}};
-constexpr std::array<Component, 4> rho_and_phase{{{"rhoxy", Quantity::log10_rho_xy},
-                                                  {"phsxy", Quantity::phase_xy},
-                                                  {"rhoyx", Quantity::log10_rho_yx},
-                                                  {"phsyx", Quantity::phase_yx}}};
+constexpr std::array<Component, 2> impedances{{{"zxy", Datum::zxy_re}, {"zyx", Datum::zyx_re}}};
+constexpr std::array<Component, 4> rho_and_phase{{{"rhoxy", Datum::log10_rho_xy},
+                                                  {"phsxy", Datum::phase_xy},
+                                                  {"rhoyx", Datum::log10_rho_yx},
+                                                  {"phsyx", Datum::phase_yx}}};
 
 template <std::size_t n>
-std::optional<Quantity> quantity_of(const std::array<Component, n>& components, const std::string& name) {
+std::optional<Datum> datum_of(const std::array<Component, n>& components, const std::string& name) {
   for (const auto& component : components) {
-    if (component.name == name) return component.quantity;
+    if (component.name == name) return component.datum;
   }
   return {};
 }
@@ -51,17 +51,18 @@ class Mt2dReader {
   Mt2dReader(const std::string& bytes, const std::string& path)
       : lines_(bytes, path, reader, "#"), path_(path) {}
 
-  profile::ProfileData read() {
+  std::vector<StationData> read() {
     lines_.require_next("\"Format: MT2DData_1.0\"");
     if (!is_mt2d_data(lines_.text()))
       lines_.refuse(
           fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", text::printable(lines_.text())));
     while (lines_.next()) read_entry();
-    if (!collector_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
-    result_.data = collector_->data();
-    result_.warnings = collector_->warnings(path_);
-    if (result_.data.value.size() == 0) lines_.refuse("expected rows of data, got none");
-    return std::move(result_);
+    if (!has_block_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
+    if (!has_rows_) lines_.refuse("expected rows of data, got none");
+    if (n_negative_ > 0)
+      stations_.front().remarks.push_back(physics::mt::remark_on_negative_errors(path_, n_negative_));
+    for (StationData& station : stations_) station.sort();
+    return std::move(stations_);
   }
 
  private:
@@ -87,13 +88,14 @@ class Mt2dReader {
       const auto row = text::words(lines_.text());
       if (row.size() != 2)
         lines_.refuse(fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
-      Station station;
-      station.name = fmt::format("{}", stations_.size() + 1);
-      station.y_m = lines_.finite(row[0], "Y in m");
-      station.latitude_deg = station.longitude_deg = station.elevation_m = not_given;
-      result_.z_m.push_back(lines_.finite(row[1], "Z in m"));
-      result_.tilt_deg.push_back(0.0);
-      stations_.push_back(station);
+      StationData& station = stations_.emplace_back();
+      station.site.name = fmt::format("{}", stations_.size());
+      station.site.y_m = lines_.finite(row[0], "Y in m");
+      station.site.z_m = lines_.finite(row[1], "Z in m");
+      station.site.latitude_deg = station.site.longitude_deg = station.site.elevation_m = not_given;
+      station.path = path_;
+      station.format = "MT2DData";
+      station.units_in_file = "ohm";
     }
   }
 
@@ -120,21 +122,20 @@ class Mt2dReader {
     for (int n = count(); n > 0; --n) {
       lines_.require_next("a component");
       const std::string name = text::lower(lines_.text());
-      const auto quantity = *is_complex_ ? quantity_of(impedances, name) : quantity_of(rho_and_phase, name);
-      if (!quantity)
+      const auto datum = *is_complex_ ? datum_of(impedances, name) : datum_of(rho_and_phase, name);
+      if (!datum)
         lines_.refuse(fmt::format("expected {}, got \"{}\"",
                                   *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX",
                                   text::printable(lines_.text())));
-      components_.push_back(*quantity);
+      components_.push_back(*datum);
     }
   }
 
   void read_rows() {
-    if (stations_.empty() || frequencies_hz_.empty() || components_.empty() || collector_)
+    if (stations_.empty() || frequencies_hz_.empty() || components_.empty() || has_block_)
       lines_.refuse("expected receivers, frequencies and components before one \"Data Block:\"");
-    const int n_rows = count();
-    collector_.emplace(reader, stations_, frequencies_hz_);
-    for (int n = n_rows; n > 0; --n) {
+    has_block_ = true;
+    for (int n = count(); n > 0; --n) {
       lines_.require_next(fmt::format("{} more rows of data", n));
       read_row(text::words(lines_.text()));
     }
@@ -144,38 +145,68 @@ class Mt2dReader {
     const std::size_t n_columns = *is_complex_ ? 6 : 5;
     if (row.size() != n_columns)
       lines_.refuse(fmt::format("expected {} columns, got {}", n_columns, row.size()));
-    DatumKey key{};
-    key.frequency =
-        lines_.whole(row[0], "a frequency number", 1, static_cast<int>(frequencies_hz_.size())) - 1;
-    key.station = lines_.whole(row[1], "a receiver number", 1, static_cast<int>(stations_.size())) - 1;
-    key.quantity = components_[static_cast<std::size_t>(
-        lines_.whole(row[2], "a component number", 1, static_cast<int>(components_.size())) - 1)];
+    const auto number = [&](std::size_t column, const char* what, std::size_t most) {
+      return static_cast<std::size_t>(lines_.whole(row[column], what, 1, static_cast<int>(most)) - 1);
+    };
+    const double frequency_hz = frequencies_hz_[number(0, "a frequency number", frequencies_hz_.size())];
+    StationData& station = stations_[number(1, "a receiver number", stations_.size())];
+    const Datum datum = components_[number(2, "a component number", components_.size())];
     const double value = lines_.finite(row[3], "a value"), error = lines_.finite(row.back(), "an error");
+    has_rows_ = true;
     if (*is_complex_) {
-      collector_->set(key, value, error, lines_.here());
-      key.quantity = key.quantity == Quantity::zxy_re ? Quantity::zxy_im : Quantity::zyx_im;
-      collector_->set(key, lines_.finite(row[4], "an imaginary part"), error, lines_.here());
-    } else if (physics::mt::is_phase(key.quantity)) {
-      collector_->set(key, value / physics::mt::deg_per_rad, error / physics::mt::deg_per_rad, lines_.here());
+      set_impedance(station, frequency_hz, datum, {value, lines_.finite(row[4], "an imaginary part")}, error);
+    } else if (physics::mt::is_phase(datum)) {
+      add(station,
+          {datum, frequency_hz, value / physics::mt::deg_per_rad, error / physics::mt::deg_per_rad, {}});
     } else {
-      collector_->set(key, value > 0.0 ? std::log10(value) : not_given, error / (value * physics::mt::ln10),
-                      lines_.here());
+      add(station, {datum,
+                    frequency_hz,
+                    value > 0.0 ? std::log10(value) : not_given,
+                    error / (std::abs(value) * physics::mt::ln10),
+                    {}});
     }
   }
 
-  profile::LineReader lines_;
+  /// A negative error counts as none.
+  double sigma_of(double error, int n_data) {
+    if (!(error < 0.0)) return error;
+    n_negative_ += n_data;
+    return not_given;
+  }
+
+  [[noreturn]] void refuse_second(Datum datum, const StationData& station) const {
+    lines_.refuse(fmt::format(
+        "expected one value of each kind per station and frequency, got a second {} of station {}",
+        name_of(datum), station.site.name));
+  }
+
+  void set_impedance(StationData& station, double frequency_hz, Datum first_part, physics::mt::Complex value,
+                     double error) {
+    const Element element = element_of(physics::mt::rule_of(first_part));
+    physics::mt::StationRow& row = station.row_at(frequency_hz);
+    if (!row.is_missing(element)) refuse_second(first_part, station);
+    row.values[element] = value;
+    row.errors[element] = sigma_of(error, 2);
+  }
+
+  void add(StationData& station, physics::mt::Reading reading) {
+    if (std::isfinite(reading.value)) reading.sigma = sigma_of(reading.sigma, 1);
+    if (!station.add(reading)) refuse_second(reading.datum, station);
+  }
+
+  text::LineReader lines_;
   std::string path_;
-  profile::ProfileData result_;
   std::optional<bool> is_complex_;
-  std::vector<Station> stations_;
+  bool has_block_ = false, has_rows_ = false;
+  int n_negative_ = 0;  ///< errors
+  std::vector<StationData> stations_;
   std::vector<double> frequencies_hz_;
-  std::vector<Quantity> components_;
-  std::optional<profile::ProfileDataCollector> collector_;
+  std::vector<Datum> components_;
 };
 
 }  // namespace
 
-profile::ProfileData read_mt2d_data(const std::string& path) {
+std::vector<StationData> read_data(const std::string& path) {
   const std::string bytes = text::read_bytes(path);
   return Mt2dReader(bytes, path).read();
 }

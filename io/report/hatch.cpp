@@ -24,23 +24,23 @@ int interval_of(const std::vector<double>& edges, double value) {
   return static_cast<int>(std::upper_bound(edges.begin(), edges.end(), value) - edges.begin()) - 1;
 }
 
-bool unseen_at(const SectionPlace& place, const mesh::Section2D& section, const Eigen::VectorXd& investigated,
+bool unseen_at(const SectionPlace& place, const mesh::Earth& earth, const Eigen::VectorXd& investigated,
                Point point) {
   const auto& [box, at, y_first, y_last, depth_first, depth_last] = place;
   const double y_m = y_first + (point.x - box.x) / box.width * (y_last - y_first);
   const double z_m = depth_first + (point.y - box.y) / box.height * (depth_last - depth_first);
-  const double surface = section.surface.z_at(y_m);
-  const auto& z_edges = section.grid.z_edges_m();
+  const double surface = earth.surface.z_at(0.0, y_m);
+  const auto& z_edges = earth.grid.z_edges_m();
   if (z_m < surface) return false;
-  const double depth_m = section.grid.reference() == mesh::DepthReference::surface
+  const double depth_m = earth.grid.reference() == mesh::DepthReference::surface
                              ? z_m - surface
                              : std::max(z_m, z_edges.front());
-  const int iy = interval_of(section.grid.y_edges_m(), y_m), iz = interval_of(z_edges, depth_m);
-  return iy >= 0 && iz >= 0 && unseen(investigated, section.grid.index(iz, iy));
+  const int iy = interval_of(earth.grid.y_edges_m(), y_m), iz = interval_of(z_edges, depth_m);
+  return iy >= 0 && iz >= 0 && unseen(investigated, earth.grid.index(iz, iy));
 }
 
 /// Lines down to the right, broken where cells are seen.
-void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
                 const Eigen::VectorXd& investigated) {
   const Box& box = place.box;
   for (double first = box.x - box.height; first < box.x + box.width; first += spacing) {
@@ -49,7 +49,7 @@ void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D
     for (double t = begin; t < end + step; t += step) {
       const double along = std::min(t, end);
       const bool is_unseen =
-          along < end && unseen_at(place, section, investigated, {first + along, box.y + along});
+          along < end && unseen_at(place, earth, investigated, {first + along, box.y + along});
       if (is_unseen && since < 0.0) since = along;
       if (is_unseen || since < 0.0) continue;
       canvas.line({first + since, box.y + since}, {first + along, box.y + along}, hatch);
@@ -58,10 +58,9 @@ void draw_hatch(Canvas& canvas, const SectionPlace& place, const mesh::Section2D
   }
 }
 
-void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
                   const Eigen::VectorXd& investigated) {
-  const mesh::TensorGrid& grid = section.grid;
-  const mesh::Earth earth = mesh::earth_of(section);
+  const mesh::TensorGrid& grid = earth.grid;
   const auto corner = [&](int iz, int iy) {
     const double y_m = grid.y_edges_m()[static_cast<std::size_t>(iy)];
     const double z_m = grid.z_edges_m()[static_cast<std::size_t>(iz)];
@@ -80,10 +79,10 @@ void draw_outline(Canvas& canvas, const SectionPlace& place, const mesh::Section
 
 }  // namespace
 
-void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Section2D& section,
+void draw_unseen(Canvas& canvas, const SectionPlace& place, const mesh::Earth& earth,
                  const Eigen::VectorXd& investigated) {
-  draw_hatch(canvas, place, section, investigated);
-  draw_outline(canvas, place, section, investigated);
+  draw_hatch(canvas, place, earth, investigated);
+  draw_outline(canvas, place, earth, investigated);
 }
 
 }  // namespace lodestone::io::report

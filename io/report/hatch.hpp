@@ -4,7 +4,7 @@
 // Private to io/report: parts of a section that data do not see.
 
 #include "io/report/canvas.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <Eigen/Core>
 
@@ -21,7 +21,7 @@ struct SectionPlace {
 };
 
 /// Hatches the cells whose number is below ½ and draws their outline. shapes: investigated (n_cells).
-void draw_unseen(Canvas& canvas, const SectionPlace& place, const physics::mesh::Section2D& section,
+void draw_unseen(Canvas& canvas, const SectionPlace& place, const physics::mesh::Earth& earth,
                  const Eigen::VectorXd& investigated);
 
 }  // namespace lodestone::io::report

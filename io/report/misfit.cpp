@@ -35,7 +35,7 @@ Sums sum_up(const run::InversionResult& result) {
   const mt::Survey& survey = result.data.survey;
   Sums sums{std::vector<run::RmsSum>(survey.stations.size()),
             std::vector<run::RmsSum>(survey.frequencies_hz.size()),
-            std::vector<run::RmsSum>(mt::n_quantities),
+            std::vector<run::RmsSum>(mt::n_datum_rows),
             {}};
   const Eigen::VectorXd residual = run::normalized_residuals(result.data, result.predicted);
   for (Eigen::Index k = 0; k < residual.size(); ++k) {
@@ -85,10 +85,10 @@ Bars period_bars(const mt::Survey& survey, const Sums& sums) {
 
 Bars type_bars(const Sums& sums) {
   Bars bars;
-  for (int q = 0; q < mt::n_quantities; ++q) {
-    if (sums.quantity[static_cast<std::size_t>(q)].count() > 0) {
-      bars.labels.emplace_back(mt::name_of(static_cast<mt::Quantity>(q)));
-      bars.rms.push_back(sums.quantity[static_cast<std::size_t>(q)].rms());
+  for (std::size_t q = 0; q < mt::n_datum_rows; ++q) {
+    if (sums.quantity[q].count() > 0) {
+      bars.labels.emplace_back(mt::name_of(static_cast<mt::Datum>(q)));
+      bars.rms.push_back(sums.quantity[q].rms());
     }
   }
   return bars;

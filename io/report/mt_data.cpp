@@ -2,7 +2,6 @@
 #include "io/report/mt_data.hpp"
 
 #include "engine/core/error.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -89,7 +88,7 @@ ShownData::ShownData(const run::InversionResult& result)
         "io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
         result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
   }
-  keys_.assign(static_cast<std::size_t>(mt::n_quantities * n_frequencies_ * n_stations_), -1);
+  keys_.assign(mt::n_datum_rows * static_cast<std::size_t>(n_frequencies_ * n_stations_), -1);
   for (std::size_t k = 0; k < result.data.survey.keys.size(); ++k) {
     const mt::DatumKey& at = result.data.survey.keys[k];
     keys_[static_cast<std::size_t>(

@@ -10,7 +10,8 @@ namespace lodestone::io::report {
 /// A trained network as its report shows it; subdomains are columns of matrices, log10 of ohm m.
 struct VaeReport {
   std::string title;
-  report::SubdomainGrid grid;
+  physics::mesh::TensorGrid grid =
+      physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0});  ///< the cells of a subdomain
   std::vector<report::TrainingEpoch> history;
   int best_epoch = 0;
   Eigen::MatrixXd draws, reconstructions,

@@ -21,10 +21,10 @@ constexpr double bar_margin = 100.0;  // of the colour bar
 constexpr Color draw_colour{0.55, 0.58, 0.62};
 constexpr TextStyle heading{.size = 12.0, .weight = Weight::bold};
 
-void check(const char* what, const SubdomainGrid& grid, const MatrixXd& cells) {
-  if (cells.rows() != grid.n_z() * grid.n_y())
+void check(const char* what, const physics::mesh::TensorGrid& grid, const MatrixXd& cells) {
+  if (cells.rows() != grid.n_cells())
     throw core::ShapeError("io::vae_picture", "expected {} cells per subdomain of the {}, got {}",
-                           grid.n_z() * grid.n_y(), what, cells.rows());
+                           grid.n_cells(), what, cells.rows());
 }
 
 /// Extent of all finite numbers.
@@ -46,11 +46,11 @@ struct Extent {
 };
 
 /// Depth in the middle of a layer is read off a logarithmic axis: layers grow with depth.
-Axis depth_axis(const SubdomainGrid& grid, TickLabels labels = TickLabels::shown) {
-  const LengthUnit unit = length_unit(grid.depth_m.back());
-  const double first = grid.depth_m.front() > 0.0 ? grid.depth_m.front() : 0.5 * grid.depth_m[1];
+Axis depth_axis(const physics::mesh::TensorGrid& grid, TickLabels labels = TickLabels::shown) {
+  const LengthUnit unit = length_unit(grid.z_edges_m().back());
+  const double first = grid.z_edges_m().front() > 0.0 ? grid.z_edges_m().front() : 0.5 * grid.z_edges_m()[1];
   return {first / unit.metres,
-          grid.depth_m.back() / unit.metres,
+          grid.z_edges_m().back() / unit.metres,
           Scale::log10,
           fmt::format("Depth ({})", unit.name),
           labels,
@@ -58,14 +58,15 @@ Axis depth_axis(const SubdomainGrid& grid, TickLabels labels = TickLabels::shown
 }
 
 /// Depth of an interface on that axis.
-double on_axis(const SubdomainGrid& grid, std::size_t interface) {
-  const LengthUnit unit = length_unit(grid.depth_m.back());
-  return std::max(grid.depth_m[interface], grid.depth_m.front() > 0.0 ? 0.0 : 0.5 * grid.depth_m[1]) /
+double on_axis(const physics::mesh::TensorGrid& grid, std::size_t interface) {
+  const LengthUnit unit = length_unit(grid.z_edges_m().back());
+  return std::max(grid.z_edges_m()[interface],
+                  grid.z_edges_m().front() > 0.0 ? 0.0 : 0.5 * grid.z_edges_m()[1]) /
          unit.metres;
 }
 
 /// The steps of a column from its top to its bottom.
-std::vector<Point> steps(const Frame& frame, const SubdomainGrid& grid,
+std::vector<Point> steps(const Frame& frame, const physics::mesh::TensorGrid& grid,
                          const Eigen::Ref<const Eigen::VectorXd>& values) {
   std::vector<Point> result;
   for (Index iz = 0; iz < grid.n_z(); ++iz) {
@@ -77,15 +78,15 @@ std::vector<Point> steps(const Frame& frame, const SubdomainGrid& grid,
 }
 
 /// A subdomain as an image in a box, on the depth axis of the others.
-void draw_image(Canvas& canvas, const Box& box, const SubdomainGrid& grid,
+void draw_image(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& grid,
                 const Eigen::Ref<const Eigen::VectorXd>& values, const ColourMap& map, const Extent& scale) {
-  const Frame frame(box, {grid.y_m.front(), grid.y_m.back()}, depth_axis(grid));
+  const Frame frame(box, {grid.y_edges_m().front(), grid.y_edges_m().back()}, depth_axis(grid));
   for (Index iz = 0; iz < grid.n_z(); ++iz) {
     const double top = frame.y(on_axis(grid, static_cast<std::size_t>(iz))),
                  bottom = frame.y(on_axis(grid, static_cast<std::size_t>(iz) + 1));
     for (Index iy = 0; iy < grid.n_y(); ++iy) {
-      const double left = frame.x(grid.y_m[static_cast<std::size_t>(iy)]),
-                   right = frame.x(grid.y_m[static_cast<std::size_t>(iy) + 1]);
+      const double left = frame.x(grid.y_edges_m()[static_cast<std::size_t>(iy)]),
+                   right = frame.x(grid.y_edges_m()[static_cast<std::size_t>(iy) + 1]);
       const double value = values[iz * grid.n_y() + iy];
       canvas.cell({{left, top}, {right, top}, {right, bottom}, {left, bottom}},
                   map.at((value - scale.low) / (scale.high - scale.low)));
@@ -100,7 +101,7 @@ struct ImageRow {
   const ColourMap& map = resistivity_colours();
   Extent scale = {};
 };
-void draw_row(Canvas& canvas, const Box& box, const SubdomainGrid& grid, const ImageRow& row) {
+void draw_row(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& grid, const ImageRow& row) {
   const auto n = static_cast<double>(std::max<Index>(row.cells.cols(), 1));
   const double gap = grid.n_y() > 1 ? 8.0 : 2.0, step = (box.width + gap) / n;
   canvas.text({box.x, box.y - 8.0}, row.title, heading);
@@ -115,7 +116,7 @@ Axis resistivity_axis(const Extent& scale) {
   return {std::pow(10.0, scale.high), std::pow(10.0, scale.low), Scale::log10, "Resistivity (Ω m)"};
 }
 
-Canvas image_rows(const SubdomainGrid& grid, const std::vector<ImageRow>& rows,
+Canvas image_rows(const physics::mesh::TensorGrid& grid, const std::vector<ImageRow>& rows,
                   const std::vector<Axis>& scales) {
   constexpr double gap = 36.0;
   const double height = grid.n_y() > 1 ? 132.0 : 190.0, inner = width - left_margin - bar_margin;
@@ -129,7 +130,7 @@ Canvas image_rows(const SubdomainGrid& grid, const std::vector<ImageRow>& rows,
 }
 
 /// Curves of one column: the draw and what came back.
-void draw_pair(Canvas& canvas, const Frame& frame, const SubdomainGrid& grid,
+void draw_pair(Canvas& canvas, const Frame& frame, const physics::mesh::TensorGrid& grid,
                const Eigen::Ref<const Eigen::VectorXd>& draw, const Eigen::Ref<const Eigen::VectorXd>& back) {
   frame.draw_grid(canvas);
   canvas.begin_clip(frame.box());
@@ -139,7 +140,8 @@ void draw_pair(Canvas& canvas, const Frame& frame, const SubdomainGrid& grid,
   frame.draw(canvas);
 }
 
-Canvas column_pairs(const SubdomainGrid& grid, const MatrixXd& draws, const MatrixXd& reconstructions) {
+Canvas column_pairs(const physics::mesh::TensorGrid& grid, const MatrixXd& draws,
+                    const MatrixXd& reconstructions) {
   constexpr Index in_row = 6;
   constexpr double height = 190.0, gap = 14.0, between = 26.0;
   const Index n_rows = std::max<Index>((draws.cols() + in_row - 1) / in_row, 1);
@@ -275,7 +277,8 @@ void draw_divergences(Canvas& canvas, const Box& box, const Eigen::VectorXd& div
 }
 
 /// Root mean square over the columns of each layer.
-void draw_errors(Canvas& canvas, const Box& box, const SubdomainGrid& grid, const Eigen::VectorXd& cell_rms) {
+void draw_errors(Canvas& canvas, const Box& box, const physics::mesh::TensorGrid& grid,
+                 const Eigen::VectorXd& cell_rms) {
   Eigen::VectorXd layers(grid.n_z());
   for (Index iz = 0; iz < grid.n_z(); ++iz)
     layers[iz] = std::sqrt(cell_rms.segment(iz * grid.n_y(), grid.n_y()).array().square().mean());
@@ -306,7 +309,7 @@ Canvas training_picture(const std::vector<TrainingEpoch>& history, int best_epoc
   return canvas;
 }
 
-Canvas reconstruction_picture(const SubdomainGrid& grid, const MatrixXd& draws,
+Canvas reconstruction_picture(const physics::mesh::TensorGrid& grid, const MatrixXd& draws,
                               const MatrixXd& reconstructions) {
   check("draws", grid, draws);
   check("reconstructions", grid, reconstructions);
@@ -329,7 +332,8 @@ Canvas reconstruction_picture(const SubdomainGrid& grid, const MatrixXd& draws,
                      {around.high, around.low, Scale::linear, "decades"}});
 }
 
-Canvas decoding_picture(const SubdomainGrid& grid, const MatrixXd& draws, const MatrixXd& decodings) {
+Canvas decoding_picture(const physics::mesh::TensorGrid& grid, const MatrixXd& draws,
+                        const MatrixXd& decodings) {
   check("draws", grid, draws);
   check("decodings", grid, decodings);
   Extent scale;
@@ -342,7 +346,7 @@ Canvas decoding_picture(const SubdomainGrid& grid, const MatrixXd& draws, const 
                     {resistivity_axis(scale), resistivity_axis(scale)});
 }
 
-Canvas code_picture(const SubdomainGrid& grid, const CodeFigures& figures) {
+Canvas code_picture(const physics::mesh::TensorGrid& grid, const CodeFigures& figures) {
   check("errors", grid, figures.cell_rms);
   constexpr double panel = 172.0, between = 72.0;
   Canvas canvas(width, head + panel + bottom_margin);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "io/report/canvas.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
 
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace lodestone::io::report {
-
-/// Edges of the cells of a subdomain.
-struct SubdomainGrid {
-  std::vector<double> depth_m, y_m;
-  [[nodiscard]] Eigen::Index n_z() const { return std::ssize(depth_m) - 1; }
-  [[nodiscard]] Eigen::Index n_y() const { return std::ssize(y_m) - 1; }
-};
 
 /// Figures of an epoch; those of the validation draws but for the first.
 struct TrainingEpoch {
@@ -30,11 +24,12 @@ struct TrainingEpoch {
 
 /// Draws beside what the network makes of them: curves over depth for columns, sections one above the other
 /// for patches. shapes: (n_cells, n). errors: ShapeError.
-[[nodiscard]] Canvas reconstruction_picture(const SubdomainGrid& grid, const Eigen::MatrixXd& draws,
+[[nodiscard]] Canvas reconstruction_picture(const physics::mesh::TensorGrid& grid,
+                                            const Eigen::MatrixXd& draws,
                                             const Eigen::MatrixXd& reconstructions);
 
 /// Draws above decoded random codes, in the same colours: whether the network invents what the prior would.
-[[nodiscard]] Canvas decoding_picture(const SubdomainGrid& grid, const Eigen::MatrixXd& draws,
+[[nodiscard]] Canvas decoding_picture(const physics::mesh::TensorGrid& grid, const Eigen::MatrixXd& draws,
                                       const Eigen::MatrixXd& decodings);
 
 /// What the codes of validation draws are like.
@@ -45,6 +40,6 @@ struct CodeFigures {
 };
 /// The two codes that say most against each other, all codes as a histogram, divergence per code, error over
 /// depth.
-[[nodiscard]] Canvas code_picture(const SubdomainGrid& grid, const CodeFigures& figures);
+[[nodiscard]] Canvas code_picture(const physics::mesh::TensorGrid& grid, const CodeFigures& figures);
 
 }  // namespace lodestone::io::report

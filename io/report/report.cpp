@@ -50,7 +50,7 @@ void add_section(Page& page, const run::InversionResult& result) {
               "periods see is set by smoothness, not by data." +
                   std::string(has_mask(result) ? " Hatched: beyond the depth of investigation." : ""));
   SectionPictureOptions shallow;
-  shallow.max_depth_m = shallow_depth_m(result.grid);
+  shallow.max_depth_m = shallow_depth_m(result.earth.grid);
   page.figure(section_picture(result, shallow), "section_shallow",
               "The upper part of the same section, with its own colour scale.");
 }
@@ -75,7 +75,7 @@ void add_learned_prior(Page& page, const run::InversionResult& result) {
 void add_uncertainty(Page& page, const run::InversionResult& result) {
   if (!result.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(inversion::uncertainty::in_words(*result.uncertainty, result.grid));
+  page.paragraph(inversion::uncertainty::in_words(*result.uncertainty, result.earth.grid));
   page.figure(deviations_picture(result), "deviations",
               "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
               "either way. It is measured against the "

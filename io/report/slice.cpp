@@ -47,20 +47,19 @@ struct Scales {
   }
 };
 
-void extend_over(Scales& scales, const mesh::Section2D& section, double max_depth_m) {
-  const auto& y = section.grid.y_edges_m();
-  const auto& z = section.grid.z_edges_m();
+void extend_over(Scales& scales, const mesh::Earth& earth, double max_depth_m) {
+  const auto& y = earth.grid.y_edges_m();
+  const auto& z = earth.grid.z_edges_m();
   scales.y_min = std::min(scales.y_min, y.front());
   scales.y_max = std::max(scales.y_max, y.back());
-  std::vector<double> along = section.surface.y_m();
+  std::vector<double> along = earth.surface.y_m();
   along.insert(along.end(), {y.front(), y.back()});
   const double bottom = max_depth_m > 0.0 ? std::min(max_depth_m, z.back()) : z.back();
   for (const double at : along) {
-    const double surface = section.surface.z_at(std::clamp(at, y.front(), y.back()));
-    scales.z_top = std::min(scales.z_top, section.sea ? std::min(surface, section.sea->level_m) : surface);
-    scales.z_bottom =
-        std::max(scales.z_bottom,
-                 bottom + (section.grid.reference() == mesh::DepthReference::surface ? surface : 0.0));
+    const double surface = earth.surface.z_at(0.0, std::clamp(at, y.front(), y.back()));
+    scales.z_top = std::min(scales.z_top, earth.sea ? std::min(surface, earth.sea->level_m) : surface);
+    scales.z_bottom = std::max(
+        scales.z_bottom, bottom + (earth.grid.reference() == mesh::DepthReference::surface ? surface : 0.0));
     scales.level_at_zero = scales.level_at_zero && surface == 0.0;
   }
 }
@@ -69,11 +68,12 @@ void extend_over(Scales& scales, const mesh::Section2D& section, double max_dept
 void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
   std::vector<double> seen;
   for (const SectionPanel& panel : panels) {
-    const mesh::TensorGrid& grid = panel.section.grid;
+    const mesh::TensorGrid& grid = panel.section.earth.grid;
+    const Eigen::VectorXd values = mesh::log10_resistivity(panel.section);
     for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom;
          ++iz) {
       for (int iy = 0; iy < grid.n_y(); ++iy) {
-        const double value = std::log10(panel.section.resistivity_ohm_m[grid.index(iz, iy)]);
+        const double value = values[grid.index(iz, iy)];
         if (!(grid.y_centre_m(iy) > scales.y_min && grid.y_centre_m(iy) < scales.y_max)) continue;
         if (std::isfinite(value))
           seen.push_back(value);
@@ -104,10 +104,10 @@ Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPicture
   scales.y_min = scales.z_top = 1e300;
   scales.y_max = scales.z_bottom = -1e300;
   for (const SectionPanel& panel : panels) {
-    extend_over(scales, panel.section, options.max_depth_m);
+    extend_over(scales, panel.section.earth, options.max_depth_m);
   }
   if (!std::all_of(panels.begin(), panels.end(),
-                   [](const SectionPanel& panel) { return panel.section.surface.is_flat(); })) {
+                   [](const SectionPanel& panel) { return panel.section.earth.surface.is_flat(); })) {
     scales.z_top -= headroom * (scales.z_bottom - scales.z_top);
   }
   if (options.y_max_m > options.y_min_m) {
@@ -133,11 +133,12 @@ Point place_of(const Frame& frame, const Scales& scales, const mesh::Flat& place
   return frame.at(place.u_m / scales.unit.metres, place.v_m / scales.depth_unit.metres);
 }
 
-void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Section2D& section,
+void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Model& section,
                 const mesh::Slice& slice) {
   const ColourMap& map = scales.colours();
+  const Eigen::VectorXd values = mesh::log10_resistivity(section);
   for (const mesh::SlicePiece& piece : slice.pieces) {
-    const double value = std::log10(section.resistivity_ohm_m[piece.cell]);
+    const double value = values[piece.cell];
     if (!std::isfinite(value) || std::min(piece.corners[0].v_m, piece.corners[1].v_m) > scales.z_bottom) {
       continue;
     }
@@ -159,7 +160,7 @@ void draw_investigation(Canvas& canvas, const Frame& frame, const Scales& scales
     return frame.at(y_m / scales.unit.metres, depth_m / scales.depth_unit.metres);
   };
   draw_unseen(canvas, {frame.box(), at, scales.y_min, scales.y_max, scales.z_top, scales.z_bottom},
-              panel.section, panel.investigated);
+              panel.section.earth, panel.investigated);
 }
 
 void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double below_m) {
@@ -173,18 +174,18 @@ void draw_veil(Canvas& canvas, const Frame& frame, const Scales& scales, double 
 
 /// Along the cells' edges, so that it follows the surface where they do.
 void draw_frame(Canvas& canvas, const Frame& axes, const Scales& scales, const mesh::Earth& earth,
-                const mesh::Slice& slice, const SectionFrame& box) {
-  std::vector<double> along{box.y_from_m, box.y_to_m};
+                const mesh::Slice& slice, const mesh::Box& box) {
+  std::vector<double> along{box.y_m.from, box.y_m.to};
   for (const mesh::Flat& place : slice.surface) {
-    if (place.u_m > box.y_from_m && place.u_m < box.y_to_m) along.push_back(place.u_m);
+    if (place.u_m > box.y_m.from && place.u_m < box.y_m.to) along.push_back(place.u_m);
   }
   std::sort(along.begin(), along.end());
   const auto at = [&](double y_m, double z_m) {
     return place_of(axes, scales, {y_m, mesh::true_z_m(earth, {0.0, y_m, z_m})});
   };
   std::vector<Point> line;
-  for (const double y : along) line.push_back(at(y, box.z_from_m));
-  for (std::size_t k = along.size(); k-- > 0;) line.push_back(at(along[k], box.z_to_m));
+  for (const double y : along) line.push_back(at(y, box.z_m.from));
+  for (std::size_t k = along.size(); k-- > 0;) line.push_back(at(along[k], box.z_m.to));
   line.push_back(line.front());
   canvas.polyline(line, {ink, 1.4, {6.0, 3.0}});
 }
@@ -199,7 +200,7 @@ StationLabels labels_of(const SectionPanel& panel, const Frame& frame, const Sca
     }
     labels.names.push_back(panel.station_names[k]);
     labels.x.push_back(frame.x(y / scales.unit.metres));
-    labels.surface_y.push_back(frame.y(panel.section.surface.z_at(y) / scales.depth_unit.metres));
+    labels.surface_y.push_back(frame.y(panel.section.earth.surface.z_at(0.0, y) / scales.depth_unit.metres));
   }
   labels.top = names_top;
   return labels;
@@ -210,18 +211,18 @@ std::string depth_label(const Scales& scales) {
 }
 
 void check(const SectionPanel& panel) {
-  if (panel.section.resistivity_ohm_m.size() != panel.section.grid.n_cells() ||
-      panel.station_names.size() != panel.station_y_m.size()) {
+  const Eigen::Index n_cells = panel.section.earth.grid.n_cells();
+  if (panel.section.values.size() != n_cells || panel.station_names.size() != panel.station_y_m.size()) {
     throw core::ShapeError(
         "io::report::sections_picture",
         "panel '{}': expected {} resistivities and as many station names as positions, got {}; {}, {}",
-        panel.title, panel.section.grid.n_cells(), panel.section.resistivity_ohm_m.size(),
-        panel.station_names.size(), panel.station_y_m.size());
+        panel.title, n_cells, panel.section.values.size(), panel.station_names.size(),
+        panel.station_y_m.size());
   }
-  if (panel.investigated.size() != 0 && panel.investigated.size() != panel.section.grid.n_cells())
+  if (panel.investigated.size() != 0 && panel.investigated.size() != n_cells)
     throw core::ShapeError("io::report::sections_picture",
                            "panel '{}': expected {} cells that are investigated or not, got {}", panel.title,
-                           panel.section.grid.n_cells(), panel.investigated.size());
+                           n_cells, panel.investigated.size());
 }
 
 double label_height(const SectionPanel& panel) {
@@ -242,15 +243,15 @@ void draw_panel(Canvas& canvas, const SectionPanel& panel, const Scales& scales,
   canvas.text({left_margin, frame_top - label_height(panel) - 6.0}, panel.title,
               {.size = 14.0, .weight = Weight::bold});
   canvas.begin_clip(frame.box());
-  const mesh::Earth earth = mesh::earth_of(panel.section);
+  const mesh::Earth& earth = panel.section.earth;
   const mesh::Slice slice = mesh::slice(earth);
   draw_cells(canvas, frame, scales, panel.section, slice);
   for (const auto& outline : slice.water) canvas.polygon(line_of(frame, scales, outline), {water, {}});
   draw_veil(canvas, frame, scales, options.mask_below_m);
   draw_investigation(canvas, frame, scales, panel);
-  for (const SectionFrame& box : panel.frames) draw_frame(canvas, frame, scales, earth, slice, box);
+  for (const NamedBox& each : panel.frames) draw_frame(canvas, frame, scales, earth, slice, each.box);
   canvas.end_clip();
-  if (!panel.section.surface.is_flat()) {
+  if (!panel.section.earth.surface.is_flat()) {
     canvas.polyline(line_of(frame, scales, slice.surface), {ink, 1.2, {}});
   }
   frame.draw(canvas);
@@ -293,11 +294,14 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
 
 SectionPanel panel_of(const run::InversionResult& result, std::string title,
                       const Eigen::VectorXd& log10_values, Sites sites) {
-  SectionPanel panel{std::move(title), result.section(), {}, {}};
-  panel.section.resistivity_ohm_m = Eigen::pow(10.0, log10_values.array());
+  SectionPanel panel{std::move(title),
+                     mesh::resistivity_model(result.earth, Eigen::pow(10.0, log10_values.array())),
+                     {},
+                     {}};
   if (result.learned_prior) {
     for (const inversion::prior::RegionFindings& region : result.learned_prior->regions)
-      panel.frames.push_back({region.name, region.y_from_m, region.y_to_m, region.z_from_m, region.z_to_m});
+      panel.frames.push_back(
+          {region.name, {.y_m = {region.y_from_m, region.y_to_m}, .z_m = {region.z_from_m, region.z_to_m}}});
   }
   if (result.uncertainty && result.uncertainty->posterior)
     panel.investigated = result.uncertainty->posterior->investigated;
@@ -311,10 +315,11 @@ SectionPanel panel_of(const run::InversionResult& result, std::string title,
 
 Canvas section_picture(const run::InversionResult& result, const SectionPictureOptions& options) {
   std::string part;
-  if (options.max_depth_m > 0.0 && options.max_depth_m < result.grid.z_edges_m().back()) {
-    const LengthUnit unit = length_unit(options.max_depth_m - result.grid.z_edges_m().front());
-    part = fmt::format(", upper {:.3g} {}",
-                       (options.max_depth_m - result.grid.z_edges_m().front()) / unit.metres, unit.name);
+  if (options.max_depth_m > 0.0 && options.max_depth_m < result.earth.grid.z_edges_m().back()) {
+    const LengthUnit unit = length_unit(options.max_depth_m - result.earth.grid.z_edges_m().front());
+    part =
+        fmt::format(", upper {:.3g} {}",
+                    (options.max_depth_m - result.earth.grid.z_edges_m().front()) / unit.metres, unit.name);
   }
   const std::string title = fmt::format("Resistivity section{}, rms {:.2f}", part, result.rms);
   return sections_picture({panel_of(result, title, result.log10_resistivity, Sites::shown)}, options);

@@ -26,19 +26,19 @@ struct SectionPictureOptions {
   double width = 1000.0;                ///< of the picture
 };
 
-/// A box drawn around cells: edges along the profile and in the depth of the grid.
-struct SectionFrame {
+/// A box drawn around cells, in the coordinates of the grid.
+struct NamedBox {
   std::string name;
-  double y_from_m = 0.0, y_to_m = 0.0, z_from_m = 0.0, z_to_m = 0.0;
+  physics::mesh::Box box;
 };
 
 /// One section with the stations drawn on its surface.
 struct SectionPanel {
   std::string title;
-  physics::mesh::Section2D section;  ///< cells that are not finite stay white
+  physics::mesh::Model section;  ///< cells that are not finite stay white
   std::vector<std::string> station_names;
   std::vector<double> station_y_m;
-  std::vector<SectionFrame> frames{};
+  std::vector<NamedBox> frames{};
   Eigen::VectorXd investigated{};  ///< cells below ½ are hatched; empty: none
 };
 

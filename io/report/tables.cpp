@@ -74,25 +74,26 @@ std::string summary_table(const run::InversionResult& result) {
   const auto n = static_cast<double>(data.survey.keys.size());
   const auto kept = static_cast<double>(std::count(data.mask.begin(), data.mask.end(), mt::MaskReason::kept));
   const auto interpolated = std::count(data.interpolated.begin(), data.interpolated.end(), 1);
-  Rows rows{
-      {"Misfit",
-       fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept, result.target_rms)},
-      {"Stopped because", result.stop_message.empty()
-                              ? result.stop_reason
-                              : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
-      {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
-      {"Unknowns",
-       fmt::format("{} ({} columns × {} rows)", result.grid.n_cells(), result.grid.n_y(), result.grid.n_z())},
-      {"Section", fmt::format("{} along the profile, depth {}, {}", extent_text(result.grid.y_edges_m()),
-                              extent_text(result.grid.z_edges_m()),
-                              result.grid.reference() == physics::mesh::DepthReference::surface
-                                  ? "measured from the surface"
-                                  : "measured from the datum")},
-      {"Surface", result.surface.is_flat() ? fmt::format("flat at z = {:.6g} m", result.surface.z_at(0.0))
-                                           : "follows the topography"},
-      {"Stations", std::to_string(data.survey.stations.size())},
-      {"Periods", period_text(data.survey)},
-      {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
+  Rows rows{{"Misfit", fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept,
+                                   result.target_rms)},
+            {"Stopped because", result.stop_message.empty()
+                                    ? result.stop_reason
+                                    : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
+            {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
+            {"Unknowns", fmt::format("{} ({} columns × {} rows)", result.earth.grid.n_cells(),
+                                     result.earth.grid.n_y(), result.earth.grid.n_z())},
+            {"Section",
+             fmt::format("{} along the profile, depth {}, {}", extent_text(result.earth.grid.y_edges_m()),
+                         extent_text(result.earth.grid.z_edges_m()),
+                         result.earth.grid.reference() == physics::mesh::DepthReference::surface
+                             ? "measured from the surface"
+                             : "measured from the datum")},
+            {"Surface", result.earth.surface.is_flat()
+                            ? fmt::format("flat at z = {:.6g} m", result.earth.surface.z_at(0.0, 0.0))
+                            : "follows the topography"},
+            {"Stations", std::to_string(data.survey.stations.size())},
+            {"Periods", period_text(data.survey)},
+            {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
   if (interpolated > 0) {
     rows.push_back({"Interpolated on request", fmt::format("{} data", interpolated)});
   }
@@ -106,8 +107,8 @@ std::string summary_table(const run::InversionResult& result) {
 
 std::string data_table(const run::InversionResult& result) {
   const mt::ObservedData& data = result.data;
-  std::array<std::array<long, n_reasons>, mt::n_quantities> counts{};
-  std::array<run::RmsSum, mt::n_quantities> misfit;
+  std::array<std::array<long, n_reasons>, mt::n_datum_rows> counts{};
+  std::array<run::RmsSum, mt::n_datum_rows> misfit;
   const Eigen::VectorXd residual = run::normalized_residuals(data, result.predicted);
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
     const auto quantity = static_cast<std::size_t>(data.survey.keys[k].quantity);
@@ -116,7 +117,7 @@ std::string data_table(const run::InversionResult& result) {
   }
   std::vector<std::string> head{"Type of datum", "Unit", "rms"};
   for (int reason = 0; reason < n_reasons; ++reason) {
-    std::string name(mt::name_of(static_cast<mt::MaskReason>(reason)));
+    std::string name(core::word(static_cast<mt::MaskReason>(reason)));
     std::replace(name.begin(), name.end(), '_', ' ');
     head.push_back(reason == 0 ? "used" : "masked: " + name);
   }
@@ -205,7 +206,7 @@ std::string coverage_table(const inversion::prior::PriorFindings& prior) {
                       fmt::format("{:.2f}", row.relative_distance), fmt::format("{:.2f}", row.chi_square),
                       fmt::format("{:.2g}", row.tail),
                       number_or_dash(row.data_share.value_or(std::nan("")), 2),
-                      std::string(describe(row.verdict))});
+                      std::string(core::word(row.verdict))});
     }
   }
   if (rows.empty()) return {};

@@ -7,15 +7,6 @@
 
 namespace lodestone::io::run::layout {
 
-namespace mesh = physics::mesh;
-
-namespace {
-
-constexpr const char* draped = "surface";
-constexpr const char* level = "datum";
-
-}  // namespace
-
 void write_header(hdf5::Hdf5Sink& sink, const std::string& format) {
   sink.attribute("", "format", format);
   sink.attribute("", "format_version", version);
@@ -73,41 +64,6 @@ void write_cells(hdf5::Hdf5Sink& sink, const std::string& name, const Eigen::Vec
 Eigen::VectorXd read_values(const hdf5::Hdf5Source& source, const std::string& name) {
   const std::vector<double> values = core::read_doubles(source, name);
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-}
-
-void write_grid(hdf5::Hdf5Sink& sink, const mesh::Section2D& section) {
-  const auto& grid = section.grid;
-  write_values(sink, "model/y_edges_m", grid.y_edges_m(), "m");
-  write_values(sink, "model/z_edges_m", grid.z_edges_m(), "m");
-  sink.attribute("model/z_edges_m", "measured_from",
-                 grid.reference() == mesh::DepthReference::surface ? draped : level);
-  write_values(sink, "model/surface_y_m", section.surface.y_m(), "m");
-  write_values(sink, "model/surface_z_m", section.surface.z_m(), "m");
-  if (!section.sea) return;
-  write_scalar(sink, "model/sea_level_m", section.sea->level_m, "m");
-  write_scalar(sink, "model/sea_resistivity_ohm_m", section.sea->resistivity_ohm_m, "ohm m");
-}
-
-mesh::TensorGrid read_grid(const hdf5::Hdf5Source& source) {
-  const std::string reference = source.attribute("model/z_edges_m", "measured_from");
-  if (reference != draped && reference != level) {
-    throw core::FormatError("io::read_result",
-                            "model/z_edges_m@measured_from: expected '{}' or '{}', got '{}'", draped, level,
-                            reference);
-  }
-  return mesh::TensorGrid::section(
-      core::read_doubles(source, "model/y_edges_m"), core::read_doubles(source, "model/z_edges_m"),
-      reference == draped ? mesh::DepthReference::surface : mesh::DepthReference::datum);
-}
-
-mesh::SurfaceLine read_surface(const hdf5::Hdf5Source& source) {
-  return {core::read_doubles(source, "model/surface_y_m"), core::read_doubles(source, "model/surface_z_m")};
-}
-
-std::optional<mesh::Sea> read_sea(const hdf5::Hdf5Source& source) {
-  if (!source.contains("model/sea_level_m")) return {};
-  return mesh::Sea{read_scalar(source, "model/sea_level_m"),
-                   read_scalar(source, "model/sea_resistivity_ohm_m")};
 }
 
 }  // namespace lodestone::io::run::layout

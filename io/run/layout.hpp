@@ -6,7 +6,7 @@
 #include "inversion/prior/findings.hpp"
 #include "inversion/uncertainty/findings.hpp"
 #include "io/hdf5/file.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <Eigen/Core>
 
@@ -36,12 +36,6 @@ void write_values(hdf5::Hdf5Sink& sink, const std::string& name, std::span<const
 void write_cells(hdf5::Hdf5Sink& sink, const std::string& name, const Eigen::VectorXd& values, int n_rows,
                  int n_columns, const std::string& units);
 [[nodiscard]] Eigen::VectorXd read_values(const hdf5::Hdf5Source& source, const std::string& name);
-
-/// Grid, surface and sea of a section.
-void write_grid(hdf5::Hdf5Sink& sink, const physics::mesh::Section2D& section);
-[[nodiscard]] physics::mesh::TensorGrid read_grid(const hdf5::Hdf5Source& source);
-[[nodiscard]] physics::mesh::SurfaceLine read_surface(const hdf5::Hdf5Source& source);
-[[nodiscard]] std::optional<physics::mesh::Sea> read_sea(const hdf5::Hdf5Source& source);
 
 void write_learned_prior(hdf5::Hdf5Sink& sink, const inversion::prior::PriorFindings& prior,
                          const physics::mesh::TensorGrid& grid);

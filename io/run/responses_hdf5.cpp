@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/run/layout.hpp"
 #include "io/run/result.hpp"
+#include "physics/mt/units.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -87,7 +88,7 @@ void write_mode(hdf5::Hdf5Sink& sink, const std::vector<mt::Response>& responses
 void write_definitions(hdf5::Hdf5Sink& sink, const std::vector<mt::Response>& responses, Axes axes) {
   std::vector<std::string> names(axes.sites.size());
   for (const mt::Response& response : responses)
-    names[place_of(response.site, axes.sites)] = name_of(response.definition);
+    names[place_of(response.site, axes.sites)] = core::word(response.definition);
   sink.texts("definition", names);
   const bool same =
       std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); });

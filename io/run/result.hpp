@@ -4,7 +4,7 @@
 #include "inversion/optimize/staged_history.hpp"
 #include "inversion/prior/findings.hpp"
 #include "inversion/uncertainty/findings.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/profile.hpp"
@@ -59,9 +59,7 @@ struct InversionResult {
   physics::mt::ObservedData data;  ///< all keys, also the masked ones
   physics::mt::ErrorFloors floors;
   Eigen::VectorXd predicted;  ///< (n_keys), units of the keys' quantities; NaN where not computed
-  physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0});
-  physics::mesh::SurfaceLine surface;
-  std::optional<physics::mesh::Sea> sea;
+  physics::mesh::Earth earth{physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0})};
   Eigen::VectorXd start_log10_resistivity, log10_resistivity;  ///< (n_cells), order of the grid
   std::vector<StaticShift> static_shifts;   ///< none: not among the unknowns; `predicted` contains them
   double static_shift_sigma_decades = 0.0;  ///< of their prior
@@ -74,7 +72,7 @@ struct InversionResult {
   std::string stop_reason, stop_message;
   double rms = 0.0, target_rms = 1.0;  ///< of the final model at standard accuracy
 
-  [[nodiscard]] physics::mesh::Section2D section() const;
+  [[nodiscard]] physics::mesh::Model section() const;
 };
 
 /// errors: FileError (nothing half-written is left), ShapeError when parts do not fit together. layout:
@@ -84,8 +82,8 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
 [[nodiscard]] InversionResult read_result(const std::filesystem::path& path);
 
 /// A section alone, in the same layout. `read_section_hdf5` takes result files as well (their final model).
-void write_section_hdf5(const std::filesystem::path& path, const physics::mesh::Section2D& section);
-[[nodiscard]] physics::mesh::Section2D read_section_hdf5(const std::filesystem::path& path);
+void write_section_hdf5(const std::filesystem::path& path, const physics::mesh::Model& section);
+[[nodiscard]] physics::mesh::Model read_section_hdf5(const std::filesystem::path& path);
 
 /// Responses of a forward run as arrays (periods, sites): groups `te` and `tm` with impedance, apparent
 /// resistivity and phase (not folded), and the tipper in `te`; NaN where a response is not given. errors:

@@ -97,13 +97,14 @@ std::vector<mt::Station> read_stations(const hdf5::Hdf5Source& source) {
   const auto latitude = column(source, group + "latitude_deg", names.size());
   const auto longitude = column(source, group + "longitude_deg", names.size());
   const auto elevation = column(source, group + "elevation_m", names.size());
-  std::vector<std::string> definition(names.size(), std::string(mt::name_of(mt::Definition::horizontal)));
+  std::vector<std::string> definition(names.size(), std::string(core::word(mt::Definition::horizontal)));
   if (source.contains(group + "definition"))  // older files lack it
     definition = text_column(source, group + "definition", names.size());
   std::vector<mt::Station> stations;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    stations.push_back(
-        {names[k], y[k], latitude[k], longitude[k], elevation[k], mt::definition_from(definition[k])});
+    stations.push_back({names[k], y[k], latitude[k], longitude[k], elevation[k],
+                        core::parse<mt::Definition, core::FormatError>(
+                            definition[k], source.location() + ": " + group + "definition")});
   }
   return stations;
 }
@@ -112,7 +113,8 @@ std::vector<mt::DatumKey> read_keys(const hdf5::Hdf5Source& source, std::size_t 
                                     std::size_t n_stations) {
   const std::vector<std::int64_t> frequency = core::read_integers(source, "data/frequency");
   const auto station = integer_column(source, "data/station", frequency.size());
-  const auto quantity = code_column(source, "data/quantity", frequency.size(), mt::n_quantities);
+  const auto quantity =
+      code_column(source, "data/quantity", frequency.size(), static_cast<int>(mt::n_datum_rows));
   std::vector<mt::DatumKey> keys;
   for (std::size_t k = 0; k < frequency.size(); ++k) {
     if (frequency[k] < 0 || frequency[k] >= static_cast<std::int64_t>(n_frequencies) || station[k] < 0 ||
@@ -278,15 +280,13 @@ InversionResult read_all(const hdf5::Hdf5Source& source) {
   result.configuration_toml = one_text(source, "configuration/toml");
   result.provenance = read_provenance(source);
   read_data(source, result);
-  result.grid = layout::read_grid(source);
-  result.surface = layout::read_surface(source);
-  result.sea = layout::read_sea(source);
-  const auto n_cells = static_cast<std::size_t>(result.grid.n_cells());
+  result.earth = physics::mesh::read_earth(source);
+  const auto n_cells = static_cast<std::size_t>(result.earth.grid.n_cells());
   result.log10_resistivity = values(source, "model/log10_resistivity", n_cells);
   result.start_log10_resistivity = values(source, "model/start_log10_resistivity", n_cells);
   read_static_shifts(source, result);
-  result.learned_prior = layout::read_learned_prior(source, result.grid);
-  result.uncertainty = layout::read_uncertainty(source, result.grid);
+  result.learned_prior = layout::read_learned_prior(source, result.earth.grid);
+  result.uncertainty = layout::read_uncertainty(source, result.earth.grid);
   result.profile = read_profile(source);
   result.meshes = read_meshes(source);
   result.certificate = read_certificate(source);

@@ -19,7 +19,7 @@ std::span<const double> span_of(const Eigen::VectorXd& values) {
 }
 
 void check(const InversionResult& result) {
-  const Eigen::Index n_cells = result.grid.n_cells();
+  const Eigen::Index n_cells = result.earth.grid.n_cells();
   for (const auto& [name, size] : {std::pair{"final", result.log10_resistivity.size()},
                                    std::pair{"start", result.start_log10_resistivity.size()}}) {
     if (size != n_cells) {
@@ -99,7 +99,7 @@ void write_survey(hdf5::Hdf5Sink& sink, const mt::Survey& survey) {
   write_column(sink, group + "elevation_m", survey.stations, "m",
                [](const mt::Station& s) { return s.elevation_m; });
   write_text_column(sink, group + "definition", survey.stations,
-                    [](const mt::Station& s) { return std::string(mt::name_of(s.definition)); });
+                    [](const mt::Station& s) { return std::string(core::word(s.definition)); });
   layout::write_values(sink, "survey/frequency_hz", survey.frequencies_hz, "Hz");
 }
 
@@ -120,12 +120,10 @@ void write_data_keys(hdf5::Hdf5Sink& sink, const mt::ObservedData& data) {
     mask.push_back(static_cast<std::uint8_t>(data.mask[k]));
   }
   std::vector<std::string> quantities, reasons;
-  for (int code = 0; code < mt::n_quantities; ++code) {
-    const auto named = static_cast<mt::Quantity>(code);
-    quantities.push_back(fmt::format("{} ({})", mt::name_of(named), mt::units_of(named)));
-  }
+  for (const mt::DatumRule& rule : mt::datum_rules())
+    quantities.push_back(fmt::format("{} ({})", rule.name, rule.units));
   for (int code = 0; code <= static_cast<int>(mt::MaskReason::bad_error); ++code) {
-    reasons.emplace_back(mt::name_of(static_cast<mt::MaskReason>(code)));
+    reasons.emplace_back(core::word(static_cast<mt::MaskReason>(code)));
   }
   write_codes(sink, "data/quantity", quantity, quantities);
   write_codes(sink, "data/mask", mask, reasons);
@@ -245,8 +243,8 @@ void write_history(hdf5::Hdf5Sink& sink, const std::vector<inversion::optimize::
 
 }  // namespace
 
-physics::mesh::Section2D InversionResult::section() const {
-  return {grid, Eigen::pow(10.0, log10_resistivity.array()).matrix(), surface, sea};
+physics::mesh::Model InversionResult::section() const {
+  return physics::mesh::resistivity_model(earth, Eigen::pow(10.0, log10_resistivity.array()));
 }
 
 void write_result(const std::filesystem::path& path, const InversionResult& result) {
@@ -257,14 +255,14 @@ void write_result(const std::filesystem::path& path, const InversionResult& resu
   write_provenance(sink, result);
   write_survey(sink, result.data.survey);
   write_data(sink, result);
-  layout::write_grid(sink, result.section());
-  layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.grid.n_z(),
-                      result.grid.n_y(), "log10(ohm m)");
+  physics::mesh::write(sink, result.earth);
+  layout::write_cells(sink, "model/log10_resistivity", result.log10_resistivity, result.earth.grid.n_z(),
+                      result.earth.grid.n_y(), "log10(ohm m)");
   layout::write_cells(sink, "model/start_log10_resistivity", result.start_log10_resistivity,
-                      result.grid.n_z(), result.grid.n_y(), "log10(ohm m)");
+                      result.earth.grid.n_z(), result.earth.grid.n_y(), "log10(ohm m)");
   write_static_shifts(sink, result);
-  if (result.learned_prior) layout::write_learned_prior(sink, *result.learned_prior, result.grid);
-  if (result.uncertainty) layout::write_uncertainty(sink, *result.uncertainty, result.grid);
+  if (result.learned_prior) layout::write_learned_prior(sink, *result.learned_prior, result.earth.grid);
+  if (result.uncertainty) layout::write_uncertainty(sink, *result.uncertainty, result.earth.grid);
   write_profile(sink, result.profile);
   write_meshes(sink, result.meshes);
   write_certificate(sink, result.certificate);

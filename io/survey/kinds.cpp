@@ -87,15 +87,6 @@ bool is_csv_table(const std::vector<std::string_view>& lines) {
 
 }  // namespace
 
-std::string_view name_of(FileKind kind) {
-  constexpr std::array<std::string_view, 16> names{
-      "EDI",           "ModEM 2-D data", "ModEM 3-D data", "ModEM 2-D model",   "ModEM 3-D model",
-      "MARE2DEM data", "MT2DData",       "TOML",           "card of a network", "HDF5",
-      "safetensors",   "CSV sites",      "CSV responses",  "CSV section",       "CSV table",
-      "unknown"};
-  return names.at(static_cast<std::size_t>(kind));
-}
-
 FileKind kind_of_file(const std::string& path) {
   const std::string bytes = text::read_bytes_up_to(path, looked_at);
   if (std::string_view(bytes).substr(0, hdf5_signature.size()) == hdf5_signature) return FileKind::hdf5;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -25,9 +27,25 @@ enum class FileKind {
   csv_table,  ///< some other table: a header line of names
   unknown
 };
-
-/// "EDI", "ModEM 2-D data" …
-[[nodiscard]] std::string_view name_of(FileKind kind);
+constexpr auto words(FileKind) {
+  using enum FileKind;
+  return core::Words<FileKind>{{edi, "EDI"},
+                               {modem_data_2d, "ModEM 2-D data"},
+                               {modem_data_3d, "ModEM 3-D data"},
+                               {modem_model_2d, "ModEM 2-D model"},
+                               {modem_model_3d, "ModEM 3-D model"},
+                               {emdata, "MARE2DEM data"},
+                               {mt2d_data, "MT2DData"},
+                               {toml, "TOML"},
+                               {vae_card, "card of a network"},
+                               {hdf5, "HDF5"},
+                               {safetensors, "safetensors"},
+                               {csv_sites, "CSV sites"},
+                               {csv_responses, "CSV responses"},
+                               {csv_section, "CSV section"},
+                               {csv_table, "CSV table"},
+                               {unknown, "unknown"}};
+}
 
 /// Looks at the first bytes only. errors: FileError.
 [[nodiscard]] FileKind kind_of_file(const std::string& path);

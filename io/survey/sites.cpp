@@ -4,12 +4,13 @@
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "io/csv/csv.hpp"
-#include "io/mare2dem/data.hpp"
 #include "io/modem/modem.hpp"
 #include "io/survey/kinds.hpp"
+#include "io/survey/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/responses.hpp"
+#include "physics/mt/selection.hpp"
 #include "physics/mt/site_kinks.hpp"
 
 namespace lodestone::io::survey {
@@ -30,8 +31,7 @@ bool is_csv(const std::string& path) {
 }
 
 struct SitesAndTimes {
-  std::vector<mt::Station> stations;
-  std::vector<double> z_m;  ///< NaN: not stated; empty: stated nowhere
+  std::vector<mt::Station> stations;  ///< depths where they are stated
   std::vector<double> frequencies_hz;
 };
 
@@ -44,8 +44,8 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
     mt::Station station;
     station.name = site.name;
     station.y_m = site.y_m;
+    station.z_m = site.z_m.value_or(mt::not_given);
     result.stations.push_back(station);
-    result.z_m.push_back(site.z_m.value_or(mt::not_given));
   }
   for (const double period : periods_s) result.frequencies_hz.push_back(1.0 / period);
   return result;
@@ -53,39 +53,33 @@ SitesAndTimes from_csv(const std::string& path, const std::vector<double>& perio
 
 SitesAndTimes from_data_file(const std::string& path, const std::vector<double>& periods_s,
                              std::optional<mt::ObservedData>& modem) {
-  SitesAndTimes result;
-  mt::Survey survey;
-  if (io::survey::kind_of_file(path) == io::survey::FileKind::emdata) {
-    io::mare2dem::EmData file = io::mare2dem::read_emdata(path);
-    for (const auto& warning : file.warnings) core::log::warning("{}", warning);
-    survey = std::move(file.data.survey);
-    result.z_m = std::move(file.z_m);
-  } else {
-    modem = io::modem::read_data(path);  // first: what is no ModEM file either should be told so
-    survey = modem->survey;
+  const bool is_modem = kind_of_file(path) != FileKind::emdata;
+  const std::vector<mt::StationData> stations = is_modem ? modem::read_data(path) : read(path);
+  for (const auto& station : stations) {
+    for (const auto& remark : station.remarks) core::log::warning("{}", remark);
   }
   if (!periods_s.empty())
     throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
-  result.stations = std::move(survey.stations);
-  result.frequencies_hz = std::move(survey.frequencies_hz);
+  mt::ObservedData data = mt::stated_data(stations);
+  SitesAndTimes result{data.survey.stations, data.survey.frequencies_hz};
+  if (is_modem) modem = std::move(data);
   return result;
 }
 
 }  // namespace
 
 ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
-                                const physics::mesh::Section2D& section,
-                                physics::mt::OffSurface off_surface) {
+                                const physics::mesh::Model& model, physics::mt::OffSurface off_surface) {
+  const physics::mesh::SurfaceLine& surface = model.earth.surface.profile();
   ForwardSites result;
   result.path = path;
   SitesAndTimes sites =
       is_csv(path) ? from_csv(path, periods_s) : from_data_file(path, periods_s, result.modem);
-  physics::mt::check_site_depths(sites.stations, sites.z_m, section.surface, off_surface,
+  physics::mt::check_site_depths(sites.stations, surface, off_surface,
                                  "add --drape, which moves the sites onto the surface");
   physics::mt::warn_of_sites_at_kinks(
-      sites.stations, section.surface,
-      "give the model's surface in shorter segments there, or move the sites");
-  for (const auto& station : sites.stations) result.z_m.push_back(section.surface.z_at(station.y_m));
+      sites.stations, surface, "give the model's surface in shorter segments there, or move the sites");
+  for (const auto& station : sites.stations) result.z_m.push_back(surface.z_at(station.y_m));
   result.survey = mt::response_survey(std::move(sites.stations), std::move(sites.frequencies_hz));
   result.survey.validate();
   return result;

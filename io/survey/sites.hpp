@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/site_depths.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -23,7 +23,7 @@ struct ForwardSites {
 /// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when
 /// sites stand beside the surface and are not draped.
 [[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,
-                                              const physics::mesh::Section2D& section,
+                                              const physics::mesh::Model& model,
                                               physics::mt::OffSurface off_surface);
 
 }  // namespace lodestone::io::survey

@@ -17,7 +17,7 @@ namespace {
 
 struct StationResiduals {
   run::RmsSum all;
-  std::array<run::RmsSum, mt::n_quantities> by_quantity;
+  std::array<run::RmsSum, mt::n_datum_rows> by_quantity;
 };
 
 std::vector<StationResiduals> station_residuals(const run::InversionResult& result) {
@@ -82,12 +82,12 @@ StationPoints station_points(const run::InversionResult& result) {
   for (const mt::Station& station : result.data.survey.stations) {
     points.names.push_back(station.name);
     points.y_m.push_back(station.y_m);
-    points.z_m.push_back(result.surface.z_at(station.y_m));
+    points.z_m.push_back(result.earth.surface.z_at(0.0, station.y_m));
   }
   const std::vector<StationResiduals> sums = station_residuals(result);
   points.arrays.push_back(array_of("rms", sums, [](const StationResiduals& s) { return s.all.rms(); }));
   points.arrays.push_back(array_of("n_data", sums, [](const StationResiduals& s) { return s.all.count(); }));
-  std::array<bool, mt::n_quantities> present{};
+  std::array<bool, mt::n_datum_rows> present{};
   for (const mt::DatumKey& key : result.data.survey.keys) {
     present[static_cast<std::size_t>(key.quantity)] = true;
   }
@@ -100,49 +100,46 @@ StationPoints station_points(const run::InversionResult& result) {
   return points;
 }
 
-VtkFrame world_frame(const run::InversionResult& result) {
+physics::mesh::Frame map_frame(const run::InversionResult& result) {
   const run::ProfileGeometry& profile = result.profile;
-  if (profile.distance == "running_sum" && profile.stations.size() >= 2) {
-    std::map<double, mt::PlanePoint> along;
-    for (std::size_t k = 0; k < profile.stations.size(); ++k) {
-      along[result.data.survey.stations[k].y_m] = profile.stations[k];
-    }
-    std::vector<double> y_m;
-    std::vector<mt::PlanePoint> points;
-    for (const auto& [y, point] : along) {
-      y_m.push_back(y);
-      points.push_back(point);
-    }
-    return polyline_frame(std::move(y_m), std::move(points), profile.datum_elevation_m);
-  }
-  return straight_frame(profile.origin, profile.azimuth_deg, profile.datum_elevation_m);
+  physics::mesh::Frame frame{.projection = profile.projection,
+                             .origin_north_m = profile.origin.north_m,
+                             .origin_east_m = profile.origin.east_m,
+                             .azimuth_deg = profile.azimuth_deg,
+                             .elevation_m = profile.datum_elevation_m};
+  if (profile.distance != "running_sum" || profile.stations.size() < 2) return frame;
+  std::map<double, mt::PlanePoint> along;
+  for (std::size_t k = 0; k < profile.stations.size(); ++k)
+    along[result.data.survey.stations[k].y_m] = profile.stations[k];
+  for (const auto& [y_m, place] : along) frame.bends.push_back({y_m, place.north_m, place.east_m});
+  return frame;
 }
 
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
                                                     const run::InversionResult& result) {
   std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
-  const physics::mesh::Section2D section = result.section();
+  const physics::mesh::Model section = result.section();
   const StationPoints stations = station_points(result);
   NamedArray start{"start_log10_resistivity", result.start_log10_resistivity};
-  if (result.sea)
+  if (result.earth.sea)
     start.in_sea =
-        std::log10(result.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
+        std::log10(result.earth.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
   std::vector<NamedArray> extra{std::move(start)};
   if (result.learned_prior) {
     const inversion::prior::PriorFindings& prior = *result.learned_prior;
     extra.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
     extra.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
     extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
-    if (result.sea) extra[2].in_sea = extra[0].in_sea;
+    if (result.earth.sea) extra[2].in_sea = extra[0].in_sea;
     add_coverage(prior, extra);
   }
   if (result.uncertainty) add_uncertainty(*result.uncertainty, extra);
-  write_section_vtu(written[0], section, profile_frame(), extra);
-  write_stations_vtp(written[1], stations, profile_frame());
+  write_model_vtu(written[0], section, {}, extra);
+  write_stations_vtp(written[1], stations);
   if (!result.profile.projection.empty()) {
-    const VtkFrame frame = world_frame(result);
+    const physics::mesh::Frame frame = map_frame(result);
     written.push_back(folder / "section_world.vtu");
-    write_section_vtu(written.back(), section, frame, extra);
+    write_model_vtu(written.back(), section, frame, extra);
     written.push_back(folder / "stations_world.vtp");
     write_stations_vtp(written.back(), stations, frame);
   }

@@ -10,9 +10,9 @@ namespace lodestone::io::vtk {
 /// station has no kept datum).
 [[nodiscard]] StationPoints station_points(const run::InversionResult& result);
 
-/// The frame of a result's profile on the earth; along the stations' polyline when distances are running
+/// Returns the place of a result's profile on the map; it follows the stations when distances are running
 /// sums.
-[[nodiscard]] VtkFrame world_frame(const run::InversionResult& result);
+[[nodiscard]] physics::mesh::Frame map_frame(const run::InversionResult& result);
 
 /// `section.vtu`, `stations.vtp` in profile coordinates and, where the profile has a projection,
 /// `section_world.vtu`, `stations_world.vtp`. returns: the files written. errors: FileError.

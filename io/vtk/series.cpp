@@ -8,6 +8,8 @@
 
 namespace lodestone::io::vtk {
 
+namespace mesh = physics::mesh;
+
 void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>& entries) {
   std::string text =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n";
@@ -19,23 +21,15 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
   core::write_file(path.string(), text);
 }
 
-SectionSeries::SectionSeries(std::filesystem::path folder, std::string stem, physics::mesh::TensorGrid grid,
-                             physics::mesh::SurfaceLine surface, std::optional<physics::mesh::Sea> sea,
-                             VtkFrame frame)
-    : folder_(std::move(folder)),
-      stem_(std::move(stem)),
-      grid_(std::move(grid)),
-      surface_(std::move(surface)),
-      sea_(sea),
-      frame_(std::move(frame)) {
+ModelSeries::ModelSeries(std::filesystem::path folder, std::string stem, mesh::Earth earth, mesh::Frame frame)
+    : folder_(std::move(folder)), stem_(std::move(stem)), earth_(std::move(earth)), frame_(std::move(frame)) {
   run::make_folder(folder_);
 }
 
-void SectionSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {
+void ModelSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {
   const auto name = [&](int k) { return fmt::format("{}_{:04}.vtu", stem_, k); };
-  const physics::mesh::Section2D section{grid_, Eigen::pow(10.0, log10_resistivity.array()).matrix(),
-                                         surface_, sea_};
-  write_section_vtu(folder_ / name(iteration), section, frame_);
+  write_model_vtu(folder_ / name(iteration),
+                  mesh::resistivity_model(earth_, Eigen::pow(10.0, log10_resistivity.array())), frame_);
   // Files of earlier iterations belong to the series also when an earlier process wrote them; later ones are
   // leftovers of another run.
   std::vector<SeriesEntry> entries;

@@ -13,19 +13,20 @@
 namespace lodestone::io::vtk {
 
 void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations,
-                        const VtkFrame& frame) {
+                        const physics::mesh::Frame& frame) {
   const std::size_t n = stations.names.size();
   if (stations.y_m.size() != n || stations.z_m.size() != n) {
     throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n,
                            stations.y_m.size(), stations.z_m.size());
   }
+  physics::mesh::check(frame);
   const vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();
   const vtkNew<vtkCellArray> vertices;
   const vtkNew<vtkStringArray> names;
   names->SetName("station");
   for (std::size_t k = 0; k < n; ++k) {
-    vtk::insert_point(*points, frame, stations.y_m[k], stations.z_m[k]);
+    vtk::insert_point(*points, frame, {0.0, stations.y_m[k], stations.z_m[k]});
     const auto id = static_cast<vtkIdType>(k);
     vertices->InsertNextCell(1, &id);
     names->InsertNextValue(stations.names[k]);

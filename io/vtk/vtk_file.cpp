@@ -14,13 +14,13 @@
 
 namespace lodestone::io::vtk {
 
-void insert_point(vtkPoints& points, const VtkFrame& frame, double y_m, double z_m) {
-  if (!frame.plane) {
-    points.InsertNextPoint(y_m, 0.0, frame.datum_elevation_m - z_m);
+void insert_point(vtkPoints& points, const physics::mesh::Frame& frame, const physics::mesh::Point& point) {
+  if (!frame.is_on_map()) {
+    points.InsertNextPoint(point.y_m, point.x_m, frame.elevation_m - point.z_m);
     return;
   }
-  const physics::mt::PlanePoint at = frame.plane(y_m);
-  points.InsertNextPoint(at.east_m, at.north_m, frame.datum_elevation_m - z_m);
+  const physics::mesh::MapPlace at = physics::mesh::on_map(frame, point);
+  points.InsertNextPoint(at.east_m, at.north_m, at.elevation_m);
 }
 
 void add_array(vtkDataSetAttributes& to, const std::string& name, std::span<const double> values) {

@@ -26,7 +26,8 @@ std::vector<Body> Basin::bodies(Draws& draws, double section_width_m) const {
   Body fill{{}, draws.uniform(options_.log10_resistivity)};
   for (int k = 0; k <= n_chords; ++k) {
     const double s = 2.0 * k / n_chords - 1.0;
-    fill.outline.push_back({middle + s * half_width, top + thickness * (1.0 - std::pow(std::abs(s), shape))});
+    fill.outline.push_back(
+        {0.0, middle + s * half_width, top + thickness * (1.0 - std::pow(std::abs(s), shape))});
   }
   return {fill};
 }

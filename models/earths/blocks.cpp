@@ -26,7 +26,7 @@ std::vector<Body> Blocks::bodies(Draws& draws, double section_width_m) const {
                  s = std::sin(tilt);
     for (const auto& [side, end] : {std::pair{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}}) {
       const double along = side * half_width, down = end * half_height;
-      block.outline.push_back({y + c * along - s * down, z + s * along + c * down});
+      block.outline.push_back({0.0, y + c * along - s * down, z + s * along + c * down});
     }
     block.log10_resistivity = draws.uniform(options_.log10_resistivity);
   }

@@ -19,17 +19,17 @@ Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
   }
 }
 
-void Bodies::check_grid(const PatchGrid& grid) const {
+void Bodies::check_grid(const TensorGrid& grid) const {
   options_.background->check_grid(grid);
-  if (least_depth_m() >= grid.depth_m.back())
+  if (least_depth_m() >= grid.z_edges_m().back())
     throw core::InvalidArgument("models::Bodies",
                                 "expected bodies within the grid, which ends at a depth of {:g} m, got "
                                 "bodies from {:g} m down: none would "
                                 "ever be seen; correct top_m",
-                                grid.depth_m.back(), least_depth_m());
+                                grid.z_edges_m().back(), least_depth_m());
 }
 
-Eigen::MatrixXd Bodies::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Bodies::draw(const core::Philox& random, const TensorGrid& grid) const {
   Eigen::MatrixXd section = options_.background->draw(branch(random, 0), grid);
   Draws draws(random);
   const SectionLines lines = section_lines(grid, options_.section_width_m, draws);

@@ -3,7 +3,7 @@
 
 #include "models/earths/generator.hpp"
 #include "models/earths/randomness.hpp"
-#include "physics/mesh/polygon.hpp"
+#include "physics/mesh/shapes.hpp"
 
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace lodestone::models::earths {
 
 /// An outline of one resistivity. The part above the surface or beside the section is of no effect.
 struct Body {
-  std::vector<physics::mesh::Point2D> outline;
+  std::vector<physics::mesh::Point> outline;
   double log10_resistivity = 0.0;
 };
 
@@ -27,9 +27,9 @@ struct BodiesOptions {
 /// fills in part has the mean of log10 over its area.
 class Bodies : public Generator {
  public:
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const final;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const final;
   /// errors: InvalidArgument where no body can reach up into the grid, besides those of the background.
-  void check_grid(const PatchGrid& grid) const final;
+  void check_grid(const TensorGrid& grid) const final;
 
  protected:
   /// errors: InvalidArgument (no background, a width that is negative or not finite).

@@ -28,10 +28,10 @@ std::vector<Body> Dikes::bodies(Draws& draws, double section_width_m) const {
                  bottom = top + draws.log_uniform(options_.height_m);
     const double shift =
         (bottom - top) * std::tan((90.0 - draws.uniform(options_.dip_deg)) * std::numbers::pi / 180.0);
-    dike.outline = {{y - half_width, top},
-                    {y + half_width, top},
-                    {y + shift + half_width, bottom},
-                    {y + shift - half_width, bottom}};
+    dike.outline = {{0.0, y - half_width, top},
+                    {0.0, y + half_width, top},
+                    {0.0, y + shift + half_width, bottom},
+                    {0.0, y + shift - half_width, bottom}};
     dike.log10_resistivity = draws.uniform(options_.log10_resistivity);
   }
   return dikes;

@@ -61,10 +61,10 @@ FieldCase::FieldCase(const FieldCaseOptions& options) : options_(options) {
   check(options_.smoothing);
 }
 
-Eigen::MatrixXd FieldCase::draw(const core::Philox& random, const PatchGrid& grid) const {
-  const PatchGrid whole = continued_to_surface(grid);
+Eigen::MatrixXd FieldCase::draw(const core::Philox& random, const TensorGrid& grid) const {
+  const TensorGrid whole = continued_to_surface(grid);
   Draws draws(random);
-  Eigen::MatrixXd profile = cell_averages(sharp_profile(options_, draws), whole.depth_m);
+  Eigen::MatrixXd profile = cell_averages(sharp_profile(options_, draws), whole.z_edges_m());
   add_bumps(profile, options_.bumps, draws);
   smooth(profile, options_.smoothing);
   return profile.bottomRows(grid.n_z()).replicate(1, grid.n_y());

@@ -32,7 +32,7 @@ class FieldCase final : public Generator {
   /// errors: InvalidArgument (ranges; a conductor that may reach below the steps' bottom).
   explicit FieldCase(const FieldCaseOptions& options = {});
   [[nodiscard]] std::string kind() const override { return "field_case"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
 
  private:
   FieldCaseOptions options_;

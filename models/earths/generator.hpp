@@ -2,14 +2,31 @@
 #pragma once
 
 #include "engine/core/random.hpp"
-#include "models/earths/patch_grid.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lodestone::models::earths {
+
+using physics::mesh::TensorGrid;
+
+/// Makes the grid of one subdomain: interfaces below the surface, of which the first may lie deeper, and the
+/// edges of its columns along the profile; a single column has {0, width}. errors: as those of `check`.
+[[nodiscard]] TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m);
+
+/// Checks the grid of a subdomain. errors: InvalidArgument unless it is draped and has columns, where depths
+/// begin above the surface, or columns not at 0.
+void check(const TensorGrid& grid);
+
+/// Returns the same columns with further rows on top, up to the surface, for what acts on cells: their
+/// thickness goes on by the ratio of the grid's two uppermost rows, so that the lower part of a geometric
+/// grid gets back the rows it was cut from. Where such rows would never arrive they are as thick as the
+/// uppermost. A grid that begins at the surface is returned as it is. `most_rows` bounds their number.
+[[nodiscard]] TensorGrid continued_to_surface(const TensorGrid& grid, int most_rows = 256);
 
 /// A family of earths. Immutable.
 class Generator {
@@ -21,9 +38,9 @@ class Generator {
   [[nodiscard]] virtual std::string kind()
       const = 0;  ///< word of the configuration; modifiers keep that of what they modify
   /// Draws log10 of ohm m. shapes: → (n_z, n_y). `random` is of this draw alone.
-  [[nodiscard]] virtual Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const = 0;
+  [[nodiscard]] virtual Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const = 0;
   /// errors: InvalidArgument where this family cannot be drawn on the grid, before anything is drawn.
-  virtual void check_grid(const PatchGrid&) const {}
+  virtual void check_grid(const TensorGrid&) const {}
 
  protected:
   Generator() = default;

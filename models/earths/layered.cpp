@@ -84,17 +84,17 @@ Layered::Layered(LayeredOptions options) : options_(std::move(options)) {
   if (options_.relief_m.upper > 0.0) check_positive(options_.relief_length_m, "relief_length_m");
 }
 
-Eigen::MatrixXd Layered::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Layered::draw(const core::Philox& random, const TensorGrid& grid) const {
   Draws draws(random);
   const SectionLines lines = section_lines(grid, 0.0, draws);
   const Earth earth = draw_earth(options_, lines.width_m, draws);
   if (earth.slope == 0.0 && !(options_.relief_m.upper > 0.0)) {
-    return cell_averages(earth.along(0.0), grid.depth_m).replicate(1, grid.n_y());
+    return cell_averages(earth.along(0.0), grid.z_edges_m()).replicate(1, grid.n_y());
   }
   Eigen::MatrixXd section = Eigen::MatrixXd::Zero(grid.n_z(), grid.n_y());
   for (std::size_t k = 0; k < lines.y_m.size(); ++k) {
     section.col(static_cast<Eigen::Index>(k) / lines.n_per_column()) +=
-        cell_averages(earth.along(lines.y_m[k]), grid.depth_m);
+        cell_averages(earth.along(lines.y_m[k]), grid.z_edges_m());
   }
   return section / static_cast<double>(lines.n_per_column());
 }

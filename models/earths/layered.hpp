@@ -30,7 +30,7 @@ class Layered final : public Generator {
   /// errors: InvalidArgument (ranges).
   explicit Layered(LayeredOptions options);
   [[nodiscard]] std::string kind() const override { return "layers"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
 
  private:
   LayeredOptions options_;

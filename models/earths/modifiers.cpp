@@ -80,7 +80,7 @@ Bumped::Bumped(GeneratorPtr inner, BumpsOptions options)
   check(options_);
 }
 
-Eigen::MatrixXd Bumped::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Bumped::draw(const core::Philox& random, const TensorGrid& grid) const {
   Eigen::MatrixXd section = inner_->draw(branch(random, 0), grid);
   Eigen::MatrixXd bumps = Eigen::MatrixXd::Zero(continued_to_surface(grid).n_z(), 1);
   Draws draws(random);
@@ -89,27 +89,27 @@ Eigen::MatrixXd Bumped::draw(const core::Philox& random, const PatchGrid& grid) 
   return section;
 }
 
-void Bumped::check_grid(const PatchGrid& grid) const { inner_->check_grid(grid); }
+void Bumped::check_grid(const TensorGrid& grid) const { inner_->check_grid(grid); }
 
 Smoothed::Smoothed(GeneratorPtr inner, SmoothingOptions options)
     : inner_(given(std::move(inner))), options_(options) {
   check(options_);
 }
 
-Eigen::MatrixXd Smoothed::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Smoothed::draw(const core::Philox& random, const TensorGrid& grid) const {
   Eigen::MatrixXd section = inner_->draw(branch(random, 0), continued_to_surface(grid));
   smooth(section, options_);
   return section.bottomRows(grid.n_z());
 }
 
-void Smoothed::check_grid(const PatchGrid& grid) const { inner_->check_grid(continued_to_surface(grid)); }
+void Smoothed::check_grid(const TensorGrid& grid) const { inner_->check_grid(continued_to_surface(grid)); }
 
 Clipped::Clipped(GeneratorPtr inner, Range log10_resistivity)
     : inner_(given(std::move(inner))), range_(log10_resistivity) {
   check_log10(range_, "the clip's log10_resistivity");
 }
 
-Eigen::MatrixXd Clipped::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Clipped::draw(const core::Philox& random, const TensorGrid& grid) const {
   return inner_->draw(branch(random, 0), grid).cwiseMax(range_.lower).cwiseMin(range_.upper);
 }
 

@@ -35,8 +35,8 @@ class Bumped final : public Generator {
  public:
   Bumped(GeneratorPtr inner, BumpsOptions options);
   [[nodiscard]] std::string kind() const override { return inner_->kind(); }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
-  void check_grid(const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid& grid) const override;
 
  private:
   GeneratorPtr inner_;
@@ -48,8 +48,8 @@ class Smoothed final : public Generator {
  public:
   Smoothed(GeneratorPtr inner, SmoothingOptions options);
   [[nodiscard]] std::string kind() const override { return inner_->kind(); }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
-  void check_grid(const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid& grid) const override;
 
  private:
   GeneratorPtr inner_;
@@ -61,8 +61,8 @@ class Clipped final : public Generator {
  public:
   Clipped(GeneratorPtr inner, Range log10_resistivity);
   [[nodiscard]] std::string kind() const override { return inner_->kind(); }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
-  void check_grid(const PatchGrid& grid) const override { inner_->check_grid(grid); }
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid& grid) const override { inner_->check_grid(grid); }
 
  private:
   GeneratorPtr inner_;

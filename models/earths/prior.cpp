@@ -20,7 +20,7 @@ void check_number(std::int64_t number) {
 
 }  // namespace
 
-Prior::Prior(PatchGrid grid, std::vector<Part> parts, std::uint64_t seed)
+Prior::Prior(TensorGrid grid, std::vector<Part> parts, std::uint64_t seed)
     : grid_(std::move(grid)), parts_(std::move(parts)), seed_(seed) {
   check(grid_);
   if (parts_.empty()) throw core::InvalidArgument(component, "expected at least one generator, got none");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "models/earths/generator.hpp"
-#include "models/earths/patch_grid.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +17,8 @@ class Prior {
     GeneratorPtr generator;
   };
   /// errors: InvalidArgument (no part, weights, grid, a family that does not fit the grid).
-  Prior(PatchGrid grid, std::vector<Part> parts, std::uint64_t seed);
-  [[nodiscard]] const PatchGrid& grid() const { return grid_; }
+  Prior(TensorGrid grid, std::vector<Part> parts, std::uint64_t seed);
+  [[nodiscard]] const TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// Which of the parts makes a draw.
@@ -31,7 +30,7 @@ class Prior {
   [[nodiscard]] Eigen::MatrixXd draws(std::int64_t first, std::int64_t n) const;
 
  private:
-  PatchGrid grid_;
+  TensorGrid grid_;
   std::vector<Part> parts_;
   std::uint64_t seed_;
 };

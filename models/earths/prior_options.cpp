@@ -137,8 +137,7 @@ GeneratorPtr random_field(const OptionsTable& table, const LoadSection& load_sec
   options.horizontal_length_m = table.range("horizontal_length_m");
   options.vertical_length_m = table.range("vertical_length_m");
   table.read("vertical_growth", options.vertical_growth);
-  const std::string word = table.options().choice("correlation", {"gaussian", "exponential"}, "gaussian");
-  options.correlation = word == "gaussian" ? Correlation::gaussian : Correlation::exponential;
+  options.correlation = table.options().choice<Correlation>("correlation", Correlation::gaussian);
   return std::make_shared<RandomField>(std::move(options));
 }
 
@@ -256,16 +255,13 @@ std::vector<double> columns(const OptionsTable& table) {
 std::vector<std::string> generator_kinds() { return words(families); }
 std::vector<std::string> modifier_kinds() { return words(modifiers); }
 
-PatchGrid read_patch_grid(const core::Options& options) {
+TensorGrid read_patch_grid(const core::Options& options) {
   const OptionsTable table(options);
-  PatchGrid grid{depths(table), columns(table)};
+  const std::vector<double> depth_m = depths(table), y_m = columns(table);
   return table.checked(options.has("depth_m") ? "depth_m"
                        : options.has("y_m")   ? "y_m"
                                               : "",
-                       [&] {
-                         check(grid);
-                         return grid;
-                       });
+                       [&] { return patch_grid(depth_m, y_m); });
 }
 
 GeneratorPtr read_generator(const core::Options& options, const LoadSection& load_section) {
@@ -281,7 +277,7 @@ GeneratorPtr read_generator(const core::Options& options, const LoadSection& loa
 }
 
 Prior read_prior(const core::Options& root, const LoadSection& load_section) {
-  const PatchGrid grid = read_patch_grid(root.child("grid"));
+  const TensorGrid grid = read_patch_grid(root.child("grid"));
   const OptionsTable table(root.child("prior"));
   const std::int64_t seed = table.options().integer("seed", 1);
   if (seed < 0) table.refuse("seed", fmt::format("expected 0 or more, got {}", seed));

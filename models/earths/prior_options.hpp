@@ -17,7 +17,7 @@ using LoadSection = std::function<Section(const std::string& path)>;
 
 /// The grid of a configuration's table `[grid]`.
 /// errors: ConfigError with file:line.
-[[nodiscard]] PatchGrid read_patch_grid(const core::Options& table);
+[[nodiscard]] TensorGrid read_patch_grid(const core::Options& table);
 
 /// The prior of a configuration's tables `[grid]` and `[prior]`; every key is described in
 /// docs/configuration.md. errors: ConfigError with file:line and the key (a range that is impossible, an

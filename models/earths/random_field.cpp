@@ -47,15 +47,15 @@ RandomField::RandomField(RandomFieldOptions options) : options_(std::move(option
   }
 }
 
-Eigen::MatrixXd RandomField::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd RandomField::draw(const core::Philox& random, const TensorGrid& grid) const {
   Draws draws(random);
   const double mean = draws.uniform(options_.mean), sd = draws.uniform(options_.standard_deviation);
   const double vertical = draws.log_uniform(options_.vertical_length_m), growth = options_.vertical_growth;
-  const Eigen::ArrayXd depth = centres(grid.depth_m).array();
+  const Eigen::ArrayXd depth = centres(grid.z_edges_m()).array();
   // Depth in correlation lengths: ∫ dz/(l + g z).
   Eigen::VectorXd down = depth / vertical;
   if (growth > 0.0) down = (depth * (growth / vertical)).log1p() / growth;
-  const Eigen::VectorXd along = centres(grid.y_m) / draws.log_uniform(options_.horizontal_length_m);
+  const Eigen::VectorXd along = centres(grid.y_edges_m()) / draws.log_uniform(options_.horizontal_length_m);
   const Eigen::MatrixXd white = draws.normal(grid.n_z(), grid.n_y());
   const Eigen::MatrixXd field =
       sd * factor(down, options_.correlation) * white * factor(along, options_.correlation).transpose();
@@ -63,7 +63,7 @@ Eigen::MatrixXd RandomField::draw(const core::Philox& random, const PatchGrid& g
   return (field.array() + mean).matrix();
 }
 
-void RandomField::check_grid(const PatchGrid& grid) const {
+void RandomField::check_grid(const TensorGrid& grid) const {
   if (options_.background) options_.background->check_grid(grid);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "models/earths/generator.hpp"
 #include "models/earths/randomness.hpp"
 
@@ -11,6 +12,10 @@ enum class Correlation {
   exponential,  ///< exp(−r): continuous, rough
   gaussian,     ///< exp(−r²/2): very smooth
 };
+constexpr auto words(Correlation) {
+  using enum Correlation;
+  return core::Words<Correlation>{{gaussian, "gaussian"}, {exponential, "exponential"}};
+}
 
 struct RandomFieldOptions {
   GeneratorPtr background = {};        ///< mean at every cell; none: the next range
@@ -31,8 +36,8 @@ class RandomField final : public Generator {
   /// errors: InvalidArgument (ranges).
   explicit RandomField(RandomFieldOptions options);
   [[nodiscard]] std::string kind() const override { return "random_field"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
-  void check_grid(const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
+  void check_grid(const TensorGrid& grid) const override;
 
  private:
   RandomFieldOptions options_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/earths/patch_grid.hpp"
+#include "models/earths/generator.hpp"
 #include "models/earths/randomness.hpp"
-#include "physics/mesh/polygon.hpp"
+#include "physics/mesh/shapes.hpp"
 
 #include <Eigen/Core>
 
@@ -22,7 +22,7 @@ struct SectionLines {
 /// Cuts the grid at a random place from a section of that width: a patch gets 8 lines per column, a single
 /// column one, through its middle. 0 m: as wide as the patch, and for a single column as wide as the grid is
 /// deep. A section narrower than the grid is widened to it.
-[[nodiscard]] SectionLines section_lines(const PatchGrid& grid, double section_width_m, Draws& draws);
+[[nodiscard]] SectionLines section_lines(const TensorGrid& grid, double section_width_m, Draws& draws);
 
 /// Layers along a vertical line: values between the interfaces, one value more than interfaces; interfaces do
 /// not decrease.
@@ -34,7 +34,7 @@ struct Layers {
 [[nodiscard]] Eigen::VectorXd cell_averages(const Layers& layers, const std::vector<double>& depth_m);
 
 /// Share of each cell that lies within a closed outline, exact along every line. shapes: → (n_z, n_y).
-[[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point2D>& outline,
-                                          const PatchGrid& grid, const SectionLines& lines);
+[[nodiscard]] Eigen::MatrixXd cell_shares(const std::vector<physics::mesh::Point>& outline,
+                                          const TensorGrid& grid, const SectionLines& lines);
 
 }  // namespace lodestone::models::earths

@@ -59,17 +59,19 @@ Eigen::MatrixXd overlap(const std::vector<double>& to, const std::vector<double>
   return shares;
 }
 
-double room_m(const Section& section, const PatchGrid& grid) {
-  return section.y_m.back() - section.y_m.front() - grid.width_m();
+double room_m(const Section& section, const TensorGrid& grid) {
+  return section.y_m.back() - section.y_m.front() - grid.extent().y_m.length();
 }
 
 }  // namespace
 
-Section section_of(const physics::mesh::Section2D& model, std::string name) {
-  const physics::mesh::TensorGrid& grid = model.grid;
+Section section_of(const physics::mesh::Model& model, std::string name) {
+  physics::mesh::require_section(model.earth, component);
+  const physics::mesh::TensorGrid& grid = model.earth.grid;
+  const Eigen::VectorXd log10_rho = log10_resistivity(model);
   double surface_m = 0.0;
   if (grid.reference() == physics::mesh::DepthReference::datum) {
-    const auto [highest, lowest] = std::ranges::minmax(model.surface.z_m());
+    const double highest = model.earth.surface.highest_m(), lowest = model.earth.surface.lowest_m();
     if (lowest - highest > 1.0)
       throw core::InvalidArgument(component,
                                   "section '{}': expected a level surface, or depths that count from it, got "
@@ -85,7 +87,7 @@ Section section_of(const physics::mesh::Section2D& model, std::string name) {
   section.log10_resistivity.resize(grid.n_z() - top, grid.n_y());
   for (int iz = top; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
-      section.log10_resistivity(iz - top, iy) = std::log10(model.resistivity_ohm_m[grid.index(iz, iy)]);
+      section.log10_resistivity(iz - top, iy) = log10_rho[grid.index(iz, iy)];
   }
   return section;
 }
@@ -116,12 +118,12 @@ Sections::Sections(SectionsOptions options) : options_(std::move(options)) {
   std::ranges::for_each(options_.sections, check_section);
 }
 
-Eigen::MatrixXd piece_of(const Section& section, const PatchGrid& grid, double y_m) {
-  return overlap(grid.depth_m, section.depth_m, 0.0) * section.log10_resistivity *
-         overlap(grid.y_m, section.y_m, y_m).transpose();
+Eigen::MatrixXd piece_of(const Section& section, const TensorGrid& grid, double y_m) {
+  return overlap(grid.z_edges_m(), section.depth_m, 0.0) * section.log10_resistivity *
+         overlap(grid.y_edges_m(), section.y_m, y_m).transpose();
 }
 
-Eigen::MatrixXd Sections::draw(const core::Philox& random, const PatchGrid& grid) const {
+Eigen::MatrixXd Sections::draw(const core::Philox& random, const TensorGrid& grid) const {
   Draws draws(random);
   std::vector<double> room;
   for (const Section& section : options_.sections) room.push_back(room_m(section, grid));
@@ -133,19 +135,19 @@ Eigen::MatrixXd Sections::draw(const core::Philox& random, const PatchGrid& grid
   if (!options_.mirrored || draws.chance(0.5)) return piece;
   // The mirrored grid has its columns in the other order; only equal widths make that the same as reversing
   // the piece.
-  PatchGrid turned = grid;
-  std::ranges::transform(grid.y_m.rbegin(), grid.y_m.rend(), turned.y_m.begin(),
-                         [&](double edge) { return grid.width_m() - edge; });
-  return piece_of(section, turned, left).rowwise().reverse();
+  std::vector<double> turned = grid.y_edges_m();
+  std::ranges::reverse(turned);
+  for (double& edge : turned) edge = grid.extent().y_m.length() - edge;
+  return piece_of(section, patch_grid(grid.z_edges_m(), std::move(turned)), left).rowwise().reverse();
 }
 
-void Sections::check_grid(const PatchGrid& grid) const {
+void Sections::check_grid(const TensorGrid& grid) const {
   for (const Section& section : options_.sections) {
-    if (room_m(section, grid) < -1e-9 * grid.width_m()) {
+    if (room_m(section, grid) < -1e-9 * grid.extent().y_m.length()) {
       throw core::InvalidArgument(
           component,
           "section '{}': expected {:g} m or more along the profile, the width of the grid, got {:g} m",
-          section.name, grid.width_m(), section.y_m.back() - section.y_m.front());
+          section.name, grid.extent().y_m.length(), section.y_m.back() - section.y_m.front());
     }
   }
 }

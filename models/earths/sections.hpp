@@ -3,7 +3,7 @@
 
 #include "models/earths/generator.hpp"
 #include "models/earths/randomness.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ struct Section {
 /// A model as a section: depths from its level surface, without what lies above it.
 /// errors: InvalidArgument, with the name, where the surface is not level unless the grid's depths count from
 /// it.
-[[nodiscard]] Section section_of(const physics::mesh::Section2D& model, std::string name);
+[[nodiscard]] Section section_of(const physics::mesh::Model& model, std::string name);
 
 /// Its columns with their centres within a range along the profile, as without the wide ones at the sides of
 /// a grid. errors: InvalidArgument, with the name, for none.
@@ -42,15 +42,15 @@ class Sections final : public Generator {
   /// finite).
   explicit Sections(SectionsOptions options);
   [[nodiscard]] std::string kind() const override { return "sections"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const PatchGrid& grid) const override;
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
   /// errors: InvalidArgument where a section is narrower than the grid.
-  void check_grid(const PatchGrid& grid) const override;
+  void check_grid(const TensorGrid& grid) const override;
 
  private:
   SectionsOptions options_;
 };
 
 /// Means over the cells of the grid placed with its left edge at y_m of the section. shapes: → (n_z, n_y).
-[[nodiscard]] Eigen::MatrixXd piece_of(const Section& section, const PatchGrid& grid, double y_m);
+[[nodiscard]] Eigen::MatrixXd piece_of(const Section& section, const TensorGrid& grid, double y_m);
 
 }  // namespace lodestone::models::earths

@@ -31,10 +31,10 @@ std::vector<Body> Wedge::bodies(Draws& draws, double section_width_m) const {
   const double fall = half_length * std::tan(draws.uniform(options_.dip_deg) * std::numbers::pi / 180.0);
   double left = draws.log_uniform(options_.thickness_m), right = left * draws.uniform(options_.thin_share);
   if (draws.chance(0.5)) std::swap(left, right);
-  return {{{{middle - half_length, top - fall},
-            {middle + half_length, top + fall},
-            {middle + half_length, top + fall + right},
-            {middle - half_length, top - fall + left}},
+  return {{{{0.0, middle - half_length, top - fall},
+            {0.0, middle + half_length, top + fall},
+            {0.0, middle + half_length, top + fall + right},
+            {0.0, middle - half_length, top - fall + left}},
            draws.uniform(options_.log10_resistivity)}};
 }
 

@@ -66,7 +66,7 @@ BatchLoss loss_of(const Vae& net, const VaeLoss& loss) {
 void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {
   setup.network.check();
   setup.recipe.check();
-  const earths::PatchGrid& grid = prior.grid();
+  const physics::mesh::TensorGrid& grid = prior.grid();
   if (grid.n_z() != setup.network.cells_z || grid.n_y() != setup.network.cells_y)
     throw core::InvalidArgument(component,
                                 "expected a network for the {} × {} cells of the prior, got one for {} × {}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "engine/train/model.hpp"
 #include "models/vae/trained_vae.hpp"
 #include "models/vae/vae_loss.hpp"
@@ -15,6 +16,10 @@ enum class RateSchedule : std::uint8_t {
   constant,
   cosine,  ///< rises over the first epoch, falls to a hundredth at the end
 };
+constexpr auto words(RateSchedule) {
+  using enum RateSchedule;
+  return core::Words<RateSchedule>{{constant, "constant"}, {cosine, "cosine"}};
+}
 
 /// How long, on what and how fast; the defaults are the published recipe.
 struct VaeRecipe {

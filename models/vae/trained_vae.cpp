@@ -47,24 +47,24 @@ void write_options(core::ArraySink& sink, const VaeOptions& options) {
   core::write_vector(sink, "options/sizes", sizes);
   core::write_vector(sink, "options/channels",
                      std::vector<std::int64_t>(options.channels.begin(), options.channels.end()));
-  sink.attribute("options/sizes", "kind", name_of(options.kind));
+  sink.attribute("options/sizes", "kind", std::string(core::word(options.kind)));
   sink.attribute("options/sizes", "order", "cells_z, cells_y, n_codes, centre");
 }
 
 VaeOptions read_options(const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const std::string kind = source.attribute("options/sizes", "kind");
-  if (sizes.size() != 4 || (kind != "column" && kind != "patch"))
-    throw core::FormatError(
-        component, "{}: expected four sizes of a network of kind column or patch, got {} of kind \"{}\"",
-        source.location(), sizes.size(), kind);
+  if (sizes.size() != 4)
+    throw core::FormatError(component, "{}: expected four sizes of a network, got {}", source.location(),
+                            sizes.size());
   const auto channels = core::read_integers(source, "options/channels");
-  VaeOptions options{.kind = kind == "column" ? VaeKind::column : VaeKind::patch,
-                     .cells_z = sizes[0],
-                     .cells_y = sizes[1],
-                     .n_codes = sizes[2],
-                     .channels = {channels.begin(), channels.end()},
-                     .centre = sizes[3] != 0};
+  VaeOptions options{
+      .kind = core::parse<VaeKind, core::FormatError>(kind, source.location() + ": kind of the network"),
+      .cells_z = sizes[0],
+      .cells_y = sizes[1],
+      .n_codes = sizes[2],
+      .channels = {channels.begin(), channels.end()},
+      .centre = sizes[3] != 0};
   constexpr Dim most = 1 << 16;  // a damaged file must not ask for all memory
   const bool sensible = std::max({options.cells_z, options.cells_y, options.n_codes}) <= most &&
                         std::ranges::all_of(options.channels, [](Dim each) { return each <= 4096; });
@@ -133,7 +133,7 @@ void check_format(const core::ArraySource& source) {
 
 }  // namespace
 
-TrainedVae::TrainedVae(Vae net, earths::PatchGrid grid, VaeStatistics statistics, std::string card)
+TrainedVae::TrainedVae(Vae net, physics::mesh::TensorGrid grid, VaeStatistics statistics, std::string card)
     : net_(std::move(net)),
       grid_(std::move(grid)),
       statistics_(std::move(statistics)),
@@ -172,8 +172,8 @@ void TrainedVae::save(core::ArraySink& sink) const {
   sink.attribute("", "lodestone_version", core::version());
   sink.attribute("", "card", card_);
   write_options(sink, options());
-  core::write_vector(sink, "grid/depth_m", grid_.depth_m);
-  core::write_vector(sink, "grid/y_m", grid_.y_m);
+  core::write_vector(sink, "grid/depth_m", grid_.z_edges_m());
+  core::write_vector(sink, "grid/y_m", grid_.y_edges_m());
   for_each_vector(statistics_, [&](const char* name, const Eigen::VectorXd& values) {
     core::write_vector(sink, name, numbers_of(values));
   });
@@ -191,7 +191,8 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   InitialValues initial(0);
   const Vae net(read_options(source), initial);
   const NamedTensors state = read_net(source);
-  earths::PatchGrid grid{core::read_doubles(source, "grid/depth_m"), core::read_doubles(source, "grid/y_m")};
+  std::vector<double> depth_m = core::read_doubles(source, "grid/depth_m"),
+                      y_m = core::read_doubles(source, "grid/y_m");
   VaeStatistics statistics;
   for_each_vector(statistics, [&](const char* name, Eigen::VectorXd& values) {
     values = vector_of(core::read_doubles(source, name));
@@ -207,20 +208,21 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   check_finite(source, state);
   try {
     net.load_state(state);
-    return {net, std::move(grid), std::move(statistics), source.attribute("", "card")};
+    return {net, earths::patch_grid(std::move(depth_m), std::move(y_m)), std::move(statistics),
+            source.attribute("", "card")};
   } catch (const core::Error& error) {
     throw core::FormatError(component, "{}: {}", source.location(), error.what());
   }
 }
 
 void TrainedVae::check_grid(const std::vector<double>& depth_m, const std::string& where) const {
-  inversion::prior::check_edges("interfaces", grid_.depth_m, depth_m, where);
+  inversion::prior::check_edges("interfaces", grid_.z_edges_m(), depth_m, where);
 }
 
-void TrainedVae::check_grid(const earths::PatchGrid& grid, const std::string& where) const {
-  check_grid(grid.depth_m, where);
+void TrainedVae::check_grid(const physics::mesh::TensorGrid& grid, const std::string& where) const {
+  check_grid(grid.z_edges_m(), where);
   if (options().kind == VaeKind::patch)
-    inversion::prior::check_edges("edges of columns", grid_.y_m, grid.y_m,
+    inversion::prior::check_edges("edges of columns", grid_.y_edges_m(), grid.y_edges_m(),
                                   where);  // a column may be of any width
 }
 

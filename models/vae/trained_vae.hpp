@@ -32,11 +32,11 @@ class TrainedVae {
  public:
   /// `net`: f32, its options fit the grid. errors: InvalidArgument, ShapeError where parts do not fit each
   /// other.
-  TrainedVae(Vae net, earths::PatchGrid grid, VaeStatistics statistics, std::string card);
+  TrainedVae(Vae net, physics::mesh::TensorGrid grid, VaeStatistics statistics, std::string card);
 
   [[nodiscard]] const Vae& net() const { return net_; }
   [[nodiscard]] const VaeOptions& options() const { return net_.options(); }
-  [[nodiscard]] const earths::PatchGrid& grid() const { return grid_; }
+  [[nodiscard]] const physics::mesh::TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const VaeStatistics& statistics() const { return statistics_; }
   /// JSON: data, seed, recipe, scores, version.
   [[nodiscard]] const std::string& card() const { return card_; }
@@ -53,13 +53,13 @@ class TrainedVae {
   /// errors: InvalidArgument unless these are the edges the network was trained on, to 1e-6 of a cell: says
   /// where they differ first. `where`: for messages.
   void check_grid(const std::vector<double>& depth_m, const std::string& where) const;
-  void check_grid(const earths::PatchGrid& grid, const std::string& where) const;
+  void check_grid(const physics::mesh::TensorGrid& grid, const std::string& where) const;
   /// errors: InvalidArgument for another number of codes.
   void check_codes(engine::Dim n_codes, const std::string& where) const;
 
  private:
   Vae net_;
-  earths::PatchGrid grid_;
+  physics::mesh::TensorGrid grid_;
   VaeStatistics statistics_;
   std::string card_;
 };

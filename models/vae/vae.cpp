@@ -100,8 +100,6 @@ const VaeOptions& checked(const VaeOptions& options) {
 
 }  // namespace
 
-std::string name_of(VaeKind kind) { return kind == VaeKind::column ? "column" : "patch"; }
-
 void VaeOptions::check() const {
   constexpr const char* component = "models::VaeOptions";
   if (cells_z < 1 || cells_y < 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "engine/nn/linear.hpp"
 #include "engine/nn/module.hpp"
 
@@ -13,7 +14,10 @@ enum class VaeKind : std::uint8_t {
   column,  ///< convolutions along depth
   patch,   ///< convolutions along depth and along the profile
 };
-[[nodiscard]] std::string name_of(VaeKind kind);
+constexpr auto words(VaeKind) {
+  using enum VaeKind;
+  return core::Words<VaeKind>{{column, "column"}, {patch, "patch"}};
+}
 
 /// What the network looks like. The defaults are the published network of 1-D profiles: 52 483 parameters.
 struct VaeOptions {

@@ -9,12 +9,6 @@
 namespace lodestone::models::vae {
 namespace {
 
-const char* name_of(LayerWeights kind) {
-  return kind == LayerWeights::uniform ? "uniform" : "log10_thickness";
-}
-const char* name_of(Divergence kind) { return kind == Divergence::sum ? "sum" : "mean"; }
-const char* name_of(RateSchedule kind) { return kind == RateSchedule::cosine ? "cosine" : "constant"; }
-
 /// A key with its value, text in quotes.
 struct Fact {
   std::string key, value;
@@ -31,7 +25,7 @@ std::string list_of(const Eigen::VectorXd& values) {
 }
 
 Facts network_facts(const VaeOptions& network) {
-  return {{"kind", core::json_quoted(name_of(network.kind))},
+  return {{"kind", core::json_quoted(core::word(network.kind))},
           {"cells_z", std::to_string(network.cells_z)},
           {"cells_y", std::to_string(network.cells_y)},
           {"n_codes", std::to_string(network.n_codes)},
@@ -40,10 +34,10 @@ Facts network_facts(const VaeOptions& network) {
 }
 
 Facts loss_facts(const VaeLossOptions& loss) {
-  return {{"layer_weights", core::json_quoted(name_of(loss.layer_weights))},
+  return {{"layer_weights", core::json_quoted(core::word(loss.layer_weights))},
           {"similarity", fmt::format("{}", loss.similarity)},
           {"divergence", fmt::format("{}", loss.divergence)},
-          {"divergence_of", core::json_quoted(name_of(loss.divergence_of))}};
+          {"divergence_of", core::json_quoted(core::word(loss.divergence_of))}};
 }
 
 Facts recipe_facts(const VaeRecipe& recipe) {
@@ -52,7 +46,7 @@ Facts recipe_facts(const VaeRecipe& recipe) {
           {"epochs", std::to_string(recipe.epochs)},
           {"batch_size", std::to_string(recipe.batch_size)},
           {"learning_rate", fmt::format("{}", recipe.learning_rate)},
-          {"schedule", core::json_quoted(name_of(recipe.schedule))},
+          {"schedule", core::json_quoted(core::word(recipe.schedule))},
           {"patience", std::to_string(recipe.patience)},
           {"seed", std::to_string(recipe.seed)}};
 }
@@ -78,19 +72,19 @@ std::string setup_text(const earths::Prior& prior, const VaeSetup& setup, const 
     return fact.key == "patience" ||
            (fact.key == "epochs" && setup.recipe.schedule == RateSchedule::constant);
   });
-  const earths::PatchGrid& grid = prior.grid();
+  const physics::mesh::TensorGrid& grid = prior.grid();
   return lines_of("network", network_facts(setup.network)) + lines_of("loss", loss_facts(setup.loss)) +
          lines_of("training", recipe) +
-         fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.depth_m, " "),
-                     fmt::join(grid.y_m, " "), prior.seed()) +
+         fmt::format("grid.depth_m = {}\ngrid.y_m = {}\nprior.seed = {}\n", fmt::join(grid.z_edges_m(), " "),
+                     fmt::join(grid.y_edges_m(), " "), prior.seed()) +
          data;
 }
 
 std::string card_of(const earths::Prior& prior, const VaeSetup& setup, const std::string& data,
                     const VaeStatistics& statistics, const VaeScores& scores) {
-  const earths::PatchGrid& grid = prior.grid();
-  const Facts depth{{"from_m", fmt::format("{}", grid.depth_m.front())},
-                    {"to_m", fmt::format("{}", grid.depth_m.back())}};
+  const physics::mesh::TensorGrid& grid = prior.grid();
+  const Facts depth{{"from_m", fmt::format("{}", grid.z_edges_m().front())},
+                    {"to_m", fmt::format("{}", grid.z_edges_m().back())}};
   const Facts reached{{"best_epoch", std::to_string(scores.best_epoch)},
                       {"validation_loss", fmt::format("{:.6g}", scores.best_loss)},
                       {"epochs", std::to_string(scores.n_epochs)},

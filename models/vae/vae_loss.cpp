@@ -12,13 +12,13 @@ namespace lodestone::models::vae {
 
 using namespace engine;
 
-std::vector<double> cell_weights(LayerWeights kind, const earths::PatchGrid& grid) {
+std::vector<double> cell_weights(LayerWeights kind, const physics::mesh::TensorGrid& grid) {
   if (grid.n_z() < 1 || grid.n_y() < 1)
     throw core::InvalidArgument("models::cell_weights", "expected a grid with cells, got {} × {}", grid.n_z(),
                                 grid.n_y());
   std::vector<double> result;
-  for (std::size_t layer = 0; layer + 1 < grid.depth_m.size(); ++layer) {
-    const double thickness = grid.depth_m[layer + 1] - grid.depth_m[layer];
+  for (std::size_t layer = 0; layer + 1 < grid.z_edges_m().size(); ++layer) {
+    const double thickness = grid.z_edges_m()[layer + 1] - grid.z_edges_m()[layer];
     const double weight = kind == LayerWeights::uniform ? 1.0 : std::max(0.1, std::log10(thickness));
     result.insert(result.end(), static_cast<std::size_t>(grid.n_y()), weight);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "models/earths/prior.hpp"
 #include "models/vae/vae.hpp"
 
@@ -10,11 +11,19 @@ enum class LayerWeights : std::uint8_t {
   log10_thickness,  ///< log10 of a layer's thickness in m, as published; at least 0.1
   uniform,
 };
+constexpr auto words(LayerWeights) {
+  using enum LayerWeights;
+  return core::Words<LayerWeights>{{log10_thickness, "log10_thickness"}, {uniform, "uniform"}};
+}
 enum class Divergence : std::uint8_t {
   mean,  ///< over the codes, as published
   sum,   ///< over the codes: with its weight β this is the β-VAE. source: Higgins et al. 2017,
          ///< openreview.net/forum?id=Sy2fzU9gl
 };
+constexpr auto words(Divergence) {
+  using enum Divergence;
+  return core::Words<Divergence>{{mean, "mean"}, {sum, "sum"}};
+}
 
 /// Weights of the terms, with the published values.
 struct VaeLossOptions {
@@ -25,7 +34,7 @@ struct VaeLossOptions {
 };
 
 /// w_i of every cell, in the order of the cells. errors: InvalidArgument for a grid without cells.
-[[nodiscard]] std::vector<double> cell_weights(LayerWeights kind, const earths::PatchGrid& grid);
+[[nodiscard]] std::vector<double> cell_weights(LayerWeights kind, const physics::mesh::TensorGrid& grid);
 
 /// The loss of a batch and its terms before their weights, each a number.
 struct VaeTerms {

@@ -4,9 +4,18 @@
 #include "engine/core/error.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace lodestone::physics::mesh {
+namespace {
+
+void require_resistivity(const Property& property, std::string_view component) {
+  if (property.name != "resistivity" || property.units != "ohm m")
+    throw core::InvalidArgument(component, "expected a resistivity in ohm m, got {} in {}; convert it first",
+                                property.name, property.units);
+}
+
+}  // namespace
 
 double true_z_m(const TensorGrid& grid, double grid_z_m, double surface_m) {
   if (grid.reference() == DepthReference::surface) return surface_m + grid_z_m;
@@ -17,22 +26,28 @@ double true_z_m(const Earth& earth, const Point& in_grid) {
   return true_z_m(earth.grid, in_grid.z_m, earth.surface.z_at(in_grid.x_m, in_grid.y_m));
 }
 
-Earth earth_of(const Section2D& section) { return {section.grid, section.surface, section.sea}; }
-
-Model model_of(const Section2D& section) {
-  return {earth_of(section), {}, section.resistivity_ohm_m.array().log10().matrix()};
+void require_section(const Earth& earth, std::string_view component) {
+  if (earth.grid.dimension() != 2)
+    throw core::InvalidArgument(
+        component, "expected a grid along y and z, got one with {} axes; cut a section of the model first",
+        earth.grid.dimension());
+  (void)earth.surface.profile();
 }
 
-Section2D section_of(const Model& model) {
-  if (model.property.name != "resistivity" || model.property.units != "ohm m")
-    throw core::InvalidArgument("mesh::section_of", "expected a resistivity in ohm m, got {} in {}",
-                                model.property.name, model.property.units);
-  if (model.earth.grid.dimension() != 2)
-    throw core::InvalidArgument("mesh::section_of", "expected a grid along y and z, got one with {} axes",
-                                model.earth.grid.dimension());
-  Eigen::VectorXd values = model.values;
-  if (model.property.scale == Scale::log10) values = Eigen::pow(10.0, values.array());
-  return {model.earth.grid, std::move(values), model.earth.surface.profile(), model.earth.sea};
+Model resistivity_model(Earth earth, Eigen::VectorXd resistivity_ohm_m) {
+  return {std::move(earth), {.scale = Scale::linear}, std::move(resistivity_ohm_m)};
+}
+
+Eigen::VectorXd resistivity_ohm_m(const Model& model) {
+  require_resistivity(model.property, "mesh::resistivity_ohm_m");
+  if (model.property.scale == Scale::linear) return model.values;
+  return Eigen::pow(10.0, model.values.array());
+}
+
+Eigen::VectorXd log10_resistivity(const Model& model) {
+  require_resistivity(model.property, "mesh::log10_resistivity");
+  if (model.property.scale == Scale::log10) return model.values;
+  return model.values.array().log10();
 }
 
 }  // namespace lodestone::physics::mesh

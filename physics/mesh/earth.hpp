@@ -2,10 +2,12 @@
 #pragma once
 
 #include "engine/core/array_io.hpp"
+#include "physics/mesh/surface.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace lodestone::physics::mesh {
 
@@ -41,12 +43,16 @@ struct Model {
 [[nodiscard]] double true_z_m(const TensorGrid& grid, double grid_z_m, double surface_m);
 [[nodiscard]] double true_z_m(const Earth& earth, const Point& in_grid);
 
-/// Returns the geometry of a section, and a section as log10 of its resistivity.
-[[nodiscard]] Earth earth_of(const Section2D& section);
-[[nodiscard]] Model model_of(const Section2D& section);
-/// Returns the model as a section. errors: InvalidArgument unless it holds a resistivity in ohm m of a grid
-/// along y and z under a profile.
-[[nodiscard]] Section2D section_of(const Model& model);
+/// Checks that an earth is a section: a grid along y and z under a profile. errors: InvalidArgument, with
+/// `component` as its source.
+void require_section(const Earth& earth, std::string_view component);
+
+/// Returns a model of resistivity in ohm m. shape: (n_cells).
+[[nodiscard]] Model resistivity_model(Earth earth, Eigen::VectorXd resistivity_ohm_m);
+/// Returns the resistivity of each cell, or its decimal logarithm, in whichever scale the model holds it.
+/// shape: (n_cells). errors: InvalidArgument unless the property is a resistivity in ohm m.
+[[nodiscard]] Eigen::VectorXd resistivity_ohm_m(const Model& model);
+[[nodiscard]] Eigen::VectorXd log10_resistivity(const Model& model);
 
 /// Writes the edges with their depth reference, the surface and the sea to the group "model". The names are
 /// those of result files of version 1, with x edges and a surface map where they exist.

@@ -10,8 +10,6 @@ namespace lodestone::physics::mesh {
 namespace {
 
 constexpr const char* component = "mesh::read_earth";
-constexpr const char* draped = "surface";
-constexpr const char* level = "datum";
 
 std::string edges_name(Axis axis) { return std::string("model/") + std::string(name(axis)) + "_edges_m"; }
 
@@ -46,16 +44,14 @@ double read_number(const core::ArraySource& source, const std::string& name) {
 
 TensorGrid read_grid(const core::ArraySource& source) {
   const std::string z_name = edges_name(Axis::z);
-  const std::string reference = source.attribute(z_name, "measured_from");
-  if (reference != draped && reference != level)
-    throw core::FormatError(component, "{}: expected {} measured from \"{}\" or \"{}\", got \"{}\"",
-                            source.location(), z_name, draped, level, reference);
+  const auto reference = core::parse<DepthReference, core::FormatError>(
+      source.attribute(z_name, "measured_from"),
+      fmt::format("{}: {}@measured_from", source.location(), z_name));
   const auto edges = [&](Axis axis) {
     return source.contains(edges_name(axis)) ? core::read_doubles(source, edges_name(axis))
                                              : std::vector<double>{};
   };
-  return TensorGrid(Edges{edges(Axis::x), edges(Axis::y), core::read_doubles(source, z_name)},
-                    reference == draped ? DepthReference::surface : DepthReference::datum);
+  return TensorGrid(Edges{edges(Axis::x), edges(Axis::y), core::read_doubles(source, z_name)}, reference);
 }
 
 Surface read_surface(const core::ArraySource& source) {
@@ -102,8 +98,7 @@ void write(core::ArraySink& sink, const Earth& earth) {
   for (const Axis axis : all_axes) {
     if (earth.grid.has(axis)) write_lengths(sink, edges_name(axis), earth.grid.edges_m(axis));
   }
-  const bool is_draped = earth.grid.reference() == DepthReference::surface;
-  sink.attribute(edges_name(Axis::z), "measured_from", is_draped ? draped : level);
+  sink.attribute(edges_name(Axis::z), "measured_from", std::string(core::word(earth.grid.reference())));
   write_surface(sink, earth.surface);
   if (!earth.sea) return;
   write_number(sink, "model/sea_level_m", earth.sea->level_m, "m");

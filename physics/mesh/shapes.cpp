@@ -104,6 +104,12 @@ std::pair<Interval, Interval> ranges_of(const Box& box, Plane plane) {
 
 }  // namespace
 
+std::vector<Point> points(const std::vector<Flat>& places, Plane plane) {
+  std::vector<Point> result;
+  for (const Flat& place : places) result.push_back(point(place, plane));
+  return result;
+}
+
 bool segments_meet(const std::array<Flat, 2>& first, const std::array<Flat, 2>& second) {
   const auto [a, b] = first;
   const auto [c, d] = second;

@@ -63,6 +63,12 @@ struct Flat {
   return plane == Plane::section ? Flat{point.y_m, point.z_m} : Flat{point.x_m, point.y_m};
 }
 
+/// Returns the point at a place of a plane; its third coordinate is 0.
+[[nodiscard]] constexpr Point point(Flat place, Plane plane = Plane::section) {
+  return plane == Plane::section ? Point{0.0, place.u_m, place.v_m} : Point{place.u_m, place.v_m, 0.0};
+}
+[[nodiscard]] std::vector<Point> points(const std::vector<Flat>& places, Plane plane = Plane::section);
+
 /// A closed polygon in a plane; the last corner joins the first. It is convex or not, in either sense of
 /// rotation.
 class Polygon {

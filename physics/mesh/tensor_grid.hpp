@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/mesh/shapes.hpp"
-#include "physics/mesh/surface.hpp"
 
 #include <Eigen/Core>
 
-#include <optional>
 #include <vector>
 
 namespace lodestone::physics::mesh {
@@ -16,6 +15,10 @@ enum class DepthReference {
   datum,    ///< z = 0 of the frame; cells above the surface are not used, the top row continues upwards to it
   surface,  ///< the local surface: the grid is draped on the topography
 };
+constexpr auto words(DepthReference) {
+  using enum DepthReference;
+  return core::Words<DepthReference>{{surface, "surface"}, {datum, "datum"}};
+}
 
 /// Edges along each axis in metres; an axis without edges counts one cell.
 struct Edges {
@@ -82,14 +85,6 @@ class TensorGrid {
  private:
   Edges edges_;
   DepthReference reference_;
-};
-
-/// A resistivity section: what model files hold and what a 2-D simulation sees.
-struct Section2D {
-  TensorGrid grid;
-  Eigen::VectorXd resistivity_ohm_m;  ///< (n_cells), order of TensorGrid
-  SurfaceLine surface;                ///< of the solid earth: the ground on land, the floor of the sea
-  std::optional<Sea> sea{};           ///< none: land only
 };
 
 /// A grid from cell widths: `first` then each times `factor`, n cells, starting at z = 0.

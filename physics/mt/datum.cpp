@@ -206,6 +206,12 @@ Datum datum_from(std::string_view name) {
                               fmt::join(datum_names, ", "), name);
 }
 
+Datum real_part_of(Element element) {
+  constexpr PerElement<Datum> parts{
+      {datum("zxx_re"), datum("zxy_re"), datum("zyx_re"), datum("zyy_re"), datum("tzx_re"), datum("tzy_re")}};
+  return parts[element];
+}
+
 Element element_of(const DatumRule& rule) {
   if (const auto element = rule.needs.single()) return *element;
   throw core::InvalidArgument("mt::element_of", "expected a datum of one element, but {} is made of {}",

@@ -72,6 +72,9 @@ struct DatumRule {
   return static_cast<Datum>(static_cast<unsigned>(datum) ^ 1U);
 }
 
+/// Returns the datum that is the real part of an element.
+[[nodiscard]] Datum real_part_of(Element element);
+
 /// Returns the only element that the datum is made of. errors: InvalidArgument when there are several.
 [[nodiscard]] Element element_of(const DatumRule& rule);
 /// Returns a datum of one element, and its slope. units: element as in `Elements::Values`, omega rad/s.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
+
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <string_view>
@@ -14,8 +17,15 @@ namespace lodestone::physics::mt {
 
 using Complex = std::complex<double>;
 
+/// Stands where a file gives no number.
+inline constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+
 /// Polarization of a two-dimensional field. TE: E along strike (Zxy, tipper). TM: H along strike (Zyx).
 enum class Mode : std::uint8_t { te, tm };
+constexpr auto words(Mode) {
+  using enum Mode;
+  return core::Words<Mode>{{te, "te"}, {tm, "tm"}};
+}
 
 /// Complex numbers that are measured at one station and frequency: impedance and tipper.
 /// sign: e^{+iωt}. E = Z H, H_z = Tzx H_x + Tzy H_y.
@@ -70,6 +80,8 @@ class Elements {
 };
 
 inline constexpr Elements all_impedances{Element::zxx, Element::zxy, Element::zyx, Element::zyy};
+/// Elements that a section with strike along x predicts; the others are zero over it.
+inline constexpr Elements section_elements{Element::zxy, Element::zyx, Element::tzy};
 
 /// One row of the table of elements.
 struct ElementRule {

@@ -1,14 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/mt/observations.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace lodestone::physics::mt {
+namespace {
+
+constexpr int n_reasons = static_cast<int>(MaskReason::bad_error) + 1;
+using ReasonCounts = std::array<int, n_reasons>;
+
+int& of(ReasonCounts& counts, MaskReason reason) { return counts[static_cast<std::size_t>(reason)]; }
+
+/// Counts the data of each station, without those that no file had to hold.
+std::vector<ReasonCounts> counts_by_station(const Observations& data) {
+  std::vector<ReasonCounts> counts(data.survey.stations.size());
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    if (data.absent[i] == 0)
+      ++of(counts[static_cast<std::size_t>(data.survey.keys[i].station)], data.reason[i]);
+  }
+  return counts;
+}
+
+void add(ReasonCounts& sum, const ReasonCounts& counts) {
+  for (std::size_t r = 0; r < sum.size(); ++r) sum[r] += counts[r];
+}
+
+std::string in_words(const ReasonCounts& masked) {
+  std::string text;
+  for (std::size_t r = 1; r < masked.size(); ++r) {
+    if (masked[r] > 0)
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", masked[r], core::word(static_cast<MaskReason>(r)));
+  }
+  return text;
+}
+
+std::string_view what_to_look_at(MaskReason reason) {
+  switch (reason) {
+    case MaskReason::missing:
+      return "missing: the files hold no finite value of these quantities at these frequencies, so look at "
+             "the components and periods they "
+             "list, and at "
+             "EMPTY, NaN and zeros in them";
+    case MaskReason::out_of_quadrant:
+      return "out_of_quadrant: look at rotation and time factor, or widen the range of phases";
+    case MaskReason::listed:
+      return "listed: the mask rules take them";
+    case MaskReason::bad_error:
+      return "bad_error: their errors are not positive numbers, so correct the files or set error floors";
+    case MaskReason::kept:
+      break;
+  }
+  return {};
+}
+
+/// For each reason that masks at least a tenth of what is masked.
+std::string advice(ReasonCounts counts) {
+  of(counts, MaskReason::kept) = 0;
+  const int n_masked = std::accumulate(counts.begin(), counts.end(), 0);
+  std::string text;
+  for (std::size_t r = 1; r < counts.size(); ++r) {
+    if (counts[r] > 0 && 10 * counts[r] >= n_masked)
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", what_to_look_at(static_cast<MaskReason>(r)));
+  }
+  return text;
+}
+
+}  // namespace
 
 Eigen::Index Observations::n_used() const {
   return std::count(reason.begin(), reason.end(), MaskReason::kept);
 }
 
 ObservedData Observations::observed_data() const { return {survey, value, sigma, reason, interpolated}; }
+
+std::string mask_advice(const Observations& data) {
+  ReasonCounts sum{};
+  for (const MaskReason reason : data.reason) ++of(sum, reason);
+  return advice(sum);
+}
+
+std::string mask_table(const ObservedData& data) {
+  std::array<std::array<int, n_reasons + 1>, n_datum_rows + 1>
+      counts{};  // last row: all quantities; last column: interpolated
+  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
+    for (const auto row :
+         {static_cast<std::size_t>(data.survey.keys[i].quantity), static_cast<std::size_t>(n_datum_rows)}) {
+      ++counts[row][static_cast<std::size_t>(data.mask[i])];
+      counts[row][n_reasons] += data.interpolated[i];
+    }
+  }
+  std::string text =
+      fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>9}{:>14}\n", "quantity", "kept", "missing",
+                  "out_of_quadrant", "listed", "bad_error", "masked", "interpolated");
+  for (std::size_t q = 0; q <= n_datum_rows; ++q) {
+    const auto& c = counts[q];
+    const int total = c[0] + c[1] + c[2] + c[3] + c[4];
+    if (total == 0) continue;
+    const double masked = 100.0 * (total - c[0]) / total;
+    text += fmt::format("{:<13}{:>8}{:>10}{:>17}{:>9}{:>11}{:>7.1f} %{:>14}\n",
+                        q == n_datum_rows ? "all" : name_of(static_cast<Quantity>(q)), c[0], c[1], c[2], c[3],
+                        c[4], masked, c[5]);
+  }
+  return text;
+}
+
+std::vector<std::string> mask_warnings(const Observations& data) {
+  constexpr double suspicious_share = 0.12;  // a fault of data or configuration rather than of single points
+  ReasonCounts without{}, others{};
+  std::vector<std::string> names;
+  const auto counts = counts_by_station(data);
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    const int n_kept = counts[s][static_cast<std::size_t>(MaskReason::kept)];
+    const int n_listed = counts[s][static_cast<std::size_t>(MaskReason::listed)],
+              n_all = std::accumulate(counts[s].begin(), counts[s].end(), 0);
+    if (n_listed == n_all) continue;  // as the user said
+    add(n_kept > 0 ? others : without, counts[s]);
+    if (n_kept == 0)
+      names.push_back(fmt::format("{} ({})", data.survey.stations[s].name, in_words(counts[s])));
+  }
+  std::vector<std::string> out;
+  if (!names.empty())
+    out.push_back(fmt::format("{} of {} stations have no usable datum: {}; {}", names.size(), counts.size(),
+                              fmt::join(names, ", "), advice(without)));
+  const int n = std::accumulate(others.begin(), others.end(), 0), n_kept = of(others, MaskReason::kept);
+  if (n - n_kept > suspicious_share * n)
+    out.push_back(fmt::format("{:.1f} % of the data{} are masked; {}", 100.0 * (n - n_kept) / n,
+                              names.empty() ? "" : " of the other stations", advice(others)));
+  return out;
+}
 
 }  // namespace lodestone::physics::mt

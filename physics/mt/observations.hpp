@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "physics/mt/profile.hpp"
 #include "physics/mt/station_data.hpp"
 
+#include <string>
 #include <vector>
 
 namespace lodestone::physics::mt {
@@ -16,6 +18,9 @@ struct Observations {
   Eigen::VectorXd sigma{};                   ///< after floors
   std::vector<MaskReason> reason{};          ///< kept: used
   std::vector<std::uint8_t> interpolated{};  ///< 1: made by interpolation on request
+  /// 1: missing, and no file had to hold it: where frequencies of any station are taken, each may lack some.
+  std::vector<std::uint8_t> absent{};
+  Profile profile{};                    ///< line of the stations of the survey
   std::vector<StationData> stations{};  ///< merged, in the frame of the data; same order as in the survey
   double azimuth_deg = 0.0;             ///< of the x axis of the data, clockwise from geographic north
 
@@ -23,5 +28,14 @@ struct Observations {
   /// Returns the data without their history.
   [[nodiscard]] ObservedData observed_data() const;
 };
+
+/// Returns counts by datum and reason, as a table.
+[[nodiscard]] std::string mask_table(const ObservedData& data);
+/// Returns, for each reason that masks at least a tenth of what is masked, what to look at.
+[[nodiscard]] std::string mask_advice(const Observations& data);
+/// Returns what is odd about masked data, in sentences that state what to look at. They name stations without
+/// a usable datum, by reason, and state a share above 12 % at the others. Stations that mask rules take whole
+/// and absent data are left out. Empty where all is well.
+[[nodiscard]] std::vector<std::string> mask_warnings(const Observations& data);
 
 }  // namespace lodestone::physics::mt

@@ -5,8 +5,9 @@
 #include "physics/mt/station_names.hpp"
 #include "physics/mt/units.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace lodestone::physics::mt {
@@ -19,7 +20,6 @@ double distance_m(const PlanePoint& a, const PlanePoint& b) {
 }
 
 void check_points(const std::vector<std::string>& names, const std::vector<PlanePoint>& points) {
-  constexpr double same_place_m = 1.0;
   if (points.empty()) throw core::InvalidArgument(profile_name, "expected at least one station, got none");
   if (names.size() != points.size())
     throw core::ShapeError(profile_name, "expected as many names as points ({}), got {}", points.size(),
@@ -29,16 +29,20 @@ void check_points(const std::vector<std::string>& names, const std::vector<Plane
       throw core::InvalidArgument(
           profile_name, "station {} has no coordinates; add latitude and longitude to its file", names[i]);
     }
-    for (std::size_t j = 0; j < i; ++j) {
-      const double d = distance_m(points[i], points[j]);
-      if (d < same_place_m) {
-        throw core::InvalidArgument(profile_name,
-                                    "expected stations at different places, but {} and {} are {:.2f} m "
-                                    "apart; remove one or merge their bands",
-                                    names[j], names[i], d);
-      }
-    }
   }
+}
+
+/// Two places at least are needed for a line.
+void require_line(const std::vector<std::string>& names, const std::vector<PlanePoint>& points) {
+  constexpr double same_place_m = 1.0;
+  if (std::any_of(points.begin(), points.end(),
+                  [&](const PlanePoint& p) { return distance_m(p, points.front()) >= same_place_m; }))
+    return;
+  throw core::InvalidArgument(
+      profile_name,
+      "expected stations at two places or more to make a line, got one place ({}{}); give the azimuth of "
+      "the profile",
+      names.front(), names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "");
 }
 
 PlanePoint mean_of(const std::vector<PlanePoint>& points) {
@@ -77,13 +81,27 @@ std::vector<double> running_sum(const std::vector<PlanePoint>& points, const std
 
 }  // namespace
 
+Profile profile_along(std::vector<double> y_m) {
+  const std::size_t n = y_m.size();
+  return {90.0, {}, std::move(y_m), std::vector<double>(n, 0.0)};
+}
+
+Profile Profile::of(const std::vector<std::size_t>& stations) const {
+  Profile out = *this;
+  const auto pick = [&](const auto& from, auto& to) {
+    to.clear();
+    for (const std::size_t i : stations) to.push_back(from.at(i));
+  };
+  pick(y_m, out.y_m);
+  pick(offset_m, out.offset_m);
+  if (!points.empty()) pick(points, out.points);
+  return out;
+}
+
 Profile make_profile(const std::vector<std::string>& names, const std::vector<PlanePoint>& points,
                      const ProfileOptions& options) {
   check_points(names, points);
-  if (!options.azimuth_deg && points.size() == 1) {
-    throw core::InvalidArgument(
-        profile_name, "one station ({}) makes no line; give the azimuth of the profile", names.front());
-  }
+  if (!options.azimuth_deg) require_line(names, points);
   const PlanePoint mean = mean_of(points);
   Profile profile;
   profile.azimuth_deg = options.azimuth_deg ? *options.azimuth_deg : best_azimuth_deg(points, mean);
@@ -103,6 +121,7 @@ Profile make_profile(const std::vector<std::string>& names, const std::vector<Pl
   const double shift = profile.y_m[origin];
   for (double& y : profile.y_m) y -= shift;
   profile.origin = {mean.north_m + along[origin] * c, mean.east_m + along[origin] * s};
+  profile.points = points;
   return profile;
 }
 

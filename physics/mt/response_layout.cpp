@@ -5,17 +5,6 @@
 #include <utility>
 
 namespace lodestone::physics::mt {
-namespace {
-
-/// Returns the real part of an element as a datum; its partner is the imaginary part.
-Datum real_part_of(Element element) {
-  constexpr PerElement<Datum> parts{
-      {datum("zxx_re"), Datum::zxy_re, Datum::zyx_re, datum("zyy_re"), datum("tzx_re"), Datum::tzy_re}};
-  return parts[element];
-}
-
-}  // namespace
-
 ResponseLayout::ResponseLayout(std::vector<ResponseKey> keys) : keys_(std::move(keys)) {
   std::sort(keys_.begin(), keys_.end());
   keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());

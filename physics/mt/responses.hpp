@@ -2,7 +2,6 @@
 #pragma once
 
 #include "physics/mt/survey.hpp"
-#include "physics/mt/transfer_functions.hpp"
 
 #include <string>
 #include <vector>

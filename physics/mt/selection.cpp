@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -21,7 +23,7 @@ void check_names(const std::vector<StationData>& stations, const Selection& sele
     names.insert(names.end(), station.other_names.begin(), station.other_names.end());
   }
   const auto check = [&](const std::string& name, const char* what) {
-    if (!name.empty()) (void)index_of_station(names, name, component, what);
+    if (!name.empty()) (void)index_of_station(names, name, "mt::select#unknown_station", what);
   };
   for (const std::string& name : selection.interpolate_stations) check(name, "the interpolation list");
   for (const Where& mask : selection.masks) check(mask.station, "a mask rule");
@@ -69,14 +71,61 @@ void evaluate(Observations& out, const Selection& selection) {
     out.sigma[i] = sigma;
     out.reason.push_back(reason_of(measured, sigma, datum, station, f, selection));
     out.interpolated.push_back(measured.interpolated ? 1 : 0);
+    out.absent.push_back(selection.frequencies == FrequencyChoice::all && !measured.stated ? 1 : 0);
   }
 }
 
 void require_usable(const Observations& out) {
   if (out.n_used() > 0) return;
-  const ObservedData data = out.observed_data();
-  throw core::InvalidArgument(component, "no usable datum is left; {}\n{}",
-                              fmt::join(mask_warnings(data), "; "), mask_table(data));
+  throw core::InvalidArgument("mt::select#no_usable_datum", "no usable datum is left; {}:\n{}",
+                              mask_advice(out), mask_table(out.observed_data()));
+}
+
+/// Merges, limits, rotates, chooses frequencies and evaluates.
+Observations observe(const std::vector<StationData>& stations, const Profile& profile,
+                     const Selection& selection) {
+  Observations out;
+  PlacedStations merged = merged_bands(placed(stations, profile), selection.same_place_m);
+  out.stations = std::move(merged.stations);
+  out.profile = std::move(merged.profile);
+  check_names(out.stations, selection);
+  limit_periods(out.stations, selection.min_period_s, selection.max_period_s);
+  out.azimuth_deg = selection.strike_deg.value_or(profile.azimuth_deg - 90.0);
+  rotate_once(out.stations, out.azimuth_deg, selection.declination_deg);
+  std::vector<Station> sites;
+  for (const StationData& station : out.stations) sites.push_back(station.site);
+  out.survey =
+      full_survey(std::move(sites), chosen_frequencies(out.stations, selection), chosen_data(selection));
+  evaluate(out, selection);
+  return out;
+}
+
+/// The data that some station states, in the order of their codes.
+std::vector<Datum> data_in(const std::vector<StationData>& stations) {
+  std::set<Datum> data;
+  const auto add_parts = [&](Element element) {
+    for (const Datum datum : {real_part_of(element), partner_of(real_part_of(element))}) data.insert(datum);
+  };
+  for (const StationData& station : stations) {
+    for (const StationRow& row : station.rows) {
+      for (const Element element : all_elements) {
+        if (!row.is_missing(element)) add_parts(element);
+      }
+    }
+    for (const Reading& reading : station.readings) data.insert(reading.datum);
+  }
+  return {data.begin(), data.end()};
+}
+
+/// Rows state the parts of elements; whatever else follows from them is not stated.
+bool is_derived(const Observations& data, const DatumKey& key) {
+  const FloorKind kind = rule_of(key.quantity).floor;
+  if (kind == FloorKind::impedance || kind == FloorKind::tipper) return false;
+  const double f = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
+  const std::vector<Reading>& readings = data.stations[static_cast<std::size_t>(key.station)].readings;
+  return std::none_of(readings.begin(), readings.end(), [&](const Reading& reading) {
+    return reading.datum == key.quantity && std::abs(reading.frequency_hz / f - 1.0) <= same_frequency;
+  });
 }
 
 }  // namespace
@@ -98,19 +147,33 @@ std::vector<FloorRule> floor_rules(const ErrorFloors& floors) {
 
 Observations select(const std::vector<StationData>& stations, const Profile& profile,
                     const Selection& selection) {
-  const std::vector<Datum> data = chosen_data(selection);
-  Observations out;
-  out.stations = merged_bands(placed(stations, profile), selection.same_place_m);
-  check_names(out.stations, selection);
-  limit_periods(out.stations, selection.min_period_s, selection.max_period_s);
-  out.azimuth_deg = selection.strike_deg.value_or(profile.azimuth_deg - 90.0);
-  rotate_once(out.stations, out.azimuth_deg, selection.declination_deg);
-  std::vector<Station> sites;
-  for (const StationData& station : out.stations) sites.push_back(station.site);
-  out.survey = full_survey(std::move(sites), chosen_frequencies(out.stations, selection), data);
+  Observations out = observe(stations, profile, selection);
   out.survey.validate();
-  evaluate(out, selection);
   require_usable(out);
+  return out;
+}
+
+ObservedData stated_data(const std::vector<StationData>& stations) {
+  const std::vector<Datum> data = data_in(stations);
+  if (data.empty()) return {};
+  std::vector<double> y_m;
+  for (const StationData& station : stations) y_m.push_back(station.site.y_m);
+  constexpr double any_phase_deg = 1e300;
+  const Observations all = observe(stations, profile_along(std::move(y_m)),
+                                   {.data = data,
+                                    .frequencies = FrequencyChoice::all,
+                                    .frequency_tolerance = same_frequency,
+                                    .floors = {},
+                                    .min_phase_deg = -any_phase_deg,
+                                    .max_phase_deg = any_phase_deg,
+                                    .same_place_m = 0.0});
+  ObservedData out = all.observed_data();
+  out.sigma = all.sigma_measured;
+  for (std::size_t k = 0; k < out.survey.keys.size(); ++k) {
+    if (!is_derived(all, out.survey.keys[k])) continue;
+    out.value[static_cast<Eigen::Index>(k)] = out.sigma[static_cast<Eigen::Index>(k)] = not_given;
+    out.mask[k] = MaskReason::missing;
+  }
   return out;
 }
 

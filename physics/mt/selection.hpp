@@ -2,7 +2,6 @@
 #pragma once
 
 #include "physics/mt/observations.hpp"
-#include "physics/mt/profile.hpp"
 
 #include <optional>
 #include <string>
@@ -53,16 +52,22 @@ struct Selection {
   bool ignore_file_errors = false;                  ///< σ = floor alone
   std::vector<Where> masks{};
   double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< of folded phases, see MaskReason::out_of_quadrant
-  double same_place_m = 1.0;  ///< stations closer than this are bands of one station
+  double same_place_m = 1.0;  ///< stations closer than this are bands of one station; 0: none are
 };
 
 /// Observations from stations: merges bands of coincident stations, limits periods, rotates once, chooses
 /// frequencies, evaluates data, applies floors and assigns reasons, in this order.
 ///
-/// A `Reading` takes precedence over elements. Of several reasons the first of missing, listed,
-/// out_of_quadrant and bad_error counts. shapes: one place of `profile` per station. errors: InvalidArgument
-/// when no usable datum is left, or a rule names an unknown station; ShapeError.
+/// Stations that are merged count once in the profile of the result. A `Reading` takes precedence over
+/// elements. Of several reasons the first of missing, listed, out_of_quadrant and bad_error counts. shapes:
+/// one place of `profile` per station. errors: InvalidArgument when no usable datum is left, or a rule names
+/// an unknown station; ShapeError.
 [[nodiscard]] Observations select(const std::vector<StationData>& stations, const Profile& profile,
                                   const Selection& selection);
+
+/// Returns all that stations state: parts of elements and readings at every frequency of a station, σ as
+/// stated (NaN: not stated), in the frame of north, without floors, limits and merging. Data without a
+/// positive σ are masked as bad_error.
+[[nodiscard]] ObservedData stated_data(const std::vector<StationData>& stations);
 
 }  // namespace lodestone::physics::mt

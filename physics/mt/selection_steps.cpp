@@ -103,7 +103,7 @@ std::vector<double> shared_by(const std::vector<std::vector<double>>& lists, dou
       shared.push_back(f);
   }
   if (shared.empty()) {
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("mt::select#no_shared_frequency",
                                 "the {} stations share no frequency within {} %; list the frequencies, take "
                                 "all of them, or name the stations to interpolate",
                                 lists.size(), 100.0 * tolerance);
@@ -169,19 +169,21 @@ PlacedStations placed(const std::vector<StationData>& stations, const Profile& p
   if (profile.y_m.size() != stations.size() || profile.offset_m.size() != stations.size())
     throw core::ShapeError(component, "expected {} positions along the profile, got {} and {} offsets",
                            stations.size(), profile.y_m.size(), profile.offset_m.size());
-  PlacedStations out{stations, profile.offset_m};
+  PlacedStations out{stations, profile};
   for (std::size_t i = 0; i < stations.size(); ++i) out.stations[i].site.y_m = profile.y_m[i];
   return out;
 }
 
-std::vector<StationData> merged_bands(const PlacedStations& placed, double same_place_m) {
+PlacedStations merged_bands(const PlacedStations& placed, double same_place_m) {
   std::vector<StationData> merged;
   std::vector<std::size_t> origin;  // index of each merged station
+  const std::vector<double>& offset_m = placed.profile.offset_m;
   for (std::size_t i = 0; i < placed.stations.size(); ++i) {
     const StationData& station = placed.stations[i];
     const auto is_here = [&](std::size_t first) {
-      return std::hypot(placed.stations[first].site.y_m - station.site.y_m,
-                        placed.offset_m[first] - placed.offset_m[i]) < same_place_m;
+      const Station& other = placed.stations[first].site;
+      return std::hypot(other.y_m - station.site.y_m, offset_m[first] - offset_m[i]) < same_place_m &&
+             !(std::abs(other.z_m - station.site.z_m) >= same_place_m);
     };
     const auto found = std::find_if(origin.begin(), origin.end(), is_here);
     if (found == origin.end()) {
@@ -198,7 +200,7 @@ std::vector<StationData> merged_bands(const PlacedStations& placed, double same_
     }
     merge_into(first, other);
   }
-  return merged;
+  return {std::move(merged), placed.profile.of(origin)};
 }
 
 void limit_periods(std::vector<StationData>& stations, double min_period_s, double max_period_s) {
@@ -214,7 +216,7 @@ void limit_periods(std::vector<StationData>& stations, double min_period_s, doub
     any = any || !station.rows.empty() || !station.readings.empty();
   }
   if (!any) {
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("mt::select#no_period",
                                 "no station has a period from {:g} to {:g} s; widen the limits of periods",
                                 min_period_s, max_period_s);
   }
@@ -275,6 +277,7 @@ Evaluated StationEvaluator::at(Datum datum, double frequency_hz) const {
     for (const Element element : all_elements) {
       if (!rule.needs.contains(element)) continue;
       missing = missing || row->is_missing(element);
+      out.stated = out.stated || !row->is_missing(element);
       out.interpolated = out.interpolated || measured == nullptr || measured->is_missing(element);
     }
     out.interpolated = out.interpolated && interpolates_ && !missing;
@@ -291,11 +294,13 @@ Evaluated StationEvaluator::at(Datum datum, double frequency_hz) const {
 }
 
 void StationEvaluator::take_reading(Datum datum, double frequency_hz, Evaluated& out) const {
-  const auto of = [&](Datum wanted) {
-    return nearest(station_.readings, frequency_hz, tolerance_, [wanted](const Reading& reading) {
-      return reading.datum == wanted && std::isfinite(reading.value);
+  const auto with = [&](Datum wanted, bool with_value) {
+    return nearest(station_.readings, frequency_hz, tolerance_, [&](const Reading& reading) {
+      return reading.datum == wanted && (!with_value || std::isfinite(reading.value));
     });
   };
+  const auto of = [&](Datum wanted) { return with(wanted, true); };
+  out.stated = out.stated || with(datum, false) != nullptr;
   const Reading* reading = of(datum);
   if (reading == nullptr) return;
   const DatumRule& rule = rule_of(datum);
@@ -314,6 +319,7 @@ void StationEvaluator::take_reading(Datum datum, double frequency_hz, Evaluated&
 
 double with_floor(const Evaluated& datum, Datum which, const StationData& station, double frequency_hz,
                   const Selection& selection) {
+  if (!std::isfinite(datum.value)) return not_given;
   const DatumRule& rule = rule_of(which);
   const double from_file = selection.ignore_file_errors || std::isnan(datum.sigma) ? 0.0 : datum.sigma;
   double floor = 0.0;

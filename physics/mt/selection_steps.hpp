@@ -8,14 +8,14 @@ namespace lodestone::physics::mt {
 
 /// Stations with their places in the frame of the data.
 struct PlacedStations {
-  std::vector<StationData> stations;  ///< with site.y_m along the line
-  std::vector<double> offset_m;       ///< distances from the line
+  std::vector<StationData> stations;  ///< their site.y_m counts along the line
+  Profile profile;                    ///< line of these stations
 };
 [[nodiscard]] PlacedStations placed(const std::vector<StationData>& stations, const Profile& profile);
 
-/// Joins stations that are closer than this to the first of them. Where two rows have one frequency, each
-/// element comes from the first station that has it.
-[[nodiscard]] std::vector<StationData> merged_bands(const PlacedStations& placed, double same_place_m);
+/// Joins stations that are closer than this to the first of them. Stations of one place at different depths
+/// stay apart. Where two rows have one frequency, each element comes from the first station that has it.
+[[nodiscard]] PlacedStations merged_bands(const PlacedStations& placed, double same_place_m);
 
 /// Drops rows and readings outside the band. errors: InvalidArgument when nothing is left of any station.
 void limit_periods(std::vector<StationData>& stations, double min_period_s, double max_period_s);
@@ -34,6 +34,7 @@ struct Evaluated {
   double modulus = not_given;    ///< size of the impedance that a relative floor refers to
   double phase_deg = not_given;  ///< folded; NaN where the datum has no quadrant
   bool interpolated = false;
+  bool stated = false;  ///< the station holds a number for the datum, or for an element that it is made of
 };
 /// Evaluates the rules of data at one station.
 class StationEvaluator {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace lodestone::physics::mt {
 namespace {
@@ -16,18 +15,17 @@ constexpr std::size_t most_named = 10;  // sites in one message
 
 }  // namespace
 
-void check_site_depths(const std::vector<physics::mt::Station>& stations, const std::vector<double>& z_m,
-                       const physics::mesh::SurfaceLine& surface, OffSurface off_surface,
-                       const std::string& way_out) {
+void check_site_depths(const std::vector<Station>& stations, const physics::mesh::SurfaceLine& surface,
+                       OffSurface off_surface, const std::string& way_out) {
   std::string names;
   std::size_t n_off = 0;
   double farthest_m = 0.0;
-  for (std::size_t i = 0; i < z_m.size(); ++i) {
-    const double above_m = surface.z_at(stations[i].y_m) - z_m[i];
+  for (const Station& station : stations) {
+    const double above_m = surface.z_at(station.y_m) - station.z_m;
     if (std::isnan(above_m) || std::abs(above_m) <= on_surface_m) continue;
     farthest_m = std::max(farthest_m, std::abs(above_m));
     if (++n_off <= most_named)
-      names += fmt::format("{}{} ({:.1f} m {})", n_off > 1 ? ", " : "", stations[i].name, std::abs(above_m),
+      names += fmt::format("{}{} ({:.1f} m {})", n_off > 1 ? ", " : "", station.name, std::abs(above_m),
                            above_m > 0 ? "above" : "below");
   }
   if (n_off == 0) return;
@@ -42,14 +40,20 @@ void check_site_depths(const std::vector<physics::mt::Station>& stations, const 
                   farthest_m, names);
 }
 
-physics::mesh::SurfaceLine surface_through(const std::vector<double>& y_m, const std::vector<double>& z_m) {
-  std::vector<std::size_t> order(y_m.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return y_m[i]; });
+physics::mesh::SurfaceLine surface_through(const std::vector<Station>& stations) {
+  std::vector<const Station*> order;
+  for (const Station& station : stations) order.push_back(&station);
+  std::ranges::sort(order, {}, &Station::y_m);
   std::vector<double> y, z;
-  for (const std::size_t i : order) {
-    y.push_back(y_m[i]);
-    z.push_back(z_m[i]);
+  for (const Station* station : order) {
+    if (!std::isfinite(station->z_m)) {
+      throw core::InvalidArgument("mt::surface_through",
+                                  "expected the depth of station {}, got none; add it to the data, or give "
+                                  "the surface in another way",
+                                  station->name);
+    }
+    y.push_back(station->y_m);
+    z.push_back(station->z_m);
   }
   return {std::move(y), std::move(z)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <Eigen/Core>
@@ -16,6 +17,10 @@ enum class SoundingMode {
   tm,
   average,  ///< mean of both modes' log10 ρₐ and phase at each frequency, of one where the other is masked
 };
+constexpr auto words(SoundingMode) {
+  using enum SoundingMode;
+  return core::Words<SoundingMode>{{average, "average"}, {te, "te"}, {tm, "tm"}};
+}
 
 /// Apparent resistivity and phase of one station as a layered earth gives them for Zxy. shapes: (2
 /// n_frequencies), log10 ρₐ first, then phases.

@@ -7,6 +7,7 @@
 #include "physics/mt/units.hpp"
 
 #include <Eigen/LU>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -148,29 +149,34 @@ bool StationData::has_name(const std::string& name) const {
   return site.name == name || std::find(other_names.begin(), other_names.end(), name) != other_names.end();
 }
 
-StationData station_data(const TransferFunctions& station) {
-  StationData out;
-  out.site.name = station.name;
-  out.site.latitude_deg = station.latitude_deg;
-  out.site.longitude_deg = station.longitude_deg;
-  out.site.elevation_m = station.elevation_m;
-  out.path = station.path;
-  out.format = station.format;
-  out.sign_in_file = station.sign_in_file;
-  out.units_in_file = station.units_in_file;
-  out.remarks = station.warnings;
-  for (const TransferFunctionRow& from : station.rows) {
-    StationRow row;
-    row.frequency_hz = from.frequency_hz;
-    row.azimuths = ChannelAzimuths::along(station.frame_deg);
-    for (std::size_t k = 0; k < n_elements; ++k) {
-      const Estimate& estimate = k < 4 ? from.impedance[k] : from.tipper[k - 4];
-      row.values.numbers[k] = estimate.value;
-      row.errors.numbers[k] = estimate.sigma;
-    }
-    out.rows.push_back(row);
-  }
-  return out;
+StationRow& StationData::row_at(double frequency_hz) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [frequency_hz](const StationRow& row) {
+    return row.frequency_hz == frequency_hz;
+  });
+  if (found != rows.end()) return *found;
+  rows.emplace_back().frequency_hz = frequency_hz;
+  return rows.back();
+}
+
+bool StationData::add(const Reading& reading) {
+  const bool is_there = std::any_of(readings.begin(), readings.end(), [&](const Reading& has) {
+    return has.datum == reading.datum && has.frequency_hz == reading.frequency_hz;
+  });
+  if (!is_there) readings.push_back(reading);
+  return !is_there;
+}
+
+void StationData::sort() {
+  const auto higher = [](const auto& a, const auto& b) { return a.frequency_hz > b.frequency_hz; };
+  std::stable_sort(rows.begin(), rows.end(), higher);
+  std::stable_sort(readings.begin(), readings.end(), higher);
+}
+
+std::string remark_on_negative_errors(const std::string& path, int n) {
+  return fmt::format(
+      "{}: {} data have a negative standard error, which counts as none: the error floors alone count there "
+      "(floors of 0 mask them as bad_error)",
+      path, n);
 }
 
 StationRow rotated(const StationRow& row, double azimuth_deg) {

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "physics/mt/survey.hpp"
-#include "physics/mt/transfer_functions.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace lodestone::physics::mt {
+
+/// Two frequencies closer than this (relative) are the same one written with other digits.
+inline constexpr double same_frequency = 1e-6;
 
 /// Azimuths of the channels of one row, clockwise from the north that the file counts from. Channels of a
 /// field need not be perpendicular.
@@ -50,17 +52,23 @@ struct StationData {
   Station site{};
   std::vector<std::string> other_names{};  ///< of stations whose bands were merged into this one
   std::string path{}, format{};            ///< "EDI"
-  std::string remote_reference{};          ///< name of the remote station; empty: none, or not stated
+  std::string remote_reference{};          ///< remote station or channels; empty: none, or not stated
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion
   std::vector<StationRow> rows{};                              ///< highest frequency first
   std::vector<Reading> readings{};
   std::vector<std::string> remarks{};  ///< assumptions made while reading, with file:line
 
   [[nodiscard]] bool has_name(const std::string& name) const;
+  /// Returns the row at exactly this frequency, which is appended where there is none.
+  [[nodiscard]] StationRow& row_at(double frequency_hz);
+  /// Returns false where a reading of this datum at this frequency is there already, which then stays.
+  [[nodiscard]] bool add(const Reading& reading);
+  /// Puts the highest frequency first.
+  void sort();
 };
 
-/// Returns the content of transfer functions, in the frame in which they stand.
-[[nodiscard]] StationData station_data(const TransferFunctions& station);
+/// Returns the remark on a file in which so many data have a negative error; readers set such errors to NaN.
+[[nodiscard]] std::string remark_on_negative_errors(const std::string& path, int n);
 
 /// Returns the row in the frame whose x axis has this azimuth: Z' = B_E⁻¹ Z B_H and T' = T B_T, where the
 /// rows of B are the directions of the channels. Covariances rotate along, as C' = M C Mᵀ; independent

@@ -4,8 +4,6 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/units.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,13 +48,6 @@ std::string_view name_of(Quantity quantity) { return rule_of(quantity).name; }
 
 std::string_view units_of(Quantity quantity) { return rule_of(quantity).units; }
 
-Quantity quantity_from(std::string_view name) {
-  const auto end = datum_names.begin() + n_quantities, found = std::find(datum_names.begin(), end, name);
-  if (found != end) return static_cast<Quantity>(found - datum_names.begin());
-  throw core::InvalidArgument("mt::quantity_from", "expected one of {}, got \"{}\"",
-                              fmt::join(datum_names.begin(), end, ", "), name);
-}
-
 double floor_of(FloorKind kind, double floor, double modulus) {
   if (kind == FloorKind::impedance) return floor * modulus;
   return kind == FloorKind::phase ? floor / deg_per_rad : floor;
@@ -76,24 +67,6 @@ double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus
       return floor_of(rule.floor, floors.phase_tensor_absolute, modulus);
   }
   return 0.0;
-}
-
-std::string_view name_of(Definition definition) {
-  return definition == Definition::horizontal ? "horizontal" : "slope_parallel";
-}
-
-Definition definition_from(std::string_view name) {
-  for (const Definition definition : {Definition::horizontal, Definition::slope_parallel}) {
-    if (name_of(definition) == name) return definition;
-  }
-  throw core::InvalidArgument("mt::definition_from", "expected horizontal or slope_parallel, got \"{}\"",
-                              name);
-}
-
-std::string_view name_of(MaskReason reason) {
-  constexpr std::array<std::string_view, 5> names{"kept", "missing", "out_of_quadrant", "listed",
-                                                  "bad_error"};
-  return names.at(static_cast<std::size_t>(reason));
 }
 
 void Survey::validate() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/data_set.hpp"
+#include "engine/core/words.hpp"
 #include "physics/mt/datum.hpp"
 
 #include <Eigen/Core>
@@ -14,29 +15,29 @@
 namespace lodestone::physics::mt {
 
 using Quantity = Datum;
-/// A 2-D simulation predicts the first data of the table; result files hold their codes.
-inline constexpr int n_quantities = 10;
 
 /// Returns the mode of a datum. errors: InvalidArgument when it combines both.
 [[nodiscard]] Mode mode_of(Quantity quantity);
 [[nodiscard]] bool is_phase(Quantity quantity);             ///< differences of these are wrapped
 [[nodiscard]] std::string_view name_of(Quantity quantity);  ///< "zxy_re", "log10_rho_xy" …
 [[nodiscard]] std::string_view units_of(Quantity quantity);
-/// Returns one of the first `n_quantities` data by its name. errors: InvalidArgument.
-[[nodiscard]] Quantity quantity_from(std::string_view name);
 
 /// Which directions a station's fields have. Horizontal: E_y, H_y level and H_z vertical. Slope-parallel:
 /// along the surface and normal to it, as instruments lie on a slope.
 enum class Definition : std::uint8_t { horizontal, slope_parallel };
-[[nodiscard]] std::string_view name_of(Definition definition);    ///< "horizontal", "slope_parallel"
-[[nodiscard]] Definition definition_from(std::string_view name);  ///< errors: InvalidArgument
+constexpr auto words(Definition) {
+  using enum Definition;
+  return core::Words<Definition>{{horizontal, "horizontal"}, {slope_parallel, "slope_parallel"}};
+}
 
 /// A receiver on the surface of the solid earth (on land or on the sea floor), anywhere along the profile.
 struct Station {
   std::string name;
-  double y_m = 0.0;                                                   ///< along profile
+  double y_m = 0.0;  ///< along the profile; NaN: not placed on one yet
   double latitude_deg = 0.0, longitude_deg = 0.0, elevation_m = 0.0;  ///< as measured, for output only
   Definition definition = Definition::horizontal;
+  double z_m = not_given;  ///< below the level z = 0, as the file states it; NaN: not stated
+  double tilt_deg = 0.0;   ///< dip of the sensors' y axis as the file states it, positive downwards to +y
 };
 
 /// Which real number of which station at which frequency.
@@ -62,7 +63,14 @@ struct Survey {
 
 /// Why a datum is not used.
 enum class MaskReason : std::uint8_t { kept, missing, out_of_quadrant, listed, bad_error };
-[[nodiscard]] std::string_view name_of(MaskReason reason);
+constexpr auto words(MaskReason) {
+  using enum MaskReason;
+  return core::Words<MaskReason>{{kept, "kept"},
+                                 {missing, "missing"},
+                                 {out_of_quadrant, "out_of_quadrant"},
+                                 {listed, "listed"},
+                                 {bad_error, "bad_error"}};
+}
 
 /// Observations on the keys of a survey. shapes: all (keys.size()).
 struct ObservedData {

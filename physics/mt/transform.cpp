@@ -6,6 +6,8 @@
 #include "physics/mt/sparse_linearization.hpp"
 #include "physics/mt/units.hpp"
 
+#include <fmt/format.h>
+
 namespace lodestone::physics::mt {
 
 Transform::Transform(const Survey& survey, const ResponseLayout& layout) : size_in_(layout.size()) {
@@ -68,6 +70,22 @@ std::vector<bool> predictable(const Survey& survey, Elements predicted) {
   std::vector<bool> result;
   for (const DatumKey& key : survey.keys) result.push_back(predicted.contains(rule_of(key.quantity).needs));
   return result;
+}
+
+void require_predictable(const Survey& survey, Elements predicted) {
+  for (const DatumKey& key : survey.keys) {
+    const DatumRule& rule = rule_of(key.quantity);
+    if (predicted.contains(rule.needs)) continue;
+    std::string needs, available;
+    for (const Element element : all_elements) {
+      if (rule.needs.contains(element)) needs += fmt::format(" {}", rule_of(element).name);
+      if (predicted.contains(element)) available += fmt::format(" {}", rule_of(element).name);
+    }
+    throw core::InvalidArgument("mt::require_predictable",
+                                "expected data that are made of{}, got {}, which is made of{}; select other "
+                                "data, or mask it",
+                                available, rule.name, needs);
+  }
 }
 
 }  // namespace lodestone::physics::mt

@@ -38,5 +38,8 @@ class Transform final : public core::DifferentiableMap {
 
 /// Returns, per key, whether a simulation of these elements predicts its datum; the others must be masked.
 [[nodiscard]] std::vector<bool> predictable(const Survey& survey, Elements predicted);
+/// Checks that a simulation of these elements predicts all data. errors: InvalidArgument that names the first
+/// datum it does not predict, and what that is made of.
+void require_predictable(const Survey& survey, Elements predicted);
 
 }  // namespace lodestone::physics::mt

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <complex>
 #include <numbers>
 
 /// Constants and unit conversions of magnetotellurics; inside, impedances are SI (ohm = V/A), files keep
@@ -16,5 +18,15 @@ inline constexpr double perfect_conductor_ohm_m =
     1e-5;  ///< a bottom row at or below this is a boundary condition
 
 [[nodiscard]] inline double omega(double frequency_hz) { return 2.0 * std::numbers::pi * frequency_hz; }
+
+/// Returns ρₐ = |Z|²/(ωμ₀) in ohm m.
+[[nodiscard]] inline double apparent_resistivity_ohm_m(std::complex<double> impedance_ohm,
+                                                       double frequency_hz) {
+  return std::norm(impedance_ohm) / (omega(frequency_hz) * mu0);
+}
+/// Returns the phase from −180 to 180 degrees, not folded.
+[[nodiscard]] inline double phase_deg(std::complex<double> impedance_ohm) {
+  return std::arg(impedance_ohm) * deg_per_rad;
+}
 
 }  // namespace lodestone::physics::mt

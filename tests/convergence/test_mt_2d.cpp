@@ -17,10 +17,10 @@ struct Errors {
   double te, tm;
 };
 
-Errors errors_of(const mesh::Section2D& section, const Survey& survey, const d2::MeshSet& meshes,
+Errors errors_of(const mesh::Model& section, const Survey& survey, const d2::MeshSet& meshes,
                  std::complex<double> exact) {
-  const Eigen::VectorXd z = d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey, meshes)
-                                .value(section.resistivity_ohm_m);
+  const Eigen::VectorXd z =
+      d2::Simulation(MPI_COMM_SELF, section.earth, survey, meshes).value(section.values);
   return {std::abs(std::complex<double>(z[0], z[1]) - exact) / std::abs(exact),
           std::abs(std::complex<double>(z[2], z[3]) + exact) / std::abs(exact)};
 }
@@ -28,7 +28,7 @@ Errors errors_of(const mesh::Section2D& section, const Survey& survey, const d2:
 /// Halves the cells and demands that both errors fall with the power 2·order.
 void check_order(int order, int n_levels) {
   const mesh::TensorGrid grid = mesh::TensorGrid::section({-1000.0, 1000.0}, {0.0, 400.0, 2000.0});
-  const mesh::Section2D section{grid, Eigen::Vector2d(50.0, 500.0), mesh::SurfaceLine(0.0)};
+  const mesh::Model section = mesh::resistivity_model({grid}, Eigen::Vector2d(50.0, 500.0));
   const Survey survey = full_survey({{"a", 130.0}}, {3.0},
                                     {Quantity::zxy_re, Quantity::zxy_im, Quantity::zyx_re, Quantity::zyx_im});
   d2::MeshDesignOptions options;

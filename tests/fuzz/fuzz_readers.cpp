@@ -124,7 +124,7 @@ TEST_CASE("fuzz: the EDI reader survives damaged files", "[fuzz]") {
   for (const char* name : {"data/samtex/edi_kim_eto/SAMTEX.kim443.2004.edi",
                            "data/samtex/edi_kim_eto/SAMTEX.ETO009A.2008.edi", "tests/data/edi/gv100.edi"}) {
     check_survives(text_of_file(source_path(name)), [](const std::string& bytes, const std::string& path) {
-      (void)io::edi::parse_edi(bytes, path);
+      (void)io::edi::parse(bytes, path);
     });
   }
 }
@@ -140,10 +140,10 @@ TEST_CASE("fuzz: the ModEM readers survive damaged files", "[fuzz]") {
 TEST_CASE("fuzz: the MARE2DEM and MT2DData readers survive damaged files", "[fuzz]") {
   const std::string marine = text_of_file(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
   check_survives(replaced(marine.substr(0, 6000), "1600", "50"),
-                 [](const std::string&, const std::string& path) { (void)io::mare2dem::read_emdata(path); });
+                 [](const std::string&, const std::string& path) { (void)io::mare2dem::read_data(path); });
   const std::string impedances = text_of_file(source_path("data/coprod2/coprod2data.dat"));
   check_survives(replaced(impedances.substr(0, 5000), "470", "40"),
-                 [](const std::string&, const std::string& path) { (void)io::mt2d::read_mt2d_data(path); });
+                 [](const std::string&, const std::string& path) { (void)io::mt2d::read_data(path); });
 }
 
 TEST_CASE("fuzz: the TOML readers survive damaged files", "[fuzz]") {

@@ -29,9 +29,10 @@ core::MapPtr subdomains(const inversion::prior::DecoderPtr& decoder) {
 /// A network as it is before training.
 core::MapPtr network(const models::vae::VaeOptions& options) {
   engine::InitialValues initial(4);
-  models::earths::PatchGrid grid;
-  for (Index i = 0; i <= options.cells_z; ++i) grid.depth_m.push_back(static_cast<double>(i));
-  for (Index i = 0; i <= options.cells_y; ++i) grid.y_m.push_back(static_cast<double>(i));
+  std::vector<double> depth_m, y_m;
+  for (Index i = 0; i <= options.cells_z; ++i) depth_m.push_back(static_cast<double>(i));
+  for (Index i = 0; i <= options.cells_y; ++i) y_m.push_back(static_cast<double>(i));
+  auto grid = models::earths::patch_grid(std::move(depth_m), std::move(y_m));
   const Index n_cells = options.n_cells(), n_codes = options.n_codes;
   models::vae::VaeStatistics statistics;
   statistics.mean = statistics.cell_rms = VectorXd::Zero(n_cells);

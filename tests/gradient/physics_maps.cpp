@@ -22,15 +22,15 @@ core::MapPtr in_log_resistivity(core::MapPtr simulation) {
 
 MapCase section_case(const std::string& name, bool with_hill) {
   return {name, [with_hill] { return in_log_resistivity(small_simulation(MPI_COMM_WORLD, with_hill)); },
-          [with_hill] { return Eigen::VectorXd(small_section(with_hill).resistivity_ohm_m.array().log()); }};
+          [with_hill] { return Eigen::VectorXd(small_section(with_hill).values.array().log()); }};
 }
 
 /// A coast: one station on land, two on a sloping sea floor, one of them with axes along the slope.
 MapCase sea_case() {
   const auto section = [] {
     auto result = small_section(false);
-    result.surface = physics::mesh::SurfaceLine({-1000, 2000}, {-50, 350});
-    result.sea = physics::mesh::Sea{0.0, 0.3};
+    result.earth.surface = physics::mesh::SurfaceLine({-1000, 2000}, {-50, 350});
+    result.earth.sea = physics::mesh::Sea{0.0, 0.3};
     return result;
   };
   const auto make = [section]() -> core::MapPtr {
@@ -38,28 +38,28 @@ MapCase sea_case() {
     auto survey = small_survey();
     survey.stations[2].definition = Definition::slope_parallel;
     auto meshes = d2::design_meshes(model, survey, d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.grid, model.surface,
-                                                               survey, std::move(meshes)));
+    return in_log_resistivity(
+        std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.earth, survey, std::move(meshes)));
   };
   return {"mt::Simulation with a sea", make,
-          [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+          [section] { return Eigen::VectorXd(section().values.array().log()); }};
 }
 
 /// A perfect conductor at 2 km, below every free cell.
 MapCase perfect_conductor_case() {
   const auto section = [] {
     auto result = small_section(false);
-    result.resistivity_ohm_m.tail(result.grid.n_y()).setConstant(1e-6);
+    result.values.tail(result.earth.grid.n_y()).setConstant(1e-6);
     return result;
   };
   const auto make = [section]() -> core::MapPtr {
     const auto model = section();
     auto meshes = d2::design_meshes(model, small_survey(), d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.grid, model.surface,
-                                                               small_survey(), std::move(meshes)));
+    return in_log_resistivity(
+        std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.earth, small_survey(), std::move(meshes)));
   };
   return {"mt::Simulation over a perfect conductor", make,
-          [section] { return Eigen::VectorXd(section().resistivity_ohm_m.array().log()); }};
+          [section] { return Eigen::VectorXd(section().values.array().log()); }};
 }
 
 MapCase sounding_case() {
@@ -82,7 +82,7 @@ MapCase shifted_case() {
                               static_shift_keys(survey, {Mode::te, Mode::tm}));
   };
   const auto point = [] {
-    const Eigen::VectorXd log_resistivity = small_section(false).resistivity_ohm_m.array().log();
+    const Eigen::VectorXd log_resistivity = small_section(false).values.array().log();
     Eigen::VectorXd x(log_resistivity.size() + 6);
     x << log_resistivity, some_numbers(6, -0.3, 0.3);
     return x;

@@ -28,7 +28,7 @@ Eigen::VectorXd n_holders(const core::JacobianRows& block, Eigen::Index n_rows) 
 TEST_CASE("2-D simulation: values and derivatives do not depend on the number of ranks", "[physics][mt]") {
   const auto together = tests::small_simulation(MPI_COMM_WORLD, true),
              alone = tests::small_simulation(MPI_COMM_SELF, true);
-  const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
+  const Eigen::VectorXd resistivity = tests::small_section(true).values;
   CHECK(gap(together->value(resistivity), alone->value(resistivity)) < 1e-9);
   const auto ours = together->linearize(resistivity), reference = alone->linearize(resistivity);
   CHECK(gap(ours->jacobian(), reference->jacobian()) < 1e-9);
@@ -41,7 +41,7 @@ TEST_CASE("2-D simulation: values and derivatives do not depend on the number of
 TEST_CASE("2-D simulation: every row of the Jacobian is on one rank, with the bits of the dense Jacobian",
           "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_WORLD, true);
-  const auto linearization = simulation->linearize(tests::small_section(true).resistivity_ohm_m);
+  const auto linearization = simulation->linearize(tests::small_section(true).values);
   const auto block = linearization->local_jacobian();
   CHECK(n_holders(block, simulation->size_out()) == Eigen::VectorXd::Ones(simulation->size_out()));
   CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
@@ -57,7 +57,7 @@ TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay o
       logarithmic, survey,
       physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
   Eigen::VectorXd x = Eigen::VectorXd::Constant(map->size_in(), 0.1);
-  x.head(simulation->size_in()) = tests::small_section(false).resistivity_ohm_m.array().log();
+  x.head(simulation->size_in()) = tests::small_section(false).values.array().log();
   const auto linearization = map->linearize(x);
   const auto block = linearization->local_jacobian();
   Eigen::VectorXd expected = Eigen::VectorXd::Ones(map->size_out());
@@ -71,7 +71,7 @@ TEST_CASE(
     "[physics][mt]") {
   const auto through = [](MPI_Comm comm) {
     const auto simulation = tests::small_simulation(comm, true);
-    const Eigen::VectorXd resistivity = tests::small_section(true).resistivity_ohm_m;
+    const Eigen::VectorXd resistivity = tests::small_section(true).values;
     const Eigen::MatrixXd slopes = Eigen::MatrixXd::NullaryExpr(
         resistivity.size(), 5,
         [](Eigen::Index i, Eigen::Index j) { return std::sin(1.0 + static_cast<double>(3 * i + j)); });
@@ -95,14 +95,14 @@ TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[p
   const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
   const auto meshes = physics::mt::d2::design_meshes(
       section, survey, physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  const physics::mt::d2::Simulation together(MPI_COMM_WORLD, section.grid, section.surface, survey, meshes);
-  const physics::mt::d2::Simulation alone(MPI_COMM_SELF, section.grid, section.surface, survey, meshes);
-  CHECK(together.value(section.resistivity_ohm_m) == alone.value(section.resistivity_ohm_m));
+  const physics::mt::d2::Simulation together(MPI_COMM_WORLD, section.earth, survey, meshes);
+  const physics::mt::d2::Simulation alone(MPI_COMM_SELF, section.earth, survey, meshes);
+  CHECK(together.value(section.values) == alone.value(section.values));
 }
 
 TEST_CASE("2-D simulation: an error on every rank is the same error on every rank", "[physics][mt]") {
   const auto together = tests::small_simulation(MPI_COMM_WORLD, false);
-  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  Eigen::VectorXd resistivity = tests::small_section(false).values;
   resistivity[0] = 0.0;
   CHECK_THROWS(together->value(resistivity));
   CHECK(core::size_of(MPI_COMM_WORLD) >= 1);

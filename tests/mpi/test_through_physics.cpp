@@ -48,10 +48,10 @@ Eigen::VectorXd earth(const mesh::TensorGrid& cells) {
 }
 
 core::MapPtr simulation(MPI_Comm comm) {
-  const mesh::Section2D section{grid(), earth(grid()), mesh::SurfaceLine(0.0)};
+  const mesh::Model section = mesh::resistivity_model({grid()}, earth(grid()));
   const auto meshes =
       mt::d2::design_meshes(section, survey(), mt::d2::design_options(mt::d2::Accuracy::iteration));
-  return std::make_shared<mt::d2::Simulation>(comm, section.grid, section.surface, survey(), meshes);
+  return std::make_shared<mt::d2::Simulation>(comm, section.earth, survey(), meshes);
 }
 
 /// Position of a cell → log10 of its resistivity around that of 100 ohm m.

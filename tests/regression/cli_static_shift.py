@@ -89,6 +89,6 @@ with Folder() as folder:
 
     expect(0, ["report.html"], "report", folder / "shifted")
     check("Static shifts" in open(folder / "shifted/report.html").read(), "the report has a table of the shifts")
-    expect(2, ["sigma_decades", "positive"], "invert", path, *on, "--set", "static_shift.sigma_decades=0", "--dry-run")
+    expect(2, ["sigma_decades", "more than 0"], "invert", path, *on, "--set", "static_shift.sigma_decades=0", "--dry-run")
     expect(2, ["enabled = true"], "invert", path, "--set", "static_shift.sigma_decades=0.2", "--dry-run")
 finish()

@@ -7,12 +7,18 @@ from support import Folder, check, expect, finish, run
 
 help_text = expect(0, ["invert", "forward", "report", "compare", "info", "selftest", "Exit codes"], "--help").stdout
 check("3 file" in help_text and "11 interrupted" in help_text, "exit codes are listed")
-for command in ("invert", "forward", "report", "compare", "info", "selftest"):
+for command in ("invert", "forward", "report", "compare", "info", "selftest", "help"):
     expect(0, ["Examples:", f"mt_invert {command}"], command, "--help")
 expect(0, ["mt_invert ", "compiler", "commit"], "--version")
 for flag in ("--set", "--output", "--resume", "--dry-run", "--time-limit"):
     check(flag in run("invert", "--help").stdout, f"invert knows {flag}")
 
+expect(0, ["[data.floors]", "impedance_relative", "0 to 10", "max_halvings"], "help", "configuration")
+check("max_halvings" not in expect(0, ["log10_rho"], "help", "configuration", "data.floors").stdout, "one table is printed alone")
+check(run("help", "forward").stdout == run("forward", "--help").stdout, "help on a command is its --help")
+expect(2, ["[data.floors]", "flors"], "help", "configuration", "flors")
+expect(2, ["did you mean mt_invert help configuration?"], "help", "configuraton")
+expect(2, ["--markdown"], "help", "invert", "--markdown")
 expect(2, ["expected a command"])
 expect(2, ["did you mean mt_invert invert?", "--help"], "invrt")
 expect(2, ["did you mean mt_invert train?"], "trian", "prior.toml", "-o", "x")

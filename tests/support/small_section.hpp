@@ -13,7 +13,7 @@
 namespace lodestone::tests {
 
 /// 4 columns × 3 rows of random resistivities between 10 and 300 ohm m, flat or under a hill of 300 m.
-inline physics::mesh::Section2D small_section(bool with_hill) {
+inline physics::mesh::Model small_section(bool with_hill) {
   physics::mesh::TensorGrid grid =
       physics::mesh::TensorGrid::section({-5000, -1000, 300, 1000, 5000}, {0, 200, 700, 2000});
   Eigen::VectorXd resistivity(grid.n_cells());
@@ -22,13 +22,15 @@ inline physics::mesh::Section2D small_section(bool with_hill) {
     resistivity[i] = std::pow(10.0, 1.0 + 1.5 * random.uniform(static_cast<std::uint64_t>(i)));
   auto surface = with_hill ? physics::mesh::SurfaceLine({-2000, -500, 500, 2000}, {0, -300, -300, 0})
                            : physics::mesh::SurfaceLine(0.0);
-  return {std::move(grid), std::move(resistivity), std::move(surface)};
+  return physics::mesh::resistivity_model({std::move(grid), std::move(surface)}, std::move(resistivity));
 }
 
 inline std::vector<physics::mt::Quantity> all_quantities() {
   std::vector<physics::mt::Quantity> quantities;
-  for (int i = 0; i < physics::mt::n_quantities; ++i)
-    quantities.push_back(static_cast<physics::mt::Quantity>(i));
+  for (const auto& rule : physics::mt::datum_rules()) {
+    if (physics::mt::section_elements.contains(rule.needs))
+      quantities.push_back(physics::mt::datum_from(rule.name));
+  }
   return quantities;
 }
 
@@ -43,7 +45,7 @@ inline std::shared_ptr<physics::mt::d2::Simulation> small_simulation(MPI_Comm co
   const auto section = small_section(with_hill);
   auto meshes = physics::mt::d2::design_meshes(
       section, small_survey(), physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  return std::make_shared<physics::mt::d2::Simulation>(comm, section.grid, section.surface, small_survey(),
+  return std::make_shared<physics::mt::d2::Simulation>(comm, section.earth, small_survey(),
                                                        std::move(meshes));
 }
 

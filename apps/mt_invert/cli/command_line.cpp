@@ -26,9 +26,9 @@ struct Subcommand {
 
 /// In the order of the help.
 std::vector<Subcommand> add_subcommands(CLI::App& app) {
-  return {{"invert", add_invert(app)},    {"train", add_train(app)},   {"forward", add_forward(app)},
-          {"compare", add_compare(app)},  {"report", add_report(app)}, {"info", add_info(app)},
-          {"selftest", add_selftest(app)}};
+  return {{"invert", add_invert(app)},     {"train", add_train(app)},   {"forward", add_forward(app)},
+          {"compare", add_compare(app)},   {"report", add_report(app)}, {"info", add_info(app)},
+          {"selftest", add_selftest(app)}, {"help", add_help(app)}};
 }
 
 /// What CLI11 fills in for the program as a whole.
@@ -64,9 +64,9 @@ Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommand
   for (const Subcommand& each : subcommands) {
     if (app.got_subcommand(each.name)) return each.arguments();
   }
-  throw core::ConfigError(
-      component,
-      "expected a command: invert, train, forward, report, compare, info or selftest; see mt_invert --help");
+  throw core::ConfigError(component,
+                          "expected a command: invert, train, forward, report, compare, info, selftest or "
+                          "help; see mt_invert --help");
 }
 
 /// The command that the first word may have been meant for; "" where it is one, or like none.

@@ -54,7 +54,7 @@ struct ReportArguments {
 /// Sections side by side; those after the runs are references.
 struct CompareArguments {
   std::vector<std::string> sections, references;  ///< folders of runs, model files, CSV files of points
-  std::vector<io::report::SectionBlock> blocks;   ///< of which means are printed
+  std::vector<physics::mesh::Box> blocks;         ///< of which means are printed
   std::optional<double> max_depth_m, min_log10, max_log10;  ///< of the picture
   std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
 };

@@ -25,8 +25,7 @@ struct Parsed {
 };
 
 physics::mt::d2::Accuracy accuracy_from(const std::string& word) {
-  using enum physics::mt::d2::Accuracy;
-  return word == "fine" ? fine : word == "iteration" ? iteration : standard;
+  return core::find_word<physics::mt::d2::Accuracy>(word).value_or(physics::mt::d2::Accuracy::standard);
 }
 
 void check(const ForwardArguments& arguments) {
@@ -63,18 +62,19 @@ TakeArguments add_forward(CLI::App& app) {
   command
       ->add_option("--definition", parsed->definition,
                    "axes of the fields: horizontal (default), or slope_parallel: along the surface")
-      ->check(CLI::IsMember({"horizontal", "slope_parallel"}));
+      ->check(CLI::IsMember(core::all_words<physics::mt::Definition>()));
   command
       ->add_option("--accuracy", parsed->accuracy,
                    "default (0.5 %, 0.2 degrees), fine, or iteration: as inversions step (2 %, 0.57 degrees)")
-      ->check(CLI::IsMember({"iteration", "default", "fine"}));
+      ->check(CLI::IsMember({"iteration", "default", "standard", "fine"}));
   command->add_flag("--mesh-report", to.mesh_report, "print the meshes and their certificate");
   command->add_option("-o,--output", to.output_path,
                       "OUT.csv, OUT.h5 or OUT.dat (default: CSV on standard output)");
   return [parsed] {
     ForwardArguments arguments = parsed->arguments;
     check(arguments);
-    if (!parsed->definition.empty()) arguments.definition = physics::mt::definition_from(parsed->definition);
+    if (!parsed->definition.empty())
+      arguments.definition = core::find_word<physics::mt::Definition>(parsed->definition);
     arguments.off_surface = parsed->drape ? physics::mt::OffSurface::drape : physics::mt::OffSurface::refuse;
     arguments.accuracy = accuracy_from(parsed->accuracy);
     return arguments;

@@ -27,5 +27,7 @@ using TakeArguments = std::function<Command()>;
 [[nodiscard]] TakeArguments add_compare(CLI::App& app);
 [[nodiscard]] TakeArguments add_info(CLI::App& app);
 [[nodiscard]] TakeArguments add_selftest(CLI::App& app);
+/// The program must outlive what is returned.
+[[nodiscard]] TakeArguments add_help(CLI::App& app);
 
 }  // namespace lodestone::mt_invert::cli

@@ -54,7 +54,7 @@ CompareArguments compare_of(const ParsedCompare& parsed) {
     const auto v = numbers_of(text, 4, "--block-km", "four numbers Y0,Y1,Z0,Z1 with Y0 < Y1 and Z0 < Z1");
     if (!(v[0] < v[1] && v[2] < v[3]))
       throw core::ConfigError(component, "--block-km expects Y0 < Y1 and Z0 < Z1, got {}", text);
-    to.blocks.push_back({1e3 * v[0], 1e3 * v[1], 1e3 * v[2], 1e3 * v[3]});
+    to.blocks.push_back({.y_m = {1e3 * v[0], 1e3 * v[1]}, .z_m = {1e3 * v[2], 1e3 * v[3]}});
   }
   if (!parsed.range.empty()) {
     const auto v = numbers_of(parsed.range, 2, "--range", "two numbers LOW,HIGH");

@@ -59,7 +59,7 @@ TakeArguments add_invert(CLI::App& app) {
   InvertArguments& to = *arguments;
   CLI::App* command = app.add_subcommand("invert", "Invert measured data for a resistivity section.")
                           ->footer(invert_examples);
-  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys in docs/configuration.md)")
+  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys: mt_invert help configuration)")
       ->required();
   command->add_option("--set", to.assignments, "key=value, stronger than the file (repeatable)")
       ->allow_extra_args(false);
@@ -81,7 +81,7 @@ TakeArguments add_train(CLI::App& app) {
   TrainArguments& to = *arguments;
   CLI::App* command =
       app.add_subcommand("train", "Train a learned prior of subdomains.")->footer(train_examples);
-  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys in docs/configuration.md)")
+  command->add_option("CONFIG", to.config_path, "configuration (TOML; keys: mt_invert help configuration)")
       ->required();
   command->add_option("--set", to.assignments, "key=value, stronger than the file (repeatable)")
       ->allow_extra_args(false);

@@ -19,7 +19,6 @@ namespace lodestone::mt_invert::commands {
 namespace {
 
 using io::report::SectionPanel;
-using physics::mesh::Section2D;
 
 /// A section with what is said about it.
 struct Compared {
@@ -131,7 +130,7 @@ std::string legend(const cli::CompareArguments& arguments, const std::vector<Com
     const auto& block = arguments.blocks[k];
     text += fmt::format(
         "m{}: mean of log10 resistivity, {:g} to {:g} km along the profile, {:g} to {:g} km deep\n", k + 1,
-        block.y_from_m / 1e3, block.y_to_m / 1e3, block.z_from_m / 1e3, block.z_to_m / 1e3);
+        block.y_m.from / 1e3, block.y_m.to / 1e3, block.z_m.from / 1e3, block.z_m.to / 1e3);
   }
   return text;
 }

@@ -12,9 +12,8 @@ namespace lodestone::mt_invert::commands {
 namespace {
 
 /// Prints mesh sizes and the certificate of the meshes; warns when it fails. collective.
-void print_mesh_report(MPI_Comm comm, const physics::mesh::Section2D& section,
-                       const physics::mt::Survey& survey, const physics::mt::d2::MeshSet& meshes,
-                       physics::mt::d2::Accuracy accuracy) {
+void print_mesh_report(MPI_Comm comm, const physics::mesh::Model& section, const physics::mt::Survey& survey,
+                       const physics::mt::d2::MeshSet& meshes, physics::mt::d2::Accuracy accuracy) {
   core::on_rank_zero(comm, [&] { core::log::print_out(meshes.summary() + "\n"); });
   const auto certificate =
       physics::mt::d2::certify(comm, section, survey, physics::mt::d2::design_options(accuracy),
@@ -49,8 +48,8 @@ int run_forward(MPI_Comm comm, const cli::ForwardArguments& arguments) {
 
   // 3. Responses
   if (prints_csv || !arguments.output_path.empty()) {
-    const physics::mt::d2::Simulation simulation(comm, section.grid, section.surface, sites.survey, meshes);
-    const Eigen::VectorXd predicted = simulation.value(section.resistivity_ohm_m);
+    const physics::mt::d2::Simulation simulation(comm, section.earth, sites.survey, meshes);
+    const Eigen::VectorXd predicted = simulation.value(resistivity_ohm_m(section));
     core::on_rank_zero(comm, [&] { write_forward_output(arguments, sites, predicted); });
   }
   return 0;

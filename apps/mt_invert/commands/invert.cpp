@@ -70,7 +70,7 @@ void add_directives(inversion::Inversion& run, MPI_Comm comm, const config::Conf
   });
   if (config.output.vtk)
     run.add([comm, &folder](const Stage& stage) -> Ptr {
-      return std::make_shared<method::SaveSections>(comm, folder.vtk(), stage, io::vtk::profile_frame());
+      return std::make_shared<method::SaveSections>(comm, folder.vtk(), stage, physics::mesh::Frame{});
     });
 }
 

@@ -49,9 +49,8 @@ io::run::InversionResult describe_soundings(const config::Config& config,
   result.title = config.title;
   result.configuration_toml = config.toml;
   result.data = observations.data;
-  result.floors = config.data.selection.floors;
-  result.grid = grid;
-  result.surface = observations.surface;
+  result.floors = config.data.floors;
+  result.earth = {grid, observations.surface};
   result.profile = observations.geometry;
   result.log10_resistivity =
       method::stitched(models, observations.data.survey.stations, grid, observations.surface);

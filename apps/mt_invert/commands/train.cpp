@@ -90,8 +90,9 @@ models::vae::VaeTraining trained(const config::TrainConfig& config, const models
 /// Logs where the files of a training are and which lines make an inversion use them. Paths are absolute,
 /// since a configuration resolves relative ones from its own folder.
 void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainConfig& config) {
-  const std::string network = config.format == config::VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
-  if (config.report) core::log::info("report:     {}", folder.report());
+  const std::string network =
+      config.output.format == config::VaeFormat::hdf5 ? folder.hdf5() : folder.safetensors();
+  if (config.output.report) core::log::info("report:     {}", folder.report());
   core::log::info("network:    {}", network);
   core::log::info(
       "to use it:  [[learned_prior.region]] with network = {} and y_m = [from, to], in the file of "
@@ -103,7 +104,7 @@ void say_what_was_made(const io::run::TrainFolder& folder, const config::TrainCo
 core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArguments& arguments,
                      const config::TrainConfig& config, core::StopRequests& stop, io::run::NewFolder& made) {
   const models::vae::VaeRun run{
-      .checkpoint = config.checkpoint ? folder.checkpoint() : "",
+      .checkpoint = config.output.checkpoint ? folder.checkpoint() : "",
       .history = folder.history(),
       .begin = arguments.resume ? models::vae::Begin::resume : models::vae::Begin::anew,
       .data = config.data,
@@ -116,15 +117,15 @@ core::ExitCode train(const io::run::TrainFolder& folder, const cli::TrainArgumen
   const models::vae::VaeTraining training = trained(config, run);
   if (!training.vae) {
     const std::string next =
-        config.checkpoint
+        config.output.checkpoint
             ? "go on with: " + cli::resume_command("train", arguments.config_path, arguments.assignments,
                                                    folder.path().string())
             : "nothing was kept (output.checkpoint = false)";
     core::log::warning("stopped after {} steps; {}", training.summary.n_steps, next);
     return core::ExitCode::interrupted;
   }
-  save(folder, config.format, *training.vae);
-  if (config.report) write_train_report(folder, config, *training.vae);
+  save(folder, config.output.format, *training.vae);
+  if (config.output.report) write_train_report(folder, config, *training.vae);
   core::log::info("{}; reconstruction error {:.3f} decades rms, {} of {} codes in use",
                   training.summary.why_stopped, training.vae->statistics().rms,
                   training.vae->statistics().n_active(), training.vae->options().n_codes);

@@ -76,25 +76,25 @@ std::vector<std::vector<std::string>> facts_of(const config::TrainConfig& config
   const auto& grid = vae.grid();
   const models::vae::VaeOptions& options = vae.options();
   const auto best = std::ranges::find(report.history, report.best_epoch, &io::report::TrainingEpoch::epoch);
-  return {
-      {"Subdomain", fmt::format("{} × {} cells, {:g} to {:g} m deep, {:g} m wide", options.cells_z,
-                                options.cells_y, grid.depth_m.front(), grid.depth_m.back(), grid.width_m())},
-      {"Network", fmt::format("{}, {} codes, {} parameters", models::vae::name_of(options.kind),
-                              options.n_codes, vae.net().n_parameters())},
-      {"Draws",
-       fmt::format("{}, of which {:g} % for validation", recipe.n_draws, 100.0 * recipe.validation_share)},
-      {"Epochs", fmt::format("{} of {} draws per step; the best is number {}", report.history.size(),
-                             recipe.batch_size, report.best_epoch)},
-      {"Validation loss", best == report.history.end() ? "" : fmt::format("{:.4g}", best->loss)},
-      {"Reconstruction error",
-       fmt::format("{:.3f} decades rms; the draws deviate from their mean by {:.3f}", vae.statistics().rms,
-                   std::sqrt(vae.statistics().covariance.diagonal().mean()))},
-      {"Codes in use", fmt::format("{} of {}", vae.statistics().n_active(), options.n_codes)}};
+  return {{"Subdomain",
+           fmt::format("{} × {} cells, {:g} to {:g} m deep, {:g} m wide", options.cells_z, options.cells_y,
+                       grid.z_edges_m().front(), grid.z_edges_m().back(), grid.extent().y_m.length())},
+          {"Network", fmt::format("{}, {} codes, {} parameters", core::word(options.kind), options.n_codes,
+                                  vae.net().n_parameters())},
+          {"Draws", fmt::format("{}, of which {:g} % for validation", recipe.n_draws,
+                                100.0 * recipe.validation_share)},
+          {"Epochs", fmt::format("{} of {} draws per step; the best is number {}", report.history.size(),
+                                 recipe.batch_size, report.best_epoch)},
+          {"Validation loss", best == report.history.end() ? "" : fmt::format("{:.4g}", best->loss)},
+          {"Reconstruction error",
+           fmt::format("{:.3f} decades rms; the draws deviate from their mean by {:.3f}",
+                       vae.statistics().rms, std::sqrt(vae.statistics().covariance.diagonal().mean()))},
+          {"Codes in use", fmt::format("{} of {}", vae.statistics().n_active(), options.n_codes)}};
 }
 
 void write_picture(const std::filesystem::path& path, const std::string& title,
                    const models::earths::Prior& prior) {
-  const io::report::PriorDraws draws{title, prior.grid().depth_m, prior.grid().y_m,
+  const io::report::PriorDraws draws{title, prior.grid().z_edges_m(), prior.grid().y_edges_m(),
                                      prior.draws(0, n_previewed)};
   io::report::prior_picture(draws).write_png(path);
   core::log::info("{}", path.string());
@@ -115,7 +115,7 @@ void write_train_report(const io::run::TrainFolder& folder, const config::TrainC
   io::report::VaeReport report;
   report.title = config.title;
   report.lead = fmt::format("Learned prior of subdomains, by Lodestone {}", core::version());
-  report.grid = {vae.grid().depth_m, vae.grid().y_m};
+  report.grid = vae.grid();
   report.history = read_history(folder.history());
   const auto best = std::ranges::min_element(report.history, {}, &io::report::TrainingEpoch::loss);
   report.best_epoch = best == report.history.end() ? 0 : best->epoch;

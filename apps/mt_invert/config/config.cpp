@@ -1,200 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/config.hpp"
 
-#include "apps/mt_invert/config/data.hpp"
-#include "apps/mt_invert/config/kind.hpp"
-#include "apps/mt_invert/config/regularization.hpp"
+#include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
+#include "engine/core/error.hpp"
 #include "io/toml/options.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 
 namespace lodestone::mt_invert::config {
 namespace {
 
-ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
-  ProfileConfig profile;
-  if (!source_key.empty()) {
-    for (const char* key : {"azimuth_deg", "origin_station", "distance", "projection"}) {
-      if (table.has(key))
-        table.refuse(key,
-                     fmt::format("the stations of {} lie on a profile already; remove this key", source_key));
-    }
-  } else {
-    profile.options.azimuth_deg = table.optional_real("azimuth_deg");
-    profile.options.origin_station = table.text("origin_station", "");
-    const std::string distance = table.choice("distance", {"projected", "running_sum"}, "projected");
-    profile.options.distance =
-        distance == "running_sum" ? physics::mt::Distance::running_sum : physics::mt::Distance::projected;
-    profile.projection = table.text("projection", profile.projection);
-  }
-  const std::string elevation = table.choice("elevation", {"flat_mean", "stations", "file"}, "flat_mean");
-  if (elevation == "stations" && source_key == "modem_file")
-    table.refuse("elevation", "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
-  profile.elevation = elevation == "stations" ? Elevation::stations
-                      : elevation == "file"   ? Elevation::file
-                                              : Elevation::flat_mean;
-  profile.surface_file = table.path("surface_file");
-  if ((profile.elevation == Elevation::file) != !profile.surface_file.empty()) {
-    table.refuse("surface_file", "goes together with elevation = \"file\"; give both or neither");
-  }
-  profile.drape = table.flag("drape", false);
-  return profile;
-}
+/// Table [run].
+struct RunConfig {
+  std::string title;
+};
 
-/// A sea has a resistivity: there is no default that would do for brackish water as well.
-std::optional<physics::mesh::Sea> read_sea(ConfigTable table) {
-  if (!table.has("level_m") && !table.has("resistivity_ohm_m")) return {};
-  if (!table.has("resistivity_ohm_m"))
-    table.refuse("resistivity_ohm_m", "expected the resistivity of the sea water, got none; 0.3 is usual");
-  return physics::mesh::Sea{table.real("level_m", 0.0), table.resistivity("resistivity_ohm_m")};
-}
-
-GridConfig read_grid(ConfigTable table) {
-  GridConfig grid;
-  grid.from_model = table.flag("from_start_model", false);
-  if (grid.from_model) {
-    for (const char* key : {"n_columns", "margin", "n_layers", "first_layer_m", "layer_factor"}) {
-      if (table.has(key)) table.refuse(key, "excludes from_start_model = true; keep one of them");
-    }
-    return grid;
-  }
-  grid.n_columns = table.integer("n_columns", grid.n_columns, 0);
-  grid.margin = table.not_negative("margin", grid.margin);
-  grid.n_layers = table.integer("n_layers", grid.n_layers, 0);
-  constexpr double most_cells = 2e6;
-  if (static_cast<double>(grid.n_columns) * grid.n_layers > most_cells)
-    table.refuse("n_columns", fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells,
-                                          grid.n_columns, grid.n_layers));
-  grid.first_layer_m = table.not_negative("first_layer_m", grid.first_layer_m);
-  grid.layer_factor = table.real("layer_factor", grid.layer_factor);
-  if (!(grid.layer_factor >= 1.0))
-    table.refuse("layer_factor", fmt::format("expected at least 1, got {}", grid.layer_factor));
-  return grid;
-}
-
-/// `from` may be left out: the other keys say it.
-ModelConfig read_model_config(ConfigTable table, const ModelConfig& fallback) {
-  table.allow_one_of({"resistivity_ohm_m", "model_file"});
-  const bool has_file =
-      table.has("model_file") || (!fallback.file.empty() && !table.has("resistivity_ohm_m"));
-  const std::string from =
-      table.choice("from", {"half_space", "file", "soundings"}, has_file ? "file" : "half_space");
-  ModelConfig model;
-  model.from_soundings = from == "soundings";
-  if (from != "file" && table.has("model_file"))
-    table.refuse("model_file", fmt::format("excludes from = \"{}\"; keep one of them", from));
-  if (from != "half_space" && table.has("resistivity_ohm_m"))
-    table.refuse("resistivity_ohm_m", fmt::format("excludes from = \"{}\"; keep one of them", from));
-  if (from == "half_space")
-    model.resistivity_ohm_m = table.resistivity("resistivity_ohm_m", fallback.resistivity_ohm_m);
-  if (from != "file") return model;
-  if (table.has("from") && !table.has("model_file"))
-    table.refuse("model_file",
-                 "expected the name of a model for from = \"file\", got none; add it or change from");
-  model.file_as_written = table.text("model_file", fallback.file_as_written);
-  model.file = table.has("model_file") ? table.path("model_file") : fallback.file;
-  if (model.file.empty()) table.refuse("model_file", "expected the name of a model, got an empty text");
-  return model;
-}
-
-SoundingsConfig read_soundings(ConfigTable table) {
-  SoundingsConfig soundings;
-  const std::string mode = table.choice("mode", {"average", "te", "tm"}, "average");
-  soundings.mode = mode == "te"   ? physics::mt::SoundingMode::te
-                   : mode == "tm" ? physics::mt::SoundingMode::tm
-                                  : physics::mt::SoundingMode::average;
-  soundings.target_rms = table.positive("target_rms", soundings.target_rms);
-  soundings.max_iterations = table.integer("max_iterations", soundings.max_iterations, 1);
-  return soundings;
-}
-
-std::optional<BoundsConfig> read_bounds(ConfigTable table) {
-  if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
-  const double lower = table.resistivity("resistivity_min_ohm_m");
-  const double upper = table.resistivity("resistivity_max_ohm_m");
-  if (!(lower < upper))
-    table.refuse("resistivity_min_ohm_m",
-                 fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", upper, lower));
-  return BoundsConfig{std::log10(lower), std::log10(upper)};
+Rows<RunConfig> title_rows() {
+  return {row("title", &RunConfig::title, "heading of log and report").usually("name of the file")};
 }
 
 /// Far below the errors every model fits alike; far above them nothing is left to count linearly.
-double read_huber_threshold(ConfigTable table) {
-  constexpr const char* key = "huber_threshold";
-  constexpr double least = 0.1, most = 100.0;
-  const double threshold = table.real(key, 0.0);
-  if (threshold != 0.0 && !(threshold >= least && threshold <= most))
-    table.refuse(key, fmt::format("expected 0 (least squares) or {:g} to {:g} errors, got {}; 1.5 is usual",
-                                  least, most, threshold));
-  return threshold;
+Rows<Config> misfit_rows() {
+  return {
+      row("huber_threshold", &Config::huber_threshold,
+          {.least = 0.1, .most = 100.0, .or_zero = true, .units = " errors"},
+          "residuals beyond so many errors count linearly (Huber's norm; 1.5 is usual); 0: least squares")};
 }
 
-physics::mt::d2::Accuracy read_accuracy(ConfigTable& table, std::string_view key,
-                                        const std::string& fallback) {
-  const std::string word = table.choice(key, {"iteration", "standard", "fine"}, fallback);
-  return word == "iteration" ? physics::mt::d2::Accuracy::iteration
-         : word == "fine"    ? physics::mt::d2::Accuracy::fine
-                             : physics::mt::d2::Accuracy::standard;
+Rows<OutputConfig> output_rows() {
+  return {
+      row("vtk", &OutputConfig::vtk, "files for ParaView in `vtk/`"),
+      row("report", &OutputConfig::report, "`report.html` and `pictures/`"),
+      row("checkpoint", &OutputConfig::checkpoint, "`checkpoint.h5` after every iteration, for `--resume`")};
 }
 
-double read_coarsening(ConfigTable& table) {
-  constexpr const char* key = "iteration_coarsen";
-  constexpr double least = 0.25, most = 4.0;
-  const double factor = table.real(key, 1.0);
-  if (!(factor >= least && factor <= most))
-    table.refuse(
-        key, fmt::format(
-                 "expected {:g} to {:g}, got {:g}; below 1 is finer, 1 are the sizes of iteration_accuracy",
-                 least, most, factor));
-  return factor;
+struct KindFacts {
+  const char *command, *what;
+  std::vector<std::string> tables;  ///< that the other has not; the first is required
+};
+
+KindFacts facts_of(ConfigKind kind) {
+  if (kind == ConfigKind::training) return {"train", "a training", {"prior", "network", "loss", "training"}};
+  return {"invert",
+          "an inversion",
+          {"data", "profile", "inversion", "regularization", "learned_prior", "start", "reference", "forward",
+           "uncertainty"}};
 }
 
-void read_redesign(ConfigTable& table, ForwardConfig& forward) {
-  using enum Redesigning;
-  const std::string word =
-      table.choice("redesign", {"each_iteration", "until_near_target", "never"}, "each_iteration");
-  forward.redesign = word == "each_iteration" ? each_iteration : word == "never" ? never : until_near_target;
-  constexpr const char* key = "near_target";
-  if (forward.redesign != until_near_target) {
-    if (table.has(key))
-      table.refuse(
-          key, fmt::format("needs redesign = \"until_near_target\", got \"{}\"; remove one of them", word));
-    return;
-  }
-  forward.near_target = table.real(key, forward.near_target);
-  if (!(forward.near_target >= 1.0 && forward.near_target <= 100.0))
-    table.refuse(key,
-                 fmt::format("expected 1 to 100 times inversion.target_rms, got {:g}", forward.near_target));
+/// Refuses a root whose tables are those of the other command only. Marks no key as known.
+void check_kind(const core::Options& root, ConfigKind kind, const std::string& path) {
+  const KindFacts wanted = facts_of(kind),
+                  other =
+                      facts_of(kind == ConfigKind::training ? ConfigKind::inversion : ConfigKind::training);
+  const std::vector<std::string> keys = root.keys();
+  const auto is_given = [&](const std::string& table) { return std::ranges::count(keys, table) > 0; };
+  const auto found = std::ranges::find_if(other.tables, is_given);
+  if (std::ranges::any_of(wanted.tables, is_given) || found == other.tables.end()) return;
+  throw core::ConfigError(
+      "configuration",
+      "{}: expected the configuration of {} with a table [{}], got one of {} ([{}]); type: mt_invert {}",
+      path, wanted.what, wanted.tables.front(), other.what, *found, other.command);
 }
 
-ForwardConfig read_forward(ConfigTable table) {
-  ForwardConfig forward;
-  forward.iteration = read_accuracy(table, "iteration_accuracy", "iteration");
-  forward.iteration_coarsen = read_coarsening(table);
-  forward.final_accuracy = read_accuracy(table, "final_accuracy", "standard");
-  read_redesign(table, forward);
-  const std::string certificate = table.choice("certificate", {"none", "iteration", "final", "both"}, "both");
-  forward.certificate = certificate == "none"        ? CertificateOf::none
-                        : certificate == "iteration" ? CertificateOf::iteration
-                        : certificate == "final"     ? CertificateOf::final_meshes
-                                                     : CertificateOf::both;
-  forward.solver = table.choice("solver", {"lines", "petsc"}, "lines") == "petsc"
-                       ? physics::mt::d2::SystemSolver::petsc
-                       : physics::mt::d2::SystemSolver::lines;
-  return forward;
-}
-
-OutputConfig read_output(ConfigTable table) {
-  OutputConfig output;
-  output.vtk = table.flag("vtk", output.vtk);
-  output.report = table.flag("report", output.report);
-  output.checkpoint = table.flag("checkpoint", output.checkpoint);
-  return output;
-}
-
-/// errors: ConfigError for what a learned prior excludes.
+/// Refuses the keys that a learned prior excludes.
 void check_learned_prior(const Config& config, const ConfigTable& table) {
   if (config.inversion.alternates() && !config.learned_prior)
     table.table("inversion")
@@ -221,33 +91,8 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
                 "follow the model");
 }
 
-}  // namespace
-
-Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
-  core::Options given = io::toml::read_options_toml(path);
-  check_kind(given, ConfigKind::inversion, path);
-  for (const std::string& assignment : assignments) io::toml::set_option(given, assignment);
-  const ConfigTable table(given, std::filesystem::path(path).parent_path().string());
-
-  Config config;
-  config.title = table.table("run").text("title", std::filesystem::path(path).stem().string());
-  config.data = read_data_config(table.table("data"));
-  config.profile = read_profile(table.table("profile"), config.data.profile_source().first);
-  config.grid = read_grid(table.table("grid"));
-  config.start = read_model_config(table.table("start"), {});
-  config.reference = read_model_config(table.table("reference"), config.start);
-  config.sea = read_sea(table.table("sea"));
-  config.sea_place = table.table("sea").place("level_m");
-  config.soundings = read_soundings(table.table("soundings"));
-  config.bounds = read_bounds(table.table("bounds"));
-  config.regularization = read_regularization(table.table("regularization"));
-  config.learned_prior = read_learned_prior(table.table("learned_prior"));
-  config.static_shift = read_static_shift(table.table("static_shift"));
-  config.inversion = read_inversion(table.table("inversion"));
-  config.huber_threshold = read_huber_threshold(table.table("misfit"));
-  config.uncertainty = read_uncertainty(table.table("uncertainty"));
-  config.forward = read_forward(table.table("forward"));
-  config.output = read_output(table.table("output"));
+/// Refuses keys of several tables that exclude or need each other.
+void check_together(const Config& config, const ConfigTable& table) {
   if (config.grid.from_model && config.start.file.empty()) {
     table.table("grid").refuse("from_start_model", "needs start.model_file, which is not given");
   }
@@ -261,9 +106,55 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
         .refuse("samples", fmt::format("excludes misfit.huber_threshold = {:g}, which stands for no "
                                        "distribution of errors to draw from; remove one",
                                        config.huber_threshold));
+}
+
+}  // namespace
+
+core::Options read_options(const std::string& path, const std::vector<std::string>& assignments,
+                           ConfigKind kind) {
+  core::Options given = io::toml::read_options_toml(path);
+  check_kind(given, kind, path);
+  for (const std::string& assignment : assignments) io::toml::set_option(given, assignment);
+  return given;
+}
+
+std::string read_title(const ConfigTable& root, const std::string& path) {
+  return read(root.table("run"), title_rows(), {std::filesystem::path(path).stem().string()}).title;
+}
+
+Config read_config(const std::string& path, const std::vector<std::string>& assignments) {
+  const core::Options given = read_options(path, assignments, ConfigKind::inversion);
+  const ConfigTable table(given, std::filesystem::path(path).parent_path().string());
+
+  Config config;
+  config.title = read_title(table, path);
+  config.data = read_data_config(table.table("data"));
+  config.profile = read_profile(table.table("profile"), config.data.profile_source().first);
+  config.grid = read_grid(table.table("grid"));
+  config.start = read_model(table.table("start"), {});
+  config.reference = read_model(table.table("reference"), config.start);
+  config.sea = read_sea(table.table("sea"));
+  config.sea_place = table.table("sea").place("level_m");
+  config.soundings = read_soundings(table.table("soundings"));
+  config.bounds = read_bounds(table.table("bounds"));
+  config.regularization = read_regularization(table.table("regularization"));
+  config.learned_prior = read_learned_prior(table.table("learned_prior"));
+  config.static_shift = read_static_shift(table.table("static_shift"));
+  config.inversion = read_inversion(table.table("inversion"));
+  config = read(table.table("misfit"), misfit_rows(), config);
+  config.uncertainty = read_uncertainty(table.table("uncertainty"));
+  config.forward = read_forward(table.table("forward"));
+  config.output = read(table.table("output"), output_rows(), OutputConfig{});
+  check_together(config, table);
   given.require_all_used();
   config.toml = table.effective_toml();
   return config;
+}
+
+void describe_config(Page& page) {
+  page.add("invert [run]", title_rows());
+  page.add("invert [misfit]", misfit_rows());
+  page.add("invert [output]", output_rows());
 }
 
 }  // namespace lodestone::mt_invert::config

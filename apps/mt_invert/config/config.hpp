@@ -1,105 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "apps/mt_invert/config/data.hpp"
+#include "apps/mt_invert/config/earth.hpp"
 #include "apps/mt_invert/config/method.hpp"
 #include "apps/mt_invert/config/prior.hpp"
-#include "apps/mt_invert/config/uncertainty.hpp"
-#include "inversion/mt/forward.hpp"
-#include "inversion/prior/roughness.hpp"
-#include "inversion/prior/roughness_norm.hpp"
-#include "io/edi/reader.hpp"
-#include "physics/mesh/polygon.hpp"
-#include "physics/mesh/tensor_grid.hpp"
-#include "physics/mt/d2/mesh_design.hpp"
-#include "physics/mt/profile.hpp"
-#include "physics/mt/sounding.hpp"
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace lodestone::mt_invert::config {
 
-/// Table [data]: where the observations come from and which of them are used.
-struct DataConfig {
-  std::vector<std::string> edi_files;
-  std::string edi_folder, modem_file, mare2dem_file, mt2d_file;  ///< one of the five is given
-  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for
-  /// EDI files.
-  [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
-  io::edi::EdiFolderOptions edi;
-  double period_min_s = 0.0, period_max_s = 1e300;
-  physics::mt::DataSelection selection;
-};
-
-enum class Elevation { flat_mean, stations, file };
-
-/// Table [profile].
-struct ProfileConfig {
-  physics::mt::ProfileOptions options;
-  std::string projection = "local";  ///< "local", "utm", or a definition for PROJ
-  Elevation elevation = Elevation::flat_mean;
-  std::string surface_file;
-  bool drape = false;  ///< stations whose depth is not that of the surface are moved onto it
-};
-
-/// Table [grid]: the parameter cells. 0 = chosen from the data.
-struct GridConfig {
-  int n_columns = 0, n_layers = 0;
-  double margin = 0.05;  ///< beyond the outermost stations, as a share of the profile's length
-  double first_layer_m = 0.0, layer_factor = 1.15;
-  bool from_model = false;  ///< the cells of the start model
-};
-
-/// Tables [start] and [reference]: a half-space, a model file, or the layered earths under the stations side
-/// by side.
-struct ModelConfig {
-  double resistivity_ohm_m = 100.0;
-  std::string file, file_as_written;  ///< as the program opens it, and as the configuration has it
-  bool from_soundings = false;
-};
-
-/// Table [soundings]: the 1-D inversions of single stations.
-struct SoundingsConfig {
-  physics::mt::SoundingMode mode = physics::mt::SoundingMode::average;
-  double target_rms = 1.0;
-  int max_iterations = 20;
-};
-
-struct BoundsConfig {
-  double lower_log10 = 0.0, upper_log10 = 0.0;
-};
-
-/// An entry of [[regularization.tear]]; `place` is where it stands, for messages once the grid is known.
-struct TearConfig {
-  physics::mesh::Tear tear;
-  std::string place;
-};
-
-/// An entry of [[regularization.fixed]]: cells whose centres lie inside are no unknowns.
-struct FixedRegionConfig {
-  physics::mesh::Polygon2D polygon;
-  std::optional<double> resistivity_ohm_m;  ///< absent: of the reference model
-  std::string place;
-};
-
-/// Table [regularization].
-struct RegularizationConfig {
-  inversion::prior::RoughnessOptions roughness;  ///< with the tears
-  inversion::prior::RoughnessNormOptions norm;
-  std::vector<TearConfig> tears;
-  std::vector<FixedRegionConfig> fixed;
-};
-
-/// Table [static_shift], when enabled.
-using StaticShiftConfig = inversion::mt::StaticShiftOptions;
-
-/// Table [forward].
-using ForwardConfig = inversion::mt::ForwardOptions;
-using inversion::Redesigning;
-using inversion::mt::CertificateOf;
-
+/// Table [output].
 struct OutputConfig {
   bool vtk = true, report = true, checkpoint = true;
 };
@@ -125,6 +38,17 @@ struct Config {
   OutputConfig output;
   std::string toml;  ///< every key with the value in force
 };
+
+/// The commands that read a configuration.
+enum class ConfigKind { inversion, training };
+
+/// Reads a configuration file and sets the `key=value` assignments. errors: FileError; ConfigError with
+/// file:line, also where the tables are those of the other command only, which it names.
+[[nodiscard]] core::Options read_options(const std::string& path, const std::vector<std::string>& assignments,
+                                         ConfigKind kind);
+
+/// Reads the title of a run; without one it is the name of the file.
+[[nodiscard]] std::string read_title(const ConfigTable& root, const std::string& path);
 
 /// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax,
 /// unknown or contradictory keys, wrong types).

@@ -1,140 +1,219 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/data.hpp"
 
+#include "apps/mt_invert/config/page.hpp"
+#include "apps/mt_invert/config/rows.hpp"
 #include "engine/core/error.hpp"
+#include "physics/mt/element.hpp"
 
-#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace lodestone::io::edi {
+
+constexpr auto words(EdiVariance) {
+  using enum EdiVariance;
+  return core::Words<EdiVariance>{{of_complex_element, "of_complex_element"}, {of_each_part, "of_each_part"}};
+}
+constexpr auto words(EdiSign) {
+  using enum EdiSign;
+  return core::Words<EdiSign>{{vote, "vote"}, {plus, "plus"}, {minus, "minus"}};
+}
+constexpr auto words(EdiUnits) {
+  using enum EdiUnits;
+  return core::Words<EdiUnits>{{vote, "vote"}, {field, "field"}, {ohm, "ohm"}};
+}
+
+}  // namespace lodestone::io::edi
 
 namespace lodestone::mt_invert::config {
+
+/// Form in which the data of each mode are inverted.
+enum class DataKind { log10_rho_phase, impedance };
+constexpr auto words(DataKind) {
+  using enum DataKind;
+  return core::Words<DataKind>{{log10_rho_phase, "log10_rho_phase"}, {impedance, "impedance"}};
+}
+
 namespace {
 
+using physics::mt::ErrorFloors;
+using physics::mt::Mode;
 using physics::mt::Quantity;
+using physics::mt::Selection;
 
-/// Quantities of one mode in the chosen form.
-std::vector<Quantity> quantities_of(const std::string& mode, const std::string& kind) {
-  if (mode == "te") {
-    return kind == "impedance" ? std::vector{Quantity::zxy_re, Quantity::zxy_im}
-                               : std::vector{Quantity::log10_rho_xy, Quantity::phase_xy};
-  }
-  return kind == "impedance" ? std::vector{Quantity::zyx_re, Quantity::zyx_im}
-                             : std::vector{Quantity::log10_rho_yx, Quantity::phase_yx};
+Rows<DataConfig> source_rows() {
+  using C = DataConfig;
+  return {path_row("edi_folder", &C::edi_folder, "folder whose `*.edi` files are one survey"),
+          path_row("edi_files", &C::edi_files, "EDI files"),
+          path_row("modem_file", &C::modem_file, "ModEM 2-D data file"),
+          path_row("mare2dem_file", &C::mare2dem_file, "MARE2DEM data file (EMData 2.x) with MT data"),
+          path_row("mt2d_file", &C::mt2d_file, "data file of the format `MT2DData_1.0`")};
 }
 
-std::vector<Quantity> read_quantities(ConfigTable& table) {
-  const std::string kind = table.choice("kind", {"log10_rho_phase", "impedance"}, "log10_rho_phase");
-  std::vector<std::string> modes =
-      table.has("modes") ? table.texts("modes") : std::vector<std::string>{"te", "tm"};
-  const bool tipper = table.flag("tipper", false);
-  std::vector<Quantity> result;
-  for (const std::string& mode : modes) {
-    if (mode != "te" && mode != "tm")
-      table.refuse("modes", fmt::format("expected \"te\" and \"tm\", got \"{}\"", mode));
-    for (const Quantity quantity : quantities_of(mode, kind)) {
-      if (std::ranges::find(result, quantity) != result.end())
-        table.refuse("modes", fmt::format("lists \"{}\" twice", mode));
-      result.push_back(quantity);
-    }
-  }
-  if (tipper) result.insert(result.end(), {Quantity::tzy_re, Quantity::tzy_im});
-  if (result.empty()) table.refuse("modes", "expected at least one mode or tipper = true, got neither");
-  return result;
+bool is_edi(const DataConfig& data) { return data.profile_source().first.empty(); }
+
+Rows<DataConfig> edi_rows() {
+  const char* edi = "EDI data";
+  using C = DataConfig;
+  using Options = io::edi::EdiOptions;
+  return {row("station_order", &C::station_order, "station names: only these, in this order")
+              .otherwise("all, by file name")
+              .needs(edi, is_edi),
+          row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below")
+              .needs(edi, is_edi),
+          row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data")
+              .needs(edi, is_edi),
+          row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ")
+              .needs(edi, is_edi),
+          row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
+              "stations whose own frequency list differs, which are interpolated and flagged")
+              .needs(edi, is_edi),
+          row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
+              "the floors alone are the errors")
+              .needs(edi, is_edi)};
 }
 
-io::edi::EdiOptions read_edi_options(ConfigTable& table) {
-  io::edi::EdiOptions options;
-  const std::string variance =
-      table.choice("edi_variance", {"of_complex_element", "of_each_part"}, "of_complex_element");
-  if (variance == "of_each_part") options.variance = io::edi::EdiVariance::of_each_part;
-  const std::string sign = table.choice("edi_sign", {"vote", "plus", "minus"}, "vote");
-  options.sign = sign == "plus"    ? io::edi::EdiSign::plus
-                 : sign == "minus" ? io::edi::EdiSign::minus
-                                   : io::edi::EdiSign::vote;
-  const std::string units = table.choice("edi_units", {"vote", "field", "ohm"}, "vote");
-  options.units = units == "field" ? io::edi::EdiUnits::field
-                  : units == "ohm" ? io::edi::EdiUnits::ohm
-                                   : io::edi::EdiUnits::vote;
-  return options;
+Rows<DataConfig> selection_rows() {
+  using C = DataConfig;
+  return {row("frequency_tolerance", at(&C::selection, &Selection::frequency_tolerance), above(0.0),
+              "relative, of shared and of listed frequencies; a measured frequency further away counts as "
+              "missing"),
+          row("frequencies_hz", at(&C::selection, &Selection::frequencies_hz), above(0.0),
+              "excludes the two periods below")
+              .otherwise("those all stations share; those of any station with `modem_file`, `mare2dem_file`, "
+                         "`mt2d_file`"),
+          row("period_min_s", at(&C::selection, &Selection::min_period_s), "shortest period")
+              .otherwise("no limit"),
+          row("period_max_s", at(&C::selection, &Selection::max_period_s), "longest period")
+              .otherwise("no limit"),
+          row("phase_min_deg", at(&C::selection, &Selection::min_phase_deg),
+              "phases below, folded into the first quadrant, are masked as out of quadrant"),
+          row("phase_max_deg", at(&C::selection, &Selection::max_phase_deg), "likewise those above")};
+}
+
+/// Data to be inverted as they are written.
+struct Measured {
+  DataKind kind = DataKind::log10_rho_phase;
+  std::vector<Mode> modes{Mode::te, Mode::tm};
+  bool tipper = false;
+};
+
+Rows<Measured> measured_rows() {
+  return {
+      row("kind", &Measured::kind, "log10 ρₐ and phase, or real and imaginary part"),
+      row("modes", &Measured::modes,
+          "TE: Zxy, E along strike; TM: Zyx, H along strike; `[]`: with `tipper = true` the tipper alone"),
+      row("tipper", &Measured::tipper, "invert Tzy as well")};
+}
+
+Rows<ErrorFloors> floor_rows() {
+  constexpr double most = 10.0, most_deg = 360.0;  // data with larger errors than these say nothing
+  return {row("impedance_relative", &ErrorFloors::impedance_relative, within(0.0, most),
+              "of the impedance's modulus, on each part"),
+          row("log10_rho", &ErrorFloors::log10_rho, within(0.0, most),
+              "decades (0.0434 = 10 % of ρₐ = 5 % of the impedance)"),
+          row("phase_deg", &ErrorFloors::phase_deg, within(0.0, most_deg),
+              "degrees (2.86 = 5 % of the impedance)"),
+          row("tipper_absolute", &ErrorFloors::tipper_absolute, within(0.0, most), "on each part")};
 }
 
 /// Files of profile data carry the errors to be used; station files mostly carry errors that are far too
 /// small.
-physics::mt::ErrorFloors read_floors(ConfigTable table, bool from_profile_file) {
-  const physics::mt::ErrorFloors usual =
-      from_profile_file ? physics::mt::ErrorFloors{0.0, 0.0, 0.0, 0.0} : physics::mt::ErrorFloors{};
-  constexpr double most = 10.0, most_deg = 360.0;  // data with larger errors than these say nothing
-  physics::mt::ErrorFloors floors;
-  floors.impedance_relative = table.from_zero_to(most, "impedance_relative", usual.impedance_relative);
-  floors.log10_rho = table.from_zero_to(most, "log10_rho", usual.log10_rho);
-  floors.phase_deg = table.from_zero_to(most_deg, "phase_deg", usual.phase_deg);
-  floors.tipper_absolute = table.from_zero_to(most, "tipper_absolute", usual.tipper_absolute);
-  return floors;
+ErrorFloors usual_floors(bool from_profile_file) {
+  return from_profile_file ? ErrorFloors{0.0, 0.0, 0.0, 0.0} : ErrorFloors{};
 }
 
-physics::mt::MaskRule read_mask(ConfigTable table) {
-  physics::mt::MaskRule rule;
-  rule.station = table.text("station", "");
-  for (const std::string& name : table.texts("quantities")) {
-    try {
-      rule.quantities.push_back(physics::mt::quantity_from(name));
-    } catch (const core::InvalidArgument& error) {
-      table.refuse("quantities", error.what());
-    }
+/// An entry of [[data.mask]] as it is written.
+struct MaskForm {
+  std::string station;
+  std::vector<std::string> quantities;
+  double least_hz = physics::mt::Where{}.min_frequency_hz, most_hz = physics::mt::Where{}.max_frequency_hz;
+};
+
+Rows<MaskForm> mask_rows() {
+  return {row("station", &MaskForm::station, "station name").usually("all"),
+          row("quantities", &MaskForm::quantities, "data by name, see below").otherwise("all"),
+          row("frequency_min_hz", &MaskForm::least_hz, "lower end of the band in which the rule masks")
+              .otherwise("no limit"),
+          row("frequency_max_hz", &MaskForm::most_hz, "upper end").otherwise("no limit")};
+}
+
+/// Quantities of one mode in the chosen form.
+std::vector<Quantity> quantities_of(Mode mode, DataKind kind) {
+  using enum Quantity;
+  if (mode == Mode::te)
+    return kind == DataKind::impedance ? std::vector{zxy_re, zxy_im} : std::vector{log10_rho_xy, phase_xy};
+  return kind == DataKind::impedance ? std::vector{zyx_re, zyx_im} : std::vector{log10_rho_yx, phase_yx};
+}
+
+std::vector<Quantity> quantities_of(const ConfigTable& table, const Measured& form) {
+  std::vector<Quantity> result;
+  for (const Mode mode : form.modes) {
+    const auto of_mode = quantities_of(mode, form.kind);
+    result.insert(result.end(), of_mode.begin(), of_mode.end());
   }
-  if (const auto least = table.optional_real("frequency_min_hz")) rule.min_frequency_hz = *least;
-  if (const auto most = table.optional_real("frequency_max_hz")) rule.max_frequency_hz = *most;
-  if (rule.min_frequency_hz > rule.max_frequency_hz) {
-    table.refuse("frequency_min_hz", fmt::format("expected at most frequency_max_hz = {}, got {}",
-                                                 rule.max_frequency_hz, rule.min_frequency_hz));
+  if (form.tipper) result.insert(result.end(), {Quantity::tzy_re, Quantity::tzy_im});
+  if (result.empty()) table.refuse("modes", "expected at least one mode or tipper = true, got neither");
+  return result;
+}
+
+/// Returns a datum that a section predicts, by its name.
+Quantity quantity_of(const ConfigTable& table, const std::string& name) {
+  std::string names;
+  for (const physics::mt::DatumRule& rule : physics::mt::datum_rules()) {
+    if (!physics::mt::section_elements.contains(rule.needs)) continue;
+    if (rule.name == name) return physics::mt::datum_from(name);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", rule.name);
   }
+  table.refuse("quantities", fmt::format("expected some of {}, got \"{}\"", names, name), "unknown_word");
+}
+
+physics::mt::Where read_mask(ConfigTable table) {
+  const MaskForm mask = read(table, mask_rows(), MaskForm{});
+  if (mask.least_hz > mask.most_hz)
+    table.refuse("frequency_min_hz",
+                 fmt::format("expected at most frequency_max_hz = {}, got {}", mask.most_hz, mask.least_hz));
+  physics::mt::Where rule{
+      .station = mask.station, .min_frequency_hz = mask.least_hz, .max_frequency_hz = mask.most_hz};
+  for (const std::string& name : mask.quantities) rule.data.push_back(quantity_of(table, name));
   return rule;
 }
 
-void read_source(ConfigTable& table, DataConfig& data) {
-  table.allow_one_of({"edi_folder", "edi_files", "modem_file", "mare2dem_file", "mt2d_file"});
-  data.edi_folder = table.path("edi_folder");
-  data.edi_files = table.paths("edi_files");
-  data.modem_file = table.path("modem_file");
-  data.mare2dem_file = table.path("mare2dem_file");
-  data.mt2d_file = table.path("mt2d_file");
-  const std::string profile_key = data.profile_source().first;
-  if (data.edi_folder.empty() && data.edi_files.empty() && profile_key.empty()) {
+/// Reads where the data come from. errors: ConfigError where it is nowhere, or two places.
+DataConfig read_source(const ConfigTable& table) {
+  std::vector<std::string> keys;
+  for (const auto& each : source_rows()) keys.push_back(each.key);
+  table.allow_one_of(keys);
+  DataConfig data = read(table, source_rows(), DataConfig{});
+  if (data.edi_folder.empty() && data.edi_files.empty() && is_edi(data))
     table.refuse("edi_folder",
-                 "expected one of edi_folder, edi_files, modem_file, mare2dem_file and mt2d_file, got none; "
-                 "say where the data are");
-  }
-  if (profile_key.empty()) {
-    data.edi.station_order = table.texts("station_order");
-    data.edi.edi = read_edi_options(table);
-    data.selection.interpolate_stations = table.texts("interpolate_stations");
-    data.selection.ignore_file_errors = table.flag("ignore_file_errors", false);
-    data.selection.frequency_tolerance =
-        table.positive("frequency_tolerance", data.selection.frequency_tolerance);
-    return;
-  }
-  for (const char* key : {"station_order", "edi_variance", "edi_sign", "edi_units", "interpolate_stations",
-                          "ignore_file_errors"}) {
-    if (table.has(key))
-      table.refuse(key, fmt::format("applies to EDI files, but the data come from {}; remove one of the two",
-                                    profile_key));
-  }
-  data.selection.frequency_tolerance =
-      table.positive("frequency_tolerance", data.selection.frequency_tolerance);
+                 fmt::format("expected one of {}, got none; say where the data are", fmt::join(keys, ", ")));
+  return data;
 }
 
-void read_periods(ConfigTable& table, DataConfig& data) {
-  data.selection.frequencies_hz = table.reals("frequencies_hz");
-  for (const double frequency : data.selection.frequencies_hz) {
-    if (!(frequency > 0.0))
-      table.refuse("frequencies_hz", fmt::format("expected positive frequencies, got {}", frequency));
-  }
-  table.allow_one_of({"frequencies_hz", "period_min_s"});
-  table.allow_one_of({"frequencies_hz", "period_max_s"});
-  if (const auto least = table.optional_real("period_min_s")) data.period_min_s = *least;
-  if (const auto most = table.optional_real("period_max_s")) data.period_max_s = *most;
-  if (data.period_min_s > data.period_max_s) {
-    table.refuse("period_min_s", fmt::format("expected at most period_max_s = {}, got {}", data.period_max_s,
-                                             data.period_min_s));
-  }
+/// Refuses limits that leave nothing.
+void check_limits(const ConfigTable& table, const DataConfig& data) {
+  if (data.selection.min_period_s > data.selection.max_period_s)
+    table.refuse("period_min_s", fmt::format("expected at most period_max_s = {}, got {}",
+                                             data.selection.max_period_s, data.selection.min_period_s));
+  if (data.selection.min_phase_deg >= data.selection.max_phase_deg)
+    table.refuse("phase_min_deg", "expected less than phase_max_deg");
+}
+
+/// Frequencies of EDI files are those that all stations share; a file of profile data states exactly those
+/// that it has, and stations of it stand where it puts them.
+void choose_frequencies(DataConfig& data) {
+  using physics::mt::FrequencyChoice;
+  physics::mt::Selection& selection = data.selection;
+  const bool on_profile = !data.profile_source().first.empty();
+  selection.frequencies = !selection.frequencies_hz.empty() ? FrequencyChoice::listed
+                          : on_profile                      ? FrequencyChoice::all
+                                                            : FrequencyChoice::shared;
+  if (!on_profile) return;
+  constexpr double same_y_m = 1e-3;
+  selection.same_place_m = same_y_m;
+  if (selection.frequencies == FrequencyChoice::all)
+    selection.frequency_tolerance = physics::mt::same_frequency;
 }
 
 }  // namespace
@@ -147,17 +226,27 @@ std::pair<std::string, std::string> DataConfig::profile_source() const {
 }
 
 DataConfig read_data_config(ConfigTable table) {
-  DataConfig data;
-  read_source(table, data);
-  data.selection.quantities = read_quantities(table);
-  read_periods(table, data);
-  data.selection.min_phase_deg = table.real("phase_min_deg", data.selection.min_phase_deg);
-  data.selection.max_phase_deg = table.real("phase_max_deg", data.selection.max_phase_deg);
-  if (data.selection.min_phase_deg >= data.selection.max_phase_deg)
-    table.refuse("phase_min_deg", "expected less than phase_max_deg");
-  data.selection.floors = read_floors(table.table("floors"), !data.profile_source().first.empty());
+  table.allow_one_of({"frequencies_hz", "period_min_s"});
+  table.allow_one_of({"frequencies_hz", "period_max_s"});
+  DataConfig data = read(table, selection_rows(), read(table, edi_rows(), read_source(table)));
+  check_limits(table, data);
+  choose_frequencies(data);
+  data.selection.data = quantities_of(table, read(table, measured_rows(), Measured{}));
+  data.floors = read(table.table("floors"), floor_rows(), usual_floors(!is_edi(data)));
+  data.selection.floors = physics::mt::floor_rules(data.floors);
   for (const ConfigTable& mask : table.tables("mask")) data.selection.masks.push_back(read_mask(mask));
   return data;
+}
+
+void describe_data(Page& page) {
+  page.add("invert [data]", source_rows());
+  page.add("invert [data]", measured_rows());
+  page.add("invert [data]", selection_rows());
+  page.add("invert [data]", edi_rows());
+  page.add("invert [data.floors]", floor_rows());
+  page.add("invert [data.floors]", floor_rows(), usual_floors(true),
+           "`modem_file`, `mare2dem_file`, `mt2d_file`");
+  page.add("invert [[data.mask]]", mask_rows());
 }
 
 }  // namespace lodestone::mt_invert::config

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/config/config.hpp"
-#include "apps/mt_invert/config/rows.hpp"
+#include "apps/mt_invert/config/table.hpp"
+#include "io/edi/reader.hpp"
+#include "physics/mt/selection.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace lodestone::mt_invert::config {
 
+/// Table [data]: where the observations come from and which of them are used.
+struct DataConfig {
+  // One of these five is given:
+  std::vector<std::string> edi_files;
+  std::string edi_folder, modem_file, mare2dem_file, mt2d_file;
+
+  /// Name of the key whose file brings its stations' places along the profile, and that file; both empty for
+  /// EDI files.
+  [[nodiscard]] std::pair<std::string, std::string> profile_source() const;
+  io::edi::EdiOptions edi;
+  std::vector<std::string> station_order;  ///< EDI files alone; empty: all, by file name
+  physics::mt::ErrorFloors floors;         ///< as in `selection`
+  physics::mt::Selection selection;
+};
+
+/// Reads the table [data]. errors: ConfigError with file:line.
 [[nodiscard]] DataConfig read_data_config(ConfigTable table);
 
 }  // namespace lodestone::mt_invert::config

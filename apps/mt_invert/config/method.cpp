@@ -1,123 +1,226 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/method.hpp"
 
+#include "apps/mt_invert/config/page.hpp"
+#include "apps/mt_invert/config/rows.hpp"
+#include "engine/core/words.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
 
 namespace lodestone::mt_invert::config {
+
+/// The methods of [inversion].
+enum class Algorithm { gauss_newton, alternating, nlcg, lbfgs };
+constexpr auto words(Algorithm) {
+  using enum Algorithm;
+  return core::Words<Algorithm>{
+      {gauss_newton, "gauss_newton"}, {alternating, "alternating"}, {nlcg, "nlcg"}, {lbfgs, "lbfgs"}};
+}
+
 namespace {
 
+using inversion::optimize::AlternatingOptions;
 using inversion::optimize::DescentMethod;
 using inversion::optimize::DescentOptions;
 using inversion::optimize::GaussNewtonOptions;
 using inversion::optimize::LambdaStrategy;
-using inversion::optimize::SystemSpace;
+using inversion::uncertainty::EnsembleOptions;
+using inversion::uncertainty::InvestigationOptions;
 
-constexpr std::initializer_list<const char*> of_pairs{"pixel_lambda", "code_lambda", "lambda_decay"};
+constexpr const char* of_jacobian = "algorithm = \"gauss_newton\" or \"alternating\"";
+constexpr const char* of_pairs = "algorithm = \"alternating\"";
+constexpr const char* of_descent = "algorithm = \"nlcg\" or \"lbfgs\"";
 
-/// A key that the chosen method would ignore is a mistake.
-void refuse_keys(const ConfigTable& table, const std::vector<const char*>& keys, std::string_view only_for) {
-  for (const char* key : keys) {
-    if (table.has(key))
-      table.refuse(key, fmt::format("applies to {} only; remove this key or choose that", only_for));
-  }
-}
+struct AlgorithmForm {
+  Algorithm algorithm = Algorithm::gauss_newton;
+};
 
-double factor(ConfigTable& table, std::string_view key, double fallback) {
-  const double value = table.real(key, fallback);
-  if (!(value > 1.0)) table.refuse(key, fmt::format("expected more than 1, got {}", value));
-  return value;
-}
-
-double share(ConfigTable& table, std::string_view key, double fallback) {
-  const double value = table.positive(key, fallback);
-  if (value > 1.0) table.refuse(key, fmt::format("expected at most 1, got {}", value));
-  return value;
+Rows<AlgorithmForm> algorithm_rows() {
+  return {row("algorithm", &AlgorithmForm::algorithm, "the method, see below")};
 }
 
 template <class Options>
-void read_common(ConfigTable& table, Options& options) {
-  options.max_iterations = table.integer("max_iterations", options.max_iterations, 0);
-  options.target_rms = table.positive("target_rms", options.target_rms);
-  options.lambda_start = table.not_negative("lambda_start", options.lambda_start);
-  options.max_halvings = table.integer("max_halvings", options.max_halvings, 0);
-  options.min_rms_drop = table.not_negative("min_rms_drop", options.min_rms_drop);
-  options.patience = table.integer("patience", options.patience, 1);
+Rows<Options> common_rows() {
+  return {
+      row("max_iterations", &Options::max_iterations, at_least(0), "of each stage; of \"alternating\" pairs"),
+      row("target_rms", &Options::target_rms, above(0.0), "over kept real data"),
+      row("lambda_start", &Options::lambda_start, at_least(0.0),
+          "first trade-off parameter; 0: from the size of the sensitivities"),
+      row("max_halvings", &Options::max_halvings, at_least(0), "of the step when it does not help"),
+      row("min_rms_drop", &Options::min_rms_drop, at_least(0.0),
+          "relative; a smaller drop counts as stagnation"),
+      row("patience", &Options::patience, at_least(1), "stagnated iterations before the run stops")};
 }
 
-void read_occam(ConfigTable& table, GaussNewtonOptions& options) {
-  refuse_keys(table, {"cooling_factor", "cooling_rate"}, "lambda_strategy = \"cooling\"");
-  options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);
-  options.lambda_tolerance = table.positive("lambda_tolerance_log10", options.lambda_tolerance);
-  options.max_lambda_trials = table.integer("max_lambda_trials", options.max_lambda_trials, 1);
-  options.sufficient_drop = share(table, "sufficient_drop", options.sufficient_drop);
-  options.smooth_at_target = table.flag("smooth_at_target", options.smooth_at_target);
-  options.min_roughness_drop = table.not_negative("min_roughness_drop", options.min_roughness_drop);
+template <class Options>
+Row<Options> factor_row() {
+  return row("lambda_factor", &Options::lambda_factor, above(1.0),
+             "bracket step of the search for λ; of NLCG and L-BFGS what λ is divided by when the rms stalls");
 }
 
-void read_cooling(ConfigTable& table, GaussNewtonOptions& options) {
-  refuse_keys(table,
-              {"lambda_factor", "lambda_tolerance_log10", "max_lambda_trials", "min_roughness_drop",
-               "smooth_at_target", "sufficient_drop"},
-              "lambda_strategy = \"occam\"");
-  options.cooling_factor = factor(table, "cooling_factor", options.cooling_factor);
-  options.cooling_rate = table.integer("cooling_rate", options.cooling_rate, 1);
+Rows<GaussNewtonOptions> gauss_newton_rows() {
+  using O = GaussNewtonOptions;
+  const char *occam = "lambda_strategy = \"occam\"", *cooling = "lambda_strategy = \"cooling\"";
+  const auto searches = [](const O& options) { return options.lambda_strategy == LambdaStrategy::occam; };
+  const auto cools = [](const O& options) { return options.lambda_strategy == LambdaStrategy::cooling; };
+  Rows<O> rows = common_rows<O>();
+  for (Row<O>& each : Rows<O>{
+           row("space", &O::space, "size of the linear system, or the cheaper one; the result is the same")
+               .needs(of_jacobian),
+           row("lambda_strategy", &O::lambda_strategy,
+               "a search for λ in every iteration, or one λ per iteration, from large to small")
+               .needs(of_jacobian),
+           factor_row<O>().needs(occam, searches),
+           row("lambda_tolerance_log10", &O::lambda_tolerance, above(0.0), "of the search at the target")
+               .needs(occam, searches),
+           row("max_lambda_trials", &O::max_lambda_trials, at_least(1), "forward runs per search")
+               .needs(occam, searches),
+           row("sufficient_drop", &O::sufficient_drop, share(),
+               "above the target a first trial that lowers the rms by this share is taken at once; 1: never")
+               .needs(occam, searches),
+           row("smooth_at_target", &O::smooth_at_target,
+               "go on at the target while the roughness falls; `false`: the first model there is the last")
+               .needs(occam, searches),
+           row("min_roughness_drop", &O::min_roughness_drop, at_least(0.0),
+               "relative, at the target; a smaller drop ends the run")
+               .needs(occam, searches),
+           row("cooling_factor", &O::cooling_factor, above(1.0), "λ is divided by it …")
+               .needs(cooling, cools),
+           row("cooling_rate", &O::cooling_rate, at_least(1), "… after so many iterations")
+               .needs(cooling, cools)})
+    rows.push_back(std::move(each));
+  return rows;
 }
 
-GaussNewtonOptions read_gauss_newton(ConfigTable& table, GaussNewtonOptions options = {}) {
-  refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
-  read_common(table, options);
-  const std::string space = table.choice("space", {"auto", "data", "model"}, "auto");
-  options.space = space == "data"    ? SystemSpace::data
-                  : space == "model" ? SystemSpace::model
-                                     : SystemSpace::automatic;
-  const std::string strategy = table.choice("lambda_strategy", {"occam", "cooling"}, "occam");
-  options.lambda_strategy = strategy == "cooling" ? LambdaStrategy::cooling : LambdaStrategy::occam;
-  options.lambda_strategy == LambdaStrategy::cooling ? read_cooling(table, options)
-                                                     : read_occam(table, options);
-  return options;
+Rows<AlternatingOptions> pair_rows() {
+  return {
+      row("pixel_lambda", &AlternatingOptions::pixel_lambda, at_least(0.0),
+          "λ of the first step of the cells; 0: from the size of the sensitivities")
+          .needs(of_pairs),
+      row("code_lambda", &AlternatingOptions::code_lambda, at_least(0.0), "likewise, of the codes")
+          .needs(of_pairs),
+      row("lambda_decay", &AlternatingOptions::decay, share(), "of λ/rms from pair to pair").needs(of_pairs)};
+}
+
+Rows<DescentOptions> descent_rows() {
+  Rows<DescentOptions> rows = common_rows<DescentOptions>();
+  rows.push_back(factor_row<DescentOptions>().needs(of_descent));
+  rows.push_back(row("memory", &DescentOptions::memory, at_least(1), "steps that are remembered")
+                     .needs("algorithm = \"lbfgs\"", [](const DescentOptions& options) {
+                       return options.method == DescentMethod::lbfgs;
+                     }));
+  return rows;
+}
+
+/// Both stages of "alternating" share `max_iterations`, whose default is that of the pairs.
+GaussNewtonOptions usual_polish() { return {.max_iterations = AlternatingOptions{}.max_iterations}; }
+
+GaussNewtonOptions read_gauss_newton(const ConfigTable& table, const GaussNewtonOptions& usual) {
+  refuse(table, descent_rows(), "algorithm = \"lbfgs\"", gauss_newton_rows());
+  return read(table, gauss_newton_rows(), usual);
 }
 
 /// What both stages have in common is read once; the other keys of Gauss–Newton are those of the polish.
-AlternatingConfig read_alternating(ConfigTable& table) {
-  AlternatingConfig config;
-  config.polish = read_gauss_newton(table, {.max_iterations = config.pairs.max_iterations});
+AlternatingConfig read_alternating(const ConfigTable& table) {
+  AlternatingConfig config{.pairs = {}, .polish = read_gauss_newton(table, usual_polish())};
+  config.pairs = read(table, pair_rows(), config.pairs);
   config.pairs.max_iterations = config.polish.max_iterations;
   config.pairs.target_rms = config.polish.target_rms;
   config.pairs.max_halvings = config.polish.max_halvings;
   config.pairs.min_rms_drop = config.polish.min_rms_drop;
   config.pairs.patience = config.polish.patience;
-  config.pairs.pixel_lambda = table.not_negative("pixel_lambda", config.pairs.pixel_lambda);
-  config.pairs.code_lambda = table.not_negative("code_lambda", config.pairs.code_lambda);
-  config.pairs.decay = share(table, "lambda_decay", config.pairs.decay);
   return config;
 }
 
-DescentOptions read_descent(ConfigTable& table, DescentMethod method) {
-  refuse_keys(table,
-              {"space", "lambda_strategy", "cooling_factor", "cooling_rate", "lambda_tolerance_log10",
-               "max_lambda_trials", "min_roughness_drop", "smooth_at_target", "sufficient_drop"},
-              "algorithm = \"gauss_newton\"");
-  DescentOptions options{.method = method};
-  read_common(table, options);
-  options.lambda_factor = factor(table, "lambda_factor", options.lambda_factor);
-  if (method == DescentMethod::lbfgs)
-    options.memory = table.integer("memory", options.memory, 1);
-  else
-    refuse_keys(table, {"memory"}, "algorithm = \"lbfgs\"");
-  return options;
+/// The table [uncertainty] as it is written. There are no samples unless they are asked for.
+struct UncertaintyForm {
+  UncertaintyConfig config;
+  EnsembleOptions samples{.n_samples = 0};
+  [[nodiscard]] bool has_samples() const { return samples.n_samples > 0; }
+  [[nodiscard]] bool has_any() const { return config.posterior || has_samples(); }
+};
+
+Rows<UncertaintyForm> uncertainty_rows() {
+  using Form = UncertaintyForm;
+  const char *any = "posterior or samples", *samples = "samples", *posterior = "posterior = true";
+  const auto has_posterior = [](const Form& form) { return form.config.posterior; };
+  return {
+      row("posterior", at(&Form::config, &UncertaintyConfig::posterior),
+          "the normal distribution around the final model, see below"),
+      row("samples", at(&Form::samples, &EnsembleOptions::n_samples), at_least(0),
+          "models that data and prior allow, see below; not with `misfit.huber_threshold`"),
+      row("scale_errors", at(&Form::config, &UncertaintyConfig::scale_errors),
+          "a final rms above 1 scales the errors, and λ with them; `false`: errors as stated")
+          .needs(any, &Form::has_any),
+      row("widen_prior", at(&Form::config, &UncertaintyConfig::widen_prior),
+          "λ is lowered until the codes' prior is as wide as it was trained; `false`: the λ of the run")
+          .needs(any, &Form::has_any),
+      row("seed", at(&Form::samples, &EnsembleOptions::seed), at_least(0), "of the samples")
+          .needs(samples, &Form::has_samples),
+      row("max_iterations", at(&Form::samples, &EnsembleOptions::max_iterations), at_least(1),
+          "Gauss–Newton steps of a sample; the first needs no Jacobian of its own")
+          .needs(samples, &Form::has_samples),
+      row("seen_share", at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::share),
+          {.least = 0.0, .most = 1.0, .above_least = true, .below_most = true},
+          "a cell is seen where the deviation after the data is at most this share of the one before, …")
+          .needs(posterior, has_posterior),
+      row("largest_prior_decades",
+          at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::largest_prior),
+          above(0.0), "… or of so many decades where that is wider")
+          .needs(posterior, has_posterior)};
+}
+
+Rows<ForwardConfig> forward_rows() {
+  return {row("iteration_accuracy", &ForwardConfig::iteration, "meshes of the iterations, see below"),
+          row("iteration_coarsen", &ForwardConfig::iteration_coarsen, within(0.25, 4.0),
+              "sizes of the iterations' cells over those of `iteration_accuracy`, below 1 finer"),
+          row("final_accuracy", &ForwardConfig::final_accuracy,
+              "meshes on which the final responses and rms are recomputed"),
+          row("redesign", &ForwardConfig::redesign, "when meshes are made anew for the model, see below"),
+          row("near_target", &ForwardConfig::near_target, within(1.0, 100.0),
+              "near is an rms of at most this times `inversion.target_rms`")
+              .needs("redesign = \"until_near_target\"",
+                     [](const ForwardConfig& forward) {
+                       return forward.redesign == Redesigning::until_near_target;
+                     }),
+          row("certificate", &ForwardConfig::certificate,
+              "error of the meshes for half-space, layers, refinement and padding, of the final model"),
+          row("solver", &ForwardConfig::solver, "factorization of the 2-D systems, see below")};
 }
 
 }  // namespace
 
 InversionConfig read_inversion(ConfigTable table) {
-  const std::string algorithm =
-      table.choice("algorithm", {"gauss_newton", "alternating", "nlcg", "lbfgs"}, "gauss_newton");
-  if (algorithm == "alternating") return {read_alternating(table)};
-  refuse_keys(table, of_pairs, "algorithm = \"alternating\"");
-  if (algorithm == "gauss_newton") return {read_gauss_newton(table)};
-  return {read_descent(table, algorithm == "nlcg" ? DescentMethod::nlcg : DescentMethod::lbfgs)};
+  const Algorithm algorithm = read(table, algorithm_rows(), AlgorithmForm{}).algorithm;
+  if (algorithm == Algorithm::alternating) return {read_alternating(table)};
+  refuse(table, pair_rows(), of_pairs);
+  if (algorithm == Algorithm::gauss_newton) return {read_gauss_newton(table, {})};
+  refuse(table, gauss_newton_rows(), of_jacobian, descent_rows());
+  const auto method = algorithm == Algorithm::nlcg ? DescentMethod::nlcg : DescentMethod::lbfgs;
+  return {read(table, descent_rows(), DescentOptions{.method = method})};
+}
+
+std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
+  UncertaintyForm form = read(table, uncertainty_rows(), UncertaintyForm{});
+  if (form.samples.n_samples == 1)
+    table.refuse("samples", "expected 0 or at least 2, got 1: one sample has no spread", "out_of_range");
+  if (!form.has_any()) return {};
+  if (form.has_samples()) form.config.ensemble = form.samples;
+  return form.config;
+}
+
+ForwardConfig read_forward(ConfigTable table) { return read(table, forward_rows(), ForwardConfig{}); }
+
+void describe_method(Page& page) {
+  page.add("invert [inversion]", algorithm_rows());
+  page.add("invert [inversion]", gauss_newton_rows());
+  page.add("invert [inversion]", common_rows<GaussNewtonOptions>(), usual_polish(), of_pairs);
+  page.add("invert [inversion]", pair_rows());
+  page.add("invert [inversion]", descent_rows(), DescentOptions{}, of_descent);
+  page.add("invert [uncertainty]", uncertainty_rows());
+  page.add("invert [forward]", forward_rows());
 }
 
 }  // namespace lodestone::mt_invert::config

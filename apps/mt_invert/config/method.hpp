@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/config/rows.hpp"
+#include "apps/mt_invert/config/table.hpp"
+#include "inversion/assessment.hpp"
 #include "inversion/method.hpp"
+#include "inversion/mt/forward.hpp"
 
-#include <memory>
-#include <variant>
+#include <optional>
 
 namespace lodestone::mt_invert::config {
 
@@ -21,7 +22,19 @@ struct InversionConfig {
   [[nodiscard]] bool alternates() const { return inversion::alternates(method); }
 };
 
-/// errors: ConfigError, also for a key of another algorithm than the one chosen.
+/// Table [uncertainty].
+using UncertaintyConfig = inversion::AssessmentOptions;
+
+/// Table [forward].
+using ForwardConfig = inversion::mt::ForwardOptions;
+using inversion::Redesigning;
+using inversion::mt::CertificateOf;
+
+// Each reads its table. errors: ConfigError with file:line, also for a key of a method that is not chosen.
+
 [[nodiscard]] InversionConfig read_inversion(ConfigTable table);
+/// Returns nothing where neither posterior nor samples are asked for.
+[[nodiscard]] std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table);
+[[nodiscard]] ForwardConfig read_forward(ConfigTable table);
 
 }  // namespace lodestone::mt_invert::config

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/prior.hpp"
 
-#include "apps/mt_invert/config/regularization.hpp"
+#include "apps/mt_invert/config/page.hpp"
+#include "apps/mt_invert/config/rows.hpp"
+#include "engine/core/error.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -12,8 +13,177 @@
 namespace lodestone::mt_invert::config {
 namespace {
 
-Extent read_extent(ConfigTable& table, const char* key) {
-  const std::vector<double> ends = table.required_reals(key);
+using inversion::prior::CodedRoughnessOptions;
+using inversion::prior::RoughnessNorm;
+using inversion::prior::RoughnessNormOptions;
+using inversion::prior::RoughnessOptions;
+using physics::mesh::Point;
+
+Rows<RoughnessOptions> roughness_rows() {
+  using O = RoughnessOptions;
+  return {row("order", &O::order, within(1, 2), "derivative of log10 ρ in physical distance"),
+          row("horizontal_weight", &O::horizontal_weight, above(0.0),
+              "a larger one makes the section smoother that way"),
+          row("vertical_weight", &O::vertical_weight, above(0.0), "likewise"),
+          row("depth_weight_exponent", &O::depth_weight_exponent,
+              "weight ((z + z0)/(z_max + z0))^exponent; 1: vertical roughness in ln(z + z0)"),
+          row("horizontal_depth_exponent", &O::horizontal_depth_exponent,
+              "of the horizontal part; 1 and -1 make a model smooth in (y, ln(z + z0))")
+              .otherwise("as `depth_weight_exponent`"),
+          row("depth_weight_z0_m", &O::depth_weight_z0_m, above(0.0), "z0"),
+          row("smallness_length_m", &O::smallness_length_m, at_least(0.0),
+              "length L of ∫(m − m_ref)²/L²; 0: 10 × the larger of the grid's width and depth")};
+}
+
+/// `what`: what the norm counts. Where it is not given, ε is the usual one of the norm.
+Rows<RoughnessNormOptions> norm_rows(const std::string& key, const std::string& what) {
+  using enum RoughnessNorm;
+  Row<RoughnessNormOptions> norm = row(key, &RoughnessNormOptions::norm, "how " + what + " count, see below");
+  norm.read = [read = norm.read](ConfigTable& table, const auto& row, RoughnessNormOptions& to) {
+    read(table, row, to);
+    if (to.norm != l2) to.epsilon = inversion::prior::usual_epsilon(to.norm);
+  };
+  return {
+      norm,
+      row(key + "_epsilon", &RoughnessNormOptions::epsilon, above(0.0), what + " well below it count squared")
+          .usually(fmt::format("`{:g}` for l1, `{:g}` for mgs", inversion::prior::usual_epsilon(l1),
+                               inversion::prior::usual_epsilon(minimum_gradient_support)))
+          .needs(key + " = \"l1\" or \"mgs\"", [](const auto& options) { return options.norm != l2; })};
+}
+
+std::vector<Point> points_of(const ConfigTable& table, const std::vector<double>& y,
+                             const std::vector<double>& z, std::size_t least) {
+  if (y.size() != z.size() || y.size() < least)
+    table.refuse("y_m", fmt::format("expected lists y_m and z_m of one length of at least {}, got {} and {}",
+                                    least, y.size(), z.size()));
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < y.size(); ++i) points.push_back({0.0, y[i], z[i]});
+  return points;
+}
+
+/// An entry of [[regularization.tear]] as it is written.
+struct TearForm {
+  std::vector<double> y_m, z_m;
+  double weight = 0.0;
+};
+
+Rows<TearForm> tear_rows() {
+  return {
+      row("y_m", &TearForm::y_m, "points of the line, two or more").otherwise("required"),
+      row("z_m", &TearForm::z_m, "their depths, as those of the grid").otherwise("required"),
+      row("weight", &TearForm::weight, within(0.0, 1.0), "of the roughness across: 0 none, 1 as elsewhere")};
+}
+
+TearConfig read_tear(ConfigTable table) {
+  const TearForm form = read(table, tear_rows(), TearForm{});
+  return {{points_of(table, form.y_m, form.z_m, 2), form.weight}, table.place("y_m")};
+}
+
+/// An entry of [[regularization.fixed]] as it is written. Limits that are left open lie far outside any grid.
+struct FixedForm {
+  std::vector<double> y_m, z_m;
+  double y_min = -1e12, y_max = 1e12, z_min = -1e12, z_max = 1e12;
+  std::optional<double> resistivity_ohm_m;
+};
+
+Rows<FixedForm> fixed_rows() {
+  return {row("y_m", &FixedForm::y_m, "corners of a polygon, three or more; it must not cross itself"),
+          row("z_m", &FixedForm::z_m, "their depths, as those of the grid"),
+          row("y_min_m", &FixedForm::y_min, "a box instead").otherwise("no limit"),
+          row("y_max_m", &FixedForm::y_max, "likewise").otherwise("no limit"),
+          row("z_min_m", &FixedForm::z_min, "likewise").otherwise("no limit"),
+          row("z_max_m", &FixedForm::z_max, "likewise").otherwise("no limit"),
+          row("resistivity_ohm_m", &FixedForm::resistivity_ohm_m, resistivities(),
+              "what the cells with their centre inside keep; [bounds] does not apply to them")
+              .otherwise("of the reference model")};
+}
+
+std::vector<Point> box_of(const ConfigTable& table, const FixedForm& box) {
+  if (!(box.y_min < box.y_max))
+    table.refuse("y_min_m", fmt::format("expected less than y_max_m = {}, got {}", box.y_max, box.y_min));
+  if (!(box.z_min < box.z_max))
+    table.refuse("z_min_m", fmt::format("expected less than z_max_m = {}, got {}", box.z_max, box.z_min));
+  return physics::mesh::points(
+      {{box.y_min, box.z_min}, {box.y_max, box.z_min}, {box.y_max, box.z_max}, {box.y_min, box.z_max}});
+}
+
+FixedRegionConfig read_fixed(ConfigTable table) {
+  constexpr std::array limits{"y_min_m", "y_max_m", "z_min_m", "z_max_m"};
+  const auto limit = std::ranges::find_if(limits, [&](const char* key) { return table.has(key); });
+  const bool is_box = limit != limits.end(), is_polygon = table.has("y_m") || table.has("z_m");
+  if (is_box == is_polygon)
+    table.refuse("y_m",
+                 "expected either the corners y_m and z_m of a polygon or limits y_min_m, y_max_m, z_min_m, "
+                 "z_max_m of a box");
+  const FixedForm form = read(table, fixed_rows(), FixedForm{});
+  const std::vector<Point> corners = is_box ? box_of(table, form) : points_of(table, form.y_m, form.z_m, 3);
+  const std::string place = table.place(is_box ? *limit : "y_m");
+  try {
+    return {physics::mesh::Polygon(corners, physics::mesh::Plane::section, "fixed region"),
+            form.resistivity_ohm_m, place};
+  } catch (const core::InvalidArgument& error) {
+    throw core::ConfigError("configuration#bad_polygon", "{}: {}", place, error.what());
+  }
+}
+
+/// The table [static_shift] as it is written.
+struct ShiftForm {
+  bool enabled = false;
+  StaticShiftConfig config;
+};
+
+Rows<ShiftForm> shift_rows() {
+  return {row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model"),
+          row("sigma_decades", at(&ShiftForm::config, &StaticShiftConfig::sigma_decades), above(0.0),
+              "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual")
+              .needs("enabled = true", &ShiftForm::enabled),
+          row("modes", at(&ShiftForm::config, &StaticShiftConfig::modes), "modes whose shifts are unknown")
+              .needs("enabled = true", &ShiftForm::enabled)};
+}
+
+Rows<CodedRoughnessOptions> weight_rows() {
+  using O = CodedRoughnessOptions;
+  return {row("code_weight", &O::code_weight, above(0.0),
+              "of the codes' prior beside the roughness of the cells outside"),
+          row("between_weight", &O::between_weight, at_least(0.0),
+              "of the roughness across faces between two subdomains"),
+          row("inside_weight", &O::inside_weight, at_least(0.0),
+              "of the roughness inside a subdomain; 0: the network alone rules")};
+}
+
+Rows<LearnedPriorConfig> stage_rows() {
+  return {
+      row("encode_sigma_decades", &LearnedPriorConfig::encode_sigma_decades, above(0.0),
+          "deviation that counts like a code of one standard deviation, when codes are sought for a model"),
+      row("polish", &LearnedPriorConfig::polish, "a second stage, in cells, see below")};
+}
+
+/// An entry of [[learned_prior.region]] as it is written.
+struct RegionForm {
+  LearnedRegionConfig region;
+  std::vector<double> y_m, z_m;
+};
+
+Rows<RegionForm> region_rows() {
+  using Region = LearnedRegionConfig;
+  return {row("name", at(&RegionForm::region, &Region::name), "for messages, the report and `result.h5`")
+              .usually("\"region 1\" …"),
+          row("network", at(&RegionForm::region, &Region::network_as_written),
+              "file of `mt_invert train`, `.h5` or `.safetensors`, relative to the configuration")
+              .required(),
+          row("decoder", at(&RegionForm::region, &Region::decoder),
+              "the network, or the normal distribution with mean and covariance of its training draws"),
+          row("y_m", &RegionForm::y_m, "[from, to]: columns whose centres lie inside").required(),
+          row("z_m", &RegionForm::z_m, "[from, to] below the surface: rows whose centres lie inside")
+              .otherwise("the network's depths"),
+          row("overlap", at(&RegionForm::region, &Region::overlap), at_least(0),
+              "columns that neighbouring patches share; both count there with weights that fall linearly"),
+          row("codes", at(&RegionForm::region, &Region::n_codes), at_least(1),
+              "number of codes that the network must have, so that a file of another training is refused")
+              .otherwise("any")};
+}
+
+Extent extent_of(const ConfigTable& table, const char* key, const std::vector<double>& ends) {
   if (ends.size() != 2 || !(ends[0] < ends[1]))
     table.refuse(
         key, fmt::format("expected two numbers [from, to] that increase, got [{}]", fmt::join(ends, ", ")));
@@ -21,49 +191,73 @@ Extent read_extent(ConfigTable& table, const char* key) {
 }
 
 LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
-  LearnedRegionConfig region;
-  region.name = table.text("name", fmt::format("region {}", number));
-  region.network_as_written = table.text("network");
-  region.network = table.path("network");
+  RegionForm form;
+  form.region.name = fmt::format("region {}", number);
+  form = read(table, region_rows(), form);
+  LearnedRegionConfig region = form.region;
   if (region.network_as_written.empty())
     table.refuse("network", "expected the file of a trained network, got an empty text");
-  region.decoder = table.choice("decoder", {"network", "gaussian"}, "network") == "gaussian"
-                       ? RegionDecoder::gaussian
-                       : RegionDecoder::network;
-  region.y = read_extent(table, "y_m");
-  if (table.has("z_m")) region.z = read_extent(table, "z_m");
-  region.overlap = table.integer("overlap", region.overlap, 0);
-  if (table.has("codes")) region.n_codes = table.integer("codes", 1, 1);
+  region.network = table.resolved(region.network_as_written);
+  region.y = extent_of(table, "y_m", form.y_m);
+  if (table.has("z_m")) region.z = extent_of(table, "z_m", form.z_m);
   region.place = table.place("network");
   return region;
 }
 
 }  // namespace
 
+RegularizationConfig read_regularization(ConfigTable table) {
+  RegularizationConfig config;
+  config.roughness = read(table, roughness_rows(), config.roughness);
+  config.norm = read(table, norm_rows("norm", "gradients"), config.norm);
+  if (config.norm.norm != RoughnessNorm::l2 && config.roughness.order != 1)
+    table.refuse("norm", fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}",
+                                     config.roughness.order));
+  for (const ConfigTable& each : table.tables("tear")) {
+    config.tears.push_back(read_tear(each));
+    config.roughness.tears.push_back(config.tears.back().tear);
+  }
+  for (const ConfigTable& each : table.tables("fixed")) config.fixed.push_back(read_fixed(each));
+  return config;
+}
+
+std::optional<StaticShiftConfig> read_static_shift(ConfigTable table) {
+  const ShiftForm form = read(table, shift_rows(), ShiftForm{});
+  if (!form.enabled) return {};
+  if (form.config.modes.empty())
+    table.refuse("modes", "expected at least one mode, got none; set static_shift.enabled = false instead");
+  return form.config;
+}
+
 std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table) {
   const std::vector<ConfigTable> regions = table.tables("region");
+  LearnedPriorConfig config;
+  const Rows<RoughnessNormOptions> between_rows = norm_rows("between_norm", "jumps");
   if (regions.empty()) {
-    for (const char* key : {"code_weight", "between_weight", "inside_weight", "between_norm",
-                            "between_norm_epsilon", "encode_sigma_decades", "polish"}) {
-      if (table.has(key))
-        table.refuse(key,
-                     "needs a region: add [[learned_prior.region]] with network and y_m, or remove this key");
-    }
+    const std::string region = "a region, [[learned_prior.region]] with network and y_m";
+    refuse(table, weight_rows(), region);
+    refuse(table, between_rows, region);
+    refuse(table, stage_rows(), region);
     return {};
   }
-  LearnedPriorConfig config;
-  config.weights.code_weight = table.positive("code_weight", config.weights.code_weight);
-  config.weights.between_weight = table.not_negative("between_weight", config.weights.between_weight);
-  config.weights.inside_weight = table.not_negative("inside_weight", config.weights.inside_weight);
-  config.weights.between_norm = read_norm(table, "between_norm");
-  config.encode_sigma_decades = table.positive("encode_sigma_decades", config.encode_sigma_decades);
-  const std::string polish = table.choice("polish", {"when_needed", "always", "never"}, "when_needed");
-  config.polish = polish == "always"  ? Polish::always
-                  : polish == "never" ? Polish::never
-                                      : Polish::when_needed;
+  config.weights = read(table, weight_rows(), config.weights);
+  config.weights.between_norm = read(table, between_rows, config.weights.between_norm);
+  config = read(table, stage_rows(), config);
   for (const ConfigTable& each : regions)
     config.regions.push_back(read_region(each, config.regions.size() + 1));
   return config;
+}
+
+void describe_prior(Page& page) {
+  page.add("invert [regularization]", roughness_rows());
+  page.add("invert [regularization]", norm_rows("norm", "gradients"));
+  page.add("invert [[regularization.tear]]", tear_rows());
+  page.add("invert [[regularization.fixed]]", fixed_rows());
+  page.add("invert [static_shift]", shift_rows());
+  page.add("invert [learned_prior]", weight_rows());
+  page.add("invert [learned_prior]", norm_rows("between_norm", "jumps"));
+  page.add("invert [learned_prior]", stage_rows());
+  page.add("invert [[learned_prior.region]]", region_rows());
 }
 
 }  // namespace lodestone::mt_invert::config

@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/config/rows.hpp"
+#include "apps/mt_invert/config/table.hpp"
+#include "inversion/mt/forward.hpp"
 #include "inversion/prior/regions.hpp"
+#include "inversion/prior/roughness.hpp"
+#include "inversion/prior/roughness_norm.hpp"
 #include "io/model/network.hpp"
+#include "physics/mesh/shapes.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace lodestone::mt_invert::config {
+
+/// An entry of [[regularization.tear]]; `place` is where it stands, for messages once the grid is known.
+struct TearConfig {
+  physics::mesh::Tear tear;
+  std::string place;
+};
+
+/// An entry of [[regularization.fixed]]: cells whose centres lie inside are no unknowns.
+struct FixedRegionConfig {
+  physics::mesh::Polygon polygon;
+  std::optional<double> resistivity_ohm_m;  ///< absent: of the reference model
+  std::string place;
+};
+
+/// Table [regularization].
+struct RegularizationConfig {
+  inversion::prior::RoughnessOptions roughness;  ///< including the tears
+  inversion::prior::RoughnessNormOptions norm;
+  std::vector<TearConfig> tears;
+  std::vector<FixedRegionConfig> fixed;
+};
+
+/// Table [static_shift], when enabled.
+using StaticShiftConfig = inversion::mt::StaticShiftOptions;
 
 using RegionDecoder = io::model::DecoderKind;
 using inversion::prior::Polish;
@@ -29,7 +57,7 @@ struct LearnedRegionConfig {
   std::optional<Extent> z;       ///< rows whose centres lie inside, below the surface; absent: the network's
   int overlap = 0;               ///< columns that neighbouring patches share
   std::optional<int> n_codes{};  ///< that the network must have; absent: any number
-  std::string place;             ///< where it stands, for messages once the grid is known
+  std::string place;             ///< place in the file, for messages once the grid is known
 };
 
 /// Table [learned_prior].
@@ -40,7 +68,12 @@ struct LearnedPriorConfig {
   std::vector<LearnedRegionConfig> regions;
 };
 
-/// Nothing where the table is not given.
+// Each reads its table. errors: ConfigError with file:line.
+
+[[nodiscard]] RegularizationConfig read_regularization(ConfigTable table);
+/// Returns nothing when it is not enabled.
+[[nodiscard]] std::optional<StaticShiftConfig> read_static_shift(ConfigTable table);
+/// Returns nothing without a region.
 [[nodiscard]] std::optional<LearnedPriorConfig> read_learned_prior(ConfigTable table);
 
 }  // namespace lodestone::mt_invert::config

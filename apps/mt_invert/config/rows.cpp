@@ -1,149 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/rows.hpp"
 
-#include "engine/core/error.hpp"
-#include "physics/mt/resistivity_range.hpp"
+#include <fmt/ranges.h>
 
+#include <array>
 #include <cmath>
-#include <filesystem>
-#include <limits>
 
 namespace lodestone::mt_invert::config {
 
-ConfigTable::ConfigTable(core::Options given, std::string folder)
-    : given_(std::move(given)), folder_(std::move(folder)) {}
-ConfigTable::ConfigTable(core::Options given, core::Options effective, std::string folder)
-    : given_(std::move(given)), effective_(std::move(effective)), folder_(std::move(folder)) {}
-
-template <class T>
-T ConfigTable::keep(std::string_view key, T value) {
-  effective_.set(key, value);
-  return value;
+bool Limits::hold(double value) const {
+  if (or_zero && value == 0.0) return true;
+  const bool is_low = above_least ? !(value > least) : !(value >= least);
+  const bool is_high = below_most ? !(value < most) : !(value <= most);
+  return !is_low && !is_high;
 }
 
-bool ConfigTable::flag(std::string_view key, std::optional<bool> fallback) {
-  return keep(key, given_.flag(key, fallback));
+std::string Limits::text() const {
+  const std::string_view zero = or_zero ? "0 or " : "";
+  const std::string from = fmt::format("{} {:g}", above_least ? "more than" : "at least", least),
+                    to = fmt::format("{} {:g}", below_most ? "less than" : "at most", most);
+  if (std::isinf(least) && std::isinf(most)) return {};
+  if (std::isinf(most)) return fmt::format("{}{}{}", zero, from, units);
+  if (std::isinf(least)) return fmt::format("{}{}{}", zero, to, units);
+  if (above_least || below_most) return fmt::format("{}{} and {}{}", zero, from, to, units);
+  return fmt::format("{}{:g} to {:g}{}", zero, least, most, units);
 }
 
-int ConfigTable::integer(std::string_view key, int fallback, int least) {
-  const std::int64_t value = given_.integer(key, fallback);
-  if (value < least || value > std::numeric_limits<int>::max())
-    refuse(key, fmt::format("expected an integer of at least {}, got {}", least, value));
-  return static_cast<int>(keep(key, value));
+namespace detail {
+namespace {
+
+std::int64_t integer_of(const ConfigTable& table, const std::string& key, double number) {
+  constexpr double most = std::numeric_limits<int>::max();
+  if (!(std::abs(number) <= most && number == std::floor(number)))
+    table.refuse(key, fmt::format("expected integers from {} to {}, got {:g}", -most, most, number),
+                 "out_of_range");
+  return static_cast<std::int64_t>(number);
 }
 
-double ConfigTable::real(std::string_view key, std::optional<double> fallback) {
-  return keep(key, given_.real(key, fallback));
-}
-
-double ConfigTable::positive(std::string_view key, std::optional<double> fallback) {
-  const double value = real(key, fallback);
-  if (!(value > 0.0)) refuse(key, fmt::format("expected a positive number, got {}", value));
-  return value;
-}
-
-double ConfigTable::not_negative(std::string_view key, std::optional<double> fallback) {
-  const double value = real(key, fallback);
-  if (!(value >= 0.0)) refuse(key, fmt::format("expected a number that is not negative, got {}", value));
-  return value;
-}
-
-double ConfigTable::from_zero_to(double most, std::string_view key, std::optional<double> fallback) {
-  const double value = not_negative(key, fallback);
-  if (value > most) refuse(key, fmt::format("expected 0 to {:g}, got {}", most, value));
-  return value;
-}
-
-double ConfigTable::resistivity(std::string_view key, std::optional<double> fallback) {
-  using namespace physics::mt;
-  const double value = real(key, fallback);
-  if (!is_in_resistivity_range(value))
-    refuse(key, fmt::format("expected {:g} to {:g} ohm m, got {:g}", least_resistivity_ohm_m,
-                            largest_resistivity_ohm_m, value));
-  return value;
-}
-
-std::optional<double> ConfigTable::optional_real(std::string_view key) {
-  if (!given_.has(key)) return {};
-  return real(key);
-}
-
-std::string ConfigTable::text(std::string_view key, std::optional<std::string> fallback) {
-  return keep(key, given_.text(key, std::move(fallback)));
-}
-
-std::string ConfigTable::choice(std::string_view key, const std::vector<std::string>& allowed,
-                                std::optional<std::string> fallback) {
-  return keep(key, given_.choice(key, allowed, std::move(fallback)));
-}
-
-std::vector<double> ConfigTable::reals(std::string_view key) {
-  return given_.has(key) ? keep(key, given_.reals(key)) : std::vector<double>();
-}
-
-std::vector<double> ConfigTable::required_reals(std::string_view key) { return keep(key, given_.reals(key)); }
-
-std::vector<std::int64_t> ConfigTable::integers(std::string_view key, std::vector<std::int64_t> fallback,
-                                                std::int64_t least, std::int64_t most) {
-  std::vector<std::int64_t> result;
-  for (const double each : given_.reals(key, std::vector<double>(fallback.begin(), fallback.end()))) {
-    if (!(each >= static_cast<double>(least) && each <= static_cast<double>(most) &&
-          each == std::floor(each)))
-      refuse(key, fmt::format("expected whole numbers from {} to {}, got {:g}", least, most, each));
-    result.push_back(static_cast<std::int64_t>(each));
-  }
-  return keep(key, std::move(result));
-}
-
-std::vector<std::string> ConfigTable::texts(std::string_view key) {
-  return given_.has(key) ? keep(key, given_.texts(key)) : std::vector<std::string>();
-}
-
-std::string ConfigTable::resolved(const std::string& path) const {
-  return path.empty() || folder_.empty() ? path : (std::filesystem::path(folder_) / path).string();
-}
-
-std::string ConfigTable::path(std::string_view key) {
-  return given_.has(key) ? resolved(text(key)) : std::string();
-}
-
-std::vector<std::string> ConfigTable::paths(std::string_view key) {
-  std::vector<std::string> result = texts(key);
-  for (std::string& each : result) each = resolved(each);
-  return result;
-}
-
-ConfigTable ConfigTable::table(std::string_view key) const {
-  core::Options effective = effective_;
-  return {given_.child(key), effective.table(key), folder_};
-}
-
-std::vector<ConfigTable> ConfigTable::tables(std::string_view key) const {
-  std::vector<ConfigTable> result;
-  core::Options effective = effective_;
-  for (core::Options& each : given_.children(key))
-    result.push_back({each, effective.append_table(key), folder_});
-  return result;
-}
-
-std::string ConfigTable::place(std::string_view key) const {
-  const std::string where = given_.where(given_.has(key) ? key : "");
-  const std::string table = given_.path();
-  return fmt::format("{}{}{}", where.empty() ? "" : where + ": ", table.empty() ? "" : table + ".", key);
-}
-
-void ConfigTable::allow_one_of(const std::vector<std::string>& keys) const {
-  std::string first;
-  for (const std::string& key : keys) {
-    if (!given_.has(key)) continue;
-    if (!first.empty())
-      refuse(key, fmt::format("excludes \"{}\", which is given as well; keep one of them", first));
-    first = key;
+void check_words(const ConfigTable& table, const std::string& key, const std::vector<std::string>& allowed,
+                 const std::vector<std::string>& words) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (std::ranges::count(allowed, *word) == 0)
+      table.refuse(key, fmt::format("expected \"{}\", got \"{}\"", fmt::join(allowed, "\", \""), *word),
+                   "unknown_word");
+    if (std::count(words.begin(), word, *word) > 0)
+      table.refuse(key, fmt::format("expected each word once, got \"{}\" twice; remove one", *word),
+                   "repeated");
   }
 }
 
-void ConfigTable::refuse(std::string_view key, const std::string& text) const {
-  throw core::ConfigError("configuration", "{}: {}", place(key), text);
+/// Reads the alternative that the example holds.
+struct Reader {
+  const ConfigTable& table;
+  const std::string& key;
+  const std::vector<std::string>& words;
+
+  Value operator()(bool) const { return table.given().flag(key); }
+  Value operator()(std::int64_t) const {
+    return integer_of(table, key, static_cast<double>(table.given().integer(key)));
+  }
+  Value operator()(double) const { return table.given().real(key); }
+  Value operator()(const std::string&) const {
+    return words.empty() ? table.given().text(key) : table.given().choice(key, words);
+  }
+  Value operator()(const std::vector<double>&) const { return table.given().reals(key); }
+  Value operator()(const std::vector<std::int64_t>&) const {
+    std::vector<std::int64_t> result;
+    for (const double each : table.given().reals(key)) result.push_back(integer_of(table, key, each));
+    return result;
+  }
+  Value operator()(const std::vector<std::string>&) const {
+    const auto texts = table.given().texts(key);
+    if (!words.empty()) check_words(table, key, words, texts);
+    return texts;
+  }
+};
+
+}  // namespace
+
+Value value_at(const ConfigTable& table, const std::string& key, const Takes& takes) {
+  return std::visit(Reader{table, key, takes.words}, takes.example);
 }
 
+std::string text_of(const Takes& takes) {
+  constexpr std::array names{"`true` or `false`", "integer",          "number",       "text",
+                             "list of numbers",   "list of integers", "list of texts"};
+  std::string text = names.at(takes.example.index());
+  if (!takes.words.empty())
+    text = fmt::format("{}`\"{}\"`", is_empty_list(takes.example) ? "list of " : "",
+                       fmt::join(takes.words, "\"`, `\""));
+  const std::string limits = takes.limits.text();
+  return limits.empty() ? text : fmt::format("{}, {}", text, limits);
+}
+
+void check(const ConfigTable& table, const std::string& key, const Limits& limits, const Value& value) {
+  std::vector<double> numbers;
+  if (const auto* real = std::get_if<double>(&value)) numbers = {*real};
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) numbers = {static_cast<double>(*integer)};
+  if (const auto* reals = std::get_if<std::vector<double>>(&value)) numbers = *reals;
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value))
+    numbers.assign(integers->begin(), integers->end());
+  const auto bad = std::ranges::find_if_not(numbers, [&](double each) { return limits.hold(each); });
+  if (bad != numbers.end())
+    table.refuse(key, fmt::format("expected {}, got {:g}", limits.text(), *bad), "out_of_range");
+}
+
+bool is_empty_list(const Value& value) {
+  return std::visit(
+      []<class V>(const V& each) {
+        if constexpr (is_list<V>)
+          return each.empty();
+        else
+          return false;
+      },
+      value);
+}
+
+}  // namespace detail
 }  // namespace lodestone::mt_invert::config

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/train.hpp"
 
-#include "apps/mt_invert/config/kind.hpp"
-#include "apps/mt_invert/config/prior_sections.hpp"
+#include "apps/mt_invert/config/config.hpp"
+#include "apps/mt_invert/config/page.hpp"
 #include "apps/mt_invert/config/rows.hpp"
 #include "engine/core/log.hpp"
+#include "io/model/read.hpp"
 #include "io/text/text_file.hpp"
-#include "io/toml/options.hpp"
 #include "models/earths/prior_options.hpp"
+#include "models/earths/sections.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -17,68 +18,85 @@ namespace lodestone::mt_invert::config {
 namespace {
 
 using models::vae::VaeKind;
+using models::vae::VaeLossOptions;
+using models::vae::VaeOptions;
+using models::vae::VaeRecipe;
 
-/// Reads the channels of the levels. The last level must still halve more than one cell, since parameters
-/// of further levels have no effect. errors: ConfigError.
-std::vector<engine::Dim> read_channels(ConfigTable& table, const models::vae::VaeOptions& options) {
-  const auto result = table.integers("channels", options.channels, 1, 4096);
-  if (result.empty() || result.size() > 8)
-    table.refuse("channels", fmt::format("expected the channels of 1 to 8 levels, got {}", result.size()));
+Rows<VaeOptions> network_rows() {
+  return {
+      row("kind", &VaeOptions::kind, "convolutions along depth, or along depth and profile")
+          .usually("`\"column\"` for one column, else `\"patch\"`"),
+      row("codes", &VaeOptions::n_codes, at_least(1),
+          "numbers that set a subdomain; more than it has cells are warned of"),
+      row("channels", &VaeOptions::channels, within(1, 4096),
+          "of the convolutions, one for each of 1 to 8 levels"),
+      row("centre", &VaeOptions::centre,
+          "the mean of the training draws is subtracted before the encoder and added behind the decoder")};
+}
+
+Rows<VaeLossOptions> loss_rows() {
+  return {row("layer_weights", &VaeLossOptions::layer_weights,
+              "weight of a cell's squared misfit: log10 of its layer's thickness in m, at least 0.1"),
+          row("similarity", &VaeLossOptions::similarity, at_least(0.0), "weight of 1 − SSIM"),
+          row("divergence", &VaeLossOptions::divergence, at_least(0.0),
+              "weight of the codes' divergence from the standard normal distribution"),
+          row("divergence_of", &VaeLossOptions::divergence_of,
+              "over the codes; of the sum the weight is the β of a β-VAE")};
+}
+
+Rows<VaeRecipe> recipe_rows() {
+  return {row("draws", &VaeRecipe::n_draws, at_least(10), "of the prior"),
+          row("validation_share", &VaeRecipe::validation_share, share(0.9), "of the draws, never trained on"),
+          row("epochs", &VaeRecipe::epochs, at_least(1), "at most"),
+          row("batch_size", &VaeRecipe::batch_size, at_least(2), "draws per step"),
+          row("learning_rate", &VaeRecipe::learning_rate, above(0.0), "of Adam"),
+          row("schedule", &VaeRecipe::schedule,
+              "\"cosine\": rises over the first epoch, falls to a hundredth at the last"),
+          row("patience", &VaeRecipe::patience, at_least(0),
+              "epochs without a better validation loss, after which training stops; 0: never"),
+          row("seed", &VaeRecipe::seed, at_least(0), "of first weights, order and noise")};
+}
+
+Rows<TrainOutput> output_rows() {
+  return {row("format", &TrainOutput::format, "`vae.h5` or `vae.safetensors`; the same arrays"),
+          row("report", &TrainOutput::report, "`report.html` and `pictures/`"),
+          row("checkpoint", &TrainOutput::checkpoint,
+              "`checkpoint.safetensors` after every epoch, for `--resume`")};
+}
+
+/// The last level must still halve more than one cell, since parameters of further levels have no effect.
+/// errors: ConfigError.
+void check_channels(const ConfigTable& table, const VaeOptions& options) {
+  const std::size_t n_levels = options.channels.size();
+  if (n_levels == 0 || n_levels > 8)
+    table.refuse("channels", fmt::format("expected the channels of 1 to 8 levels, got {}", n_levels));
   const engine::Dim n = std::max(options.cells_z, options.cells_y);
   const auto most = static_cast<std::size_t>(
       std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))));
-  if (result.size() > most)
+  if (n_levels > most)
     table.refuse("channels", fmt::format("expected at most {} levels for the {} × {} cells of [grid], as "
                                          "each level halves them, got {}; give fewer channels",
-                                         most, options.cells_z, options.cells_y, result.size()));
-  return result;
+                                         most, options.cells_z, options.cells_y, n_levels));
 }
 
-models::vae::VaeOptions read_network(ConfigTable table, const models::earths::PatchGrid& grid) {
-  models::vae::VaeOptions options{.cells_z = grid.n_z(), .cells_y = grid.n_y()};
-  const std::string kind = table.choice("kind", {"column", "patch"}, grid.n_y() == 1 ? "column" : "patch");
-  options.kind = kind == "column" ? VaeKind::column : VaeKind::patch;
+VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGrid& grid) {
+  VaeOptions options{.kind = grid.n_y() == 1 ? VaeKind::column : VaeKind::patch,
+                     .cells_z = grid.n_z(),
+                     .cells_y = grid.n_y()};
+  options = read(table, network_rows(), options);
   if (options.kind == VaeKind::column && grid.n_y() > 1)
     table.refuse("kind",
                  fmt::format("expected \"patch\" for the {} columns of [grid], got \"column\"", grid.n_y()));
-  options.n_codes = table.integer("codes", static_cast<int>(options.n_codes), 1);
-  options.channels = read_channels(table, options);
+  check_channels(table, options);
   if (options.n_codes > options.n_cells())
     core::log::warning(
         "{} = {}: more codes than the {} cells of a subdomain, which they are to sum up; give fewer",
         table.place("codes"), options.n_codes, options.n_cells());
-  options.centre = table.flag("centre", options.centre);
   return options;
 }
 
-models::vae::VaeLossOptions read_loss(ConfigTable table) {
-  models::vae::VaeLossOptions options;
-  options.layer_weights =
-      table.choice("layer_weights", {"log10_thickness", "uniform"}, "log10_thickness") == "uniform"
-          ? models::vae::LayerWeights::uniform
-          : models::vae::LayerWeights::log10_thickness;
-  options.similarity = table.not_negative("similarity", options.similarity);
-  options.divergence = table.not_negative("divergence", options.divergence);
-  options.divergence_of = table.choice("divergence_of", {"mean", "sum"}, "mean") == "sum"
-                              ? models::vae::Divergence::sum
-                              : models::vae::Divergence::mean;
-  return options;
-}
-
-models::vae::VaeRecipe read_recipe(ConfigTable table) {
-  models::vae::VaeRecipe recipe;
-  recipe.n_draws = table.integer("draws", static_cast<int>(recipe.n_draws), 10);
-  recipe.validation_share = table.positive("validation_share", recipe.validation_share);
-  if (recipe.validation_share > 0.9)
-    table.refuse("validation_share", fmt::format("expected at most 0.9, got {:g}", recipe.validation_share));
-  recipe.epochs = table.integer("epochs", static_cast<int>(recipe.epochs), 1);
-  recipe.batch_size = table.integer("batch_size", static_cast<int>(recipe.batch_size), 2);
-  recipe.learning_rate = table.positive("learning_rate", recipe.learning_rate);
-  recipe.schedule = table.choice("schedule", {"constant", "cosine"}, "constant") == "cosine"
-                        ? models::vae::RateSchedule::cosine
-                        : models::vae::RateSchedule::constant;
-  recipe.patience = table.integer("patience", static_cast<int>(recipe.patience), 0);
-  recipe.seed = static_cast<std::uint64_t>(table.integer("seed", static_cast<int>(recipe.seed), 0));
+VaeRecipe read_recipe(const ConfigTable& table) {
+  const VaeRecipe recipe = read(table, recipe_rows(), VaeRecipe{});
   const auto n_training =
       static_cast<std::int64_t>(static_cast<double>(recipe.n_draws) * (1.0 - recipe.validation_share));
   if (recipe.batch_size > n_training)
@@ -87,8 +105,15 @@ models::vae::VaeRecipe read_recipe(ConfigTable table) {
   return recipe;
 }
 
-/// The tables that models read themselves, as given, without their headers: so cards and checkpoints have had
-/// it from the first version on, and a resume compares it.
+/// Returns a model file (HDF5 result, ModEM 2-D, TOML) as a section a prior is cut from. errors: those of
+/// the reader and of `models::section_of`.
+models::earths::Section read_prior_section(const std::string& path) {
+  return models::earths::section_of(io::model::read_model(path),
+                                    std::filesystem::path(path).filename().string());
+}
+
+/// The tables that models read themselves, as given, without their headers: so cards and checkpoints have
+/// had it from the first version on, and a resume compares it.
 std::string data_text(const core::Options& root) {
   std::string text;
   for (const char* name : {"grid", "prior"}) text += root.child(name).to_toml();
@@ -98,9 +123,7 @@ std::string data_text(const core::Options& root) {
 }  // namespace
 
 TrainConfig read_train_config(const std::string& path, const std::vector<std::string>& assignments) {
-  core::Options given = io::toml::read_options_toml(path);
-  check_kind(given, ConfigKind::training, path);
-  for (const std::string& assignment : assignments) io::toml::set_option(given, assignment);
+  const core::Options given = read_options(path, assignments, ConfigKind::training);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const ConfigTable table(given, folder.string());
   std::string
@@ -111,22 +134,27 @@ TrainConfig read_train_config(const std::string& path, const std::vector<std::st
     return read_prior_section(section);
   });
 
-  TrainConfig config{.title = table.table("run").text("title", std::filesystem::path(path).stem().string()),
+  TrainConfig config{.title = read_title(table, path),
                      .prior = prior,
                      .setup = {},
+                     .output = {},
                      .data = data_text(given) + contents,
                      .toml = {}};
-  config.setup = {read_network(table.table("network"), prior.grid()), read_loss(table.table("loss")),
+  config.setup = {read_network(table.table("network"), prior.grid()),
+                  read(table.table("loss"), loss_rows(), VaeLossOptions{}),
                   read_recipe(table.table("training"))};
-  ConfigTable output = table.table("output");
-  config.format = output.choice("format", {"hdf5", "safetensors"}, "hdf5") == "hdf5" ? VaeFormat::hdf5
-                                                                                     : VaeFormat::safetensors;
-  config.report = output.flag("report", true);
-  config.checkpoint = output.flag("checkpoint", true);
+  config.output = read(table.table("output"), output_rows(), TrainOutput{});
   given.require_all_used();
   config.toml = table.effective_toml() + given.child("grid").to_toml("grid") +
                 given.child("prior").to_toml("prior") + "\n" + contents;
   return config;
+}
+
+void describe_training(Page& page) {
+  page.add("train [network]", network_rows());
+  page.add("train [loss]", loss_rows());
+  page.add("train [training]", recipe_rows());
+  page.add("train [output]", output_rows());
 }
 
 }  // namespace lodestone::mt_invert::config

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "models/vae/train_vae.hpp"
 
 #include <string>
@@ -9,14 +10,23 @@
 namespace lodestone::mt_invert::config {
 
 enum class VaeFormat : std::uint8_t { hdf5, safetensors };
+constexpr auto words(VaeFormat) {
+  using enum VaeFormat;
+  return core::Words<VaeFormat>{{hdf5, "hdf5"}, {safetensors, "safetensors"}};
+}
+
+/// Table [output] of a training.
+struct TrainOutput {
+  VaeFormat format = VaeFormat::hdf5;
+  bool report = true, checkpoint = true;
+};
 
 /// A whole checked configuration of `mt_invert train`.
 struct TrainConfig {
   std::string title;
   models::earths::Prior prior;
   models::vae::VaeSetup setup;
-  VaeFormat format = VaeFormat::hdf5;
-  bool report = true, checkpoint = true;
+  TrainOutput output;
   std::string data;  ///< what the draws come from: keys of [grid] and [prior] as given, and a comment for
                      ///< each section's content
   std::string toml;  ///< a configuration of the same training: these tables, and every other key with the

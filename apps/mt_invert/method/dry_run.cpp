@@ -85,9 +85,8 @@ TimeEstimate time_on_one_thread(const inversion::Stage& stage, const mt::Survey&
   const int frequency = static_cast<int>(all.frequencies_hz.size() / 2);
   mt::Survey survey = survey_of(all, frequency);
   if (survey.keys.empty()) return {};
-  const physics::mesh::Earth& earth = stage.problem->earth;
   const auto map = stage.unknowns.behind(std::make_shared<mt::d2::Simulation>(
-      MPI_COMM_SELF, earth.grid, earth.surface.profile(), std::move(survey), meshes_of(meshes, frequency)));
+      MPI_COMM_SELF, stage.problem->earth, std::move(survey), meshes_of(meshes, frequency)));
   const Eigen::VectorXd model = stage.unknowns.from_cells(stage.start_model);
   TimeEstimate time;
   const double share = relative_work(meshes, frequency) / n_workers;

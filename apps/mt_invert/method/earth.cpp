@@ -77,31 +77,31 @@ void check_sea(const config::Config& config, const physics::mesh::SurfaceLine& s
 }
 
 /// `key`: of the model's file, for the warning about another surface.
-Eigen::VectorXd make_model(const config::ModelConfig& config, const Ground& ground, const char* key) {
+Eigen::VectorXd make_model(const config::ModelConfig& config, const physics::mesh::Earth& ground,
+                           const char* key) {
   if (config.file.empty())
     return Eigen::VectorXd::Constant(ground.grid.n_cells(), std::log10(config.resistivity_ohm_m));
-  const auto section = io::model::read_model(config.file);
-  const std::string difference = difference_of_surfaces(section, ground);
+  const auto model = io::model::read_model(config.file);
+  const std::string difference = difference_of_surfaces(model, ground);
   if (!difference.empty())
     core::log::warning(
         "{} ({}): {}; give profile.elevation, profile.surface_file and [sea] as they were for that model, or "
         "expect this",
         config.file, key, difference);
-  return sampled_log10(section, ground.grid);
+  return sampled_log10(model, ground.grid);
 }
 
 /// Where cells are: a grid on the datum begins at the highest point of the ground.
-physics::mesh::Rectangle2D extent_of(const TensorGrid& grid, const physics::mesh::SurfaceLine& surface) {
-  double top_m = grid.z_edges_m().front();
-  if (grid.reference() == physics::mesh::DepthReference::datum)
-    top_m = std::min(top_m, std::ranges::min(surface.z_m()));
-  return {grid.y_edges_m().front(), grid.y_edges_m().back(), top_m, grid.z_edges_m().back()};
+physics::mesh::Box extent_of(const physics::mesh::Earth& earth) {
+  physics::mesh::Box extent = earth.grid.extent();
+  if (earth.grid.reference() == physics::mesh::DepthReference::datum)
+    extent.z_m.from = std::min(extent.z_m.from, earth.surface.highest_m());
+  return extent;
 }
 
-void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid& grid,
-                            const physics::mesh::SurfaceLine& surface) {
+void warn_of_pieces_outside(const config::TearConfig& config, const physics::mesh::Earth& earth) {
   std::string pieces;
-  for (const auto& piece : pieces_outside(config.tear, extent_of(grid, surface)))
+  for (const auto& piece : pieces_outside(config.tear, extent_of(earth)))
     pieces += fmt::format("{}{:g} m from y = {:g} m, z = {:g} m to y = {:g} m, z = {:g} m",
                           pieces.empty() ? "" : "; ", piece.length_m, piece.from.y_m, piece.from.z_m,
                           piece.to.y_m, piece.to.z_m);
@@ -109,7 +109,7 @@ void warn_of_pieces_outside(const config::TearConfig& config, const TensorGrid& 
     core::log::warning(
         "{}: a part of the line lies outside the grid and tears nothing: {} ({}); end the line there or "
         "widen the grid",
-        config.place, pieces, extent_text(grid));
+        config.place, pieces, extent_text(earth.grid));
 }
 
 }  // namespace
@@ -130,23 +130,24 @@ TensorGrid make_grid(const config::GridConfig& config, const mt::ObservedData& d
   return TensorGrid::section(std::move(y_edges), layer_edges_m(config, data));
 }
 
-Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section, const TensorGrid& grid) {
+Eigen::VectorXd sampled_log10(const physics::mesh::Model& model, const TensorGrid& grid) {
+  const TensorGrid& from = model.earth.grid;
+  const Eigen::VectorXd values = log10_resistivity(model);
   Eigen::VectorXd result(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy) {
       const double depth_m = grid.z_centre_m(iz), y_m = grid.y_centre_m(iy);
       const double z_m =
-          section.grid.reference() == grid.reference() ? depth_m : depth_m + section.surface.z_at(y_m);
-      const Eigen::Index cell = section.grid.index(section.grid.row_of(z_m), section.grid.column_of(y_m));
-      result[grid.index(iz, iy)] = std::log10(section.resistivity_ohm_m[cell]);
+          from.reference() == grid.reference() ? depth_m : depth_m + model.earth.surface.z_at(0.0, y_m);
+      result[grid.index(iz, iy)] = values[from.index(from.row_of(z_m), from.column_of(y_m))];
     }
   }
   return result;
 }
 
 TensorGrid grid_of(const config::Config& config, const mt::ObservedData& data) {
-  TensorGrid grid =
-      config.grid.from_model ? io::model::read_model(config.start.file).grid : make_grid(config.grid, data);
+  TensorGrid grid = config.grid.from_model ? io::model::read_model(config.start.file).earth.grid
+                                           : make_grid(config.grid, data);
   core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km",
                   grid.n_y(), grid.n_z(), grid.y_edges_m().front() / 1e3,
                   (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
@@ -160,7 +161,7 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
     Eigen::Index n = 0;
     for (int iz = 0; iz < grid.n_z(); ++iz) {
       for (int iy = 0; iy < grid.n_y(); ++iy) {
-        if (!region.polygon.contains({grid.y_centre_m(iy), grid.z_centre_m(iz)})) continue;
+        if (!region.polygon.contains({0.0, grid.y_centre_m(iy), grid.z_centre_m(iz)})) continue;
         const Eigen::Index cell = grid.index(iz, iy);
         held[static_cast<std::size_t>(cell)] = true;
         if (region.resistivity_ohm_m) earth.reference_log10[cell] = std::log10(*region.resistivity_ohm_m);
@@ -184,17 +185,16 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
                             regions.back().place);
 }
 
-void check_tears(const std::vector<config::TearConfig>& tears, const TensorGrid& grid,
-                 const physics::mesh::SurfaceLine& surface) {
-  const physics::mesh::Cells cells = physics::mesh::cells(grid);
+void check_tears(const std::vector<config::TearConfig>& tears, const physics::mesh::Earth& earth) {
+  const physics::mesh::Cells cells = physics::mesh::cells(earth);
   for (const config::TearConfig& each : tears) {
     const auto n = n_faces_crossed(cells, each.tear);
     if (n == 0)
       throw core::ConfigError("configuration",
                               "{}: expected a line between cells, got one that separates no two of them ({})",
-                              each.place, extent_text(grid));
+                              each.place, extent_text(earth.grid));
     core::log::info("tear: across {} faces between cells", n);
-    warn_of_pieces_outside(each, grid, surface);
+    warn_of_pieces_outside(each, earth);
   }
 }
 
@@ -206,15 +206,15 @@ Earth make_earth(const config::Config& config, const Observations& observations)
     const auto models = invert_soundings(config.soundings, observations.data, grid);
     of_soundings = stitched(models, observations.data.survey.stations, grid, observations.surface);
   }
-  const Ground ground{grid, observations.surface, config.sea};
+  const physics::mesh::Earth ground{std::move(grid), observations.surface, config.sea};
   Eigen::VectorXd start =
       config.start.from_soundings ? of_soundings : make_model(config.start, ground, "start.model_file");
   const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
   Eigen::VectorXd reference = config.reference.from_soundings ? of_soundings
                               : same_file                     ? start
                                           : make_model(config.reference, ground, "reference.model_file");
-  check_tears(config.regularization.tears, grid, observations.surface);
-  Earth earth{std::move(grid), observations.surface, std::move(start), std::move(reference), {}, config.sea};
+  check_tears(config.regularization.tears, ground);
+  Earth earth{ground, std::move(start), std::move(reference)};
   fix_regions(config.regularization.fixed, earth);
   return earth;
 }

@@ -3,19 +3,16 @@
 
 #include "apps/mt_invert/config/config.hpp"
 #include "apps/mt_invert/method/observations.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
-#include <optional>
+#include <vector>
 
 namespace lodestone::mt_invert::method {
 
-/// The unknowns' grid and the models to start from and to stay near.
-struct Earth {
-  physics::mesh::TensorGrid grid;
-  physics::mesh::SurfaceLine surface;
+/// The earth of a run, with the models to start from and to stay near.
+struct Earth : physics::mesh::Earth {
   Eigen::VectorXd start_log10, reference_log10;  ///< (n_cells); alike in fixed cells
-  std::vector<Eigen::Index> free_cells;          ///< the unknowns among the cells, in order
-  std::optional<physics::mesh::Sea> sea{};
+  std::vector<Eigen::Index> free_cells{};        ///< the unknowns among the cells, in order
 };
 
 /// errors: those of the model readers, ConfigError when the grid is impossible, a sea holds no water, a tear
@@ -37,12 +34,11 @@ void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& e
 
 /// Logs how many faces each tear crosses and warns of the parts that lie outside the grid.
 /// errors: ConfigError when a tear separates no two cells of the grid.
-void check_tears(const std::vector<config::TearConfig>& tears, const physics::mesh::TensorGrid& grid,
-                 const physics::mesh::SurfaceLine& surface);
+void check_tears(const std::vector<config::TearConfig>& tears, const physics::mesh::Earth& earth);
 
 /// log10 resistivity of a section at the cell centres of another grid (depths from the surface where both are
 /// draped).
-[[nodiscard]] Eigen::VectorXd sampled_log10(const physics::mesh::Section2D& section,
+[[nodiscard]] Eigen::VectorXd sampled_log10(const physics::mesh::Model& model,
                                             const physics::mesh::TensorGrid& grid);
 
 }  // namespace lodestone::mt_invert::method

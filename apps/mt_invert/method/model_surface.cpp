@@ -47,13 +47,14 @@ std::string describe(const std::optional<Sea>& sea) {
 
 }  // namespace
 
-std::string difference_of_surfaces(const physics::mesh::Section2D& model, const Ground& ground) {
+std::string difference_of_surfaces(const physics::mesh::Model& model, const physics::mesh::Earth& ground) {
+  const SurfaceLine &there = model.earth.surface.profile(), &here = ground.surface.profile();
   std::string text;
-  const double y_m = farthest_apart_at(model.surface, ground.surface, ground.grid.y_edges_m().front(),
-                                       ground.grid.y_edges_m().back());
-  const double there_m = model.surface.z_at(y_m), here_m = ground.surface.z_at(y_m);
+  const double y_m =
+      farthest_apart_at(there, here, ground.grid.y_edges_m().front(), ground.grid.y_edges_m().back());
+  const double there_m = there.z_at(y_m), here_m = here.z_at(y_m);
   if (std::abs(there_m - here_m) > same_height_m) {
-    const bool moves = model.grid.reference() == DepthReference::surface &&
+    const bool moves = model.earth.grid.reference() == DepthReference::surface &&
                        ground.grid.reference() == DepthReference::surface;
     text = fmt::format(
         "its surface is not this run's: up to {:g} m apart, at y = {:g} m (z = {:g} m there, {:g} m here); "
@@ -61,8 +62,8 @@ std::string difference_of_surfaces(const physics::mesh::Section2D& model, const 
         std::abs(there_m - here_m), y_m, there_m, here_m,
         moves ? "its cells move up and down with the surface" : "its cells stay at their z");
   }
-  if (!same_sea(model.sea, ground.sea))
-    text += fmt::format("{}it has {}, this run {}", text.empty() ? "" : "; ", describe(model.sea),
+  if (!same_sea(model.earth.sea, ground.sea))
+    text += fmt::format("{}it has {}, this run {}", text.empty() ? "" : "; ", describe(model.earth.sea),
                         describe(ground.sea));
   return text;
 }

@@ -44,11 +44,9 @@ std::optional<inversion::prior::LearnedPriorOptions> prior_of(
 Setup make_setup(MPI_Comm comm, const config::Config& config, const Earth& earth,
                  const physics::mt::ObservedData& data) {
   auto prior = prior_of(config.learned_prior);
-  auto simulations = std::make_shared<const inversion::mt::Simulations>(comm, earth.grid, earth.surface,
-                                                                        earth.sea, config.forward);
+  auto simulations = std::make_shared<const inversion::mt::Simulations>(comm, earth, config.forward);
   auto shifts = shifts_of(config, data.kept().survey);
-  inversion::Problem problem({earth.grid, earth.surface, earth.sea}, data_set(data),
-                             inversion::mt::forward(simulations, data, shifts));
+  inversion::Problem problem(earth, data_set(data), inversion::mt::forward(simulations, data, shifts));
   problem.start = earth.start_log10;
   problem.reference = earth.reference_log10;
   problem.free_cells = earth.free_cells;

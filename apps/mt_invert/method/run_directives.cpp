@@ -8,12 +8,10 @@
 namespace lodestone::mt_invert::method {
 
 SaveSections::SaveSections(MPI_Comm comm, const std::string& folder, const inversion::Stage& stage,
-                           io::vtk::VtkFrame frame)
+                           physics::mesh::Frame frame)
     : comm_(comm), stage_(stage), n_iterations_before_(stage.history().n_iterations_before()) {
-  const physics::mesh::Earth& earth = stage.problem->earth;
   core::on_rank_zero(comm_, [&] {
-    series_ = std::make_unique<io::vtk::SectionSeries>(folder, "model", earth.grid, earth.surface.profile(),
-                                                       earth.sea, std::move(frame));
+    series_ = std::make_unique<io::vtk::ModelSeries>(folder, "model", stage.problem->earth, std::move(frame));
   });
 }
 

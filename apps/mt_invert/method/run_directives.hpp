@@ -16,14 +16,14 @@ class SaveSections final : public inversion::optimize::Directive {
  public:
   /// Keeps a reference to the stage. errors: FileError.
   SaveSections(MPI_Comm comm, const std::string& folder, const inversion::Stage& stage,
-               io::vtk::VtkFrame frame);
+               physics::mesh::Frame frame);
   void on_iteration(const inversion::optimize::IterationView& view) override;
 
  private:
   MPI_Comm comm_;
   const inversion::Stage& stage_;
   int n_iterations_before_;
-  std::unique_ptr<io::vtk::SectionSeries> series_;  ///< on rank 0
+  std::unique_ptr<io::vtk::ModelSeries> series_;  ///< on rank 0
 };
 
 }  // namespace lodestone::mt_invert::method

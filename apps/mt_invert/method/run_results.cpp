@@ -59,17 +59,14 @@ void write_static_shifts(const std::string& path, const io::run::InversionResult
 
 io::run::InversionResult describe_run(const FinishedRun& run) {
   const inversion::Outcome& outcome = run.outcome;
-  const physics::mesh::Earth& earth = run.setup.problem.earth;
   io::run::InversionResult result;
   result.title = run.config.title;
   result.configuration_toml = run.config.toml;
   result.provenance = run.provenance;
   result.data = run.observations.data;
-  result.floors = run.config.data.selection.floors;
+  result.floors = run.config.data.floors;
   result.predicted = outcome.predicted;
-  result.grid = earth.grid;
-  result.surface = earth.surface.profile();
-  result.sea = earth.sea;
+  result.earth = run.setup.problem.earth;
   result.start_log10_resistivity = outcome.start;
   result.log10_resistivity = outcome.model;
   result.profile = run.observations.geometry;

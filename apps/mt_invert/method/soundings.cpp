@@ -133,11 +133,12 @@ Eigen::VectorXd stitched(const std::vector<SoundingModel>& models, const std::ve
 Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const mt::Survey& survey,
                              const TensorGrid& grid) {
   std::vector<mt::Quantity> quantities;
-  std::vector<int> place(mt::n_quantities, -1);
-  for (int code = 0; code < mt::n_quantities; ++code) {
+  constexpr mt::Elements impedances{mt::Element::zxy, mt::Element::zyx};
+  std::vector<int> place(mt::n_datum_rows, -1);  // the others are 0 over a layered earth: the tipper
+  for (std::size_t code = 0; code < place.size(); ++code) {
     const auto quantity = static_cast<mt::Quantity>(code);
-    if (is_tipper(element_of(mt::rule_of(quantity)))) continue;
-    place[static_cast<std::size_t>(code)] = static_cast<int>(quantities.size());
+    if (!impedances.contains(mt::rule_of(quantity).needs)) continue;
+    place[code] = static_cast<int>(quantities.size());
     quantities.push_back(quantity);
   }
   const mt::d1::Simulation simulation(layer_thickness_m(grid), survey.frequencies_hz, quantities);

@@ -5,6 +5,8 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/d2/simulation.hpp"
 #include "physics/mt/responses.hpp"
+#include "physics/mt/station_data.hpp"
+#include "physics/mt/units.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +21,7 @@ namespace mt = physics::mt;
 mt::Survey survey_of(const BenchmarkTable& table, mt::Definition definition) {
   std::set<double> y_m, periods_s;
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    if (table.text(i, "definition") != name_of(definition)) continue;
+    if (table.text(i, "definition") != core::word(definition)) continue;
     y_m.insert(table.number(i, "y_m"));
     periods_s.insert(table.number(i, "period_s"));
   }
@@ -39,8 +41,8 @@ mt::Survey survey_of(const BenchmarkTable& table, mt::Definition definition) {
 std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey& survey,
                                   mt::d2::Accuracy accuracy) {
   const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(accuracy));
-  const mt::d2::Simulation simulation(comm, model.section.grid, model.section.surface, survey, meshes);
-  return mt::responses_from(survey, simulation.value(model.section.resistivity_ohm_m),
+  const mt::d2::Simulation simulation(comm, model.section.earth, survey, meshes);
+  return mt::responses_from(survey, simulation.value(resistivity_ohm_m(model.section)),
                             std::vector<double>(survey.stations.size(), 0.0));
 }
 
@@ -63,7 +65,7 @@ void compare_tipper(const BenchmarkModel& model, const std::string& what, mt::Co
 void compare(const BenchmarkModel& model, const BenchmarkTable& table, mt::Definition definition,
              const std::vector<mt::Response>& responses, SelftestReport& report) {
   for (std::size_t i = 0; i < table.n_rows(); ++i) {
-    if (table.text(i, "definition") != name_of(definition)) continue;
+    if (table.text(i, "definition") != core::word(definition)) continue;
     const double period_s = table.number(i, "period_s"), y_m = table.number(i, "y_m");
     const std::string& mode = table.text(i, "mode");
     const mt::Response& ours = find(responses, mode == "TE" ? mt::Mode::te : mt::Mode::tm, period_s, y_m);

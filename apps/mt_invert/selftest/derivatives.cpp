@@ -16,14 +16,15 @@ namespace mt = physics::mt;
 constexpr double min_taylor_order = 1.9, max_adjoint_gap = 1e-10;
 
 /// A hill with a conductor under it, coarse enough for a second of work.
-physics::mesh::Section2D small_section() {
+physics::mesh::Model small_section() {
   physics::mesh::TensorGrid grid =
       physics::mesh::TensorGrid::section({-4000, -1500, -500, 500, 1500, 4000}, {0, 200, 600, 1500, 4000});
   Eigen::VectorXd resistivity = Eigen::VectorXd::Constant(grid.n_cells(), 100.0);
   resistivity[grid.index(1, 2)] = 5.0;
   resistivity[grid.index(2, 3)] = 1000.0;
-  return {std::move(grid), std::move(resistivity),
-          physics::mesh::SurfaceLine({-1000, -200, 200, 1000}, {0, -200, -200, 0})};
+  return physics::mesh::resistivity_model(
+      {std::move(grid), physics::mesh::SurfaceLine({-1000, -200, 200, 1000}, {0, -200, -200, 0})},
+      std::move(resistivity));
 }
 
 mt::Survey small_survey() {
@@ -47,10 +48,9 @@ SelftestReport selftest_derivatives(MPI_Comm comm) {
   const auto survey = small_survey();
   const auto meshes =
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration));
-  const auto simulation =
-      std::make_shared<mt::d2::Simulation>(comm, section.grid, section.surface, survey, meshes);
-  const auto map = core::compose(simulation, inversion::objective::exp10_map(section.grid.n_cells()));
-  const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10().matrix();
+  const auto simulation = std::make_shared<mt::d2::Simulation>(comm, section.earth, survey, meshes);
+  const auto map = core::compose(simulation, inversion::objective::exp10_map(section.earth.grid.n_cells()));
+  const Eigen::VectorXd model = log10_resistivity(section);
   const auto taylor = core::check_derivative(*map, model, {.min_order = min_taylor_order});
   const auto adjoint = core::check_adjoint(*map, model, {.max_adjoint_gap = max_adjoint_gap});
 

@@ -3,7 +3,7 @@
 
 #include "apps/mt_invert/selftest/data.hpp"
 #include "apps/mt_invert/selftest/selftest.hpp"
-#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
 

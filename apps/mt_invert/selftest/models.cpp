@@ -12,15 +12,14 @@ namespace lodestone::mt_invert::selftest {
 namespace {
 
 using physics::mesh::DepthReference;
-using physics::mesh::Section2D;
 using physics::mesh::TensorGrid;
 
 /// A section from edges and resistivities written row by row.
-Section2D section_of(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
-                     const std::vector<double>& resistivity_ohm_m) {
+physics::mesh::Model section_of(std::vector<double> y_edges_m, std::vector<double> z_edges_m,
+                                const std::vector<double>& resistivity_ohm_m) {
   TensorGrid grid = TensorGrid::section(std::move(y_edges_m), std::move(z_edges_m), DepthReference::datum);
   Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(resistivity_ohm_m.data(), grid.n_cells());
-  return {std::move(grid), std::move(values), physics::mesh::SurfaceLine()};
+  return physics::mesh::resistivity_model({std::move(grid)}, std::move(values));
 }
 
 constexpr double fine_slope = 2.0;  // steps of 33 m: those of the default, 66 m, cost 2D-4 0.07 degrees at

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace lodestone::mt_invert::selftest {
 
 /// A published 2-D model and where its vertical contacts (or the kinks of its surface) are.
 struct BenchmarkModel {
-  physics::mesh::Section2D section;
+  physics::mesh::Model section;
   std::vector<double> contacts_m;
   double body_width_m = 0.0;  ///< of the narrowest body
   double rho_limit_percent = 0.5, phase_limit_deg = 0.2;

@@ -33,8 +33,8 @@ mt::Survey survey_of(const BenchmarkTable& table) {
 }
 
 /// Directions d ln σ = 1 in the host (column 0) and in the block (column 1): dρ = −ρ there.
-Eigen::MatrixXd region_directions(const physics::mesh::Section2D& section) {
-  const Eigen::VectorXd& rho = section.resistivity_ohm_m;
+Eigen::MatrixXd region_directions(const physics::mesh::Model& section) {
+  const Eigen::VectorXd rho = resistivity_ohm_m(section);
   Eigen::MatrixXd directions = Eigen::MatrixXd::Zero(rho.size(), 2);
   const double block = rho.minCoeff();
   for (Eigen::Index i = 0; i < rho.size(); ++i) directions(i, rho[i] == block ? 1 : 0) = -rho[i];
@@ -60,9 +60,9 @@ SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& option
   const BenchmarkTable table(data_file("benchmarks/sensitivity2d.csv"));
   const mt::Survey survey = survey_of(table);
   const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(options.accuracy));
-  const mt::d2::Simulation simulation(comm, model.section.grid, model.section.surface, survey, meshes);
+  const mt::d2::Simulation simulation(comm, model.section.earth, survey, meshes);
   const Eigen::MatrixXd derivative =
-      simulation.linearize(model.section.resistivity_ohm_m)->jvp(region_directions(model.section));
+      simulation.linearize(resistivity_ohm_m(model.section))->jvp(region_directions(model.section));
 
   std::map<std::pair<mt::Quantity, double>, Eigen::Index> rows;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {

@@ -42,14 +42,14 @@ std::string file_name(std::string name) {
 
 /// The section's truth and impedances; the cache is known by everything these depend on.
 struct Sounding {
-  physics::mesh::Section2D truth;
+  physics::mesh::Model truth;
   VectorXd impedances;
 };
 Sounding sound(const ContestSection& section, const std::filesystem::path& folder) {
   const auto model_path = folder / "models" / (file_name(section.name) + ".toml");
   io::run::make_folder(model_path.parent_path());
   core::write_file(model_path.string(), section.model);
-  physics::mesh::Section2D truth = io::model::read_model_toml(
+  physics::mesh::Model truth = io::model::read_model_toml(
       model_path.string(), section.accuracy == physics::mt::d2::Accuracy::fine ? fine_slopes : 1.0);
   const std::string depends_on = fmt::format("{} {} {} {} {} {}", core::version(), section.survey.n_stations,
                                              section.survey.n_frequencies, section.survey.tm,
@@ -65,8 +65,8 @@ std::string line_of(const ContestEntry& entry) {
   return fmt::format(
       "{}, noise {:g} %, {}{}{}: chi rms {:.3f}, error {:.4f}, SSIM {:.3f} in the region; {:.0f} iterations, "
       "{:.1f} s",
-      entry.section, 100.0 * entry.noise, name_of(entry.method),
-      entry.start == SyntheticStart::half_space ? "" : ", start: " + name_of(entry.start),
+      entry.section, 100.0 * entry.noise, core::word(entry.method),
+      entry.start == SyntheticStart::half_space ? "" : ", start: " + std::string(core::word(entry.start)),
       entry.variant.empty() ? "" : ", " + entry.variant, f.chi_rms, f.error_region, f.similarity_region,
       f.iterations, f.seconds);
 }

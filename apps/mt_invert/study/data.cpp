@@ -70,7 +70,7 @@ double SyntheticData::relative_misfit(const VectorXd& predicted) const {
   return (observed - predicted).norm() / folded(survey, observed).norm();
 }
 
-VectorXd true_impedances(const physics::mesh::Section2D& section, const SyntheticSurvey& options,
+VectorXd true_impedances(const physics::mesh::Model& section, const SyntheticSurvey& options,
                          mt::d2::Accuracy accuracy, const std::filesystem::path& cache) {
   const mt::Survey survey = options.impedances();
   if (std::filesystem::exists(cache)) {
@@ -81,9 +81,9 @@ VectorXd true_impedances(const physics::mesh::Section2D& section, const Syntheti
     return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
   }
   const mt::d2::Simulation simulation(
-      MPI_COMM_SELF, section.grid, section.surface, survey,
+      MPI_COMM_SELF, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
-  VectorXd impedances = simulation.value(section.resistivity_ohm_m);
+  VectorXd impedances = simulation.value(resistivity_ohm_m(section));
   io::run::make_folder(cache.parent_path());
   io::hdf5::Hdf5Sink sink(cache);
   core::write_vector(sink, "impedance_ohm", {impedances.data(), static_cast<std::size_t>(impedances.size())});

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "inversion/objective/misfit.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -36,7 +36,7 @@ struct SyntheticData {
 /// Impedances of a section on meshes designed for the section itself, from `cache` where that file holds
 /// them; else made, and kept there. shape: as the keys of `survey.impedances()`. errors: those of the
 /// simulation; FormatError for a cache of another size.
-[[nodiscard]] Eigen::VectorXd true_impedances(const physics::mesh::Section2D& section,
+[[nodiscard]] Eigen::VectorXd true_impedances(const physics::mesh::Model& section,
                                               const SyntheticSurvey& survey,
                                               physics::mt::d2::Accuracy accuracy,
                                               const std::filesystem::path& cache);

@@ -85,24 +85,24 @@ Eigen::MatrixXd SyntheticDomain::image_of_region(const Eigen::VectorXd& model) c
   return model(region_).reshaped<Eigen::RowMajor>(region_rows, region_columns_);
 }
 
-Eigen::VectorXd SyntheticDomain::on_grid(const physics::mesh::Section2D& section) const {
+Eigen::VectorXd SyntheticDomain::on_grid(const physics::mesh::Model& section) const {
+  const physics::mesh::TensorGrid& from = section.earth.grid;
   const Eigen::MatrixXd log10_rho =
-      section.resistivity_ohm_m.array().log10().matrix().reshaped<Eigen::RowMajor>(section.grid.n_z(),
-                                                                                   section.grid.n_y());
-  const Eigen::MatrixXd mean = shares(grid_.z_edges_m(), section.grid.z_edges_m()) * log10_rho *
-                               shares(grid_.y_edges_m(), section.grid.y_edges_m()).transpose();
+      log10_resistivity(section).reshaped<Eigen::RowMajor>(from.n_z(), from.n_y());
+  const Eigen::MatrixXd mean = shares(grid_.z_edges_m(), from.z_edges_m()) * log10_rho *
+                               shares(grid_.y_edges_m(), from.y_edges_m()).transpose();
   return mean.reshaped<Eigen::RowMajor>();
 }
 
-inversion::prior::Region SyntheticDomain::subdomains(const models::earths::PatchGrid& subdomain,
+inversion::prior::Region SyntheticDomain::subdomains(const physics::mesh::TensorGrid& subdomain,
                                                      inversion::prior::DecoderPtr decoder) const {
   const auto n_y = static_cast<int>(subdomain.n_y());
   const int stride = std::max(1, n_y / 2);
-  if (n_y > 1 && std::abs(subdomain.width_m() - column_m_ * n_y) > 1e-6 * column_m_)
+  if (n_y > 1 && std::abs(subdomain.extent().y_m.length() - column_m_ * n_y) > 1e-6 * column_m_)
     throw core::InvalidArgument(
         "mt_invert",
         "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
-        column_m_, n_y, subdomain.width_m());
+        column_m_, n_y, subdomain.extent().y_m.length());
   if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
     throw core::InvalidArgument("mt_invert",
                                 "expected subdomains of {} rows whose columns fill the region's {} in steps "

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "inversion/prior/subdomain_map.hpp"
-#include "models/earths/patch_grid.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <vector>
 
@@ -35,10 +34,10 @@ class SyntheticDomain {
   [[nodiscard]] Eigen::MatrixXd image_of_region(const Eigen::VectorXd& model) const;
   /// Mean over each cell's area of the log10 resistivity of a section, which may have any grid. shape:
   /// (n_cells).
-  [[nodiscard]] Eigen::VectorXd on_grid(const physics::mesh::Section2D& section) const;
+  [[nodiscard]] Eigen::VectorXd on_grid(const physics::mesh::Model& section) const;
   /// The region cut into columns, or into patches that overlap by half and are blended linearly.
   /// errors: InvalidArgument where the cells of the subdomain are not those of the grid.
-  [[nodiscard]] inversion::prior::Region subdomains(const models::earths::PatchGrid& subdomain,
+  [[nodiscard]] inversion::prior::Region subdomains(const physics::mesh::TensorGrid& subdomain,
                                                     inversion::prior::DecoderPtr decoder) const;
 
  private:

@@ -63,10 +63,10 @@ class ForwardMaps {
   }
   core::MapPtr at(const VectorXd& model, const core::MapPtr& sets_model) {
     const physics::mesh::TensorGrid& grid = problem_.domain->grid();
-    const physics::mesh::Section2D section{grid, Eigen::pow(10.0, model.array()).matrix(),
-                                           physics::mesh::SurfaceLine()};
+    const physics::mesh::Model section =
+        physics::mesh::resistivity_model({grid}, Eigen::pow(10.0, model.array()));
     auto made = std::make_unique<const mt::d2::Simulation>(
-        MPI_COMM_SELF, grid, section.surface, problem_.data.survey,
+        MPI_COMM_SELF, section.earth, problem_.data.survey,
         mt::d2::design_meshes(section, problem_.data.survey, rules_));
     const auto count_and_drop = [solves = solves_](const mt::d2::Simulation* simulation) {
       *solves += simulation->counts().right_hand_sides;
@@ -161,30 +161,6 @@ void add_errors(const SyntheticProblem& problem, const InversionSummary& summary
 }
 
 }  // namespace
-
-std::string name_of(SyntheticMethod method) {
-  switch (method) {
-    case SyntheticMethod::pixel:
-      return "pixel";
-    case SyntheticMethod::gaussian:
-      return "Gaussian";
-    case SyntheticMethod::feature:
-      return "feature";
-  }
-  return "unknown";
-}
-
-std::string name_of(SyntheticStart start) {
-  switch (start) {
-    case SyntheticStart::half_space:
-      return "half-space";
-    case SyntheticStart::decoded:
-      return "decoded";
-    case SyntheticStart::soundings:
-      return "soundings";
-  }
-  return "unknown";
-}
 
 const MethodWeights& ContestSettings::weights_of(SyntheticMethod method) const {
   return method == SyntheticMethod::pixel ? pixel : method == SyntheticMethod::gaussian ? gaussian : feature;

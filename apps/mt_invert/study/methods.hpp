@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/study/data.hpp"
 #include "apps/mt_invert/study/domain.hpp"
+#include "engine/core/words.hpp"
 #include "inversion/optimize/optimizer.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "models/vae/trained_vae.hpp"
@@ -19,7 +20,10 @@ enum class SyntheticMethod {
   gaussian,  ///< codes of the normal distribution of the draws the network was trained on, cells outside
   feature,   ///< codes of the network, cells outside
 };
-[[nodiscard]] std::string name_of(SyntheticMethod method);
+constexpr auto words(SyntheticMethod) {
+  using enum SyntheticMethod;
+  return core::Words<SyntheticMethod>{{pixel, "pixel"}, {gaussian, "Gaussian"}, {feature, "feature"}};
+}
 
 inline constexpr double usual_between_epsilon = 0.05;
 
@@ -52,7 +56,11 @@ enum class SyntheticStart {
   decoded,    ///< what the network's codes nearest to the half-space decode to
   soundings,  ///< layered earths under the stations that fit to 10 %, interpolated along the profile
 };
-[[nodiscard]] std::string name_of(SyntheticStart start);
+constexpr auto words(SyntheticStart) {
+  using enum SyntheticStart;
+  return core::Words<SyntheticStart>{
+      {half_space, "half-space"}, {decoded, "decoded"}, {soundings, "soundings"}};
+}
 
 /// What one run came to. Figures that a run has not got are NaN.
 struct SyntheticFigures {

@@ -29,8 +29,8 @@ void write_models(const std::filesystem::path& path, const SyntheticDomain& doma
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string group = fmt::format("runs/{:03}", i);
     write(sink, group + "/log10_resistivity", models[i]);
-    sink.attribute(group, "method", name_of(entries[i].method));
-    sink.attribute(group, "start", name_of(entries[i].start));
+    sink.attribute(group, "method", std::string(core::word(entries[i].method)));
+    sink.attribute(group, "start", std::string(core::word(entries[i].start)));
     sink.attribute(group, "noise", fmt::format("{:g}", entries[i].noise));
     sink.attribute(group, "variant", entries[i].variant);
     for (const FigureName& each : figure_names())
@@ -44,8 +44,8 @@ bool is_shown(const ContestEntry& entry, double noise) {
   return entry.noise == noise && entry.variant.empty() && entry.start == SyntheticStart::half_space;
 }
 
-physics::mesh::Section2D section_of(const SyntheticDomain& domain, const VectorXd& log10_rho) {
-  return {domain.grid(), Eigen::pow(10.0, log10_rho.array()).matrix(), physics::mesh::SurfaceLine()};
+physics::mesh::Model section_of(const SyntheticDomain& domain, const VectorXd& log10_rho) {
+  return physics::mesh::resistivity_model({domain.grid()}, Eigen::pow(10.0, log10_rho.array()));
 }
 
 void write_pictures(const std::filesystem::path& stem, const ContestSection& about,
@@ -53,7 +53,8 @@ void write_pictures(const std::filesystem::path& stem, const ContestSection& abo
                     const std::vector<ContestEntry>& entries, const std::vector<VectorXd>& models,
                     double noise) {
   const auto depth_m = domain.region_depths_m();
-  const io::report::SectionFrame frame{"region of interest", 3000.0, 7000.0, depth_m.front(), depth_m.back()};
+  const io::report::NamedBox frame{"region of interest",
+                                   {.y_m = {3000.0, 7000.0}, .z_m = {depth_m.front(), depth_m.back()}}};
   std::vector<io::report::SectionPanel> panels;
   std::vector<io::vtk::NamedArray> arrays;
   const auto add = [&](const std::string& title, const VectorXd& model) {
@@ -69,10 +70,10 @@ void write_pictures(const std::filesystem::path& stem, const ContestSection& abo
     if (!is_shown(entries[i], noise)) continue;
     const SyntheticFigures& f = entries[i].figures;
     add(fmt::format("{}, noise {:g} %: chi rms {:.2f}; in the frame error {:.3f}, SSIM {:.2f}",
-                    name_of(entries[i].method), 100.0 * noise, f.chi_rms, f.error_region,
+                    core::word(entries[i].method), 100.0 * noise, f.chi_rms, f.error_region,
                     f.similarity_region),
         models[i]);
-    arrays.push_back({name_of(entries[i].method) + "_log10_resistivity", models[i]});
+    arrays.push_back({fmt::format("{}_log10_resistivity", core::word(entries[i].method)), models[i]});
   }
   const io::report::SectionPictureOptions options{.min_log10 = 0.5,
                                                   .max_log10 = 3.0,
@@ -81,7 +82,7 @@ void write_pictures(const std::filesystem::path& stem, const ContestSection& abo
                                                   .y_max_m = 10000.0,
                                                   .vertical_exaggeration = 2.5};
   io::report::sections_picture(panels, options).write_png(stem.string() + ".png");
-  io::vtk::write_section_vtu(stem.string() + ".vtu", section_of(domain, truth), {}, arrays);
+  io::vtk::write_model_vtu(stem.string() + ".vtu", section_of(domain, truth), {}, arrays);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::string case_line(const ContestEntry& e) {
       "  "
       "{:<9}{:<14}{:>8.5f}{:>10.2e}{:>9.5f}{:>9.5f}{:>8.3f}{:>8.4f}{:>8.4f}{:>7.3f}{:>4.0f}{:>5}{:>4.0f}{:>6."
       "0f}{:>8.0f}{:>7.1f}{}\n",
-      name_of(e.method), start_of(e), f.c, f.c * f.c, f.c_4_iterations, f.c_8_jacobians, f.chi_rms,
+      core::word(e.method), start_of(e), f.c, f.c * f.c, f.c_4_iterations, f.c_8_jacobians, f.chi_rms,
       f.error_domain, f.error_region, f.similarity_region, f.iterations, whole(f.iterations_to_target),
       f.jacobians, f.forward_runs, f.solves, f.seconds,
       f.polished > 0.0 ? fmt::format("  polished from chi {:.3f}", f.chi_rms_before_polish) : "");
@@ -114,7 +114,7 @@ std::string variant_table(const Entries& entries) {
   for (const ContestEntry& e : shown) {
     const SyntheticFigures& f = e.figures;
     text += fmt::format("  {:<6}{:<10}{:<18}{:>9.3f}{:>9.4f}{:>9.4f}{:>8.3f}{:>5.0f}{:>8.1f}{}\n", e.section,
-                        name_of(e.method), e.variant.empty() ? "as set" : e.variant, f.chi_rms,
+                        core::word(e.method), e.variant.empty() ? "as set" : e.variant, f.chi_rms,
                         f.error_domain, f.error_region, f.similarity_region, f.iterations, f.seconds,
                         f.polished > 0.0 ? "  polished" : "");
   }
@@ -139,7 +139,7 @@ std::string family_table(const SyntheticFamily& family, const Entries& entries) 
       return with_quartiles(figures_of(entries, method, figure), digits);
     };
     const auto polished = figures_of(entries, method, &F::polished);
-    text += fmt::format("  {:<10}{:<24}{:<22}{:<22}{:<24}{:<15}{:<15}{:<17}{}\n", name_of(method),
+    text += fmt::format("  {:<10}{:<24}{:<22}{:<22}{:<24}{:<15}{:<15}{:<17}{}\n", core::word(method),
                         cell(&F::error_region, 4), cell(&F::similarity_region, 3), cell(&F::chi_rms, 3),
                         cell(&F::error_domain, 4), cell(&F::iterations, 0), cell(&F::jacobians, 0),
                         cell(&F::seconds, 1), std::ranges::count(polished, 1.0));
@@ -169,8 +169,8 @@ void add_case_rows(const Published& reference, const Entries& entries, bool judg
                    std::vector<selftest::SelftestRow>& rows) {
   for (const ContestEntry& e : entries) {
     const std::string name =
-        fmt::format("{} {:g} % {}{}", e.section, 100.0 * e.noise, name_of(e.method),
-                    e.start == SyntheticStart::half_space ? "" : ", " + name_of(e.start));
+        fmt::format("{} {:g} % {}{}", e.section, 100.0 * e.noise, core::word(e.method),
+                    e.start == SyntheticStart::half_space ? "" : ", " + std::string(core::word(e.start)));
     const SyntheticFigures& f = e.figures;
     if (e.noise > 0.0) {
       rows.push_back(row(name + " chi rms", 1.0, f.chi_rms, f.chi_rms - 1.0, 0.05, true));
@@ -246,8 +246,8 @@ std::vector<selftest::SelftestRun> contest_runs(const Entries& entries) {
   for (const ContestEntry& e : entries) {
     selftest::SelftestRun run{{{"section", e.section},
                                {"family", e.family},
-                               {"method", name_of(e.method)},
-                               {"start", name_of(e.start)},
+                               {"method", std::string(core::word(e.method))},
+                               {"start", std::string(core::word(e.start))},
                                {"variant", e.variant}},
                               {{"noise", e.noise}}};
     for (const FigureName& each : figure_names()) run.figures.emplace_back(each.name, e.figures.*each.figure);

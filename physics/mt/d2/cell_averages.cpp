@@ -19,9 +19,10 @@ std::vector<CellAverages::Overlap> CellAverages::overlaps(const std::vector<doub
   return result;
 }
 
-CellAverages::CellAverages(const mesh::TensorGrid& grid, const mesh::SurfaceLine& surface,
-                           const fem::QuadMesh& mesh)
-    : n_rows_(mesh.n_earth()), n_grid_y_(grid.n_y()) {
+CellAverages::CellAverages(const mesh::Earth& earth, const fem::QuadMesh& mesh)
+    : n_rows_(mesh.n_earth()), n_grid_y_(earth.grid.n_y()) {
+  const mesh::TensorGrid& grid = earth.grid;
+  const mesh::SurfaceLine& surface = earth.surface.profile();
   const bool draped = grid.reference() == mesh::DepthReference::surface;
   z_overlaps_.reserve(static_cast<std::size_t>(mesh.n_y()) * n_rows_);
   for (int column = 0; column < mesh.n_y(); ++column) {

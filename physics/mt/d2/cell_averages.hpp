@@ -2,7 +2,7 @@
 #pragma once
 
 #include "physics/fem/quad_mesh.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 
 #include <Eigen/Core>
 
@@ -19,7 +19,7 @@ namespace lodestone::physics::mt::d2 {
 /// rows counted from the surface of the solid earth.
 class CellAverages {
  public:
-  CellAverages(const mesh::TensorGrid& grid, const mesh::SurfaceLine& surface, const fem::QuadMesh& mesh);
+  CellAverages(const mesh::Earth& earth, const fem::QuadMesh& mesh);
 
   [[nodiscard]] int n_cells() const { return n_rows_ * static_cast<int>(y_overlaps_.size()); }
   [[nodiscard]] int n_rows() const { return n_rows_; }

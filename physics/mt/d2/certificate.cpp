@@ -4,7 +4,6 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/d2/simulation.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -100,21 +99,19 @@ QuadMesh padded(const QuadMesh& mesh, const Survey& survey) {
 
 class Certifier {
  public:
-  Certifier(MPI_Comm comm, const mesh::Section2D& section, const Survey& survey,
-            const ResponseError& tolerance)
-      : comm_(comm), section_(section), survey_(response_survey(survey)) {
+  Certifier(MPI_Comm comm, const mesh::Model& model, const Survey& survey, const ResponseError& tolerance)
+      : comm_(comm), model_(model), survey_(response_survey(survey)) {
     result_.tolerance = tolerance;
     result_.passed = true;
   }
 
   [[nodiscard]] Eigen::VectorXd predict(const MeshSet& meshes) const {
-    return Simulation(comm_, section_.grid, section_.surface, survey_, meshes)
-        .value(section_.resistivity_ohm_m);
+    return Simulation(comm_, model_.earth, survey_, meshes).value(mesh::resistivity_ohm_m(model_));
   }
 
   /// Compares with a layered earth on the levelled mesh: the run's own cells, assembly and solver.
   void check_layered(const std::string& name, const MeshSet& meshes, const Eigen::VectorXd& row_resistivity) {
-    const auto& grid = section_.grid;
+    const auto& grid = model_.earth.grid;
     Eigen::VectorXd resistivity(grid.n_cells());
     d1::LayeredEarth earth;
     std::vector<double> edges = grid.z_edges_m();
@@ -124,9 +121,7 @@ class Certifier {
       earth.resistivity_ohm_m.push_back(row_resistivity[iz]);
       if (iz + 1 < grid.n_z()) earth.thickness_m.push_back(edges[iz + 1] - edges[iz]);
     }
-    const mesh::TensorGrid level =
-        mesh::TensorGrid::section(grid.y_edges_m(), edges, mesh::DepthReference::surface);
-    const Simulation simulation(comm_, level, mesh::SurfaceLine(0.0), survey_,
+    const Simulation simulation(comm_, {mesh::TensorGrid::section(grid.y_edges_m(), edges)}, survey_,
                                 transformed(meshes, [&](const QuadMesh& m) { return levelled(m, survey_); }));
     compare(name, simulation.value(resistivity), exact(earth));
   }
@@ -173,36 +168,37 @@ class Certifier {
   }
 
   MPI_Comm comm_;
-  const mesh::Section2D& section_;
+  const mesh::Model& model_;
   Survey survey_;
   Certificate result_;
 };
 
 /// Mean log resistivity of each row under and between the stations.
-Eigen::VectorXd mean_rows(const mesh::Section2D& section, const Survey& survey) {
-  const auto& grid = section.grid;
+Eigen::VectorXd mean_rows(const mesh::Model& model, const Survey& survey) {
+  const auto& grid = model.earth.grid;
+  const Eigen::VectorXd resistivity = mesh::resistivity_ohm_m(model);
   const auto [west, east] = std::minmax_element(survey.stations.begin(), survey.stations.end(),
                                                 [](auto& a, auto& b) { return a.y_m < b.y_m; });
   const int first = grid.column_of(west->y_m), count = grid.column_of(east->y_m) - first + 1;
   Eigen::VectorXd rows(grid.n_z());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
-    rows[iz] = std::exp(section.resistivity_ohm_m.segment(grid.index(iz, first), count).array().log().mean());
+    rows[iz] = std::exp(resistivity.segment(grid.index(iz, first), count).array().log().mean());
   }
   return rows;
 }
 
 }  // namespace
 
-Certificate certify(MPI_Comm comm, const mesh::Section2D& section, const Survey& survey,
+Certificate certify(MPI_Comm comm, const mesh::Model& model, const Survey& survey,
                     const MeshDesignOptions& options, const ResponseError& tolerance) {
-  Certifier certifier(comm, section, survey, tolerance);
-  const MeshSet meshes = design_meshes(section, certifier.survey(), options);
-  const Eigen::VectorXd rows = mean_rows(section, survey);
+  Certifier certifier(comm, model, survey, tolerance);
+  const MeshSet meshes = design_meshes(model, certifier.survey(), options);
+  const Eigen::VectorXd rows = mean_rows(model, survey);
   const bool perfect = meshes.bands.front().perfect_conductor_below;
   Eigen::VectorXd uniform = rows;
   uniform.head(rows.size() - (perfect ? 1 : 0))
       .setConstant(std::exp(rows.head(rows.size() - (perfect ? 1 : 0)).array().log().mean()));
-  const std::string where = section.surface.is_flat() ? "" : ", levelled";
+  const std::string where = model.earth.surface.is_flat() ? "" : ", levelled";
   certifier.check_layered(fmt::format("half-space {:.3g} ohm m{}{}", uniform[0],
                                       perfect ? " over a perfect conductor" : "", where),
                           meshes, uniform);

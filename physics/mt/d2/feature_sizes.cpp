@@ -48,7 +48,7 @@ double FeatureCollector::most_of_distance() const {
 /// step smaller than the cells asked for gets no line: averages take it. On land charges on the steps beside
 /// a station are heard.
 bool FeatureCollector::needs_line(double length, double size) const {
-  return !earth_.section().sea || options_.coarsen * length >= size;
+  return !earth_.sea() || options_.coarsen * length >= size;
 }
 
 void FeatureCollector::add_line(double y, double size) {
@@ -61,7 +61,7 @@ void FeatureCollector::add_lateral(const Lateral& lateral, double most, double w
   add_size(y, std::min(heard.coarser * most, size));
   result_.first_y_m = std::min(result_.first_y_m, y);
   result_.last_y_m = std::max(result_.last_y_m, y);
-  const double above = earth_.height_at(earth_.section().surface.z_at(y));
+  const double above = earth_.height_at(earth_.surface().z_at(y));
   const bool line = needs_line(lateral.height, options_.contact_depth_ratio * size);
   levels_.push_back({above, depth, (line ? 1.0 : step_depth_share) * options_.contact_depth_ratio * size});
   if (line) result_.y_anchors.push_back(y);
@@ -92,7 +92,7 @@ void FeatureCollector::add_water(double depth_m, double resistivity) {
 
 void FeatureCollector::add_station(std::size_t i) {
   const double y = earth_.stations()[i], penetration = earth_.penetration_m(earth_.grid().column_of(y));
-  levels_.push_back({earth_.height_at(earth_.section().surface.z_at(y)), 0.0, c_ * penetration});
+  levels_.push_back({earth_.height_at(earth_.surface().z_at(y)), 0.0, c_ * penetration});
   add_size(y, std::min(0.5 * options_.coarsen * penetration, kappa_ * nearest_[i]));
 }
 
@@ -109,9 +109,9 @@ MeshFeatures FeatureCollector::finish() {
 /// on, unless that is very shallow.
 void FeatureCollector::place_rows() {
   RowLevels& rows = result_.levels;
-  const auto& section = earth_.section();
-  const double highest = *std::min_element(section.surface.z_m().begin(), section.surface.z_m().end());
-  const double relief = earth_.height_at(section.sea ? std::min(highest, section.sea->level_m) : highest);
+  const std::optional<mesh::Sea>& sea = earth_.sea();
+  const double highest = std::ranges::min(earth_.surface().z_m());
+  const double relief = earth_.height_at(sea ? std::min(highest, sea->level_m) : highest);
   rows = {earth_.is_draped(), std::max(4.0 * relief, 1e-3 * result_.bottom_m)};
   for (const Level& level : interfaces_) {
     const double below = level.depth - level.height;

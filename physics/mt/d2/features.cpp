@@ -73,7 +73,7 @@ class GridFeatures {
 
   /// Row iz of a contact between columns iy − 1 and iy, which is `height` tall.
   void add_contact(int iz, int iy, double height) {
-    const double y = grid_.y_edges_m()[iy], surface = earth_.section().surface.z_at(y),
+    const double y = grid_.y_edges_m()[iy], surface = earth_.surface().z_at(y),
                  depth = earth_.depth_under(surface, iz);
     if (earth_.depth_under(surface, iz + 1) <= 0.0) return;
     const Hearing heard = earth_.hearing(y, y, iz, iy, depth);
@@ -124,12 +124,12 @@ MeshFeatures MeshFeatures::coarsened(double factor) const {
   return result;
 }
 
-MeshFeatures find_features(const mesh::Section2D& section, const Survey& survey, const BandRange& band,
+MeshFeatures find_features(const mesh::Model& model, const Survey& survey, const BandRange& band,
                            const MeshDesignOptions& options) {
-  const SectionHearing earth(section, survey, band);
+  const SectionHearing earth(model, survey, band);
   FeatureCollector features(earth, options);
   GridFeatures grid(earth, options, features);
-  for (int iy = 1; iy < section.grid.n_y(); ++iy) grid.add_contacts(iy);
+  for (int iy = 1; iy < earth.grid().n_y(); ++iy) grid.add_contacts(iy);
   for (int iz = 1; iz < earth.n_rows(); ++iz) grid.add_interfaces(iz);
   add_surface_features(earth, options, features);
   for (std::size_t i = 0; i < earth.stations().size(); ++i) {

@@ -56,7 +56,7 @@ struct MeshFeatures {
 };
 
 /// Sizes are proportional to `options.coarsen`; nothing else depends on it.
-[[nodiscard]] MeshFeatures find_features(const mesh::Section2D& section, const Survey& survey,
+[[nodiscard]] MeshFeatures find_features(const mesh::Model& model, const Survey& survey,
                                          const BandRange& band, const MeshDesignOptions& options);
 
 }  // namespace lodestone::physics::mt::d2

@@ -52,9 +52,9 @@ std::vector<double> sea_shares(const MeshFeatures& features, double slope) {
 /// Places rows under (and above) an uneven surface.
 class Draping {
  public:
-  Draping(const mesh::Section2D& section, const MeshFeatures& features, double air_height)
-      : surface_(section.surface),
-        sea_(section.sea),
+  Draping(const mesh::Earth& earth, const MeshFeatures& features, double air_height)
+      : surface_(earth.surface.profile()),
+        sea_(earth.sea),
         levels_(features.levels),
         thinnest_water_m_(thinnest_water * features.sea_size_m),
         air_height_(air_height) {
@@ -114,9 +114,8 @@ MeshLines make_lines(const MeshFeatures& features, const MeshDesignOptions& opti
   return lines;
 }
 
-fem::QuadMesh make_mesh(const mesh::Section2D& section, const MeshFeatures& features,
-                        const MeshLines& lines) {
-  const Draping draping(section, features, lines.air.front());
+fem::QuadMesh make_mesh(const mesh::Earth& earth, const MeshFeatures& features, const MeshLines& lines) {
+  const Draping draping(earth, features, lines.air.front());
   std::vector<std::vector<double>> columns;
   for (const double y : lines.columns) {
     auto& column = columns.emplace_back();
@@ -129,11 +128,11 @@ fem::QuadMesh make_mesh(const mesh::Section2D& section, const MeshFeatures& feat
 }
 
 /// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
-BandMesh make_band(const mesh::Section2D& section, const Survey& survey, std::vector<int> frequencies,
+BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
                    const MeshDesignOptions& options) {
   const BandRange range{survey.frequencies_hz[frequencies.back()],
                         survey.frequencies_hz[frequencies.front()]};
-  const MeshFeatures wanted = find_features(section, survey, range, options);
+  const MeshFeatures wanted = find_features(model, survey, range, options);
   MeshDesignOptions relaxed = options;
   for (double factor = 1.0; factor < 100.0; factor *= 1.15) {
     relaxed.coarsen = options.coarsen * factor;
@@ -141,10 +140,10 @@ BandMesh make_band(const mesh::Section2D& section, const Survey& survey, std::ve
     const MeshLines lines = make_lines(features, relaxed);
     if (lines.n_lattice_nodes(options.order) > options.max_nodes) continue;
     return {.frequencies = std::move(frequencies),
-            .mesh = make_mesh(section, features, lines),
+            .mesh = make_mesh(model.earth, features, lines),
             .perfect_conductor_below = features.perfect_conductor_below,
             .order = options.order,
-            .sea_resistivity_ohm_m = section.sea ? section.sea->resistivity_ohm_m : 0.0,
+            .sea_resistivity_ohm_m = model.earth.sea ? model.earth.sea->resistivity_ohm_m : 0.0,
             .coarsened = factor};
   }
   throw core::InvalidArgument(
@@ -188,13 +187,13 @@ MeshDesignOptions design_options(Accuracy accuracy) {
   return options;
 }
 
-MeshSet design_meshes(const mesh::Section2D& section, const Survey& survey,
-                      const MeshDesignOptions& options) {
+MeshSet design_meshes(const mesh::Model& model, const Survey& survey, const MeshDesignOptions& options) {
+  mesh::require_section(model.earth, "mt::design_meshes");
   survey.validate();
   MeshSet result;
   result.solver = options.solver;
   for (auto& frequencies : make_bands(survey.frequencies_hz, options.band_ratio)) {
-    result.bands.push_back(make_band(section, survey, std::move(frequencies), options));
+    result.bands.push_back(make_band(model, survey, std::move(frequencies), options));
   }
   return result;
 }

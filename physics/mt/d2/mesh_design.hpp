@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/fem/quad_mesh.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
@@ -15,6 +16,10 @@ enum class SystemSolver {
   lines,  ///< block elimination along the lines of the mesh, on all threads
   petsc,  ///< PETSc's LU in nested-dissection order, one system after the other; needs a PetscScope
 };
+constexpr auto words(SystemSolver) {
+  using enum SystemSolver;
+  return core::Words<SystemSolver>{{lines, "lines"}, {petsc, "petsc"}};
+}
 
 /// Rules from which forward meshes are made. δ = √(2ρ/ωμ₀) is the local skin depth at the band's highest
 /// frequency, the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest, r the distance
@@ -45,6 +50,10 @@ struct MeshDesignOptions {
 
 /// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
 enum class Accuracy { iteration, standard, fine };
+constexpr auto words(Accuracy) {
+  using enum Accuracy;
+  return core::Words<Accuracy>{{iteration, "iteration"}, {standard, "standard"}, {fine, "fine"}};
+}
 [[nodiscard]] MeshDesignOptions design_options(Accuracy accuracy);
 
 /// One mesh and the frequencies solved on it.
@@ -66,8 +75,9 @@ struct MeshSet {
 };
 
 /// Designs the meshes from stations, periods, resistivities and topography. Deterministic, local (no MPI).
-/// errors: InvalidArgument when even sizes 100 times those asked for need more than `max_nodes`.
-[[nodiscard]] MeshSet design_meshes(const mesh::Section2D& section, const Survey& survey,
+/// errors: InvalidArgument unless the model is a resistivity of a section; when even sizes 100 times those
+/// asked for need more than `max_nodes`.
+[[nodiscard]] MeshSet design_meshes(const mesh::Model& model, const Survey& survey,
                                     const MeshDesignOptions& options = {});
 
 }  // namespace lodestone::physics::mt::d2

@@ -15,20 +15,22 @@ double skin_depth(double resistivity, double frequency) {
   return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0));
 }
 
-bool ends_in_perfect_conductor(const mesh::Section2D& section) {
-  const auto last_row = section.resistivity_ohm_m.tail(section.grid.n_y());
-  return section.grid.n_z() > 1 && (last_row.array() <= perfect_conductor_ohm_m).all();
+bool ends_in_perfect_conductor(const mesh::TensorGrid& grid, const Eigen::VectorXd& resistivity) {
+  const auto last_row = resistivity.tail(grid.n_y());
+  return grid.n_z() > 1 && (last_row.array() <= perfect_conductor_ohm_m).all();
 }
 
 }  // namespace
 
-SectionHearing::SectionHearing(const mesh::Section2D& section, const Survey& survey, const BandRange& band)
-    : section_(section),
+SectionHearing::SectionHearing(const mesh::Model& model, const Survey& survey, const BandRange& band)
+    : earth_(model.earth),
+      surface_(model.earth.surface.profile()),
+      resistivity_(mesh::resistivity_ohm_m(model)),
       band_(band),
-      draped_(section.grid.reference() == mesh::DepthReference::surface),
-      perfect_conductor_below_(ends_in_perfect_conductor(section)),
-      n_rows_(section.grid.n_z() - (perfect_conductor_below_ ? 1 : 0)),
-      lowest_(*std::max_element(section.surface.z_m().begin(), section.surface.z_m().end())) {
+      draped_(grid().reference() == mesh::DepthReference::surface),
+      perfect_conductor_below_(ends_in_perfect_conductor(grid(), resistivity_)),
+      n_rows_(grid().n_z() - (perfect_conductor_below_ ? 1 : 0)),
+      lowest_(model.earth.surface.lowest_m()) {
   for (const Station& station : survey.stations) stations_.push_back(station.y_m);
   std::sort(stations_.begin(), stations_.end());
   measure_columns();
@@ -94,7 +96,7 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
 
 /// The surface over the middle of every column, and what is under it.
 void SectionHearing::measure_columns() {
-  for (int iy = 0; iy < grid().n_y(); ++iy) floor_.push_back(section_.surface.z_at(grid().y_centre_m(iy)));
+  for (int iy = 0; iy < grid().n_y(); ++iy) floor_.push_back(surface_.z_at(grid().y_centre_m(iy)));
   for (int iy = 0; iy < grid().n_y(); ++iy) {
     penetration_.push_back(depth_reaching(1.0, iy, band_.max_frequency_hz));
     attenuation_.push_back(attenuation_of(iy));

@@ -4,6 +4,7 @@
 
 #include "physics/mt/d2/features.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace lodestone::physics::mt::d2 {
@@ -19,15 +20,16 @@ struct Hearing {
 /// for one band. Keeps references.
 class SectionHearing {
  public:
-  SectionHearing(const mesh::Section2D& section, const Survey& survey, const BandRange& band);
+  SectionHearing(const mesh::Model& model, const Survey& survey, const BandRange& band);
 
-  [[nodiscard]] const mesh::Section2D& section() const { return section_; }
-  [[nodiscard]] const mesh::TensorGrid& grid() const { return section_.grid; }
+  [[nodiscard]] const mesh::TensorGrid& grid() const { return earth_.grid; }
+  [[nodiscard]] const mesh::SurfaceLine& surface() const { return surface_; }
+  [[nodiscard]] const std::optional<mesh::Sea>& sea() const { return earth_.sea; }
   [[nodiscard]] const std::vector<double>& stations() const { return stations_; }  ///< y in m, ascending
   [[nodiscard]] bool is_draped() const { return draped_; }
   [[nodiscard]] bool perfect_conductor_below() const { return perfect_conductor_below_; }
   [[nodiscard]] int n_rows() const { return n_rows_; }  ///< above the perfect conductor
-  [[nodiscard]] double rho(int iz, int iy) const { return section_.resistivity_ohm_m[grid().index(iz, iy)]; }
+  [[nodiscard]] double rho(int iz, int iy) const { return resistivity_[grid().index(iz, iy)]; }
 
   /// Depth of a row's top under a surface at `surface_m`; 0 above it.
   [[nodiscard]] double depth_under(double surface_m, int iz) const;
@@ -37,10 +39,8 @@ class SectionHearing {
   [[nodiscard]] double height_at(double surface_m) const { return lowest_ - surface_m; }
   [[nodiscard]] double height_of_column(int iy) const { return height_at(floor_[iy]); }
   /// The row of cells under the surface.
-  [[nodiscard]] int top_row(double y) const { return draped_ ? 0 : grid().row_of(section_.surface.z_at(y)); }
-  [[nodiscard]] bool is_under_water(double y) const {
-    return section_.sea && section_.surface.z_at(y) > section_.sea->level_m;
-  }
+  [[nodiscard]] int top_row(double y) const { return draped_ ? 0 : grid().row_of(surface_.z_at(y)); }
+  [[nodiscard]] bool is_under_water(double y) const { return sea() && surface_.z_at(y) > sea()->level_m; }
 
   /// δ at the band's highest frequency, like all below that names no other.
   [[nodiscard]] double skin_depth_m(double resistivity) const;
@@ -64,7 +64,9 @@ class SectionHearing {
   [[nodiscard]] double attenuation(int column, int row) const;
   [[nodiscard]] double depth_reaching(double amount, int iy, double frequency) const;
 
-  const mesh::Section2D& section_;
+  const mesh::Earth& earth_;
+  const mesh::SurfaceLine& surface_;
+  Eigen::VectorXd resistivity_;
   BandRange band_;
   bool draped_, perfect_conductor_below_;
   int n_rows_;

@@ -35,14 +35,13 @@ ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_so
   for (const Station& station : survey.stations) receivers.emplace_back(band, station);
 }
 
-Simulation::Impl::Impl(MPI_Comm comm_in, mesh::TensorGrid grid_in, mesh::SurfaceLine surface_in,
-                       Survey survey_in, MeshSet meshes_in)
+Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, Survey survey_in, MeshSet meshes_in)
     : comm(comm_in),
       rank(core::rank_of(comm_in)),
-      grid(std::move(grid_in)),
-      surface(std::move(surface_in)),
+      earth(std::move(earth_in)),
       survey(std::move(survey_in)),
       meshes(std::move(meshes_in)) {
+  mesh::require_section(earth, "mt::d2::Simulation");
   survey.validate();
   make_jobs();
   share_jobs();
@@ -130,9 +129,8 @@ void Simulation::Impl::make_problems() {
         made = std::make_unique<ModeProblem>(mode, band, meshes.solver, survey);
       });
     if (const auto [place, is_new] = averages.try_emplace(job->band); is_new)
-      parts.emplace_back([this, &band, &made = place->second] {
-        made = std::make_unique<CellAverages>(grid, surface, band.mesh);
-      });
+      parts.emplace_back(
+          [this, &band, &made = place->second] { made = std::make_unique<CellAverages>(earth, band.mesh); });
   }
   core::parallel_for(std::ssize(parts), [&](std::ptrdiff_t i) { parts[i](); });
 }
@@ -228,13 +226,11 @@ Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
   return outputs.col(0);
 }
 
-Simulation::Simulation(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey,
-                       MeshSet meshes)
-    : impl_(std::make_shared<Impl>(comm, std::move(grid), std::move(surface), std::move(survey),
-                                   std::move(meshes))) {}
+Simulation::Simulation(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes)
+    : impl_(std::make_shared<Impl>(comm, std::move(earth), std::move(survey), std::move(meshes))) {}
 Simulation::~Simulation() = default;
 
-Eigen::Index Simulation::size_in() const { return impl_->grid.n_cells(); }
+Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
 Eigen::Index Simulation::size_out() const { return static_cast<Eigen::Index>(impl_->survey.keys.size()); }
 int Simulation::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
 const Survey& Simulation::survey() const { return impl_->survey; }
@@ -274,12 +270,12 @@ void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
 }  // namespace
 
 Eigen::VectorXd Simulation::do_value(const core::ConstVectorRef& x) const {
-  check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
+  check_resistivities(x, impl_->earth.grid.n_z(), impl_->earth.grid.n_y());
   return impl_->respond(x, nullptr);
 }
 
 std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {
-  check_resistivities(x, impl_->grid.n_z(), impl_->grid.n_y());
+  check_resistivities(x, impl_->earth.grid.n_z(), impl_->earth.grid.n_y());
   return linearization_of(impl_, x);
 }
 

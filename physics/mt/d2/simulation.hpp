@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
 #include "physics/mt/survey.hpp"
 
@@ -32,7 +32,9 @@ struct SolveCounts {
 /// al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.
 class Simulation final : public core::DifferentiableMap {
  public:
-  Simulation(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey, MeshSet meshes);
+  /// Makes the simulation of a section. errors: InvalidArgument when the earth is none or a datum needs more
+  /// than a 2-D earth determines.
+  Simulation(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes);
   ~Simulation() override;
 
   [[nodiscard]] Eigen::Index size_in() const override;

@@ -49,8 +49,7 @@ struct SharedCounts {
 struct Simulation::Impl {
   MPI_Comm comm = MPI_COMM_SELF;
   int rank = 0;
-  mesh::TensorGrid grid;
-  mesh::SurfaceLine surface;
+  mesh::Earth earth;
   Survey survey;
   MeshSet meshes;
   std::vector<Job> jobs;
@@ -60,7 +59,7 @@ struct Simulation::Impl {
   std::map<std::pair<int, Mode>, std::unique_ptr<const ModeProblem>> problems;
   mutable SharedCounts counts;
 
-  Impl(MPI_Comm comm, mesh::TensorGrid grid, mesh::SurfaceLine surface, Survey survey, MeshSet meshes);
+  Impl(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes);
   [[nodiscard]] double omega_of(const Job& job) const;
   [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
     return *problems.at({job.band, job.mode});

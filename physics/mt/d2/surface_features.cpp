@@ -16,21 +16,21 @@ constexpr double most_of_kink = 0.2;  // the weight of the sharpest kink
 double floor_strength(const SectionHearing& earth, double y) {
   if (!earth.is_under_water(y)) return 1.0;
   const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y)),
-               water = earth.section().sea->resistivity_ohm_m;
+               water = earth.sea()->resistivity_ohm_m;
   return std::max(0.1, std::abs(ground - water) / (ground + water));
 }
 
 /// A kink of the floor among closer ones than the cells asked for is a step too, but not at the ends of the
 /// piece on which a station lies.
 double kink_length(const SectionHearing& earth, std::size_t i) {
-  const auto &y = earth.section().surface.y_m(), &stations = earth.stations();
-  if (!earth.section().sea || i == 0 || i + 1 == y.size()) return 1e300;
+  const auto &y = earth.surface().y_m(), &stations = earth.stations();
+  if (!earth.sea() || i == 0 || i + 1 == y.size()) return 1e300;
   const auto next = std::lower_bound(stations.begin(), stations.end(), y[i - 1]);
   return next != stations.end() && *next <= y[i + 1] ? 1e300 : std::min(y[i] - y[i - 1], y[i + 1] - y[i]);
 }
 
 void add_kinks(const SectionHearing& earth, FeatureCollector& features) {
-  const auto& surface = earth.section().surface;
+  const auto& surface = earth.surface();
   const auto& y = surface.y_m();
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double before = i == 0 ? 0.0 : surface.slope_at(0.5 * (y[i - 1] + y[i])),
@@ -48,7 +48,7 @@ void add_kinks(const SectionHearing& earth, FeatureCollector& features) {
 /// A steep slope is long in arc length but short in y: cells along it shall be no longer there than beside a
 /// kink on level ground.
 void add_slopes(const SectionHearing& earth, const MeshDesignOptions& options, FeatureCollector& features) {
-  const auto &y = earth.section().surface.y_m(), &z = earth.section().surface.z_m();
+  const auto &y = earth.surface().y_m(), &z = earth.surface().z_m();
   for (std::size_t i = 0; i + 1 < y.size(); ++i) {
     const double width = y[i + 1] - y[i], length = std::hypot(width, z[i + 1] - z[i]);
     if (length < steep * width) continue;
@@ -75,7 +75,7 @@ void add_coast(const SectionHearing& earth, const mesh::Sea& sea, double y, Feat
 }
 
 void add_coasts(const SectionHearing& earth, const mesh::Sea& sea, FeatureCollector& features) {
-  const auto &y = earth.section().surface.y_m(), &z = earth.section().surface.z_m();
+  const auto &y = earth.surface().y_m(), &z = earth.surface().z_m();
   for (std::size_t i = 0; i + 1 < y.size(); ++i) {
     if ((z[i] > sea.level_m) == (z[i + 1] > sea.level_m)) continue;
     const double t = (sea.level_m - z[i]) / (z[i + 1] - z[i]);
@@ -86,7 +86,7 @@ void add_coasts(const SectionHearing& earth, const mesh::Sea& sea, FeatureCollec
 /// The water is a conductor above the stations; its depth counts at them and at the kinks of the floor that
 /// they hear.
 double water_depth(const SectionHearing& earth, const mesh::Sea& sea) {
-  const auto& surface = earth.section().surface;
+  const auto& surface = earth.surface();
   double depth = 0.0;
   for (std::size_t i = 0; i < surface.y_m().size(); ++i) {
     if (earth.hearing_at_surface(surface.y_m()[i]).is_heard())
@@ -102,8 +102,8 @@ void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& 
                           FeatureCollector& features) {
   add_kinks(earth, features);
   add_slopes(earth, options, features);
-  if (!earth.section().sea) return;
-  const mesh::Sea& sea = *earth.section().sea;
+  if (!earth.sea()) return;
+  const mesh::Sea& sea = *earth.sea();
   add_coasts(earth, sea, features);
   features.add_water(water_depth(earth, sea), sea.resistivity_ohm_m);
 }

@@ -7,18 +7,14 @@
 using namespace lodestone;
 
 int main(int argc, char** argv) {
-  core::Session session;
-  auto& mpi = session.start<core::MpiScope>(argc, argv);
-  return session.run([&] {
+  return core::mpi_program(argc, argv, [](MPI_Comm comm) {
     Eigen::SparseMatrix<double> roughness(2, 2);
     roughness.setIdentity();
     const inversion::optimize::Objective objective{
         core::affine(2.0 * Eigen::Matrix2d::Identity(), Eigen::Vector2d::Zero()),
         {Eigen::Vector2d(2.0, 4.0), Eigen::Vector2d::Constant(0.1), {1, 1}, {0, 0}},
         std::make_shared<inversion::objective::Regularization>(roughness, Eigen::Vector2d::Zero())};
-    return inversion::optimize::GaussNewton(mpi.world()).minimize(objective, Eigen::Vector2d::Zero()).rms <=
-                   1.0
-               ? 0
-               : 1;
+    return inversion::optimize::GaussNewton(comm).minimize(objective, Eigen::Vector2d::Zero()).rms <= 1.0 ? 0
+                                                                                                          : 1;
   });
 }

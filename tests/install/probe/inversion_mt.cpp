@@ -7,9 +7,7 @@ using namespace lodestone;
 namespace mt = physics::mt;
 
 int main(int argc, char** argv) {
-  core::Session session;
-  auto& mpi = session.start<core::MpiScope>(argc, argv);
-  return session.run([&] {
+  return core::mpi_program(argc, argv, [](MPI_Comm comm) {
     const auto grid = physics::mesh::TensorGrid::section({-1000.0, 0.0, 1000.0}, {0.0, 500.0, 2000.0});
     mt::ObservedData data{.survey = mt::full_survey({{"a", 0.0}}, {10.0}, {mt::datum("log10_rho_xy")})};
     data.value = Eigen::VectorXd::Constant(1, 2.0);
@@ -17,7 +15,7 @@ int main(int argc, char** argv) {
     data.mask = {mt::MaskReason::kept};
     data.interpolated = {0};
     const auto simulations = std::make_shared<const inversion::mt::Simulations>(
-        mpi.world(), grid, physics::mesh::SurfaceLine(), std::nullopt, inversion::mt::ForwardOptions{});
+        comm, physics::mesh::Earth{grid}, inversion::mt::ForwardOptions{});
     const inversion::Forward forward = inversion::mt::forward(simulations, data);
     const Eigen::VectorXd model = Eigen::VectorXd::Constant(grid.n_cells(), 2.0);
     const double predicted = forward.results.design(model)->value(Eigen::VectorXd::Constant(4, 100.0))[0];

@@ -12,9 +12,9 @@ using namespace lodestone;
 
 int main() {
   static_cast<void>(io::toml::parse_options_toml("resistivity_ohm_m = 100.0\n", "probe.toml"));
-  const physics::mesh::Section2D section{physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0}),
-                                         Eigen::VectorXd::Constant(1, 100.0), physics::mesh::SurfaceLine()};
-  io::vtk::write_section_vtu("probe.vtu", section, io::vtk::profile_frame(), {});
+  io::vtk::write_model_vtu("probe.vtu", physics::mesh::resistivity_model(
+                                            {physics::mesh::TensorGrid::section({0.0, 1.0}, {0.0, 1.0})},
+                                            Eigen::VectorXd::Constant(1, 100.0)));
   io::hdf5::Hdf5Sink sink("probe.h5");
   core::write_vector(sink, "v", std::vector<double>{1.0});
   sink.commit();

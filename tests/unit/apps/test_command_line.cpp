@@ -101,8 +101,8 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK(given.sections == std::vector<std::string>{"a", "b"});
   CHECK(given.references == std::vector<std::string>{"c.csv"});
   REQUIRE(given.blocks.size() == 2);
-  CHECK(given.blocks[0].z_to_m == 80e3);
-  CHECK(given.blocks[1].y_from_m == -5e3);
+  CHECK(given.blocks[0].z_m.to == 80e3);
+  CHECK(given.blocks[1].y_m.from == -5e3);
   CHECK(given.min_log10 == -1.0);
   CHECK(given.max_depth_m == 84e3);
   CHECK(given.output_path == "d.png");

@@ -79,9 +79,8 @@ TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps
 TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres",
           "[apps]") {
   const auto block = selftest::benchmark_model("commemi2d1").section;
-  CHECK(
-      (Eigen::pow(10.0, method::sampled_log10(block, block.grid).array()).matrix() - block.resistivity_ohm_m)
-          .norm() < 1e-9);
+  CHECK((Eigen::pow(10.0, method::sampled_log10(block, block.earth.grid).array()).matrix() - block.values)
+            .norm() < 1e-9);
   const physics::mesh::TensorGrid other =
       physics::mesh::TensorGrid::section({-100, 100, 800}, {0, 100, 600, 4000});
   const Eigen::VectorXd values = method::sampled_log10(block, other);
@@ -123,18 +122,23 @@ TEST_CASE("site depths: sites beside the surface are named with their distance, 
     stations[i].name = std::string(1, static_cast<char>('a' + i));
     stations[i].y_m = 500.0 * static_cast<double>(i);
   }
+  const auto check = [&](const std::array<double, 3>& z_m, physics::mt::OffSurface off_surface) {
+    for (std::size_t i = 0; i < 3; ++i) stations[i].z_m = z_m[i];
+    physics::mt::check_site_depths(stations, slope, off_surface, "set drape");
+  };
   const double not_stated = physics::mt::not_given;
-  physics::mt::check_site_depths(stations, {}, slope, physics::mt::OffSurface::refuse, "drape");
-  physics::mt::check_site_depths(stations, {0.9, not_stated, 99.1}, slope, physics::mt::OffSurface::refuse,
-                                 "drape");
+  CHECK_NOTHROW(check({not_stated, not_stated, not_stated}, physics::mt::OffSurface::refuse));
+  CHECK_NOTHROW(check({0.9, not_stated, 99.1}, physics::mt::OffSurface::refuse));
   const auto message = tests::message_of<core::InvalidArgument>([&] {
-    physics::mt::check_site_depths(stations, {0.0, 30.0, 101.5}, slope, physics::mt::OffSurface::refuse,
-                                   "set drape");
+    check({0.0, 30.0, 101.5}, physics::mt::OffSurface::refuse);
   });
   CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
-  CHECK_NOTHROW(physics::mt::check_site_depths(stations, {0.0, 30.0, 101.5}, slope,
-                                               physics::mt::OffSurface::drape, ""));
-  CHECK(physics::mt::surface_through({10.0, 0.0}, {3.0, 1.0}).z_at(5.0) == Approx(2.0));
+  CHECK_NOTHROW(check({0.0, 30.0, 101.5}, physics::mt::OffSurface::drape));
+  std::swap(stations[0], stations[2]);
+  CHECK(physics::mt::surface_through(stations).z_at(750.0) == Approx(0.5 * (30.0 + 101.5)));
+  stations[1].z_m = not_stated;
+  CHECK_THAT(tests::message_of<core::InvalidArgument>([&] { (void)physics::mt::surface_through(stations); }),
+             Catch::Contains("depth of station b"));
 }
 
 TEST_CASE("models of another surface or sea: what differs, where, and what becomes of the cells", "[apps]") {
@@ -146,22 +150,21 @@ TEST_CASE("models of another surface or sea: what differs, where, and what becom
   const SurfaceLine hill({-500.0, 100.0, 500.0}, {0.0, -200.0, 0.0}),
       longer({-500.0, 100.0, 500.0, 900e3}, {0.0, -200.0, 0.5, 800.0});
   const std::optional<physics::mesh::Sea> none, sea{{0.0, 0.3}}, brackish{{0.0, 0.31}};
-  const auto difference = [](const physics::mesh::Section2D& model, const method::Ground& ground) {
-    return method::difference_of_surfaces(model, ground);
+  const auto difference = [](const physics::mesh::Earth& model, const physics::mesh::Earth& ground) {
+    const Eigen::VectorXd cells = Eigen::VectorXd::Ones(model.grid.n_cells());
+    return method::difference_of_surfaces(physics::mesh::resistivity_model(model, cells), ground);
   };
-  const Eigen::VectorXd cells = Eigen::VectorXd::Ones(2);
-  CHECK(difference({draped, cells, hill}, {draped, hill, none}).empty());
-  CHECK(difference({draped, cells, longer}, {draped, hill, none})
-            .empty());  // beyond the grid it may do as it likes
-  CHECK_THAT(difference({draped, cells, SurfaceLine()}, {draped, hill, none}),
+  CHECK(difference({draped, hill}, {draped, hill, none}).empty());
+  CHECK(difference({draped, longer}, {draped, hill, none}).empty());  // beyond the grid it may do as it likes
+  CHECK_THAT(difference({draped, SurfaceLine()}, {draped, hill, none}),
              Catch::Contains(
                  "up to 200 m apart, at y = 100 m (z = 0 m there, -200 m here); its cells move up and down"));
-  CHECK_THAT(difference({on_datum, cells.head(1), hill}, {draped, SurfaceLine(-100.0), none}),
+  CHECK_THAT(difference({on_datum, hill}, {draped, SurfaceLine(-100.0), none}),
              Catch::Contains("stay at their z"));
-  CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, none}),
+  CHECK_THAT(difference({draped, hill, sea}, {draped, hill, none}),
              Catch::StartsWith("it has a sea of 0.3 ohm m up to z = 0 m, this run no sea"));
-  CHECK_THAT(difference({draped, cells, hill, sea}, {draped, hill, brackish}), Catch::Contains("0.31 ohm m"));
-  CHECK(difference({draped, cells, hill, sea}, {draped, hill, sea}).empty());
+  CHECK_THAT(difference({draped, hill, sea}, {draped, hill, brackish}), Catch::Contains("0.31 ohm m"));
+  CHECK(difference({draped, hill, sea}, {draped, hill, sea}).empty());
 }
 
 TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees",
@@ -195,14 +198,16 @@ TEST_CASE("profile files: COPROD2 and the marine line are read with their errors
           "[apps]") {
   config::DataConfig coprod;
   coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
-  coprod.selection.quantities = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
-  coprod.selection.floors = {0.1, 0.0, 0.0, 0.0};
+  coprod.selection.data = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
+  coprod.selection.frequencies = physics::mt::FrequencyChoice::all;
+  coprod.selection.floors = physics::mt::floor_rules({0.1, 0.0, 0.0, 0.0});
   const auto impedances = method::load_observations(coprod, config::ProfileConfig()).data;
   CHECK(impedances.survey.stations.size() == 20);
-  CHECK(impedances.sigma[0] == Approx(6.692749e-05));  // above the floor
+  const auto lowest = static_cast<Eigen::Index>(20 * (impedances.survey.frequencies_hz.size() - 1));
+  CHECK(impedances.sigma[lowest] == Approx(6.692749e-05));  // above the floor
   config::DataConfig marine;
   marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
-  marine.selection.quantities = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
+  marine.selection.data = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
   config::ProfileConfig profile;
   CHECK_THAT(tests::message_of<core::InvalidArgument>(
                  [&] { static_cast<void>(method::load_observations(marine, profile)); }),

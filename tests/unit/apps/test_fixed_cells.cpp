@@ -11,28 +11,30 @@
 using namespace lodestone;
 using namespace lodestone::mt_invert;
 namespace mt = physics::mt;
-using physics::mesh::Polygon2D;
+using physics::mesh::Flat;
 using physics::mesh::TensorGrid;
 
 namespace {
 
 /// 3 columns × 2 rows, 100 ohm m, reference 10 ohm m.
 method::Earth small_earth() {
-  method::Earth earth{TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}),
-                      physics::mesh::SurfaceLine(),
+  method::Earth earth{{TensorGrid::section({0, 100, 200, 300}, {0, 100, 300})},
                       Eigen::VectorXd::Constant(6, 2.0),
-                      Eigen::VectorXd::Constant(6, 1.0),
-                      {}};
+                      Eigen::VectorXd::Constant(6, 1.0)};
   method::fix_regions({}, earth);
   return earth;
 }
 
-config::TearConfig tear_along(const std::vector<physics::mesh::Point2D>& points) {
-  return {physics::mesh::Tear{{points.begin(), points.end()}}, "c.toml:9: regularization.tear[0].y_m"};
+physics::mesh::Polygon polygon_of(const std::vector<Flat>& corners) {
+  return physics::mesh::Polygon(physics::mesh::points(corners));
+}
+
+config::TearConfig tear_along(const std::vector<Flat>& places) {
+  return {physics::mesh::Tear{physics::mesh::points(places)}, "c.toml:9: regularization.tear[0].y_m"};
 }
 
 config::FixedRegionConfig upper_left(std::optional<double> resistivity = {}) {
-  return {Polygon2D({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
+  return {polygon_of({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
           "c.toml:7: regularization.fixed[0]"};
 }
 
@@ -58,17 +60,16 @@ TEST_CASE(
     "their place",
     "[apps]") {
   method::Earth earth = small_earth();
-  const auto refusal = [&](std::vector<physics::mesh::Point2D> corners) {
+  const auto refusal = [&](const std::vector<Flat>& corners) {
     return tests::message_of<core::ConfigError>([&] {
-      method::fix_regions({{Polygon2D(corners), {}, "c.toml:7"}}, earth);
+      method::fix_regions({{polygon_of(corners), {}, "c.toml:7"}}, earth);
     });
   };
   CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}),
              Catch::Contains("c.toml:7") && Catch::Contains("at least one cell"));
   CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}), Catch::Contains("hold every cell"));
   const config::TearConfig outside = tear_along({{900, 0}, {900, 400}});
-  const auto message = tests::message_of<core::ConfigError>(
-      [&] { method::check_tears({outside}, earth.grid, earth.surface); });
+  const auto message = tests::message_of<core::ConfigError>([&] { method::check_tears({outside}, earth); });
   CHECK_THAT(message, Catch::Contains("c.toml:9") && Catch::Contains("y 0 … 300 m"));
 }
 
@@ -77,22 +78,21 @@ TEST_CASE(
     "counts as inside",
     "[apps]") {
   const method::Earth earth = small_earth();
-  const auto warned = [](const config::TearConfig& tear, const TensorGrid& grid,
-                         const physics::mesh::SurfaceLine& surface) {
+  const auto warned = [](const config::TearConfig& tear, const physics::mesh::Earth& earth) {
     tests::Capture err(STDERR_FILENO);
-    method::check_tears({tear}, grid, surface);
+    method::check_tears({tear}, earth);
     return err.text();
   };
   const config::TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
-  CHECK_THAT(warned(tear, earth.grid, earth.surface),
+  CHECK_THAT(warned(tear, earth),
              Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
                  Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
                  Catch::Contains("the grid spans y 0 … 300 m"));
   const config::TearConfig shorter = tear_along({{100, -60}, {100, 300}});
   const TensorGrid on_datum =
       TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
-  CHECK(warned(shorter, on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})).empty());
-  CHECK_FALSE(warned(shorter, on_datum, physics::mesh::SurfaceLine()).empty());
+  CHECK(warned(shorter, {on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})}).empty());
+  CHECK_FALSE(warned(shorter, {on_datum}).empty());
 }
 
 TEST_CASE(

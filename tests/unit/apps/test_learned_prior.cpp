@@ -275,7 +275,7 @@ TEST_CASE("learned prior: the configuration names what it excludes", "[apps]") {
   CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l3\"\n" + one),
              Contains("c.toml:4") && Contains("\"mgs\""));
   CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm_epsilon = 0.1\n" + one),
-             Contains("c.toml:4") && Contains("belongs to the norms"));
+             Contains("c.toml:4") && Contains("needs between_norm"));
   CHECK_THAT(refusal_of("[learned_prior]\nbetween_norm = \"l1\"\nbetween_norm_epsilon = 0.0\n" + one),
              Contains("c.toml:5"));
   std::ofstream(folder / "c.toml")

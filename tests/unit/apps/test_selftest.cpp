@@ -70,8 +70,8 @@ TEST_CASE("selftest: fine is judged by 0.1 % and 0.05 degrees, and follows the s
     CHECK(fine.rho_limit_percent == 0.1);
     CHECK(fine.phase_limit_deg == 0.05);
   }
-  CHECK(selftest::benchmark_model("commemi2d4", Accuracy::fine).section.grid.n_y() >
-        1.4 * selftest::benchmark_model("commemi2d4").section.grid.n_y());
+  CHECK(selftest::benchmark_model("commemi2d4", Accuracy::fine).section.earth.grid.n_y() >
+        1.4 * selftest::benchmark_model("commemi2d4").section.earth.grid.n_y());
 }
 
 TEST_CASE("selftest: a tipper is judged by sign, part by part: -T, its conjugate and a missing one fail",

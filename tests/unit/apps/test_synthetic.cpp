@@ -22,7 +22,6 @@ using Catch::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using physics::mesh::Section2D;
 using physics::mesh::TensorGrid;
 
 namespace {
@@ -77,7 +76,7 @@ TEST_CASE("synthetic domain: a section on another grid becomes the mean of its l
   const study::SyntheticDomain domain;
   const TensorGrid coarse = TensorGrid::section({0.0, 4030.0, 10000.0}, {0.0, 300.0, 900.0});
   const VectorXd on_grid =
-      domain.on_grid({coarse, VectorXd{{10.0, 1000.0, 100.0, 100.0}}, physics::mesh::SurfaceLine()});
+      domain.on_grid(physics::mesh::resistivity_model({coarse}, VectorXd{{10.0, 1000.0, 100.0, 100.0}}));
   const TensorGrid& grid = domain.grid();
   const auto at = [&](double y_m, double z_m) {
     return on_grid[grid.index(grid.row_of(z_m), grid.column_of(y_m))];
@@ -93,16 +92,20 @@ TEST_CASE("synthetic domain: a section on another grid becomes the mean of its l
 TEST_CASE("synthetic domain: subdomains are the region's columns, or patches that overlap by half",
           "[apps]") {
   const study::SyntheticDomain domain;
-  const auto columns = domain.subdomains({domain.region_depths_m(), {0.0, 1000.0}}, level(32));
+  const auto columns =
+      domain.subdomains(models::earths::patch_grid(domain.region_depths_m(), {0.0, 1000.0}), level(32));
   CHECK(columns.subdomains.size() == 40);
   std::vector<double> y_m;
   for (int i = 0; i <= 20; ++i) y_m.push_back(100.0 * i);
-  const auto patches = domain.subdomains({domain.region_depths_m(), y_m}, level(640));
+  const auto patches =
+      domain.subdomains(models::earths::patch_grid(domain.region_depths_m(), y_m), level(640));
   CHECK(patches.subdomains.size() == 3);
   CHECK(patches.taper.minCoeff() > 0.0);
-  CHECK_THROWS_WITH(domain.subdomains({domain.region_depths_m(), {0.0, 50.0, 100.0}}, level(64)),
-                    Contains("columns of 100 m"));
-  CHECK_THROWS_WITH(domain.subdomains({{0.0, 10.0, 20.0}, {0.0, 1000.0}}, level(2)), Contains("32 rows"));
+  CHECK_THROWS_WITH(
+      domain.subdomains(models::earths::patch_grid(domain.region_depths_m(), {0.0, 50.0, 100.0}), level(64)),
+      Contains("columns of 100 m"));
+  CHECK_THROWS_WITH(domain.subdomains(models::earths::patch_grid({0.0, 10.0, 20.0}, {0.0, 1000.0}), level(2)),
+                    Contains("32 rows"));
 }
 
 TEST_CASE(

@@ -96,7 +96,7 @@ TEST_CASE("train: a run leaves network, card, history, checkpoint and report", "
   const auto vae = models::vae::TrainedVae::load(io::hdf5::Hdf5Source(training.out() / "vae.h5"));
   CHECK(vae.options().cells_z == 12);
   CHECK(vae.options().n_codes == 3);
-  CHECK(vae.grid().depth_m[1] == 100.0);
+  CHECK(vae.grid().z_edges_m()[1] == 100.0);
   CHECK(vae.card() == training.text("card.json"));
   CHECK_THAT(vae.card(), Contains("kind = \\\"layers\\\""));
   CHECK_THAT(training.text("config.toml"),
@@ -294,7 +294,7 @@ TEST_CASE("train: the published recipe is shipped with the defaults, which are i
       config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior_published.toml");
   const config::TrainConfig demo =
       config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
-  CHECK(config.prior.grid().depth_m == demo.prior.grid().depth_m);
+  CHECK(config.prior.grid().z_edges_m() == demo.prior.grid().z_edges_m());
   CHECK(config.setup.network == models::vae::VaeOptions{});
   CHECK(config.setup.loss.similarity == 0.06);
   CHECK(config.setup.loss.divergence == 0.01);
@@ -307,7 +307,7 @@ TEST_CASE("train: the published recipe is shipped with the defaults, which are i
 TEST_CASE("train: the shipped prior of the field case stands on the cells of its line's mesh", "[apps]") {
   const config::TrainConfig config =
       config::read_train_config(std::string(LODESTONE_SOURCE_DIR) + "/examples/kim_eto/prior.toml");
-  const auto& depth_m = config.prior.grid().depth_m;
+  const auto& depth_m = config.prior.grid().z_edges_m();
   REQUIRE(depth_m.size() == 33);
   CHECK(depth_m.front() == Approx(1059.0).epsilon(1e-3));
   CHECK(depth_m.back() == Approx(84030.0).epsilon(1e-3));

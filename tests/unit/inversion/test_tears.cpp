@@ -2,7 +2,6 @@
 #include "engine/core/error.hpp"
 #include "inversion/objective/regularization.hpp"
 #include "inversion/prior/roughness.hpp"
-#include "physics/mesh/polygon.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -17,8 +16,8 @@ using physics::mesh::TensorGrid;
 
 namespace {
 
-Tear line(const std::vector<physics::mesh::Point2D>& points, double weight = 0.0) {
-  return {{points.begin(), points.end()}, weight};
+Tear line(const std::vector<physics::mesh::Flat>& places, double weight = 0.0) {
+  return {physics::mesh::points(places), weight};
 }
 
 TensorGrid six_by_four() {
@@ -82,7 +81,7 @@ TEST_CASE(
     "tear: the pieces outside a rectangle, in order, whole where the line stays outside beyond a corner of "
     "its own",
     "[inversion]") {
-  const physics::mesh::Rectangle2D box{0, 600, 0, 400};
+  const physics::mesh::Box box{.y_m = {0, 600}, .z_m = {0, 400}};
   CHECK(pieces_outside(line({{300, 0}, {300, 400}}), box).empty());
   const auto ends = pieces_outside(line({{300, -50}, {300, 200}, {700, 200}, {700, 450}, {500, 450}}), box);
   REQUIRE(ends.size() == 2);

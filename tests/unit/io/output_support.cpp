@@ -3,7 +3,6 @@
 
 #include "engine/core/random.hpp"
 #include "physics/mt/d1/layered.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -130,12 +129,13 @@ Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt:
 
 mt::d1::LayeredEarth column_below(const io::run::InversionResult& result, double y_m) {
   mt::d1::LayeredEarth earth;
-  const int iy = result.grid.column_of(y_m);
-  for (int iz = 0; iz < result.grid.n_z(); ++iz) {
-    earth.resistivity_ohm_m.push_back(std::pow(10.0, result.log10_resistivity[result.grid.index(iz, iy)]));
-    if (iz + 1 < result.grid.n_z()) {
-      earth.thickness_m.push_back(result.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
-                                  result.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
+  const int iy = result.earth.grid.column_of(y_m);
+  for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
+    earth.resistivity_ohm_m.push_back(
+        std::pow(10.0, result.log10_resistivity[result.earth.grid.index(iz, iy)]));
+    if (iz + 1 < result.earth.grid.n_z()) {
+      earth.thickness_m.push_back(result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
+                                  result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
     }
   }
   return earth;
@@ -146,23 +146,23 @@ void add_model(io::run::InversionResult& result, const SyntheticOptions& options
   for (int k = 0; k <= options.n_columns; ++k) {
     y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
   }
-  result.grid = mesh::TensorGrid::section(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
+  result.earth.grid = mesh::TensorGrid::section(y_edges, mesh::geometric_edges_m(2.0, 1.146, options.n_rows));
   if (options.hill_m != 0.0) {
     std::vector<double> y, z;
     for (int k = 0; k <= 40; ++k) {
       y.push_back(profile_m * k / 40.0);
       z.push_back(-options.hill_m * std::exp(-std::pow((y.back() / profile_m - 0.5) / 0.15, 2)));
     }
-    result.surface = mesh::SurfaceLine(y, z);
+    result.earth.surface = mesh::SurfaceLine(y, z);
   }
-  result.log10_resistivity.resize(result.grid.n_cells());
-  for (int iz = 0; iz < result.grid.n_z(); ++iz) {
-    for (int iy = 0; iy < result.grid.n_y(); ++iy) {
-      result.log10_resistivity[result.grid.index(iz, iy)] =
-          true_log10_resistivity(result.grid.y_centre_m(iy), result.grid.z_centre_m(iz));
+  result.log10_resistivity.resize(result.earth.grid.n_cells());
+  for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < result.earth.grid.n_y(); ++iy) {
+      result.log10_resistivity[result.earth.grid.index(iz, iy)] =
+          true_log10_resistivity(result.earth.grid.y_centre_m(iy), result.earth.grid.z_centre_m(iz));
     }
   }
-  result.start_log10_resistivity = Eigen::VectorXd::Constant(result.grid.n_cells(), 2.0);
+  result.start_log10_resistivity = Eigen::VectorXd::Constant(result.earth.grid.n_cells(), 2.0);
 }
 
 void add_data(io::run::InversionResult& result, const SyntheticOptions& options) {

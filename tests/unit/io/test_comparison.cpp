@@ -6,21 +6,26 @@
 #include <limits>
 
 using namespace lodestone::io::report;
-using lodestone::physics::mesh::Section2D;
+using lodestone::physics::mesh::Box;
+using lodestone::physics::mesh::Model;
 using lodestone::physics::mesh::TensorGrid;
 
 namespace {
 
 /// log10 resistivity f(y, z) at the centres of the cells.
 template <class F>
-Section2D section(std::vector<double> y, std::vector<double> z, F&& f) {
+Model section(std::vector<double> y, std::vector<double> z, F&& f) {
   const TensorGrid grid = TensorGrid::section(std::move(y), std::move(z));
   Eigen::VectorXd rho(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz) {
     for (int iy = 0; iy < grid.n_y(); ++iy)
       rho[grid.index(iz, iy)] = std::pow(10.0, f(grid.y_centre_m(iy), grid.z_centre_m(iz)));
   }
-  return {grid, rho, {}};
+  return lodestone::physics::mesh::resistivity_model({grid}, rho);
+}
+
+Box box(double y_from_m, double y_to_m, double z_from_m, double z_to_m) {
+  return {.y_m = {y_from_m, y_to_m}, .z_m = {z_from_m, z_to_m}};
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ TEST_CASE("comparison: only points that both sections know count") {
   const auto narrow =
       section({0, 10, 20}, {0, 10, 20}, [](double y, double z) { return 0.1 * y + 0.03 * z; });
   CHECK(correlation(reference, narrow).n_points == 4);
-  reference.resistivity_ohm_m[0] = std::numeric_limits<double>::quiet_NaN();
+  reference.values[0] = std::numeric_limits<double>::quiet_NaN();
   CHECK(correlation(reference, narrow).n_points == 3);
   CHECK(correlation(reference, section({100, 110}, {0, 20}, [](double, double) { return 2.0; })).n_points ==
         0);
@@ -53,16 +58,17 @@ TEST_CASE(
     "comparison: a draped grid and one from the datum are compared at the same depth below the surface") {
   const auto structure = [](double y, double depth) { return 1.0 + 0.1 * y + 0.03 * depth; };
   const std::vector<double> edges{0, 10, 20, 30};
-  const Section2D draped = section(edges, {0, 10, 20, 30}, structure);
+  const Model draped = section(edges, {0, 10, 20, 30}, structure);
   const TensorGrid from_datum =
       TensorGrid::section(edges, {-20, -10, 0, 10, 20, 30}, lodestone::physics::mesh::DepthReference::datum);
-  Section2D datum{
-      from_datum, Eigen::VectorXd(from_datum.n_cells()), {{5.0, 15.0, 25.0}, {0.0, -10.0, -20.0}}};
+  const lodestone::physics::mesh::SurfaceLine rising({5.0, 15.0, 25.0}, {0.0, -10.0, -20.0});
+  Model datum = lodestone::physics::mesh::resistivity_model({from_datum, rising},
+                                                            Eigen::VectorXd(from_datum.n_cells()));
   for (int iz = 0; iz < 5; ++iz) {
     for (int iy = 0; iy < 3; ++iy) {
       const double y = from_datum.y_centre_m(iy);
-      datum.resistivity_ohm_m[from_datum.index(iz, iy)] =
-          std::pow(10.0, structure(y, from_datum.z_centre_m(iz) - datum.surface.z_at(y)));
+      datum.values[from_datum.index(iz, iy)] =
+          std::pow(10.0, structure(y, from_datum.z_centre_m(iz) - rising.z_at(y)));
     }
   }
   const auto r = correlation(draped, datum), back = correlation(datum, draped);
@@ -70,17 +76,18 @@ TEST_CASE(
   CHECK(r.r == Approx(1.0).epsilon(1e-12));
   CHECK(back.n_points == 9);  // of the 15 cells 3 lie in the air and 3 below the draped grid
   CHECK(back.r == Approx(1.0).epsilon(1e-12));
-  CHECK(mean_log10(datum, {0, 30, 0, 20}) == Approx(mean_log10(draped, {0, 30, 0, 20})).epsilon(1e-12));
-  CHECK(std::isnan(mean_log10(datum, {0, 30, -20, 0})));
+  CHECK(mean_log10(datum, box(0, 30, 0, 20)) == Approx(mean_log10(draped, box(0, 30, 0, 20))).epsilon(1e-12));
+  CHECK(std::isnan(mean_log10(datum, box(0, 30, -20, 0))));
 }
 
 TEST_CASE("comparison: the top row of a grid from the datum continues upwards to the surface") {
   const TensorGrid grid =
       TensorGrid::section({0, 10, 20}, {0, 10}, lodestone::physics::mesh::DepthReference::datum);
-  const Section2D hill{grid, Eigen::Vector2d(10.0, 1000.0), lodestone::physics::mesh::SurfaceLine(-30.0)};
+  const Model hill = lodestone::physics::mesh::resistivity_model(
+      {grid, lodestone::physics::mesh::Surface(-30.0)}, Eigen::Vector2d(10.0, 1000.0));
   const auto draped = section({0, 10, 20}, {0, 10}, [](double y, double) { return 0.5 * y; });
   CHECK(correlation(draped, hill).n_points == 2);
-  CHECK(mean_log10(hill, {0, 20, 0, 30}) == Approx(2.0));
+  CHECK(mean_log10(hill, box(0, 20, 0, 30)) == Approx(2.0));
 }
 
 TEST_CASE("comparison: Pearson's r of five known pairs") {
@@ -94,9 +101,9 @@ TEST_CASE("comparison: Pearson's r of five known pairs") {
 TEST_CASE("comparison: means of blocks weigh cells by the area inside and leave out what has no value") {
   auto all = section({0, 10, 30}, {0, 10, 40},
                      [](double y, double z) { return y < 10 ? (z < 10 ? 1.0 : 2.0) : 3.0; });
-  CHECK(mean_log10(all, {0, 30, 0, 40}) == Approx((100.0 * 1 + 300.0 * 2 + 800.0 * 3) / 1200.0));
-  CHECK(mean_log10(all, {5, 15, 0, 10}) == Approx(2.0));
-  CHECK(std::isnan(mean_log10(all, {50, 60, 0, 10})));
-  all.resistivity_ohm_m[0] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(mean_log10(all, {0, 10, 0, 40}) == Approx(2.0));
+  CHECK(mean_log10(all, box(0, 30, 0, 40)) == Approx((100.0 * 1 + 300.0 * 2 + 800.0 * 3) / 1200.0));
+  CHECK(mean_log10(all, box(5, 15, 0, 10)) == Approx(2.0));
+  CHECK(std::isnan(mean_log10(all, box(50, 60, 0, 10))));
+  all.values[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(mean_log10(all, box(0, 10, 0, 40)) == Approx(2.0));
 }

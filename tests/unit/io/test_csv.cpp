@@ -40,15 +40,16 @@ TEST_CASE(
   REQUIRE(sections.size() == 2);
   CHECK(sections[0].name == "smooth model");
   CHECK(sections[1].name == "b");
-  const auto& [grid, rho, surface, sea] = sections[0].section;
+  const physics::mesh::TensorGrid& grid = sections[0].section.earth.grid;
+  const Eigen::VectorXd& rho = sections[0].section.values;
   CHECK(grid.y_edges_m() == std::vector<double>{-500.0, 500.0, 2000.0, 4000.0});
   CHECK(grid.z_edges_m() == std::vector<double>{0.0, 250.0, 550.0});
   CHECK(rho[grid.index(0, 2)] == Approx(10.0));
   CHECK(rho[grid.index(1, 1)] == Approx(100.0));
   CHECK(std::isnan(rho[grid.index(0, 1)]));
   CHECK(std::isnan(rho[grid.index(1, 2)]));
-  CHECK(std::isnan(sections[1].section.resistivity_ohm_m[grid.index(0, 0)]));
-  CHECK(sections[1].section.resistivity_ohm_m[grid.index(0, 1)] == Approx(0.1));
+  CHECK(std::isnan(sections[1].section.values[grid.index(0, 0)]));
+  CHECK(sections[1].section.values[grid.index(0, 1)] == Approx(0.1));
 }
 
 TEST_CASE(
@@ -129,14 +130,28 @@ TEST_CASE(
 
 TEST_CASE("section CSV: one row per cell with true depths under a hill", "[csv]") {
   const TemporaryFolder folder;
-  physics::mesh::Section2D section{physics::mesh::TensorGrid::section({0, 10, 20}, {0, 5, 15}),
-                                   Eigen::VectorXd::LinSpaced(4, 1, 4), physics::mesh::SurfaceLine(-100.0)};
+  const auto section = physics::mesh::resistivity_model(
+      {physics::mesh::TensorGrid::section({0, 10, 20}, {0, 5, 15}), physics::mesh::Surface(-100.0)},
+      Eigen::VectorXd::LinSpaced(4, 1, 4));
   csv::write_section_csv(folder / "s.csv", section);
   CHECK(text_of_file(folder / "s.csv") ==
         "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-100,-95,2.5,1\n10,20,-100,-"
         "95,2.5,2\n0,10,-95,-85,10,3\n10,"
         "20,-95,-85,10,4\n");
   CHECK_THROWS_AS(csv::write_section_csv("/proc/none/s.csv", section), core::FileError);
+}
+
+TEST_CASE("section CSV: a grid from the datum is cut at the surface and reaches up to it", "[csv]") {
+  const TemporaryFolder folder;
+  const physics::mesh::SurfaceLine coast({5, 15}, {-20, 7});
+  const auto section = physics::mesh::resistivity_model(
+      {physics::mesh::TensorGrid::section({0, 10, 20}, {0, 5, 15}, physics::mesh::DepthReference::datum),
+       coast},
+      Eigen::VectorXd::LinSpaced(4, 1, 4));
+  csv::write_section_csv(folder / "s.csv", section);
+  CHECK(text_of_file(folder / "s.csv") ==
+        "y_left_m,y_right_m,z_top_m,z_bottom_m,depth_m,resistivity_ohm_m\n0,10,-20,5,12.5,1\n"
+        "0,10,5,15,30,3\n10,20,7,15,4,4\n");
 }
 
 TEST_CASE(

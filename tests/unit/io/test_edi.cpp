@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/edi/reader.hpp"
+#include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
+#include <Eigen/LU>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
 using physics::mt::Complex;
-using physics::mt::TransferFunctions;
+using physics::mt::Element;
+using physics::mt::StationData;
 
 namespace {
 
@@ -78,24 +84,23 @@ NFREQ=2
 >END
 )";
 
-TransferFunctions parse(const std::string& text, const edi::EdiOptions& options = {}) {
-  return edi::parse_edi(text, "test.edi", options);
+StationData parse(const std::string& text, const edi::EdiOptions& options = {}) {
+  return edi::parse(text, "test.edi", options);
 }
 
-bool warns(const TransferFunctions& station, const std::string& text) {
-  return std::any_of(station.warnings.begin(), station.warnings.end(),
+bool warns(const StationData& station, const std::string& text) {
+  return std::any_of(station.remarks.begin(), station.remarks.end(),
                      [&](const std::string& w) { return w.find(text) != std::string::npos; });
 }
 
-bool equal_values(const TransferFunctions& a, const TransferFunctions& b) {
+bool equal_values(const StationData& a, const StationData& b) {
   if (a.rows.size() != b.rows.size()) return false;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
-    for (std::size_t k = 0; k < 4; ++k) {
-      if (a.rows[i].impedance[k].value != b.rows[i].impedance[k].value ||
-          a.rows[i].impedance[k].sigma != b.rows[i].impedance[k].sigma)
+    for (std::size_t k = 0; k < physics::mt::n_elements; ++k) {
+      if (a.rows[i].values.numbers[k] != b.rows[i].values.numbers[k] ||
+          a.rows[i].errors.numbers[k] != b.rows[i].errors.numbers[k])
         return false;
     }
-    if (a.rows[i].tipper[1].value != b.rows[i].tipper[1].value) return false;
   }
   return true;
 }
@@ -110,27 +115,27 @@ TEST_CASE(
     "EDI: a good file gives name, place, values in ohm and errors of each part, highest frequency first",
     "[edi]") {
   const auto s = parse(good);
-  CHECK(s.name == "site 1");
-  CHECK(s.latitude_deg == Approx(-23.51));
-  CHECK(s.longitude_deg == Approx(17.75));
-  CHECK(s.elevation_m == 1400.0);
+  CHECK(s.site.name == "site 1");
+  CHECK(s.site.latitude_deg == Approx(-23.51));
+  CHECK(s.site.longitude_deg == Approx(17.75));
+  CHECK(s.site.elevation_m == 1400.0);
   CHECK(s.format == "EDI");
   CHECK(s.sign_in_file == "+");
   CHECK(s.units_in_file == "mV/km/nT");
-  CHECK(s.warnings.empty());
+  CHECK(s.remarks.empty());
   REQUIRE(s.rows.size() == 2);
   CHECK(s.rows[0].frequency_hz == 100.0);
-  CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(30, 31)) < 1e-15);
-  CHECK(std::abs(s.rows[1].impedance[2].value - field * Complex(-12, -13)) < 1e-15);
-  CHECK(s.rows[0].impedance[1].sigma == Approx(field * 0.2));  // √(0.08/2)
-  CHECK(s.rows[1].tipper[1].value == Complex(0.3, 0.03));
-  CHECK(s.rows[1].tipper[1].sigma == Approx(0.01));
+  CHECK(std::abs(s.rows[0].values.numbers[1] - field * Complex(30, 31)) < 1e-15);
+  CHECK(std::abs(s.rows[1].values.numbers[2] - field * Complex(-12, -13)) < 1e-15);
+  CHECK(s.rows[0].errors.numbers[1] == Approx(field * 0.2));  // √(0.08/2)
+  CHECK(s.rows[1].values.numbers[5] == Complex(0.3, 0.03));
+  CHECK(s.rows[1].errors.numbers[5] == Approx(0.01));
 }
 
 TEST_CASE("EDI: the meaning of .VAR is an option", "[edi]") {
   edi::EdiOptions options;
   options.variance = edi::EdiVariance::of_each_part;
-  CHECK(parse(good, options).rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.08)));
+  CHECK(parse(good, options).rows[0].errors.numbers[1] == Approx(field * std::sqrt(0.08)));
 }
 
 TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts written in any way change nothing",
@@ -155,15 +160,15 @@ TEST_CASE("EDI: EMPTY in any spelling is missing, never 0", "[edi]") {
        {"1.0E+32", "1.000000e+032", "-1.0E+32", "NaN", "Inf", "******", "1.#IND", "1e31"}) {
     INFO(empty);
     const auto s = parse(replaced(good, "  10.0 30.0", std::string("  ") + empty + " 30.0"));
-    CHECK(s.rows[1].impedance[1].is_missing());
-    CHECK_FALSE(s.rows[0].impedance[1].is_missing());
+    CHECK(s.rows[1].is_missing(static_cast<Element>(1)));
+    CHECK_FALSE(s.rows[0].is_missing(static_cast<Element>(1)));
   }
   const auto own =
       parse(replaced(replaced(good, "EMPTY=1.0E+32", "EMPTY=-999"), "  10.0 30.0", "  -999. 30.0"));
-  CHECK(own.rows[1].impedance[1].is_missing());
+  CHECK(own.rows[1].is_missing(static_cast<Element>(1)));
   const auto zeros =
       parse(replaced(replaced(good, "  10.0 30.0", "  0.0 30.0"), "  11.0 31.0", "  0.0 31.0"));
-  CHECK(zeros.rows[1].impedance[1].is_missing());
+  CHECK(zeros.rows[1].is_missing(static_cast<Element>(1)));
 }
 
 TEST_CASE(
@@ -171,13 +176,13 @@ TEST_CASE(
     "[edi]") {
   const auto negative =
       parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
-  CHECK(std::isnan(negative.rows[0].impedance[1].sigma));
-  CHECK(std::isnan(negative.rows[1].impedance[1].sigma));
+  CHECK(std::isnan(negative.rows[0].errors.numbers[1]));
+  CHECK(std::isnan(negative.rows[1].errors.numbers[1]));
   CHECK(warns(negative,
               "test.edi:32: station site 1: values without a usable error: zxy 2 of 2 (1 negative, 1 zero); "
               "the error floors alone count"));
   const auto none = parse(replaced(good, ">ZXY.VAR", ">OTHER"));
-  CHECK(std::isnan(none.rows[0].impedance[1].sigma));
+  CHECK(std::isnan(none.rows[0].errors.numbers[1]));
   CHECK(warns(none, "zxy 2 of 2 (missing or not a number)"));
   const auto nan = parse(
       replaced(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  nan 0.08"),
@@ -192,13 +197,13 @@ TEST_CASE(
   CHECK(warns(parse(replaced(good, ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  -1 -1")),
               "zxx 2 of 2 (negative)"));
   const auto half = parse(replaced(good, ">ZXXI", ">OTHER"));
-  CHECK(half.rows[0].impedance[0].is_missing());
+  CHECK(half.rows[0].is_missing(static_cast<Element>(0)));
   CHECK(warns(half, "only one of the blocks >ZXXR and >ZXXI"));
 }
 
 TEST_CASE("EDI: an impedance without a single number is named with its station", "[edi]") {
   const auto s = parse(replaced(good, "  10.0 30.0", "  nan 1e32"));
-  CHECK(s.rows[0].impedance[1].is_missing());
+  CHECK(s.rows[0].is_missing(static_cast<Element>(1)));
   CHECK(warns(s, "test.edi:28: station site 1: none of the 2 values of zxy is a number"));
   CHECK_FALSE(warns(s, "of zyx"));
 }
@@ -207,28 +212,36 @@ TEST_CASE("EDI: a tipper of zeros is none", "[edi]") {
   auto text = good;
   for (const char* values : {"0.1 0.2", "0.01 0.02", "0.3 0.4", "0.03 0.04"})
     text = replaced(text, values, "0.0 0.0");
-  for (const auto& row : parse(text).rows) CHECK((row.tipper[0].is_missing() && row.tipper[1].is_missing()));
+  for (const auto& row : parse(text).rows)
+    CHECK((row.is_missing(static_cast<Element>(4)) && row.is_missing(static_cast<Element>(5))));
 }
 
-TEST_CASE("EDI: rotation angles turn the tensor to geographic north, each frequency by its own", "[edi]") {
-  // A frame at 90 degrees has x east: Zxy' = -Zyx of the north frame.
+TEST_CASE("EDI: rotation angles are the azimuths of the channels, each frequency has its own", "[edi]") {
   const auto turned = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"));
-  CHECK(turned.frame_deg == 0.0);
-  CHECK(std::isnan(turned.frame_in_file_deg));
-  CHECK(std::abs(turned.rows[1].impedance[2].value - field * Complex(-10, -11)) < 1e-14);
-  CHECK(std::abs(turned.rows[0].impedance[2].value - field * Complex(-32, -33)) < 1e-14);
-  CHECK(turned.rows[1].tipper[0].value.real() == Approx(-0.3));  // without TROT the tipper follows ZROT
-  const auto own = parse(replaced(good, ">TXR.EXP //2", ">TROT //2\n 0.0 0.0\n>TXR.EXP ROT=TROT //2"));
-  CHECK(own.rows[1].tipper[0].value.real() == Approx(0.1));
+  CHECK(turned.rows[1].azimuths.ex_deg == 90.0);
+  CHECK(turned.rows[1].azimuths.hy_deg == 180.0);
+  CHECK(turned.rows[0].azimuths.hx_deg == 0.0);
+  CHECK(turned.rows[1].azimuths.tipper_hx_deg == 90.0);  // without TROT the tipper follows ZROT
+  CHECK(std::abs(turned.rows[1].values.numbers[1] - field * Complex(10, 11)) < 1e-14);  // as in the file
+  // A frame at 90 degrees has x east: Zxy' = -Zyx of the north frame.
+  const auto north = rotated(turned.rows[1], 0.0);
+  CHECK(std::abs(north.values.numbers[2] - field * Complex(-10, -11)) < 1e-14);
+  CHECK(north.values.numbers[4].real() == Approx(-0.3));
+  CHECK(warns(turned, "(90 degrees at the first frequency)"));
+  const auto own = parse(replaced(good, ">TXR.EXP //2", ">TROT //2\n 30.0 0.0\n>TXR.EXP ROT=TROT //2"));
+  CHECK(own.rows[1].azimuths.tipper_hx_deg == 30.0);
+  CHECK(own.rows[1].azimuths.hx_deg == 0.0);
   const auto constant = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"));
-  CHECK(constant.frame_in_file_deg == -20.0);
-  CHECK(warns(constant, "turned from the frame"));
+  CHECK(warns(constant, "test.edi:1: stands in the frame of the file's rotation angles (-20 degrees) and"));
+  const auto half =
+      parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"), ">ZXXR", ">OTHER"));
+  CHECK(warns(half, "lacks its diagonal and cannot be rotated"));
   const auto none = parse(
       replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
-  CHECK(std::abs(none.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
+  CHECK(none.rows[1].azimuths.hx_deg == 0.0);
   const auto geographic = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"),
                                          "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
-  CHECK(std::abs(geographic.rows[1].impedance[1].value - field * Complex(10, 11)) < 1e-14);
+  CHECK(geographic.rows[1].azimuths.hx_deg == 0.0);
   CHECK(warns(geographic, "taken as already applied"));
 }
 
@@ -250,7 +263,7 @@ TEST_CASE(
   };
   const auto voted = parse(file("", negative, positive));
   CHECK(voted.sign_in_file == "-");
-  CHECK(voted.rows[0].impedance[1].value.imag() > 0.0);
+  CHECK(voted.rows[0].values.numbers[1].imag() > 0.0);
   CHECK(warns(voted, "exp(-i omega t)"));
   CHECK(parse(file("", positive, negative)).sign_in_file == "+");
   const auto without_xy = [&](const std::string& yx_imaginary) {
@@ -266,12 +279,12 @@ TEST_CASE(
   CHECK(warns(contradicted, "contradict"));
   edi::EdiOptions options;
   options.sign = edi::EdiSign::plus;
-  CHECK(parse(file("", negative, positive), options).rows[0].impedance[1].value.imag() < 0.0);
+  CHECK(parse(file("", negative, positive), options).rows[0].values.numbers[1].imag() < 0.0);
   auto ohm = replaced(replaced(good, " 10.0 30.0", " 0.010 0.030"), " 11.0 31.0", " 0.011 0.031");
   ohm = replaced(replaced(ohm, "-12.0 -32.0", "-0.012 -0.032"), "-13.0 -33.0", "-0.013 -0.033");
   const auto in_ohm = parse(ohm);
   CHECK(in_ohm.units_in_file == "ohm");
-  CHECK(in_ohm.rows[0].impedance[1].value == Complex(0.030, 0.031));
+  CHECK(in_ohm.rows[0].values.numbers[1] == Complex(0.030, 0.031));
 }
 
 TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded phases of Zyx are unfolded",
@@ -281,18 +294,18 @@ TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded p
       "//1\n400\n>PHSYX //1\n30\n>END\n";
   const auto s = parse(text);
   const auto& row = s.rows.at(0);
-  CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[1].value, 10.0) == Approx(100.0));
-  CHECK(physics::mt::phase_deg(row.impedance[1].value) == Approx(45.0));
-  CHECK(physics::mt::apparent_resistivity_ohm_m(row.impedance[2].value, 10.0) == Approx(400.0));
-  CHECK(physics::mt::phase_deg(row.impedance[2].value) == Approx(-150.0));
-  CHECK(row.impedance[1].sigma / std::abs(row.impedance[1].value) == Approx(0.05));
-  CHECK(row.impedance[0].is_missing());
+  CHECK(physics::mt::apparent_resistivity_ohm_m(row.values.numbers[1], 10.0) == Approx(100.0));
+  CHECK(physics::mt::phase_deg(row.values.numbers[1]) == Approx(45.0));
+  CHECK(physics::mt::apparent_resistivity_ohm_m(row.values.numbers[2], 10.0) == Approx(400.0));
+  CHECK(physics::mt::phase_deg(row.values.numbers[2]) == Approx(-150.0));
+  CHECK(row.errors.numbers[1] / std::abs(row.values.numbers[1]) == Approx(0.05));
+  CHECK(row.is_missing(static_cast<Element>(0)));
   CHECK(warns(s, "made from apparent resistivity and phase"));
 }
 
 TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
   const auto latitude = [](const std::string& text) {
-    return parse(replaced(good, "LAT=-23:30:36.0", "LAT=" + text)).latitude_deg;
+    return parse(replaced(good, "LAT=-23:30:36.0", "LAT=" + text)).site.latitude_deg;
   };
   CHECK(latitude("-0:30:00") == Approx(-0.5));
   CHECK(latitude("+12:30") == Approx(12.5));
@@ -302,13 +315,13 @@ TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
   for (const char* text : {"2.5E+01", "2.5e1", "+2.5E+01N", "n 2.5E+01", "2.5D+01", "25:00:00 N"})
     CHECK(latitude(text) == Approx(25.0));
   for (const char* text : {"-2.5E+01", "2.5E+01S", "S2.5e+1"}) CHECK(latitude(text) == Approx(-25.0));
-  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=1.775E+01E")).longitude_deg == Approx(17.75));
+  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=1.775E+01E")).site.longitude_deg == Approx(17.75));
   CHECK(latitude("10:59:60.0") == Approx(11.0));
   CHECK(std::isnan(latitude("N/A")));
   CHECK(latitude("") == 0.0);  // falls back to REFLAT
-  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=342:15:00")).longitude_deg == Approx(-17.75));
-  CHECK(parse(replaced(good, "ELEV=1400", "ELEV=1000\nUNITS=FT")).elevation_m == Approx(304.8));
-  CHECK(parse(replaced(good, "DATAID=\"site 1\"", "X=1")).name == "test");
+  CHECK(parse(replaced(good, "LONG=17:45:00", "LONG=342:15:00")).site.longitude_deg == Approx(-17.75));
+  CHECK(parse(replaced(good, "ELEV=1400", "ELEV=1000\nUNITS=FT")).site.elevation_m == Approx(304.8));
+  CHECK(parse(replaced(good, "DATAID=\"site 1\"", "X=1")).site.name == "test");
 }
 
 TEST_CASE(
@@ -372,28 +385,147 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
   REQUIRE(s.rows.size() == 1);
   CHECK(s.rows[0].frequency_hz == 2.0);
   CHECK(warns(s, "zxy 1 of 1 (missing or not a number)"));  // sources without noise leave no residual power
-  CHECK(std::abs(s.rows[0].impedance[1].value - field * Complex(2, 1)) < 1e-9);
-  CHECK(std::abs(s.rows[0].impedance[2].value - field * Complex(-3, -2)) < 1e-9);
-  CHECK(std::abs(s.rows[0].tipper[1].value - Complex(0, 0.2)) < 1e-6);
+  CHECK(std::abs(s.rows[0].values.numbers[1] - field * Complex(2, 1)) < 1e-9);
+  CHECK(std::abs(s.rows[0].values.numbers[2] - field * Complex(-3, -2)) < 1e-9);
+  CHECK(std::abs(s.rows[0].values.numbers[5] - Complex(0, 0.2)) < 1e-6);
   CHECK_THAT(message(text.substr(0, text.size() - 20)),
              Catch::Contains("expected 25 numbers in block >SPECTRA"));
 }
 
+namespace {
+
+using Spectra = Eigen::Matrix<Complex, 7, 7>;  // hx hy hz ex ey rx ry
+
+/// Spectra of random fields over an earth of some Z and T, with noise in all outputs.
+Spectra noisy_spectra() {
+  Eigen::Matrix<Complex, 7, 40> c;
+  std::uint64_t state = 12345;
+  const auto next = [&state] {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<double>(state >> 11U) / 9007199254740992.0 - 0.5;
+  };
+  Eigen::Matrix<Complex, 3, 2> f{
+      {0.1, Complex(0, 0.2)}, {Complex(1, 2), Complex(20, 10)}, {Complex(-30, -20), -2.0}};
+  for (int t = 0; t < 40; ++t) {
+    const Eigen::Vector2cd h(Complex(next(), next()), Complex(next(), next()));
+    const Eigen::Vector3cd noise(Complex(next(), next()), Complex(next(), next()), Complex(next(), next()));
+    c.col(t).head(2) = h;
+    c.col(t).segment(2, 3) =
+        f * h + Eigen::Vector3cd(0.05 * noise[0], noise[1] + noise[0], 2.0 * noise[2] - noise[1]);
+    c.col(t).tail(2) = h;
+  }
+  return c * c.adjoint() / 40.0;
+}
+
+/// The spectra of channels that are linear combinations of these.
+Spectra combined(const Spectra& s, const Eigen::Matrix<Complex, 7, 7>& m) { return m * s * m.adjoint(); }
+
+/// All field channels turned to this azimuth.
+Spectra turned(const Spectra& s, double azimuth_deg) {
+  const double a = azimuth_deg / physics::mt::deg_per_rad;
+  const Eigen::Matrix2cd r{{std::cos(a), std::sin(a)}, {-std::sin(a), std::cos(a)}};
+  Eigen::Matrix<Complex, 7, 7> m = Eigen::Matrix<Complex, 7, 7>::Identity();
+  for (const int first : {0, 3, 5}) m.block<2, 2>(first, first) = r;
+  return combined(s, m);
+}
+
+std::string spectra_text(const Spectra& s, double rotation_deg, bool remote) {
+  const int n = remote ? 7 : 5;
+  const char* types[7] = {"HX", "HY", "HZ", "EX", "EY", "RX", "RY"};
+  std::string text = ">HEAD\nDATAID=a\n>=DEFINEMEAS\n", ids, numbers;
+  for (int i = 0; i < n; ++i) {
+    text += fmt::format("{} ID={}.001 CHTYPE={}\n", i == 3 || i == 4 ? ">EMEAS" : ">HMEAS", i + 1, types[i]);
+    ids += fmt::format(" {}.001", i + 1);
+    for (int j = 0; j < n; ++j) numbers += fmt::format(" {:.17g}", i >= j ? s(i, j).real() : s(j, i).imag());
+    numbers += "\n";
+  }
+  return text +
+         fmt::format(
+             ">=SPECTRASECT\nNFREQ=1\n// {}\n{}\n>SPECTRA FREQ=2.0 ROTSPEC={} AVGT=100 // {}\n{}>END\n", n,
+             ids, rotation_deg, n * n, numbers);
+}
+
+StationData parse_spectra(const Spectra& s, double rotation_deg, bool remote) {
+  edi::EdiOptions options;
+  options.units = edi::EdiUnits::field;
+  options.sign = edi::EdiSign::plus;
+  return parse(spectra_text(s, rotation_deg, remote), options);
+}
+
+physics::mt::Observations selected_at(const StationData& station, double strike_deg) {
+  physics::mt::Selection selection;
+  for (const char* name : {"log10_rho_xy", "phase_xy", "zyx_re", "tzy_re", "tzx_im", "phase_det"})
+    selection.data.push_back(physics::mt::datum_from(name));
+  selection.strike_deg = strike_deg;
+  selection.floors.clear();
+  selection.min_phase_deg = -1e3;
+  selection.max_phase_deg = 1e3;
+  return select({station}, physics::mt::profile_along({0.0}), selection);
+}
+
+}  // namespace
+
+TEST_CASE("EDI: errors of spectra rotate with the covariance of all elements", "[edi]") {
+  const Spectra s = noisy_spectra();
+  for (const bool remote : {false, true}) {
+    const StationData north = parse_spectra(s, 0.0, remote),
+                      slanted = parse_spectra(turned(s, 33.0), 33.0, remote);
+    REQUIRE(north.rows[0].covariance);
+    CHECK(slanted.rows[0].azimuths.hx_deg == 33.0);
+    for (const double strike_deg : {0.0, 33.0, -20.0}) {
+      const auto a = selected_at(north, strike_deg), b = selected_at(slanted, strike_deg);
+      for (Eigen::Index k = 0; k < a.value.size(); ++k) {
+        INFO(remote << " " << strike_deg << " " << k);
+        CHECK(b.value[k] == Approx(a.value[k]).epsilon(1e-10));
+        CHECK(b.sigma[k] == Approx(a.sigma[k]).epsilon(1e-10));
+      }
+    }
+    // Independent errors differ by far more than rounding.
+    StationData independent = north;
+    independent.rows[0].covariance.reset();
+    const double ratio = selected_at(independent, 33.0).sigma[2] / selected_at(north, 33.0).sigma[2];
+    CHECK(std::abs(ratio - 1.0) > 0.05);
+  }
+}
+
+TEST_CASE("EDI: a reference that is any mixture of the local field gives the errors of the local field",
+          "[edi]") {
+  const Spectra s = noisy_spectra();
+  Eigen::Matrix<Complex, 7, 7> m = Eigen::Matrix<Complex, 7, 7>::Identity();
+  m.block<2, 2>(5, 5) = Eigen::Matrix2cd{{1.0, Complex(0, 2)}, {0.1, 0.5}};
+  const StationData local = parse_spectra(s, 0.0, false), mixed = parse_spectra(combined(s, m), 0.0, true);
+  CHECK(local.remote_reference.empty());
+  CHECK(mixed.remote_reference == "channels 6.001 and 7.001");
+  const auto &a = local.rows[0], &b = mixed.rows[0];
+  CHECK((*a.covariance - *b.covariance).cwiseAbs().maxCoeff() < 1e-10 * a.covariance->cwiseAbs().maxCoeff());
+  for (std::size_t k = 0; k < physics::mt::n_elements; ++k) {
+    CHECK(std::abs(b.values.numbers[k] - a.values.numbers[k]) <
+          1e-10 * std::abs(a.values.numbers[2]) + 1e-12);
+    CHECK(b.errors.numbers[k] == Approx(a.errors.numbers[k]).epsilon(1e-9));
+  }
+  // σ² of Zxy by the definition: residual power times inverse signal power, half on each part.
+  const Eigen::Matrix2cd hh = s.topLeftCorner<2, 2>();
+  const Eigen::RowVector2cd z = s.block<1, 2>(3, 0) * hh.inverse();
+  const double residual = (s(3, 3) - (z * s.block<1, 2>(3, 0).adjoint())(0)).real();
+  CHECK(a.errors.numbers[1] ==
+        Approx(field * std::sqrt(0.5 * residual * hh.inverse()(1, 1).real() / 100.0)).epsilon(1e-9));
+}
+
 TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
-  const auto kim = edi::read_edi(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
-  CHECK(kim.name == "kim438");
-  CHECK(kim.latitude_deg == Approx(-23.236867));
+  const auto kim = edi::read(source_path("data/samtex/edi_kim_eto/SAMTEX.kim438.2004.edi"));
+  CHECK(kim.site.name == "kim438");
+  CHECK(kim.site.latitude_deg == Approx(-23.236867));
   CHECK(kim.rows.size() == 80);
-  CHECK(std::abs(kim.rows[0].impedance[1].value - field * Complex(566.451, 166.966)) < 1e-9);
-  CHECK(kim.rows[0].impedance[1].sigma == Approx(field * std::sqrt(0.00186171 / 2.0)));
-  const auto many = edi::read_edi(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
+  CHECK(std::abs(kim.rows[0].values.numbers[1] - field * Complex(566.451, 166.966)) < 1e-9);
+  CHECK(kim.rows[0].errors.numbers[1] == Approx(field * std::sqrt(0.00186171 / 2.0)));
+  const auto many = edi::read(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
   CHECK(many.rows.size() > 99);
   CHECK(warns(many, "\"**\""));
-  const auto gabbs = edi::read_edi(source_path("tests/data/edi/gv100.edi"));
-  CHECK(gabbs.latitude_deg == Approx(38.611381).epsilon(1e-7));
+  const auto gabbs = edi::read(source_path("tests/data/edi/gv100.edi"));
+  CHECK(gabbs.site.latitude_deg == Approx(38.611381).epsilon(1e-7));
   CHECK(gabbs.rows.size() == 48);
   const auto row = std::find_if(gabbs.rows.begin(), gabbs.rows.end(),
                                 [](const auto& r) { return std::abs(r.frequency_hz - 0.526127) < 1e-6; });
   REQUIRE(row != gabbs.rows.end());
-  CHECK(std::abs(row->impedance[1].value - field * Complex(6.40479, 6.51993)) < 1e-7);
+  CHECK(std::abs(row->values.numbers[1] - field * Complex(6.40479, 6.51993)) < 1e-7);
 }

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/info/info.hpp"
 #include "io/mare2dem/data.hpp"
+#include "physics/mt/selection.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -22,53 +23,71 @@ const std::string head =
     "-0.5 0 0 west\n"
     "0 2000 2160.2 0 0 3.5 0 0 east\n";
 
-mare2dem::EmData parse(const std::string& text) {
+/// A file with its data on a full survey.
+struct File : mare2dem::EmData {
+  explicit File(mare2dem::EmData file)
+      : mare2dem::EmData(std::move(file)), data(stated_data(stations)), predicted(stated_data(responses)) {}
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return stations.front().remarks; }
+  physics::mt::ObservedData data, predicted;
+};
+
+File parse(const std::string& text) {
   const TemporaryFolder folder;
-  return mare2dem::read_emdata(write_text(folder, "d.emdata", text));
+  return File(mare2dem::read_data(write_text(folder, "d.emdata", text)));
 }
 
 std::string refusal(const std::string& text) {
   return message_of<core::FormatError>([&] { (void)parse(text); });
 }
 
-double value_of(const mare2dem::EmData& file, Quantity quantity, int frequency, int station,
-                const Eigen::VectorXd& from) {
-  const auto& keys = file.data.survey.keys;
+/// The value or σ of a datum; frequencies count from the highest.
+double number_of(const physics::mt::ObservedData& data, const Eigen::VectorXd& from, Quantity quantity,
+                 int frequency, int station) {
+  const auto& keys = data.survey.keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].quantity == quantity && keys[i].frequency == frequency && keys[i].station == station)
       return from[static_cast<Eigen::Index>(i)];
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
+double value_of(const File& file, Quantity quantity, int frequency, int station) {
+  return number_of(file.data, file.data.value, quantity, frequency, station);
+}
+double sigma_of(const File& file, Quantity quantity, int frequency, int station) {
+  return number_of(file.data, file.data.sigma, quantity, frequency, station);
+}
+double response_of(const File& file, Quantity quantity, int frequency, int station) {
+  return number_of(file.predicted, file.predicted.value, quantity, frequency, station);
+}
 
 }  // namespace
 
 TEST_CASE("EMData: the marine demo has 25 stations with depth and tilt and 1600 data", "[mare2dem]") {
-  const auto file = mare2dem::read_emdata(source_path("data/mare2dem_demo/DemoSynthMT.emdata"));
+  const File file(mare2dem::read_data(source_path("data/mare2dem_demo/DemoSynthMT.emdata")));
   CHECK(file.version == "EMData_2.2");
   CHECK(file.data.survey.stations.size() == 25);
   CHECK(file.data.survey.stations[24].name == "25");
   CHECK(file.data.survey.frequencies_hz.size() == 16);
   CHECK(file.data.n_kept() == 1600);
-  CHECK(file.z_m[0] == 2172.1);
-  CHECK(file.tilt_deg[19] == -10.0);
-  CHECK(file.warnings.empty());
-  CHECK(file.response.size() == 0);
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == 1.19785);
-  CHECK(value_of(file, Quantity::log10_rho_yx, 0, 0, file.data.sigma) == 0.017372);
+  CHECK(file.stations[0].site.z_m == 2172.1);
+  CHECK(file.stations[19].site.tilt_deg == -10.0);
+  CHECK(file.remarks().empty());
+  CHECK(file.responses.empty());
+  CHECK(value_of(file, Quantity::log10_rho_xy, 15, 0) == 1.19785);
+  CHECK(sigma_of(file, Quantity::log10_rho_yx, 15, 0) == 0.017372);
   const double degree = std::numbers::pi / 180.0;
-  CHECK(value_of(file, Quantity::phase_xy, 0, 0, file.data.value) == Approx(14.318 * degree));
-  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.value) == Approx((19.4429 - 180.0) * degree));
-  CHECK(value_of(file, Quantity::phase_yx, 0, 0, file.data.sigma) == Approx(1.14592 * degree));
+  CHECK(value_of(file, Quantity::phase_xy, 15, 0) == Approx(14.318 * degree));
+  CHECK(value_of(file, Quantity::phase_yx, 15, 0) == Approx((19.4429 - 180.0) * degree));
+  CHECK(sigma_of(file, Quantity::phase_yx, 15, 0) == Approx(1.14592 * degree));
 }
 
 TEST_CASE("EMResp: responses stand beside the data they belong to", "[mare2dem]") {
-  const auto file = mare2dem::read_emdata(source_path("data/mare2dem_demo/Demo.0.resp"));
+  const File file(mare2dem::read_data(source_path("data/mare2dem_demo/Demo.0.resp")));
   CHECK(file.data.survey.stations[6].name == "7");
-  REQUIRE(file.response.size() == 1600);
-  CHECK(file.response.allFinite());
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.response) == 1.197348);
-  CHECK(value_of(file, Quantity::phase_yx, 0, 6, file.response) ==
+  REQUIRE(file.predicted.value.size() == 1600);
+  CHECK(file.predicted.value.allFinite());
+  CHECK(response_of(file, Quantity::log10_rho_xy, 15, 0) == 1.197348);
+  CHECK(response_of(file, Quantity::phase_yx, 15, 6) ==
         Approx((19.30873 - 180.0) * std::numbers::pi / 180.0));
   CHECK(file.data.n_kept() == 0);  // errors of 0: not observed
 }
@@ -79,10 +98,10 @@ TEST_CASE("EMData: every known type becomes its quantity in the units of the sur
             "# Data: 10\n103 1 1 1 100 10\n104 1 0 1 30 2\n105 1 0 1 -1 1\n106 1 0 1 40 2\n113 2 0 2 1e-3 "
             "1e-4\n114 2 0 2 2e-3 1e-4\n"
             "115 2 0 2 -1e-3 1e-4\n116 2 0 2 -2e-3 0\n133 1 0 2 0.1 0.02\n134 1 0 2 -0.2 0.02\n");
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.value) == Approx(2.0));
-  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0, file.data.sigma) == Approx(0.1 / std::numbers::ln10));
-  CHECK(value_of(file, Quantity::zyx_re, 1, 1, file.data.value) == -1e-3);
-  CHECK(value_of(file, Quantity::tzy_im, 0, 1, file.data.value) == -0.2);
+  CHECK(value_of(file, Quantity::log10_rho_xy, 0, 0) == Approx(2.0));
+  CHECK(sigma_of(file, Quantity::log10_rho_xy, 0, 0) == Approx(0.1 / std::numbers::ln10));
+  CHECK(value_of(file, Quantity::zyx_re, 1, 1) == -1e-3);
+  CHECK(value_of(file, Quantity::tzy_im, 0, 1) == -0.2);
   CHECK(file.data.n_kept() == 8);  // neither the negative resistivity nor the error of 0
   CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 1);
   CHECK(file.phase_convention == "lag");
@@ -97,11 +116,9 @@ TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propaga
                           "0.03\n136 1 0 2 90 10\n" +
                           "135 2 0 1 -0.1 0.02\n136 2 0 1 10 5\n135 2 0 2 0.1 0.02\n136 2 0 2 60 0\n");
   const auto value = [&](Quantity quantity, int frequency, int station) {
-    return value_of(file, quantity, frequency, station, file.data.value);
+    return value_of(file, quantity, frequency, station);
   };
-  const auto sigma = [&](Quantity quantity, int station) {
-    return value_of(file, quantity, 0, station, file.data.sigma);
-  };
+  const auto sigma = [&](Quantity quantity, int station) { return sigma_of(file, quantity, 0, station); };
   CHECK(value(Quantity::tzy_re, 0, 0) == Approx(-0.25 * std::sqrt(3.0)));
   CHECK(value(Quantity::tzy_im, 0, 0) == Approx(-0.25));
   CHECK(sigma(Quantity::tzy_re, 0) == Approx(0.02));
@@ -114,16 +131,16 @@ TEST_CASE("EMData: amplitude and phase of a tipper become its parts with propaga
   CHECK(value(Quantity::tzy_re, 1, 1) == Approx(0.05));
   CHECK(file.data.n_kept() == 4);  // an error of 0 is of both parts
   CHECK(std::count(file.data.mask.begin(), file.data.mask.end(), MaskReason::bad_error) == 2);
-  CHECK(file.warnings.empty());
+  CHECK(file.remarks().empty());
 }
 
 TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a second one is refused",
           "[mare2dem]") {
   const auto file = parse(head + "# Data: 3\n104 1 1 1 30 2\n135 1 1 1 0.1 0.02\n136 1 0 2 20 5\n");
   CHECK(file.data.n_kept() == 1);
-  REQUIRE(file.warnings.size() == 1);
+  REQUIRE(file.remarks().size() == 1);
   CHECK_THAT(
-      file.warnings[0],
+      file.remarks()[0],
       Catch::Contains("2 rows of types 135 and 136: an amplitude or phase of the tipper without the other"));
   CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"),
              Catch::Contains("expected MT data (types 103 to 136), got none"));
@@ -136,9 +153,9 @@ TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a se
 TEST_CASE("EMResp: responses of a tipper's amplitude and phase become those of its parts", "[mare2dem]") {
   const auto file = parse(replaced(head, "EMData", "EMResp") +
                           "# Data: 2\n135 1 0 1 0.5 0.02 0.4 5\n136 1 0 1 0 3 -90 30\n");
-  CHECK(value_of(file, Quantity::tzy_re, 0, 0, file.data.value) == Approx(0.5));
-  CHECK(std::abs(value_of(file, Quantity::tzy_re, 0, 0, file.response)) < 1e-15);
-  CHECK(value_of(file, Quantity::tzy_im, 0, 0, file.response) == Approx(-0.4));
+  CHECK(value_of(file, Quantity::tzy_re, 0, 0) == Approx(0.5));
+  CHECK(std::abs(response_of(file, Quantity::tzy_re, 0, 0)) < 1e-15);
+  CHECK(response_of(file, Quantity::tzy_im, 0, 0) == Approx(-0.4));
 }
 
 TEST_CASE("EMData: data of other kinds are left out with one warning that counts them", "[mare2dem]") {
@@ -146,9 +163,10 @@ TEST_CASE("EMData: data of other kinds are left out with one warning that counts
       parse(replaced(head, "# MT Freq", "# Transmitters: 1\n0 0 0 90 0 0 edipole tx\n# MT Freq") +
             "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
   CHECK(file.data.n_kept() == 1);
-  REQUIRE(file.warnings.size() == 2);
-  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: left out data of types 28 (2 rows), 151 (1 rows)"));
-  CHECK_THAT(file.warnings[1], Catch::Contains("1 rows whose Tx#"));
+  REQUIRE(file.remarks().size() == 2);
+  CHECK_THAT(file.remarks()[0],
+             Catch::Contains("d.emdata: left out data of types 28 (2 rows), 151 (1 rows)"));
+  CHECK_THAT(file.remarks()[1], Catch::Contains("1 rows whose Tx#"));
 }
 
 TEST_CASE(
@@ -157,11 +175,11 @@ TEST_CASE(
   const auto file =
       parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
   CHECK(file.data.n_kept() == 1);
-  REQUIRE(file.warnings.size() == 1);
-  CHECK_THAT(file.warnings[0], Catch::Contains("d.emdata: 2 data have a negative standard error"));
+  REQUIRE(file.remarks().size() == 1);
+  CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata: 2 data have a negative standard error"));
   const auto polar = parse(head + "# Data: 2\n135 1 0 1 0.5 0.02\n136 1 0 1 20 -5\n");
   CHECK(polar.data.n_kept() == 0);
-  CHECK_THAT(polar.warnings.at(0), Catch::Contains("2 data have a negative standard error"));
+  CHECK_THAT(polar.remarks().at(0), Catch::Contains("2 data have a negative standard error"));
 }
 
 TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix", "[mare2dem]") {
@@ -170,7 +188,7 @@ TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix",
       "1\n104 1 0 2 45 1\n";
   const auto file = parse(old);
   CHECK(file.data.survey.stations[1].name == "2");
-  CHECK_THAT(file.warnings.at(0), Catch::Contains("Theta of receivers 2 is not 0"));
+  CHECK_THAT(file.remarks().at(0), Catch::Contains("Theta of receivers 2 is not 0"));
   const auto named = parse(replaced(replaced(old, "2.0", "2.1"), " 0 0 3\n", " 0 0 3 0 same\n"));
   CHECK(named.data.survey.stations[0].name == "same");
 }

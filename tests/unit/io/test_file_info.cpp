@@ -109,19 +109,19 @@ TEST_CASE(
     "[model]") {
   const TemporaryFolder folder;
   const auto modem = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
-  CHECK(modem.grid.n_y() == 100);
+  CHECK(modem.earth.grid.n_y() == 100);
   run::write_section_hdf5(folder / "m.dat", modem);
-  CHECK(model::read_model(folder / "m.dat").resistivity_ohm_m.isApprox(modem.resistivity_ohm_m, 1e-12));
-  CHECK(model::read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n"))
-            .resistivity_ohm_m[0] == 5.0);
+  CHECK(model::read_model(folder / "m.dat").values.isApprox(modem.values, 1e-12));
+  CHECK(model::read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n")).values[0] ==
+        5.0);
   CHECK_THAT(message_of<core::FormatError>(
                  [] { (void)model::read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
              Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
   CHECK_THAT(
       message_of<core::FormatError>([&] { (void)model::read_model(write_text(folder, "t", "hello world")); }),
       Catch::Contains("a file of unknown format"));
-  physics::mesh::Section2D section = modem;
-  section.resistivity_ohm_m[section.grid.index(2, 3)] = 1e13;
+  physics::mesh::Model section = modem;
+  section.values[section.earth.grid.index(2, 3)] = 1e13;
   run::write_section_hdf5(folder / "air.h5", section);
   CHECK_THAT(
       message_of<core::FormatError>([&] { (void)model::read_model(folder / "air.h5"); }),

@@ -2,7 +2,8 @@
 #include "engine/core/error.hpp"
 #include "io/info/info.hpp"
 #include "io/mt2d/data.hpp"
-#include "physics/mt/transfer_functions.hpp"
+#include "physics/mt/selection.hpp"
+#include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -20,9 +21,9 @@ const std::string head =
     "Format: MT2DData_1.0\n# comment\nReceiver Location (m): 2\n# Y Z\n0 0\n10 -5\nFrequencies (Hz): "
     "1\n0.1\n";
 
-profile::ProfileData parse(const std::string& text) {
+std::vector<physics::mt::StationData> parse(const std::string& text) {
   const TemporaryFolder folder;
-  return mt2d::read_mt2d_data(write_text(folder, "d.dat", text));
+  return mt2d::read_data(write_text(folder, "d.dat", text));
 }
 
 std::string refusal(const std::string& text) {
@@ -33,13 +34,16 @@ std::string refusal(const std::string& text) {
 
 TEST_CASE("MT2DData: COPROD2 has 20 stations, 12 frequencies and 470 impedances of a plausible earth",
           "[mt2d]") {
-  const auto file = mt2d::read_mt2d_data(coprod2);
-  CHECK(file.data.survey.stations.size() == 20);
-  CHECK(file.data.survey.stations[19].y_m == 230800.0);
-  CHECK(file.data.survey.frequencies_hz.size() == 12);
-  CHECK(file.data.n_kept() == 940);
-  CHECK(file.data.value[0] == 4.301004e-04);
-  CHECK(file.data.sigma[0] == 6.692749e-05);
+  const auto stations = mt2d::read_data(coprod2);
+  const auto data = stated_data(stations);
+  CHECK(data.survey.stations.size() == 20);
+  CHECK(data.survey.stations[19].y_m == 230800.0);
+  CHECK(data.survey.frequencies_hz.size() == 12);
+  CHECK(data.n_kept() == 940);
+  CHECK(stations[0].readings.empty());
+  const physics::mt::StationRow& row = stations[0].rows.back();  // the lowest frequency
+  CHECK(row.values[physics::mt::Element::zxy].real() == 4.301004e-04);
+  CHECK(row.errors[physics::mt::Element::zxy] == 6.692749e-05);
   const physics::mt::Complex zxy(4.301004e-04, 3.124862e-04);
   CHECK(physics::mt::apparent_resistivity_ohm_m(zxy, 1.09866e-3) == Approx(32.6).epsilon(0.01));
 }
@@ -48,22 +52,24 @@ TEST_CASE("MT2DData: resistivities and phases become log10 and radian", "[mt2d]"
   const auto file = parse(head +
                           "DataType: Rho_Pha\nDataComp: 2\nRhoXY\nPhsYX\nData Block: 3\n1 1 1 100 10\n1 1 2 "
                           "-135 2\n1 2 1 -3 1\n");
-  CHECK(file.data.survey.keys[0].quantity == Quantity::log10_rho_xy);
-  CHECK(file.data.value[0] == Approx(2.0));
-  CHECK(file.data.sigma[0] == Approx(0.1 / std::numbers::ln10));
-  CHECK(file.data.value[2] == Approx(-0.75 * std::numbers::pi));
-  CHECK(file.data.n_kept() == 2);
-  CHECK(file.z_m[1] == -5.0);
+  const auto& readings = file[0].readings;
+  REQUIRE(readings.size() == 2);
+  CHECK(readings[0].datum == Quantity::log10_rho_xy);
+  CHECK(readings[0].value == Approx(2.0));
+  CHECK(readings[0].sigma == Approx(0.1 / std::numbers::ln10));
+  CHECK(readings[1].value == Approx(-0.75 * std::numbers::pi));
+  CHECK(stated_data(file).n_kept() == 2);
+  CHECK(file[1].site.z_m == -5.0);
 }
 
 TEST_CASE("MT2DData: data with a negative error are masked with one warning that counts them", "[mt2d]") {
   const std::string block =
       head + "DataType: Impedance\nDataComp: 1\nZXY\nData Block: 2\n1 2 1 1 1 1\n1 1 1 1 1 ";
-  CHECK(parse(block + "1\n").warnings.empty());
+  CHECK(parse(block + "1\n")[0].remarks.empty());
   const auto file = parse(block + "-1\n");
-  CHECK(file.data.n_kept() == 2);
-  REQUIRE(file.warnings.size() == 1);
-  CHECK_THAT(file.warnings[0], Catch::Contains("d.dat: 2 data have a negative standard error"));
+  CHECK(stated_data(file).n_kept() == 2);
+  REQUIRE(file[0].remarks.size() == 1);
+  CHECK_THAT(file[0].remarks[0], Catch::Contains("d.dat: 2 data have a negative standard error"));
 }
 
 TEST_CASE("MT2DData: bad rows are format errors with file and line", "[mt2d]") {

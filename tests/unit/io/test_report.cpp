@@ -192,7 +192,7 @@ TEST_CASE(
   const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
   SectionPictureOptions shallow = wide;
-  shallow.max_depth_m = result.grid.z_edges_m().front() + 25.0;
+  shallow.max_depth_m = result.earth.grid.z_edges_m().front() + 25.0;
   CHECK_THAT(section_picture(result, shallow).svg(), Contains("Resistivity section, upper 25 m, rms"));
   const auto filled = [&](const SectionPictureOptions& options) {
     return occurrences(section_picture(result, options).svg(), "z\" fill=\"#");
@@ -246,11 +246,11 @@ TEST_CASE("section picture: several panels share the scales, a veil covers what 
   CHECK(two.height() > 1.5 * one.height());
   CHECK_THAT(two.svg(), Contains("first") && Contains("second") && Contains("fill-opacity=\"0.62\""));
   SectionPanel hatched = panel;
-  hatched.investigated = Eigen::VectorXd::Ones(hatched.section.grid.n_cells());
+  hatched.investigated = Eigen::VectorXd::Ones(hatched.section.earth.grid.n_cells());
   CHECK(sections_picture({hatched}).svg() == one.svg());  // all is seen
-  hatched.investigated.tail(hatched.section.grid.n_y()).setZero();
+  hatched.investigated.tail(hatched.section.earth.grid.n_y()).setZero();
   CHECK(occurrences(sections_picture({hatched}).svg(), "<path") >
-        occurrences(one.svg(), "<path") + static_cast<std::size_t>(hatched.section.grid.n_y()));
+        occurrences(one.svg(), "<path") + static_cast<std::size_t>(hatched.section.earth.grid.n_y()));
   hatched.investigated.conservativeResize(2);
   CHECK_THROWS_AS(sections_picture({hatched}), core::ShapeError);
   CHECK_THROWS_AS(sections_picture({}), core::InvalidArgument);

@@ -65,9 +65,9 @@ TEST_CASE("result: model, geometry, meshes, history and provenance survive the f
   const io::run::InversionResult read = io::run::read_result(folder / "result.h5");
   CHECK(same(read.log10_resistivity, written.log10_resistivity));
   CHECK(same(read.start_log10_resistivity, written.start_log10_resistivity));
-  CHECK(read.grid.z_edges_m() == written.grid.z_edges_m());
-  CHECK(read.grid.reference() == mesh::DepthReference::surface);
-  CHECK(read.surface.z_m() == written.surface.z_m());
+  CHECK(read.earth.grid.z_edges_m() == written.earth.grid.z_edges_m());
+  CHECK(read.earth.grid.reference() == mesh::DepthReference::surface);
+  CHECK(read.earth.surface.z_m() == written.earth.surface.z_m());
   CHECK(read.profile.projection == written.profile.projection);
   CHECK(read.profile.stations[1].east_m == written.profile.stations[1].east_m);
   CHECK(read.profile.offset_m == written.profile.offset_m);
@@ -218,10 +218,10 @@ TEST_CASE("section: survives its own file and is found in a result") {
   io::run::write_result(folder / "result.h5", result);
   io::run::write_section_hdf5(folder / "section.h5", result.section());
   for (const char* name : {"result.h5", "section.h5"}) {
-    const mesh::Section2D section = io::run::read_section_hdf5(folder / name);
-    CHECK(section.grid.y_edges_m() == result.grid.y_edges_m());
-    CHECK(section.surface.z_m() == result.surface.z_m());
-    CHECK((section.resistivity_ohm_m - result.section().resistivity_ohm_m).cwiseAbs().maxCoeff() < 1e-9);
+    const mesh::Model section = io::run::read_section_hdf5(folder / name);
+    CHECK(section.earth.grid.y_edges_m() == result.earth.grid.y_edges_m());
+    CHECK(section.earth.surface.z_m() == result.earth.surface.z_m());
+    CHECK((section.values - result.section().values).cwiseAbs().maxCoeff() < 1e-9);
   }
   CHECK_THROWS_WITH(io::run::read_result(folder / "section.h5"), Contains("lodestone section"));
 }
@@ -284,7 +284,7 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   io::run::InversionResult written = test::synthetic_result(small);
   io::run::write_result(folder / "without.h5", written);
   CHECK_FALSE(io::run::read_result(folder / "without.h5").uncertainty.has_value());
-  const Eigen::Index n = written.grid.n_cells();
+  const Eigen::Index n = written.earth.grid.n_cells();
   const Eigen::VectorXd ramp = Eigen::VectorXd::LinSpaced(n, 0.0, 1.0);
   inversion::uncertainty::Uncertainty& uncertainty = written.uncertainty.emplace();
   inversion::uncertainty::PosteriorSpread& posterior = uncertainty.posterior.emplace();
@@ -319,18 +319,19 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
   CHECK(read.uncertainty->ensemble->seed == 5);
   CHECK(read.uncertainty->posterior->unknowns == "codes");
   CHECK(read.uncertainty->posterior->counting.codes == 0.95);
-  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.grid),
+  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.earth.grid),
              Contains("60 data determine 12.5 of 40 unknowns (codes)") && Contains("50 % of the cells") &&
                  Contains("10 models") && Contains("2 more failed") && Contains("So few samples"));
-  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.grid), !Contains("Errors count"));
+  CHECK_THAT(inversion::uncertainty::in_words(*read.uncertainty, read.earth.grid), !Contains("Errors count"));
   posterior.investigated.setZero();
   posterior.counting = uncertainty.ensemble->counting = {.error_scale = 2.5, .codes_in_run = 0.1};
-  const std::string words = inversion::uncertainty::in_words(*written.uncertainty, written.grid);
+  const std::string words = inversion::uncertainty::in_words(*written.uncertainty, written.earth.grid);
   CHECK_THAT(words, Contains("They see no cell") && Contains("Errors count 2.50 times") &&
                         Contains("10.0 times narrower") && Contains("counts as trained"));
   CHECK(words.find("Errors count") == words.rfind("Errors count"));  // once for both
   posterior.counting.codes = 0.1;
-  CHECK_THAT(inversion::uncertainty::in_words(*written.uncertainty, written.grid), Contains("too small"));
+  CHECK_THAT(inversion::uncertainty::in_words(*written.uncertainty, written.earth.grid),
+             Contains("too small"));
   posterior.investigated.conservativeResize(3);
   CHECK_THROWS_AS(io::run::write_result(folder / "other.h5", written), core::ShapeError);
 }
@@ -338,7 +339,7 @@ TEST_CASE("result: uncertainty survives the file, and is told in words") {
 TEST_CASE("result: a learned prior survives the file, and is judged in words") {
   const OutputFolder folder;
   io::run::InversionResult written = test::synthetic_result(small);
-  const Eigen::Index n = written.grid.n_cells();
+  const Eigen::Index n = written.earth.grid.n_cells();
   inversion::prior::PriorFindings& prior = written.learned_prior.emplace();
   prior.subdomain = Eigen::VectorXd::Constant(n, -1.0);
   prior.subdomain.head(2) << 0.0, 1.0;

@@ -8,7 +8,7 @@ using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
 using physics::mesh::DepthReference;
-using physics::mesh::Section2D;
+using physics::mesh::Model;
 
 namespace {
 
@@ -16,7 +16,7 @@ std::string options_message(const std::string& text) {
   return message_of<core::ConfigError>([&] { (void)toml::parse_options_toml(text, "run.toml"); });
 }
 
-Section2D section_of(const std::string& text) {
+Model section_of(const std::string& text) {
   const TemporaryFolder folder;
   return model::read_model_toml(write_text(folder, "m.toml", text));
 }
@@ -25,8 +25,8 @@ std::string model_message(const std::string& text) {
   return message_of<core::ConfigError>([&] { (void)section_of(text); });
 }
 
-double at(const Section2D& s, double y, double z) {
-  return s.resistivity_ohm_m[s.grid.index(s.grid.row_of(z), s.grid.column_of(y))];
+double at(const Model& s, double y, double z) {
+  return s.values[s.earth.grid.index(s.earth.grid.row_of(z), s.earth.grid.column_of(y))];
 }
 
 }  // namespace
@@ -127,8 +127,8 @@ TEST_CASE(
       "[background]\nthickness_m = [1000, 4000]\nresistivity_ohm_m = [10, 100, 1e-6]\n"
       "[[box]]\ny_min_m = -500\ny_max_m = 500\nz_min_m = 250\nz_max_m = 2250\nresistivity_ohm_m = 0.5\n"
       "[[box]]\ny_min_m = 0\ny_max_m = 700\nz_min_m = 250\nz_max_m = 300\nresistivity_ohm_m = 7\n");
-  const auto& y = s.grid.y_edges_m();
-  const auto& z = s.grid.z_edges_m();
+  const auto& y = s.earth.grid.y_edges_m();
+  const auto& z = s.earth.grid.z_edges_m();
   CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) == std::vector<double>{-500, 0, 500, 700});
   CHECK(std::vector<double>(z.begin(), z.end() - 1) == std::vector<double>{0, 250, 300, 1000, 2250, 5000});
   CHECK(at(s, -400, 260) == 0.5);
@@ -139,12 +139,12 @@ TEST_CASE(
   CHECK(at(s, 0, 2300) == 100.0);
   CHECK(at(s, -1e6, 100) == 10.0);
   CHECK(at(s, 0, 1e6) == 1e-6);
-  CHECK(s.grid.reference() == DepthReference::surface);
+  CHECK(s.earth.grid.reference() == DepthReference::surface);
 }
 
 TEST_CASE("TOML model: open boxes reach without end, a half-space needs one number", "[toml]") {
   const auto half_space = section_of("[background]\nresistivity_ohm_m = [100]\n");
-  CHECK(half_space.grid.n_cells() == 1);
+  CHECK(half_space.earth.grid.n_cells() == 1);
   const auto s = section_of(
       "[background]\nthickness_m = [50e3]\nresistivity_ohm_m = [2, 1e-6]\n[[box]]\ny_max_m = -10e3\nz_max_m "
       "= 50e3\nresistivity_ohm_m = 1\n"
@@ -160,11 +160,11 @@ TEST_CASE("TOML model: a surface line, and depths from the datum or the surface"
       "[surface]\ny_m = [-1000, 0, 1000]\nz_m = [0, -450, 0]\n[background]\nthickness_m = "
       "[100]\nresistivity_ohm_m = [5, 100]\n";
   const auto draped = section_of(hill);
-  CHECK(draped.grid.z_edges_m().front() == 0.0);
-  CHECK(draped.surface.z_at(0.0) == -450.0);
+  CHECK(draped.earth.grid.z_edges_m().front() == 0.0);
+  CHECK(draped.earth.surface.z_at(0.0, 0.0) == -450.0);
   const auto fixed = section_of("depth_reference = \"datum\"\n" + hill);
-  CHECK(fixed.grid.reference() == DepthReference::datum);
-  CHECK(fixed.grid.z_edges_m().front() == -450.0);
+  CHECK(fixed.earth.grid.reference() == DepthReference::datum);
+  CHECK(fixed.earth.grid.z_edges_m().front() == -450.0);
   CHECK(at(fixed, 0, -200) == 5.0);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration er
              Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
              Catch::Contains("m.toml:4: expected 1e-06 to 1e+12 ohm m in \"resistivity_ohm_m\", got 1e+13"));
-  CHECK(section_of("[background]\nresistivity_ohm_m = [1e12]\n").resistivity_ohm_m[0] == 1e12);
+  CHECK(section_of("[background]\nresistivity_ohm_m = [1e12]\n").values[0] == 1e12);
   const std::string polygon =
       "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
   CHECK_THAT(model_message(polygon + "\"x\"\n"), Catch::Contains("m.toml:5: expected points = [[y, z], …]"));
@@ -220,20 +220,20 @@ TEST_CASE(
       "2000]]\n"
       "resistivity_ohm_m = 1.0\n";
   const auto section = section_of(text);
-  CHECK(section.grid.reference() == DepthReference::datum);
-  const auto& y = section.grid.y_edges_m();
+  CHECK(section.earth.grid.reference() == DepthReference::datum);
+  const auto& y = section.earth.grid.y_edges_m();
   CHECK(std::vector<double>(y.begin() + 1, y.end() - 1) ==
         std::vector<double>{0, 1000, 1250, 1500, 1750, 2000});
-  CHECK(section.grid.z_edges_m().size() == 7);  // 0, 1000 … 2000 in steps of 250, one row below
+  CHECK(section.earth.grid.z_edges_m().size() == 7);  // 0, 1000 … 2000 in steps of 250, one row below
   CHECK(at(section, 500, 1500) == 1.0);
   CHECK(at(section, 1400, 1100) == 1.0);
   CHECK(at(section, 1900, 1900) == 100.0);
   CHECK(at(section, 1625, 1375) == Approx(2.0 / 1.01));  // half of it
   double area = 0.0;                                     // of the polygon, by conductivity
-  for (int iz = 0; iz < section.grid.n_z(); ++iz) {
-    for (int iy = 0; iy < section.grid.n_y(); ++iy) {
-      const auto &ys = section.grid.y_edges_m(), &zs = section.grid.z_edges_m();
-      const double share = (1.0 / section.resistivity_ohm_m[section.grid.index(iz, iy)] - 0.01) / 0.99;
+  for (int iz = 0; iz < section.earth.grid.n_z(); ++iz) {
+    for (int iy = 0; iy < section.earth.grid.n_y(); ++iy) {
+      const auto &ys = section.earth.grid.y_edges_m(), &zs = section.earth.grid.z_edges_m();
+      const double share = (1.0 / section.values[section.earth.grid.index(iz, iy)] - 0.01) / 0.99;
       area += share * (ys[iy + 1] - ys[iy]) * (zs[iz + 1] - zs[iz]);
     }
   }
@@ -247,13 +247,13 @@ TEST_CASE(
   const std::string shape =
       "[background]\nresistivity_ohm_m = [100.0]\n[[polygon]]\npoints = [[0, 0], [1000, 0], [0, "
       "1000]]\nresistivity_ohm_m = 1.0\n";
-  CHECK(section_of(shape).grid.n_y() ==
+  CHECK(section_of(shape).earth.grid.n_y() ==
         46 + 2);  // 1000 m in pieces of at least 1414/64 m, the default at the surface
-  CHECK(section_of("resolution_m = 10\n" + shape).grid.n_y() == 46 + 2);
+  CHECK(section_of("resolution_m = 10\n" + shape).earth.grid.n_y() == 46 + 2);
   const TemporaryFolder folder;
   const auto path = write_text(folder, "m.toml", "resolution_m = 500\n" + shape);
-  CHECK(model::read_model_toml(path).grid.n_y() == 2 + 2);
-  CHECK(model::read_model_toml(path, 10.0).grid.n_y() == 20 + 2);
+  CHECK(model::read_model_toml(path).earth.grid.n_y() == 2 + 2);
+  CHECK(model::read_model_toml(path, 10.0).earth.grid.n_y() == 20 + 2);
 }
 
 TEST_CASE("TOML model: later polygons hide earlier ones, also within a cell that both cut", "[toml]") {
@@ -276,15 +276,16 @@ TEST_CASE(
   const std::string base = "[background]\nresistivity_ohm_m = [1.0]\n";
   const auto sea =
       section_of(base + "[surface]\npoints = [[0, 2000], [1000, 1500]]\n[sea]\nresistivity_ohm_m = 0.3\n");
-  CHECK(sea.sea.value().level_m == 0.0);
-  CHECK(sea.sea.value().resistivity_ohm_m == 0.3);
-  CHECK(sea.surface.z_at(500.0) == Approx(1750.0));
-  CHECK_FALSE(section_of(base).sea.has_value());
+  CHECK(sea.earth.sea.value().level_m == 0.0);
+  CHECK(sea.earth.sea.value().resistivity_ohm_m == 0.3);
+  CHECK(sea.earth.surface.z_at(0.0, 500.0) == Approx(1750.0));
+  CHECK_FALSE(section_of(base).earth.sea.has_value());
   CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"),
              Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
   const std::string hill = "[surface]\npoints = [[0, 0], [10, -5], [20, -1]]\n";
-  CHECK(section_of(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").sea.value().level_m ==
-        -1.0);
+  CHECK(
+      section_of(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").earth.sea.value().level_m ==
+      -1.0);
   CHECK_THAT(model_message(base + hill + "[sea]\nlevel_m = 0\nresistivity_ohm_m = 0.3\n"),
              Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") &&
                  Catch::Contains("z = 0 m") && Catch::Contains("remove [sea]"));

@@ -18,8 +18,10 @@ namespace {
 report::VaeReport some_report(Index n_z, Index n_y) {
   report::VaeReport result;
   result.title = "Columns & <patches>";
-  for (Index i = 0; i <= n_z; ++i) result.grid.depth_m.push_back(100.0 * static_cast<double>(i * i));
-  for (Index i = 0; i <= n_y; ++i) result.grid.y_m.push_back(100.0 * static_cast<double>(i));
+  std::vector<double> depth_m, y_m;
+  for (Index i = 0; i <= n_z; ++i) depth_m.push_back(100.0 * static_cast<double>(i * i));
+  for (Index i = 0; i <= n_y; ++i) y_m.push_back(100.0 * static_cast<double>(i));
+  result.grid = physics::mesh::TensorGrid::section(std::move(y_m), std::move(depth_m));
   for (int i = 1; i < 5; ++i)
     result.history.push_back({i, 2.0 / i, 1.5 / i, 1.0 / i, 0.3, i == 3 ? std::nan("") : 0.2});
   result.best_epoch = 4;

@@ -6,8 +6,10 @@
 
 #include <vtkCell.h>
 #include <vtkCellData.h>
+#include <vtkCellType.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
+#include <vtkPoints.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 #include <vtkStringArray.h>
@@ -43,19 +45,20 @@ double value(vtkDataSetAttributes* data, const char* name, vtkIdType at) {
   return data->GetArray(name)->GetTuple1(at);
 }
 
-mesh::Section2D draped_section() {
+mesh::Model draped_section() {
   Eigen::VectorXd resistivity(6);
   resistivity << 1, 10, 100, 1000, 10000, 100000;
-  return {mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}), resistivity,
-          mesh::SurfaceLine({0, 100, 200, 300}, {0, -50, -50, 0})};
+  return mesh::resistivity_model({mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}),
+                                  mesh::SurfaceLine({0, 100, 200, 300}, {0, -50, -50, 0})},
+                                 resistivity);
 }
 
 }  // namespace
 
 TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values") {
   const OutputFolder folder;
-  io::vtk::write_section_vtu(folder / "s.vtu", draped_section(), io::vtk::profile_frame(),
-                             {{"twice", 2.0 * draped_section().resistivity_ohm_m}});
+  io::vtk::write_model_vtu(folder / "s.vtu", draped_section(), {},
+                           {{"twice", 2.0 * draped_section().values}});
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 6);
   CHECK(value(grid->GetCellData(), "resistivity_ohm_m", 4) == 10000.0);
@@ -77,10 +80,11 @@ TEST_CASE("vtk: a draped section follows the surface, z upwards, with its values
 
 TEST_CASE("vtk: a section measured from the datum is cut at the surface and reaches up to it") {
   const OutputFolder folder;
-  mesh::Section2D section = draped_section();
-  section.grid = mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
-  section.surface = mesh::SurfaceLine({0, 100, 200, 300}, {-20, -20, 15, 15});
-  io::vtk::write_section_vtu(folder / "s.vtu", section);
+  mesh::Model section = draped_section();
+  section.earth.grid =
+      mesh::TensorGrid::section({0, 100, 200, 300}, {0, 10, 30}, mesh::DepthReference::datum);
+  section.earth.surface = mesh::SurfaceLine({0, 100, 200, 300}, {-20, -20, 15, 15});
+  io::vtk::write_model_vtu(folder / "s.vtu", section);
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 5);  // the top cell of the last column is air
   CHECK(grid->GetBounds()[5] == 20.0);
@@ -93,13 +97,12 @@ TEST_CASE("vtk: a section measured from the datum is cut at the surface and reac
 
 TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coast") {
   const OutputFolder folder;
-  mesh::Section2D section = draped_section();
-  section.surface = mesh::SurfaceLine(
+  mesh::Model section = draped_section();
+  section.earth.surface = mesh::SurfaceLine(
       {0, 100, 200, 300}, {40, 40, -40, -40});  // water over the first column and half of the second
-  section.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
-  io::vtk::write_section_vtu(
-      folder / "s.vtu", section, io::vtk::profile_frame(),
-      {{"start", section.resistivity_ohm_m, 7.0}, {"other", section.resistivity_ohm_m}});
+  section.earth.sea = mesh::Sea{.level_m = 0.0, .resistivity_ohm_m = 0.1};
+  io::vtk::write_model_vtu(folder / "s.vtu", section, {},
+                           {{"start", section.values, 7.0}, {"other", section.values}});
   const auto grid = read_vtu(folder / "s.vtu");
   REQUIRE(grid->GetNumberOfCells() == 8);
   for (vtkIdType cell = 0; cell < 6; ++cell) CHECK(value(grid->GetCellData(), "sea", cell) == 0.0);
@@ -128,16 +131,16 @@ TEST_CASE("vtk: the sea has cells between its level and its floor, up to the coa
 
 TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw theirs") {
   const OutputFolder folder;
-  const mesh::Section2D section = draped_section();
-  io::vtk::write_section_vtu(folder / "dry.vtu", section);
+  mesh::Model section = draped_section();
+  io::vtk::write_model_vtu(folder / "dry.vtu", section);
   CHECK(read_vtu(folder / "dry.vtu")->GetCellData()->GetArray("sea") == nullptr);
-  const mesh::Sea sea{.level_m = -60.0, .resistivity_ohm_m = 0.3};  // above the whole section
-  io::vtk::SectionSeries series(folder / "vtk", "model", section.grid, section.surface, sea);
-  series.add(0, section.resistivity_ohm_m.array().log10());
+  section.earth.sea = {.level_m = -60.0, .resistivity_ohm_m = 0.3};  // above the whole section
+  io::vtk::ModelSeries series(folder / "vtk", "model", section.earth);
+  series.add(0, section.values.array().log10());
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
   io::run::InversionResult result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
-  result.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
+  result.earth.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
   io::vtk::write_result_vtk(folder.path(), result);
   const auto written = read_vtu(folder / "section.vtu");
   REQUIRE(written->GetNumberOfCells() == 50 + 10);
@@ -147,8 +150,12 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
 
 TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of the datum") {
   const OutputFolder folder;
-  io::vtk::write_section_vtu(folder / "s.vtu", draped_section(),
-                             io::vtk::straight_frame({.north_m = 1000.0, .east_m = 500.0}, 90.0, 1200.0));
+  io::vtk::write_model_vtu(folder / "s.vtu", draped_section(),
+                           {.projection = "local",
+                            .origin_north_m = 1000.0,
+                            .origin_east_m = 500.0,
+                            .azimuth_deg = 90.0,
+                            .elevation_m = 1200.0});
   const auto grid = read_vtu(folder / "s.vtu");
   const double* bounds = grid->GetBounds();
   CHECK(bounds[0] == Approx(500.0));
@@ -157,23 +164,73 @@ TEST_CASE("vtk: real-world coordinates follow azimuth, origin and elevation of t
   CHECK(bounds[5] == Approx(1250.0));
 }
 
-TEST_CASE("vtk: a polyline frame passes through its points and goes on straight beyond") {
-  const io::vtk::VtkFrame frame =
-      io::vtk::polyline_frame({0.0, 10.0, 20.0}, {{0.0, 0.0}, {10.0, 0.0}, {10.0, 10.0}});
-  CHECK(frame.plane(5.0).north_m == Approx(5.0));
-  CHECK(frame.plane(15.0).east_m == Approx(5.0));
-  CHECK(frame.plane(-10.0).north_m == Approx(-10.0));
-  CHECK(frame.plane(30.0).east_m == Approx(20.0));
-  CHECK_THROWS_AS(io::vtk::polyline_frame({0.0, 0.0}, {{}, {}}), core::InvalidArgument);
-  CHECK_THROWS_AS(io::vtk::polyline_frame({0.0, 1.0}, {{}}), core::ShapeError);
+TEST_CASE("vtk: along a bent line the section is bent, one of a single bend is refused") {
+  const OutputFolder folder;
+  mesh::Frame frame{.projection = "local", .bends = {{0, 0, 0}, {100, 100, 0}, {200, 100, 100}}};
+  io::vtk::write_model_vtu(folder / "s.vtu", draped_section(), frame);
+  const double* bounds = read_vtu(folder / "s.vtu")->GetBounds();
+  CHECK(bounds[0] == Approx(0.0).margin(1e-12));
+  CHECK(bounds[1] == Approx(200.0));
+  CHECK(bounds[3] == Approx(100.0));
+  frame.bends.resize(1);
+  CHECK_THROWS_AS(io::vtk::write_model_vtu(folder / "s.vtu", draped_section(), frame), core::InvalidArgument);
+}
+
+namespace {
+
+/// The determinant of the edges from the first corner of a cell to three others.
+double handedness(vtkUnstructuredGrid& grid, vtkIdType cell, vtkIdType a, vtkIdType b, vtkIdType c) {
+  Eigen::Matrix3d edges;
+  const auto at = [&](vtkIdType corner) {
+    return Eigen::Vector3d(grid.GetCell(cell)->GetPoints()->GetPoint(corner));
+  };
+  edges << at(a) - at(0), at(b) - at(0), at(c) - at(0);
+  return edges.determinant();
+}
+
+}  // namespace
+
+TEST_CASE("vtk: layers are lines, a volume hexahedra, water in the corner of a column a wedge") {
+  const OutputFolder folder;
+  const mesh::Earth layers{mesh::TensorGrid::layers(10.0, 2.0, 3)};
+  io::vtk::write_model_vtu(folder / "1d.vtu", mesh::resistivity_model(layers, Eigen::Vector3d(1, 2, 3)));
+  CHECK(read_vtu(folder / "1d.vtu")->GetCellType(2) == VTK_LINE);
+  Eigen::Matrix2d z;
+  z << -2, 1, 0, 3;
+  const mesh::Earth volume{mesh::TensorGrid(mesh::Edges{{0, 10, 20}, {0, 10, 20, 30}, {0, 5, 10}}),
+                           mesh::Surface({0, 20}, {0, 30}, z), mesh::Sea{0.9, 0.3}};
+  const mesh::Model model{
+      volume, {"density", "kg/m3", mesh::Scale::linear}, Eigen::VectorXd::LinSpaced(12, 0, 11)};
+  io::vtk::write_model_vtu(folder / "3d.vtu", model);
+  const auto grid = read_vtu(folder / "3d.vtu");
+  REQUIRE(grid->GetNumberOfCells() > 12);
+  for (vtkIdType cell = 0; cell < 12; ++cell) {
+    CHECK(grid->GetCellType(cell) == VTK_HEXAHEDRON);
+    CHECK(value(grid->GetCellData(), "density", cell) == static_cast<double>(cell));
+    CHECK(handedness(*grid, cell, 1, 3, 4) > 0.0);
+  }
+  double bounds[6];
+  grid->GetCellBounds(1, bounds);  // x from 10 to 20 m, which ParaView shows as its y
+  CHECK((bounds[0] == 0.0 && bounds[1] == 10.0 && bounds[2] == 10.0 && bounds[3] == 20.0));
+  CHECK(bounds[5] == Approx(1.0));  // z upwards: the surface at x = 10 m, y = 0 lies at −1 m
+  int n_wedges = 0;
+  for (vtkIdType cell = 12; cell < grid->GetNumberOfCells(); ++cell) {
+    CHECK(std::isnan(value(grid->GetCellData(), "density", cell)));
+    if (grid->GetCellType(cell) != VTK_WEDGE) continue;
+    ++n_wedges;
+    double sum = 0.0;  // of the heights over the first triangle, which points outwards; 0 at the coast
+    for (const vtkIdType corner : {3, 4, 5}) sum += handedness(*grid, cell, 1, 2, corner);
+    CHECK(sum < 0.0);
+  }
+  CHECK(n_wedges > 0);
 }
 
 TEST_CASE("vtk: a series lists the iterations up to the last, also after a resume") {
   const OutputFolder folder;
-  const mesh::Section2D section = draped_section();
-  const Eigen::VectorXd model = section.resistivity_ohm_m.array().log10();
+  const mesh::Model section = draped_section();
+  const Eigen::VectorXd model = section.values.array().log10();
   for (const auto& iterations : {std::vector<int>{0, 1, 2}, std::vector<int>{1}}) {
-    io::vtk::SectionSeries series(folder / "vtk", "model", section.grid, section.surface);
+    io::vtk::ModelSeries series(folder / "vtk", "model", section.earth);
     for (const int iteration : iterations) {
       series.add(iteration, model.array() + iteration);
     }
@@ -195,7 +252,8 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const auto stations = read_vtp(folder / "stations.vtp");
   REQUIRE(stations->GetNumberOfPoints() == 3);
   CHECK(stations->GetPoint(1)[0] == Approx(result.data.survey.stations[1].y_m));
-  CHECK(stations->GetPoint(1)[2] == Approx(-result.surface.z_at(result.data.survey.stations[1].y_m)));
+  CHECK(stations->GetPoint(1)[2] ==
+        Approx(-result.earth.surface.z_at(0.0, result.data.survey.stations[1].y_m)));
   CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) ==
         "kim440");
   CHECK(value(stations->GetPointData(), "rms", 0) > 0.3);
@@ -210,16 +268,15 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
 TEST_CASE("vtk: a full disk is a file error and leaves nothing") {
   const OutputFolder folder;
   const test::FullDisk full(100);
-  CHECK_THROWS_AS(io::vtk::write_section_vtu(folder / "s.vtu", draped_section()), core::FileError);
+  CHECK_THROWS_AS(io::vtk::write_model_vtu(folder / "s.vtu", draped_section()), core::FileError);
   CHECK(folder.n_entries() == 0);
 }
 
 TEST_CASE("vtk: wrong sizes and missing folders are told") {
   const OutputFolder folder;
-  mesh::Section2D section = draped_section();
-  CHECK_THROWS_WITH(
-      io::vtk::write_section_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
-      Contains("expected 6 values of extra, got 2"));
-  CHECK_THROWS_AS(io::vtk::write_section_vtu(folder / "none" / "s.vtu", section), core::FileError);
+  mesh::Model section = draped_section();
+  CHECK_THROWS_WITH(io::vtk::write_model_vtu(folder / "s.vtu", section, {}, {{"extra", Eigen::VectorXd(2)}}),
+                    Contains("expected 6 values of extra, got 2"));
+  CHECK_THROWS_AS(io::vtk::write_model_vtu(folder / "none" / "s.vtu", section), core::FileError);
   CHECK_THROWS_AS(io::vtk::write_stations_vtp(folder / "s.vtp", {{"a"}, {}, {}, {}}), core::ShapeError);
 }

@@ -11,18 +11,18 @@
 namespace lodestone::tests {
 
 /// The deepest 32 of 64 layers of the field case.
-inline models::earths::PatchGrid field_grid() {
+inline physics::mesh::TensorGrid field_grid() {
   std::vector<double> depth{0.0};
   for (int i = 0; i < 64; ++i) depth.push_back(depth.back() + 2.0 * std::pow(1.146, i));
-  return {{depth.begin() + 32, depth.end()}, {0.0, 8327.0}};
+  return models::earths::patch_grid({depth.begin() + 32, depth.end()}, {0.0, 8327.0});
 }
 
 /// 30 columns of 100 m, 25 rows of 40 m.
-inline models::earths::PatchGrid patch() {
-  models::earths::PatchGrid grid;
-  for (int i = 0; i <= 25; ++i) grid.depth_m.push_back(40.0 * i);
-  for (int i = 0; i <= 30; ++i) grid.y_m.push_back(100.0 * i);
-  return grid;
+inline physics::mesh::TensorGrid patch() {
+  std::vector<double> depth_m, y_m;
+  for (int i = 0; i <= 25; ++i) depth_m.push_back(40.0 * i);
+  for (int i = 0; i <= 30; ++i) y_m.push_back(100.0 * i);
+  return models::earths::patch_grid(std::move(depth_m), std::move(y_m));
 }
 
 /// One number everywhere.
@@ -31,7 +31,7 @@ class Uniform final : public models::earths::Generator {
   explicit Uniform(double value) : value_(value) {}
   [[nodiscard]] std::string kind() const override { return "uniform"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&,
-                                     const models::earths::PatchGrid& grid) const override {
+                                     const physics::mesh::TensorGrid& grid) const override {
     return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), value_);
   }
 
@@ -42,7 +42,7 @@ inline models::earths::GeneratorPtr uniform(double value) { return std::make_sha
 
 /// Draws of one family, by number.
 template <class Family, class Options>
-models::earths::Prior prior_of(Options options, models::earths::PatchGrid grid) {
+models::earths::Prior prior_of(Options options, physics::mesh::TensorGrid grid) {
   return models::earths::Prior(std::move(grid), {{1.0, std::make_shared<Family>(std::move(options))}}, 11);
 }
 

@@ -13,7 +13,6 @@
 using namespace lodestone;
 using namespace lodestone::models;
 using Catch::Matchers::Contains;
-using physics::mesh::Point2D;
 using tests::patch;
 using tests::prior_of;
 
@@ -86,18 +85,19 @@ std::pair<double, double> depths_of(const Eigen::MatrixXd& section) {
 }  // namespace
 
 TEST_CASE("lines: shares of cells within an outline are areas, of any shape") {
-  const earths::PatchGrid grid{{0, 10, 30, 60}, {0, 20, 50}};
+  const physics::mesh::TensorGrid grid = earths::patch_grid({0, 10, 30, 60}, {0, 20, 50});
   const earths::SectionLines lines{50.0, {}, 2};
   earths::SectionLines dense = lines;
   for (int k = 0; k < 400; ++k)
     dense.y_m.push_back(k < 200 ? 20.0 * (k + 0.5) / 200 : 20.0 + 30.0 * (k - 199.5) / 200);
-  const std::vector<Point2D> hook{{5, 5}, {45, 5}, {45, 50}, {25, 50}, {25, 25}, {5, 40}};  // not convex
+  const auto hook =
+      physics::mesh::points({{5, 5}, {45, 5}, {45, 50}, {25, 50}, {25, 25}, {5, 40}});  // not convex
   const Eigen::MatrixXd shares = earths::cell_shares(hook, grid, dense);
-  const physics::mesh::Polygon2D polygon(hook);
+  const physics::mesh::Polygon polygon(hook);
   for (int iz = 0; iz < 3; ++iz) {
     for (int iy = 0; iy < 2; ++iy) {
-      const double exact = polygon.clip_area_fraction(
-          {grid.y_m[iy], grid.y_m[iy + 1], grid.depth_m[iz], grid.depth_m[iz + 1]});
+      const auto &y = grid.y_edges_m(), &z = grid.z_edges_m();
+      const double exact = polygon.clip_area_fraction({.y_m = {y[iy], y[iy + 1]}, .z_m = {z[iz], z[iz + 1]}});
       CHECK(shares(iz, iy) == Approx(exact).margin(4e-3));
     }
   }
@@ -120,7 +120,8 @@ TEST_CASE("lines: a patch lies in its section, a single column anywhere in a sec
     const earths::SectionLines wide = earths::section_lines(patch(), 7000.0, draws);
     CHECK((wide.y_m.front() > 0.0 && wide.y_m.back() < 7000.0));
     CHECK(wide.y_m.back() - wide.y_m.front() == Approx(3000.0 - 100.0 / 8));
-    const earths::SectionLines column = earths::section_lines({{0, 500, 4000}, {0, 100}}, 0.0, draws);
+    const earths::SectionLines column =
+        earths::section_lines(earths::patch_grid({0, 500, 4000}, {0, 100}), 0.0, draws);
     REQUIRE(column.y_m.size() == 1);
     least = std::min(least, column.y_m[0]);
     most = std::max(most, column.y_m[0]);
@@ -230,7 +231,7 @@ TEST_CASE(
         block.bodies.section_width_m = 2000.0;
         return block;
       }(),
-      earths::PatchGrid{patch().depth_m, {0.0, 100.0}});
+      earths::patch_grid(patch().z_edges_m(), {0.0, 100.0}));
   int n_hit = 0;
   for (int i = 0; i < 1000; ++i) n_hit += column.draw(i).minCoeff() < background ? 1 : 0;
   // Two places in 2000 m are nearer than 250 m: 1/4, less (250/2000)² at the ends.
@@ -293,8 +294,8 @@ TEST_CASE("bodies: impossible ranges are refused by name") {
 TEST_CASE(
     "bodies: those that all lie below the grid are refused with its depth, those that reach up into it are "
     "not") {
-  const earths::PatchGrid grid = patch();
-  const double end_m = grid.depth_m.back();
+  const physics::mesh::TensorGrid grid = patch();
+  const double end_m = grid.z_edges_m().back();
   const auto refused = [&](const earths::Generator& family) {
     try {
       family.check_grid(grid);

@@ -24,10 +24,10 @@ earths::FieldCaseOptions sharp() {
 }
 
 /// Cells of 50 m down to 84 km, so that interfaces can be read off.
-earths::PatchGrid fine_grid() {
-  earths::PatchGrid grid{{}, {0.0, 1.0}};
-  for (int i = 0; i <= 1680; ++i) grid.depth_m.push_back(50.0 * i);
-  return grid;
+physics::mesh::TensorGrid fine_grid() {
+  std::vector<double> depth_m;
+  for (int i = 0; i <= 1680; ++i) depth_m.push_back(50.0 * i);
+  return earths::patch_grid(std::move(depth_m), {0.0, 1.0});
 }
 
 struct Parts {
@@ -103,7 +103,7 @@ TEST_CASE(
   earths::FieldCaseOptions bumped = sharp(), smoothed = sharp();
   bumped.bumps = {};
   smoothed.smoothing = {};
-  const earths::PatchGrid grid = tests::field_grid();
+  const physics::mesh::TensorGrid grid = tests::field_grid();
   const Eigen::MatrixXd plain = prior_of<earths::FieldCase>(sharp(), grid).draws(0, 400);
   const Eigen::MatrixXd difference = prior_of<earths::FieldCase>(bumped, grid).draws(0, 400) - plain;
   CHECK(difference.cwiseAbs().maxCoeff() > 0.3);
@@ -118,7 +118,7 @@ TEST_CASE(
 }
 
 TEST_CASE("field case: a profile begun deeper is the lower part of the same profile from the surface") {
-  const earths::PatchGrid deep = tests::field_grid(), whole = earths::continued_to_surface(deep);
+  const physics::mesh::TensorGrid deep = tests::field_grid(), whole = earths::continued_to_surface(deep);
   const Eigen::MatrixXd lower = prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, deep).draws(0, 20);
   const Eigen::MatrixXd all = prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, whole).draws(0, 20);
   CHECK((all.bottomRows(32) - lower).cwiseAbs().maxCoeff() < 1e-12);
@@ -128,7 +128,7 @@ TEST_CASE("field case: grids of any depth, and patches whose columns are alike")
   for (const double bottom : {300.0, 5e3, 4e5}) {
     const Eigen::MatrixXd drawn =
         prior_of<earths::FieldCase>(earths::FieldCaseOptions{},
-                                    earths::PatchGrid{{0, 0.1 * bottom, bottom}, {0, 10, 30, 40}})
+                                    earths::patch_grid({0, 0.1 * bottom, bottom}, {0, 10, 30, 40}))
             .draw(3);
     CHECK(drawn.rows() == 2);
     CHECK(drawn.allFinite());

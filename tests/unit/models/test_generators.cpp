@@ -49,8 +49,9 @@ double depth_of_step(const Eigen::VectorXd& column, const std::vector<double>& d
 }  // namespace
 
 TEST_CASE("layers: numbers, thicknesses and values are drawn from their ranges") {
-  earths::PatchGrid grid{{}, {0, 1}};
-  for (int i = 0; i <= 1000; ++i) grid.depth_m.push_back(i);
+  std::vector<double> depth_m;
+  for (int i = 0; i <= 1000; ++i) depth_m.push_back(i);
+  const auto grid = earths::patch_grid(depth_m, {0, 1});
   const earths::Prior prior = prior_of<earths::Layered>(some_layers(), grid);
   std::set<std::size_t> numbers;
   double log_sum = 0.0;
@@ -85,14 +86,14 @@ TEST_CASE("layers: stated ones keep their order, dips and reliefs move interface
   const Eigen::MatrixXd dipping = prior_of<earths::Layered>(options, patch()).draw(0);
   const double slope = std::tan(5.0 * std::numbers::pi / 180.0);
   for (const int iy : {0, 10, 29})
-    CHECK(depth_of_step(dipping.col(iy), patch().depth_m) ==
+    CHECK(depth_of_step(dipping.col(iy), patch().z_edges_m()) ==
           Approx(300 + slope * (100.0 * iy + 50.0 - 1500.0)));
   options.dip_deg = {};
   options.relief_m = {50, 50};
   options.relief_length_m = {1500, 1500};
   const Eigen::MatrixXd wavy = prior_of<earths::Layered>(options, patch()).draw(0);
   Eigen::VectorXd depths(30);
-  for (int iy = 0; iy < 30; ++iy) depths[iy] = depth_of_step(wavy.col(iy), patch().depth_m);
+  for (int iy = 0; iy < 30; ++iy) depths[iy] = depth_of_step(wavy.col(iy), patch().z_edges_m());
   CHECK(depths.mean() == Approx(300.0));
   CHECK(std::sqrt(2.0 * (depths.array() - 300.0).square().mean()) == Approx(50.0).epsilon(0.02));
   for (int iy = 0; iy < 15; ++iy) CHECK(depths[iy] == Approx(depths[iy + 15]));
@@ -191,17 +192,15 @@ TEST_CASE("random field: impossible ranges are refused by name") {
 TEST_CASE(
     "sections: a piece holds means over the overlap of cells, and goes on beyond the depths of its section") {
   const earths::Section section = given_section();
-  const earths::PatchGrid grid{{50, 150, 1000}, {0, 250, 1000}};
+  const physics::mesh::TensorGrid grid = earths::patch_grid({50, 150, 1000}, {0, 250, 1000});
   const Eigen::MatrixXd piece = earths::piece_of(section, grid, 1250.0);
   // First column within column 0; the second half 1, half 2, weighed 500 : 250.
   CHECK(piece(0, 0) == Approx(0.5 * (0 + 10)));
   CHECK(piece(0, 1) == Approx(5.0 + (500.0 * 1 + 250.0 * 2) / 750.0));
   CHECK(piece(1, 0) == Approx((50.0 * 10 + 100.0 * 20 + 700.0 * 30) / 850.0));
-  const earths::PatchGrid same{section.depth_m, [&] {
-                                 auto y = section.y_m;
-                                 for (double& edge : y) edge -= 1000.0;
-                                 return y;
-                               }()};
+  std::vector<double> from_zero = section.y_m;
+  for (double& edge : from_zero) edge -= 1000.0;
+  const auto same = earths::patch_grid(section.depth_m, from_zero);
   CHECK(earths::piece_of(section, same, 1000.0).isApprox(section.log10_resistivity));
 }
 
@@ -209,7 +208,7 @@ TEST_CASE("sections: places are random, half of the pieces are mirrored, and wid
   earths::Section narrow = given_section("narrow");
   narrow.y_m = {0, 500, 1000, 1500};  // room for the left edge: 750 m, of the other 4250 m
   narrow.log10_resistivity = Eigen::MatrixXd::Constant(4, 3, 99.0);
-  const earths::PatchGrid grid{{0, 100}, {0, 250, 750}};
+  const physics::mesh::TensorGrid grid = earths::patch_grid({0, 100}, {0, 250, 750});
   const earths::Prior prior =
       prior_of<earths::Sections>(earths::SectionsOptions{{given_section(), narrow}, true}, grid);
   int n_narrow = 0, n_turned = 0, n_flat = 0;
@@ -242,7 +241,8 @@ TEST_CASE("sections: a mirrored piece is what the mirrored section shows, on col
   section.log10_resistivity.setRandom();
   earths::Section turned = section;
   turned.log10_resistivity = section.log10_resistivity.rowwise().reverse();
-  const earths::PatchGrid whole{{0, 100, 400}, {0, 700, 5000}};  // as wide as the section: one place only
+  const physics::mesh::TensorGrid whole =
+      earths::patch_grid({0, 100, 400}, {0, 700, 5000});  // as wide as the section: one place only
   std::set<double> seen;
   for (int i = 0; i < 40; ++i)
     seen.insert(prior_of<earths::Sections>(earths::SectionsOptions{{section}, true}, whole).draw(i)(0, 0));
@@ -255,9 +255,9 @@ TEST_CASE("sections: a model becomes a section whose depths count from its level
   using physics::mesh::DepthReference;
   const Eigen::VectorXd resistivity = (Eigen::VectorXd(6) << 1, 10, 100, 1000, 1e4, 1e5).finished();
   const auto model = [&](DepthReference reference, const physics::mesh::SurfaceLine& surface) {
-    return physics::mesh::Section2D{
-        physics::mesh::TensorGrid::section({0, 100, 300}, {-50, 0, 40, 100}, reference), resistivity,
-        surface};
+    return physics::mesh::resistivity_model(
+        {physics::mesh::TensorGrid::section({0, 100, 300}, {-50, 0, 40, 100}, reference), surface},
+        resistivity);
   };
   const earths::Section level =
       earths::section_of(model(DepthReference::datum, physics::mesh::SurfaceLine(0.0)), "line");
@@ -294,7 +294,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }),
                     Contains("row 3, column 4 has nan"));
   CHECK_THROWS_WITH(prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}},
-                                               earths::PatchGrid{{0, 1}, {0, 5001}}),
+                                               earths::patch_grid({0, 1}, {0, 5001})),
                     Contains("'line 1': expected 5001 m or more") && Contains("got 5000 m"));
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("modifiers: bumps add to what is there, in number, height and width as
 
 TEST_CASE("modifiers: they hand on what their generator refuses, and want one") {
   const auto sections = std::make_shared<earths::Sections>(earths::SectionsOptions{{given_section()}});
-  const earths::PatchGrid wide{{0, 1}, {0, 9000}};
+  const physics::mesh::TensorGrid wide = earths::patch_grid({0, 1}, {0, 9000});
   CHECK_THROWS_WITH(earths::Bumped(sections, {}).check_grid(wide), Contains("line 1"));
   CHECK_THROWS_WITH(earths::Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
   CHECK_THROWS_WITH(earths::Clipped(sections, {}).check_grid(wide), Contains("line 1"));

@@ -25,7 +25,7 @@ constexpr double error = 0.03;
 /// are its codes, of a standard normal prior.
 struct CodedSounding {
   explicit CodedSounding(const models::vae::TrainedVae& vae) {
-    const std::vector<double>& depth_m = vae.grid().depth_m;
+    const std::vector<double>& depth_m = vae.grid().z_edges_m();
     const auto n = static_cast<Index>(depth_m.size()) - 1;
     std::vector<double> thickness, frequencies;
     std::vector<Index> cells;

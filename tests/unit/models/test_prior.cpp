@@ -20,10 +20,10 @@ class Noise final : public earths::Generator {
   explicit Noise(double mean) : mean_(mean) {}
   [[nodiscard]] std::string kind() const override { return "noise"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
-                                     const earths::PatchGrid& grid) const override {
+                                     const physics::mesh::TensorGrid& grid) const override {
     return (earths::Draws(random).normal(grid.n_z(), grid.n_y()).array() + mean_).matrix();
   }
-  void check_grid(const earths::PatchGrid& grid) const override {
+  void check_grid(const physics::mesh::TensorGrid& grid) const override {
     if (grid.n_z() > 5) throw core::InvalidArgument("Noise", "five rows at most");
   }
 
@@ -32,7 +32,7 @@ class Noise final : public earths::Generator {
 };
 
 earths::GeneratorPtr noise(double mean) { return std::make_shared<Noise>(mean); }
-earths::PatchGrid small_grid() { return {{0, 1, 3, 7}, {0, 2, 4, 6, 8}}; }
+physics::mesh::TensorGrid small_grid() { return earths::patch_grid({0, 1, 3, 7}, {0, 2, 4, 6, 8}); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ TEST_CASE("prior: families come as often as their weights say, and no two draws 
 
 TEST_CASE(
     "prior: no part, no weight, a negative one, a bad grid and a family that does not fit are refused") {
-  const auto prior = [](earths::PatchGrid grid, std::vector<earths::Prior::Part> parts) {
+  const auto prior = [](physics::mesh::TensorGrid grid, std::vector<earths::Prior::Part> parts) {
     return earths::Prior(std::move(grid), std::move(parts), 1);
   };
   CHECK_THROWS_WITH(prior(small_grid(), {}), Contains("at least one generator"));
@@ -82,39 +82,41 @@ TEST_CASE(
                     Contains("part 2 (noise)") && Contains("got -1"));
   CHECK_THROWS_AS(prior(small_grid(), {{std::nan(""), noise(0)}}), core::InvalidArgument);
   CHECK_THROWS_WITH(prior(small_grid(), {{0.0, noise(0)}}), Contains("positive weight"));
-  CHECK_THROWS_WITH(prior({{0, 1, 2, 3, 4, 5, 6}, {0, 1}}, {{1.0, noise(0)}}), Contains("five rows at most"));
-  CHECK_THROWS_WITH(prior({{0, 2, 1}, {0, 1}}, {{1.0, noise(0)}}), Contains("number 3 is 1 m after 2 m"));
-  CHECK_THROWS_WITH(prior({{-1, 2}, {0, 1}}, {{1.0, noise(0)}}), Contains("the first is -1 m"));
-  CHECK_THROWS_WITH(prior({{0, 2}, {5, 6}}, {{1.0, noise(0)}}), Contains("the first is 5 m"));
-  CHECK_THROWS_WITH(prior({{0}, {0, 6}}, {{1.0, noise(0)}}), Contains("at least two depths, got 1"));
-  CHECK_THROWS_WITH(prior({{0, 1}, {0, 1.0 / 0.0}}, {{1.0, noise(0)}}), Contains("number 2 is inf"));
+  CHECK_THROWS_WITH(prior(earths::patch_grid({0, 1, 2, 3, 4, 5, 6}, {0, 1}), {{1.0, noise(0)}}),
+                    Contains("five rows at most"));
+  const physics::mesh::TensorGrid high = physics::mesh::TensorGrid::section({0, 1}, {-1, 2}),
+                                  shifted = physics::mesh::TensorGrid::section({5, 6}, {0, 2}),
+                                  column = physics::mesh::TensorGrid::layers(1.0, 1.0, 3);
+  CHECK_THROWS_WITH(prior(high, {{1.0, noise(0)}}), Contains("the first is -1 m"));
+  CHECK_THROWS_WITH(prior(shifted, {{1.0, noise(0)}}), Contains("the first is 5 m"));
+  CHECK_THROWS_WITH(prior(column, {{1.0, noise(0)}}), Contains("1 axes"));
   const earths::Prior good(small_grid(), {{1.0, noise(0)}}, 1);
   CHECK_THROWS_WITH(good.draw(-1), Contains("got -1"));
   CHECK_THROWS_WITH(good.draws(0, -2), Contains("got -2"));
 }
 
 TEST_CASE("grid: the lower part of a geometric grid gets back the rows it was cut from") {
-  earths::PatchGrid whole{{0.0}, {0, 1000}};
-  for (int i = 0; i < 64; ++i) whole.depth_m.push_back(whole.depth_m.back() + 2.0 * std::pow(1.146, i));
+  std::vector<double> whole{0.0};
+  for (int i = 0; i < 64; ++i) whole.push_back(whole.back() + 2.0 * std::pow(1.146, i));
   for (const int first : {1, 2, 32, 60}) {
-    const earths::PatchGrid part{{whole.depth_m.begin() + first, whole.depth_m.end()}, whole.y_m};
-    const earths::PatchGrid continued = earths::continued_to_surface(part);
+    const auto part = earths::patch_grid({whole.begin() + first, whole.end()}, {0, 1000});
+    const physics::mesh::TensorGrid continued = earths::continued_to_surface(part);
     REQUIRE(continued.n_z() == 64);
-    for (std::size_t i = 0; i < 65; ++i) CHECK(continued.depth_m[i] == Approx(whole.depth_m[i]).margin(1e-6));
+    for (std::size_t i = 0; i < 65; ++i) CHECK(continued.z_edges_m()[i] == Approx(whole[i]).margin(1e-6));
   }
-  CHECK(earths::continued_to_surface(whole).depth_m == whole.depth_m);
+  CHECK(earths::continued_to_surface(earths::patch_grid(whole, {0, 1000})).z_edges_m() == whole);
 }
 
 TEST_CASE("grid: rows up to the surface increase and stay few, however the grid begins") {
-  for (const earths::PatchGrid& grid :
-       {earths::PatchGrid{{500, 510, 530}, {0, 1}}, earths::PatchGrid{{1e5, 1e5 + 1}, {0, 1}},
-        earths::PatchGrid{{10, 15}, {0, 1}}, earths::PatchGrid{{100, 200, 400}, {0, 1}},
-        earths::PatchGrid{{1, 100, 110}, {0, 1}}}) {
-    const earths::PatchGrid continued = earths::continued_to_surface(grid);
+  for (const physics::mesh::TensorGrid& grid :
+       {earths::patch_grid({500, 510, 530}, {0, 1}), earths::patch_grid({1e5, 1e5 + 1}, {0, 1}),
+        earths::patch_grid({10, 15}, {0, 1}), earths::patch_grid({100, 200, 400}, {0, 1}),
+        earths::patch_grid({1, 100, 110}, {0, 1})}) {
+    const physics::mesh::TensorGrid continued = earths::continued_to_surface(grid);
     CHECK_NOTHROW(earths::check(continued));
-    CHECK(continued.depth_m.front() == 0.0);
+    CHECK(continued.z_edges_m().front() == 0.0);
     CHECK(continued.n_z() <= 256 + grid.n_z());
-    CHECK(std::equal(grid.depth_m.rbegin(), grid.depth_m.rend(), continued.depth_m.rbegin()));
+    CHECK(std::equal(grid.z_edges_m().rbegin(), grid.z_edges_m().rend(), continued.z_edges_m().rbegin()));
   }
 }
 

@@ -48,9 +48,9 @@ const std::string a_block =
 TEST_CASE("prior options: the published field case is one word on its grid") {
   const earths::Prior prior = read(grid + "[prior]\nseed = 11\n[[prior.generator]]\nkind = \"field_case\"\n");
   CHECK(prior.grid().n_z() == 32);
-  CHECK(prior.grid().depth_m.front() == Approx(1059.0).margin(1.0));
-  CHECK(prior.grid().depth_m.back() == Approx(84.03e3).epsilon(1e-3));
-  CHECK(prior.grid().y_m == std::vector<double>{0.0, 1000.0});
+  CHECK(prior.grid().z_edges_m().front() == Approx(1059.0).margin(1.0));
+  CHECK(prior.grid().z_edges_m().back() == Approx(84.03e3).epsilon(1e-3));
+  CHECK(prior.grid().y_edges_m() == std::vector<double>{0.0, 1000.0});
   CHECK(prior.seed() == 11);
   const Eigen::MatrixXd same =
       tests::prior_of<earths::FieldCase>(earths::FieldCaseOptions{}, prior.grid()).draws(0, 5);
@@ -118,12 +118,13 @@ TEST_CASE("prior options: grids by layers, by depths and by edges of columns") {
   const auto grid_of = [](const std::string& keys) {
     return earths::read_patch_grid(io::toml::parse_options_toml(keys, "t.toml"));
   };
-  CHECK(grid_of("first_layer_m = 10\nlayer_factor = 2\nn_layers = 3\n").depth_m ==
+  CHECK(grid_of("first_layer_m = 10\nlayer_factor = 2\nn_layers = 3\n").z_edges_m() ==
         std::vector<double>{0, 10, 30, 70});
   CHECK(grid_of("first_layer_m = 10\nlayer_factor = 2\nn_layers = 4\nfirst_cell = 1\nlast_cell = 2\n")
-            .depth_m == std::vector<double>{10, 30, 70});
-  CHECK(grid_of("depth_m = [1, 2, 4]\ny_m = [0, 5, 7]\n").y_m == std::vector<double>{0, 5, 7});
-  CHECK(grid_of("depth_m = [1, 2, 4]\nwidth_m = 9\nn_columns = 3\n").y_m == std::vector<double>{0, 3, 6, 9});
+            .z_edges_m() == std::vector<double>{10, 30, 70});
+  CHECK(grid_of("depth_m = [1, 2, 4]\ny_m = [0, 5, 7]\n").y_edges_m() == std::vector<double>{0, 5, 7});
+  CHECK(grid_of("depth_m = [1, 2, 4]\nwidth_m = 9\nn_columns = 3\n").y_edges_m() ==
+        std::vector<double>{0, 3, 6, 9});
 }
 
 TEST_CASE("prior options: bad grids are refused with their line and key") {
@@ -139,7 +140,7 @@ TEST_CASE("prior options: bad grids are refused with their line and key") {
   CHECK_THAT(refusal("[grid]\nfirst_layer_m = 2\nn_layers = 3\nfirst_cell = 2\nlast_cell = 1\n" + rest),
              Contains("train.toml:5: \"grid.last_cell\""));
   CHECK_THAT(refusal("[grid]\ndepth_m = [0, 5, 4]\n" + rest),
-             Contains("train.toml:2: \"grid.depth_m\"") && Contains("number 3 is 4 m after 5 m"));
+             Contains("train.toml:2: \"grid.depth_m\"") && Contains("got 4 m at edge 2"));
   CHECK_THAT(refusal("[grid]\ndepth_m = [0, 5]\nn_layers = 4\n" + rest),
              Contains("train.toml:3: \"grid.n_layers\": expected either depth_m"));
   CHECK_THAT(refusal("[grid]\ndepth_m = [0, 5]\nwidth_m = 0\n" + rest),

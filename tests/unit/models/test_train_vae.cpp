@@ -21,7 +21,7 @@ class Broken final : public earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "broken"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
-                                     const earths::PatchGrid& grid) const override {
+                                     const physics::mesh::TensorGrid& grid) const override {
     Eigen::MatrixXd section = Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), random.uniform(0));
     if (random.uniform(1) > 0.95) section(0, 0) = std::nan("");
     return section;
@@ -30,7 +30,8 @@ class Broken final : public earths::Generator {
 class Constant final : public earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "constant"; }
-  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&, const earths::PatchGrid& grid) const override {
+  [[nodiscard]] Eigen::MatrixXd draw(const core::Philox&,
+                                     const physics::mesh::TensorGrid& grid) const override {
     return Eigen::MatrixXd::Constant(grid.n_z(), grid.n_y(), 2.0);
   }
 };
@@ -161,8 +162,9 @@ TEST_CASE(
   vae::VaeRun with = run;
   with.data = "prior.family = \"rough\"\n";
   CHECK_THAT(refusal(setup, with, smooth_prior()), Contains("prior.family = \"rough\""));
-  earths::PatchGrid grid = layers(12);
-  grid.depth_m.back() += 1.0;
+  std::vector<double> depth_m = layers(12).z_edges_m();
+  depth_m.back() += 1.0;
+  const auto grid = earths::patch_grid(depth_m, layers(12).y_edges_m());
   CHECK_THAT(refusal(setup, run, earths::Prior(grid, smooth_prior().parts(), 5)), Contains("grid.depth_m"));
   CHECK_THAT(refusal(setup, run, earths::Prior(layers(12), smooth_prior().parts(), 6)),
              Contains("prior.seed = 6"));

@@ -54,8 +54,8 @@ struct Altered {
 
 void check_same(const vae::TrainedVae& a, const vae::TrainedVae& b) {
   CHECK(a.options() == b.options());
-  CHECK(a.grid().depth_m == b.grid().depth_m);
-  CHECK(a.grid().y_m == b.grid().y_m);
+  CHECK(a.grid().z_edges_m() == b.grid().z_edges_m());
+  CHECK(a.grid().y_edges_m() == b.grid().y_edges_m());
   CHECK(weights_of(a.net()) == weights_of(b.net()));
   CHECK(a.statistics().covariance == b.statistics().covariance);
   CHECK(a.statistics().cell_rms == b.statistics().cell_rms);
@@ -126,17 +126,16 @@ TEST_CASE("trained VAE: another depth grid is refused with the first difference,
           "[models]") {
   const vae::TrainedVae vae = small_vae();
   vae.check_grid(layers(12), "here");
-  earths::PatchGrid other = layers(12);
-  other.depth_m[3] += 10.0;
+  std::vector<double> moved = layers(12).z_edges_m();
+  moved[3] += 10.0;
+  const auto other = earths::patch_grid(moved, layers(12).y_edges_m());
   const std::string text =
       message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
   CHECK_THAT(text,
              Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
-  CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).depth_m, "here"); }),
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).z_edges_m(), "here"); }),
              Contains("13 interfaces") && Contains("12") && Contains("or train a network on this grid"));
-  other = layers(12);
-  other.y_m = {0.0, 77.0};
-  vae.check_grid(other, "columns may be of any width");
+  vae.check_grid(earths::patch_grid(layers(12).z_edges_m(), {0.0, 77.0}), "columns may be of any width");
   vae.check_codes(3, "here");
   CHECK_THROWS_WITH(vae.check_codes(16, "here"), Contains("3 codes") && Contains("16; correct codes"));
 }

@@ -149,7 +149,7 @@ TEST_CASE("VAE: the loss is the published formula", "[models]") {
 }
 
 TEST_CASE("VAE: cells weigh by log10 of the thickness of their own layers, or alike", "[models]") {
-  const earths::PatchGrid grid{{0.0, 1.0, 101.0, 1101.0}, {0.0, 50.0, 100.0}};
+  const physics::mesh::TensorGrid grid = earths::patch_grid({0.0, 1.0, 101.0, 1101.0}, {0.0, 50.0, 100.0});
   const auto weights = vae::cell_weights(vae::LayerWeights::log10_thickness, grid);
   REQUIRE(weights.size() == 6);
   CHECK(weights[0] == Approx(0.1));  // a layer of 1 m: not nothing

@@ -12,7 +12,7 @@ class SmoothColumns final : public models::earths::Generator {
  public:
   [[nodiscard]] std::string kind() const override { return "smooth columns"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random,
-                                     const models::earths::PatchGrid& grid) const override {
+                                     const physics::mesh::TensorGrid& grid) const override {
     Eigen::MatrixXd section(grid.n_z(), grid.n_y());
     const double level = 1.5 + random.uniform(0), slope = random.uniform(1), height = random.normal(2),
                  middle = random.uniform(3);
@@ -26,12 +26,12 @@ class SmoothColumns final : public models::earths::Generator {
   }
 };
 
-inline models::earths::PatchGrid layers(Eigen::Index n_z, Eigen::Index n_y = 1) {
-  models::earths::PatchGrid grid;
+inline physics::mesh::TensorGrid layers(Eigen::Index n_z, Eigen::Index n_y = 1) {
+  std::vector<double> depth_m, y_m;
   for (Eigen::Index i = 0; i <= n_z; ++i)
-    grid.depth_m.push_back(1000.0 * (std::pow(1.1, static_cast<double>(i)) - 1.0));
-  for (Eigen::Index i = 0; i <= n_y; ++i) grid.y_m.push_back(500.0 * static_cast<double>(i));
-  return grid;
+    depth_m.push_back(1000.0 * (std::pow(1.1, static_cast<double>(i)) - 1.0));
+  for (Eigen::Index i = 0; i <= n_y; ++i) y_m.push_back(500.0 * static_cast<double>(i));
+  return models::earths::patch_grid(std::move(depth_m), std::move(y_m));
 }
 
 inline models::earths::Prior smooth_prior(Eigen::Index n_z = 12, Eigen::Index n_y = 1) {

@@ -2,7 +2,7 @@
 #include "engine/core/error.hpp"
 #include "physics/fem/graded_lines.hpp"
 #include "physics/fem/quad_mesh.hpp"
-#include "physics/mesh/tensor_grid.hpp"
+#include "physics/mesh/earth.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/features.hpp"
 #include "physics/mt/d2/simulation.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/catch.hpp"
 
@@ -25,21 +24,21 @@ mesh::SurfaceLine coast() {
   return mesh::SurfaceLine({-2000.0, 0.0, 3000.0, 6000.0, 9000.0}, {0.0, 0.0, 900.0, 500.0, 500.0});
 }
 
-mesh::Section2D two_layers(mesh::SurfaceLine surface, double upper, double lower, mesh::Sea sea) {
+mesh::Model two_layers(mesh::SurfaceLine surface, double upper, double lower, mesh::Sea sea) {
   mesh::TensorGrid grid = mesh::TensorGrid::section({-20000.0, 0.0, 20000.0}, {0.0, 2000.0, 4000.0});
   Eigen::VectorXd cells(4);
   cells << upper, upper, lower, lower;
-  return {std::move(grid), std::move(cells), std::move(surface), sea};
+  return mesh::resistivity_model({std::move(grid), std::move(surface), sea}, std::move(cells));
 }
 
 /// Complex impedances, TE of all stations at every frequency, then TM.
-Eigen::VectorXcd impedances_of(const mesh::Section2D& section, std::vector<Station> stations,
+Eigen::VectorXcd impedances_of(const mesh::Model& section, std::vector<Station> stations,
                                const std::vector<double>& frequencies_hz,
                                const d2::MeshDesignOptions& options = {}) {
   const auto survey = full_survey(std::move(stations), frequencies_hz, impedances);
-  const d2::Simulation simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+  const d2::Simulation simulation(MPI_COMM_SELF, section.earth, survey,
                                   d2::design_meshes(section, survey, options));
-  const Eigen::VectorXd values = simulation.value(section.resistivity_ohm_m);
+  const Eigen::VectorXd values = simulation.value(section.values);
   const Eigen::Index n = values.size() / 4;
   Eigen::VectorXcd result(2 * n);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -80,13 +79,14 @@ TEST_CASE(
   const auto exact = d1::layered_impedance({{rho}, {}}, frequency);
   const auto check = [&](Definition definition, double te_factor, double tm_factor, double y) {
     const Eigen::VectorXcd z = impedances_of(section, {at(y, definition)}, {frequency});
-    INFO("y = " << y << " m, " << name_of(definition));
+    INFO("y = " << y << " m, " << core::word(definition));
     CHECK(std::abs(z[0] / (te_factor * exact) - 1.0) < 2.5e-3);
     CHECK(std::abs(z[1] / (-tm_factor * exact) - 1.0) < 2.5e-3);
   };
   for (const double y : places) {
     check(Definition::horizontal, 1.0, 1.0, y);
-    const double slope = section.surface.slope_at(y), cosine = 1.0 / std::sqrt(1.0 + slope * slope);
+    const double slope = section.earth.surface.profile().slope_at(y),
+                 cosine = 1.0 / std::sqrt(1.0 + slope * slope);
     check(Definition::slope_parallel, 1.0 / cosine, cosine,
           y);  // H along the slope is smaller than the level H, and so is E
   }
@@ -104,7 +104,7 @@ TEST_CASE(
       mesh::TensorGrid::section({-20000.0, 0.0, 5000.0, 20000.0}, {0.0, depth, 4000.0});
   Eigen::VectorXd cells(6);
   cells << rock, water, rock, rock, rock, rock;
-  const mesh::Section2D earth{grid, cells, mesh::SurfaceLine(0.0)};
+  const mesh::Model earth = mesh::resistivity_model({grid}, cells);
   const std::vector<double> frequencies{10.0, 0.1};
   const Eigen::VectorXcd ours = impedances_of(sea, on_land, frequencies),
                          reference = impedances_of(earth, on_land, frequencies);
@@ -127,7 +127,7 @@ namespace {
 
 /// A floor that rises from 2000 to 800 m over 30 km, 1 ohm m on 100 below a slanted edge that 300 × 200 cells
 /// between the datum and 10 km sample.
-mesh::Section2D sampled_slope() {
+mesh::Model sampled_slope() {
   std::vector<double> y, z;
   for (int i = 0; i <= 300; ++i) y.push_back(-10000.0 + 200.0 * i);
   for (int i = 0; i <= 200; ++i) z.push_back(50.0 * i);
@@ -137,8 +137,9 @@ mesh::Section2D sampled_slope() {
     for (int iy = 0; iy < grid.n_y(); ++iy)
       cells[grid.index(iz, iy)] = grid.z_centre_m(iz) < 5000.0 - 0.1 * grid.y_centre_m(iy) ? 1.0 : 100.0;
   }
-  return {std::move(grid), std::move(cells), mesh::SurfaceLine({0.0, 30000.0}, {2000.0, 800.0}),
-          mesh::Sea{0.0, 0.3}};
+  return mesh::resistivity_model(
+      {std::move(grid), mesh::SurfaceLine({0.0, 30000.0}, {2000.0, 800.0}), mesh::Sea{0.0, 0.3}},
+      std::move(cells));
 }
 
 const std::vector<Station> on_slope{at(5000.0), at(15000.0), at(25000.0)};
@@ -188,8 +189,8 @@ TEST_CASE("sea: a station where the floor's resistivity changes has neither a pe
   mesh::TensorGrid grid = mesh::TensorGrid::section({-20000.0, 0.0, 20000.0}, {0.0, 20.0, 4000.0});
   Eigen::VectorXd cells(4);
   cells << 0.63, 0.60, 0.62, 0.62;
-  const mesh::Section2D section{std::move(grid), std::move(cells), mesh::SurfaceLine(1700.0),
-                                mesh::Sea{0.0, 0.3}};
+  const mesh::Model section = mesh::resistivity_model(
+      {std::move(grid), mesh::Surface(1700.0), mesh::Sea{0.0, 0.3}}, std::move(cells));
   const Eigen::VectorXcd z = impedances_of(section, {at(-1000.0), at(0.0), at(1000.0)}, {0.003});
   CHECK(std::abs(z[4] / z[3] - 1.0) < 0.02);
   CHECK(std::abs(z[4] / z[5] - 1.0) < 0.02);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "physics/mt/selection_steps.hpp"
+#include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace lodestone;
@@ -82,23 +84,28 @@ TEST_CASE("select: merges the bands of stations at one place", "[physics][mt][se
   low.rows[0].values[Element::zxy] = {9.0, 9.0};
   PlacedStations both = placed({high, low, station("b")}, line_of(3));
   both.stations[1].site.y_m = 0.6;
-  both.offset_m[1] = 0.6;
-  const auto merged = merged_bands(both, 1.0);
+  both.profile.offset_m[1] = 0.6;
+  const PlacedStations joined = merged_bands(both, 1.0);
+  const auto& merged = joined.stations;
   REQUIRE(merged.size() == 2);
+  CHECK(joined.profile.y_m == std::vector<double>{0.0, 2000.0});
   REQUIRE(merged[0].rows.size() == 3);
   CHECK(merged[0].rows[2].frequency_hz == 1.0);
   CHECK(merged[0].rows[1].values[Element::zyx] == Complex(-0.5, -0.25));
   CHECK(merged[0].rows[1].values[Element::zxy] == high.rows[1].values[Element::zxy]);
   CHECK((merged[0].has_name("a") && merged[0].has_name("a_long") && !merged[0].has_name("b")));
   CHECK_THAT(merged[0].remarks.back(), Contains("a_long") && Contains("merged"));
-  CHECK(merged_bands(both, 0.5).size() == 3);
+  CHECK(merged_bands(both, 0.5).stations.size() == 3);
+  both.stations[0].site.z_m = 0.0;
+  both.stations[1].site.z_m = 30.0;
+  CHECK(merged_bands(both, 1.0).stations.size() == 3);  // at one place, but not at one depth
 }
 
 TEST_CASE("select: bands of different channels are merged in one frame", "[physics][mt][selection]") {
   StationData high = station("a", {10.0}), low = station("a_long", {10.0});
   high.rows[0].values[Element::tzx] = {not_given, not_given};
   low.rows[0] = rotated(low.rows[0], 90.0);
-  const auto merged = merged_bands(placed({high, low}, {90.0, {}, {0.0, 0.0}, {0.0, 0.0}}), 1.0);
+  const auto merged = merged_bands(placed({high, low}, profile_along({0.0, 0.0})), 1.0).stations;
   REQUIRE(merged.size() == 1);
   CHECK(std::abs(merged[0].rows[0].values[Element::tzx] - Complex(0.03, 0.01)) < 1e-15);
 }
@@ -300,35 +307,58 @@ TEST_CASE("select: names of unknown stations and a lack of data are errors", "[p
   CHECK_THROWS_AS(select({station("a")}, line_of(2), selection_of(rho_and_phase)), core::ShapeError);
 }
 
-TEST_CASE("select: gives the data of make_observed_data where both apply", "[physics][mt][selection]") {
-  std::vector<TransferFunctions> files;
-  for (const std::string name : {"a", "b"}) {
-    TransferFunctions file;
-    file.name = name;
-    for (const double f : {100.0, 10.0, 1.0}) {
-      TransferFunctionRow row;
-      row.frequency_hz = f * (name == "b" ? 1.004 : 1.0);
-      const Complex z = std::polar(std::sqrt(70.0 * omega(f) * mu0), 0.6 + 0.9 * std::log10(f));
-      row.impedance = {Estimate{0.1 * z, 1e-6}, Estimate{z, 1e-3 * f}, Estimate{-1.5 * z, 2e-5}, Estimate{}};
-      row.tipper = {Estimate{0.0, 1e-3}, Estimate{Complex(0.1, 0.05 * f), 0.03}};
-      file.rows.push_back(row);
-    }
-    files.push_back(file);
+TEST_CASE("select: values and errors of the first ten data have closed forms", "[physics][mt][selection]") {
+  StationData one = station("a", {7.0});
+  StationRow& row = one.rows[0];
+  const Complex xy(0.3, 0.2), yx(-0.1, -0.4), tzy(0.1, 0.05);
+  row.values.numbers = {0.0, xy, yx, 0.0, 0.0, tzy};
+  row.errors.numbers = {0.0, 0.02, 0.03, 0.0, 0.0, 0.04};
+  Selection selection = selection_of({});
+  for (std::size_t code = 0; code < 10; ++code) selection.data.push_back(static_cast<Datum>(code));
+  selection.floors.clear();
+  const auto data = select({one}, line_of(1), selection);
+  const auto log10_rho = [](Complex z) { return std::log10(apparent_resistivity_ohm_m(z, 7.0)); };
+  const std::array<double, 10> values{xy.real(),  xy.imag(),     yx.real(),    yx.imag(),     tzy.real(),
+                                      tzy.imag(), log10_rho(xy), std::arg(xy), log10_rho(yx), std::arg(yx)};
+  const std::array<double, 10> sigmas{0.02,
+                                      0.02,
+                                      0.03,
+                                      0.03,
+                                      0.04,
+                                      0.04,
+                                      2.0 * 0.02 / (std::abs(xy) * ln10),
+                                      0.02 / std::abs(xy),
+                                      2.0 * 0.03 / (std::abs(yx) * ln10),
+                                      0.03 / std::abs(yx)};
+  for (std::size_t k = 0; k < 10; ++k) {
+    INFO(datum_names[k]);
+    CHECK(data.value[static_cast<Eigen::Index>(k)] == Approx(values[k]).epsilon(1e-14));
+    CHECK(data.sigma[static_cast<Eigen::Index>(k)] == Approx(sigmas[k]).epsilon(1e-14));
   }
-  DataSelection old;
-  for (int code = 0; code < n_quantities; ++code) old.quantities.push_back(static_cast<Quantity>(code));
-  old.masks = {{"b", {Quantity::zxy_re}, 5.0, 50.0}};
-  const ObservedData expected = make_observed_data(files, line_of(2), old);
-  Selection selection = selection_of(old.quantities);
-  selection.masks = {
-      {.station = "b", .data = {Datum::zxy_re}, .min_frequency_hz = 5.0, .max_frequency_hz = 50.0}};
-  std::vector<StationData> stations;
-  for (const TransferFunctions& file : files) stations.push_back(station_data(file));
-  const ObservedData ours = select(stations, line_of(2), selection).observed_data();
-  REQUIRE(ours.survey.keys.size() == expected.survey.keys.size());
-  CHECK(ours.survey.frequencies_hz == expected.survey.frequencies_hz);
-  CHECK(ours.value == expected.value);
-  CHECK(((ours.sigma - expected.sigma).array().abs() <= 1e-15 * expected.sigma.array()).all());
-  CHECK(ours.mask == expected.mask);
-  CHECK(std::ranges::count(ours.mask, MaskReason::out_of_quadrant) > 0);
+}
+
+TEST_CASE("select: data that a section does not predict are named", "[physics][mt][selection]") {
+  const auto fits = select({station("a", {1.0})}, line_of(1), selection_of(rho_and_phase));
+  CHECK_NOTHROW(require_predictable(fits.survey, section_elements));
+  const auto other = select({station("a", {1.0})}, line_of(1), selection_of({datum("phase_det")}));
+  CHECK_THAT(
+      message_of<core::InvalidArgument>([&] { require_predictable(other.survey, section_elements); }),
+      Contains("phase_det") && Contains("made of Zxx Zxy Zyx Zyy;") && Contains("made of Zxy Zyx Tzy,"));
+}
+
+TEST_CASE("stated data: everything that stations hold, without floors, limits and merging",
+          "[physics][mt][selection]") {
+  StationData a = station("a", {10.0}), b = station("b", {10.0, 0.01});
+  a.rows[0].values[Element::zxy] *= -1.0;  // out of its quadrant
+  a.rows[0].errors[Element::zyx] = not_given;
+  a.readings = {{Datum::phase_xy, 9.99, 0.5, 0.1, {}}};
+  const ObservedData data = stated_data({a, b});
+  CHECK(data.survey.frequencies_hz == std::vector<double>{10.0, 9.99, 0.01});
+  CHECK(data.survey.stations.size() == 2);
+  CHECK(data.survey.keys.front().quantity == Datum::zxy_re);
+  CHECK(data.mask[0] == MaskReason::kept);
+  CHECK(data.sigma[0] == 1e-9);
+  CHECK(std::ranges::count(data.mask, MaskReason::bad_error) == 2);
+  CHECK(data.n_kept() == 2 * 6 * 3 - 2 + 1);
+  CHECK(stated_data({}).value.size() == 0);
 }

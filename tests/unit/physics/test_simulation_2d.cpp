@@ -3,7 +3,6 @@
 #include "engine/core/map_algebra.hpp"
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/d2/certificate.hpp"
-#include "physics/mt/transfer_functions.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -22,11 +21,10 @@ namespace {
 const std::vector<Quantity> responses{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,
                                       Quantity::phase_yx};
 
-Eigen::VectorXd predict(const mesh::Section2D& section, const Survey& survey,
+Eigen::VectorXd predict(const mesh::Model& section, const Survey& survey,
                         const d2::MeshDesignOptions& options = {}) {
-  return d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
-                        d2::design_meshes(section, survey, options))
-      .value(section.resistivity_ohm_m);
+  return d2::Simulation(MPI_COMM_SELF, section.earth, survey, d2::design_meshes(section, survey, options))
+      .value(section.values);
 }
 
 /// Largest deviations from a layered earth, in per cent of ρₐ and degrees.
@@ -49,13 +47,13 @@ d2::ResponseError against_layers(const Survey& survey, const Eigen::VectorXd& ou
   return worst;
 }
 
-mesh::Section2D layers(std::vector<double> edges, const std::vector<double>& resistivity,
-                       mesh::SurfaceLine surface = mesh::SurfaceLine(0.0)) {
+mesh::Model layers(std::vector<double> edges, const std::vector<double>& resistivity,
+                   mesh::Surface surface = mesh::Surface()) {
   mesh::TensorGrid grid = mesh::TensorGrid::section({-1000.0, 0.0, 1000.0}, std::move(edges));
   Eigen::VectorXd cells(grid.n_cells());
   for (int iz = 0; iz < grid.n_z(); ++iz)
     cells.segment(grid.index(iz, 0), grid.n_y()).setConstant(resistivity[iz]);
-  return {std::move(grid), std::move(cells), std::move(surface)};
+  return mesh::resistivity_model({std::move(grid), std::move(surface)}, std::move(cells));
 }
 
 }  // namespace
@@ -70,9 +68,9 @@ TEST_CASE("half-space: apparent resistivity equals resistivity at every frequenc
 
 TEST_CASE("solver: PETSc's responses and derivatives over relief are those of the line solvers to 1e-9",
           "[physics][mt]") {
-  mesh::Section2D section = layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0},
-                                   mesh::SurfaceLine({-600.0, 0.0, 700.0}, {0.0, -250.0, 80.0}));
-  section.resistivity_ohm_m[2] = 40.0;
+  mesh::Model section = layers({0.0, 500.0, 2500.0, 9000.0}, {100.0, 5.0, 1000.0},
+                               mesh::SurfaceLine({-600.0, 0.0, 700.0}, {0.0, -250.0, 80.0}));
+  section.values[2] = 40.0;
   const auto survey = full_survey({{"a", -400.0}, {"b", 150.0}, {"c", 900.0}}, {30.0, 1.0}, responses);
   const tests::ThreadCount two(2);  // PETSc's calls wait for each other
   for (const int order : {1, 2}) {
@@ -80,12 +78,12 @@ TEST_CASE("solver: PETSc's responses and derivatives over relief are those of th
     options.order = order;
     const auto simulation = [&](d2::SystemSolver solver) {
       options.solver = solver;
-      return d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, survey,
+      return d2::Simulation(MPI_COMM_SELF, section.earth, survey,
                             d2::design_meshes(section, survey, options));
     };
-    const auto lines = simulation(d2::SystemSolver::lines).linearize(section.resistivity_ohm_m);
+    const auto lines = simulation(d2::SystemSolver::lines).linearize(section.values);
     const d2::Simulation by_petsc = simulation(d2::SystemSolver::petsc);
-    const auto petsc = by_petsc.linearize(section.resistivity_ohm_m);
+    const auto petsc = by_petsc.linearize(section.values);
     const double difference = (petsc->value() - lines->value()).cwiseAbs().maxCoeff();
     CHECK(difference < 1e-9);
     CHECK(difference > 0.0);  // else it was not another solver
@@ -114,7 +112,8 @@ TEST_CASE(
                                                           mesh::DepthReference::datum);
   Eigen::VectorXd resistivity(4);
   resistivity << 100.0, 100.0, 1.0, 1.0;
-  const mesh::Section2D section{grid, resistivity, mesh::SurfaceLine({5000.0, 5500.0}, {0.0, 500.0})};
+  const mesh::Model section =
+      mesh::resistivity_model({grid, mesh::SurfaceLine({5000.0, 5500.0}, {0.0, 500.0})}, resistivity);
   const auto survey = full_survey({{"plateau", -3000.0}}, {100.0, 10.0, 1.0}, responses);
   for (const auto& band : d2::design_meshes(section, survey).bands) {
     double nearest = 1e300;
@@ -165,7 +164,7 @@ TEST_CASE(
     const mesh::TensorGrid grid = mesh::TensorGrid::section({-5000.0, 0.0, 5000.0}, {0.0, 3000.0, 20000.0});
     Eigen::VectorXd resistivity(4);
     resistivity << 10.0, right, 50.0, 50.0;
-    const mesh::Section2D section{grid, resistivity, mesh::SurfaceLine(0.0)};
+    const mesh::Model section = mesh::resistivity_model({grid}, resistivity);
     const auto survey = full_survey({{"left", -2.0}, {"right", 2.0}}, {10.0, 0.1},
                                     {Quantity::log10_rho_yx, Quantity::phase_yx});
     const Eigen::VectorXd of_iterations =
@@ -183,7 +182,7 @@ TEST_CASE(
 TEST_CASE("topography: a level surface at another height changes nothing", "[physics][mt]") {
   const auto survey = full_survey({{"a", 300.0}}, {1.0}, responses);
   const auto low = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}), survey);
-  const auto high = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}, mesh::SurfaceLine(-1234.0)), survey);
+  const auto high = predict(layers({0.0, 500.0, 900.0}, {100.0, 10.0}, mesh::Surface(-1234.0)), survey);
   CHECK((low - high).cwiseAbs().maxCoeff() < 1e-9);
 }
 
@@ -193,7 +192,7 @@ TEST_CASE("symmetry: a mirrored section gives mirrored impedances and a tipper o
     mesh::TensorGrid grid = mesh::TensorGrid::section({-3000.0, -400.0, 400.0, 3000.0}, {0.0, 800.0, 2000.0});
     Eigen::VectorXd cells(6);
     cells << left, 100.0, right, 100.0, 100.0, 100.0;
-    return mesh::Section2D{grid, cells, mesh::SurfaceLine(0.0)};
+    return mesh::resistivity_model({grid}, cells);
   };
   const auto survey = full_survey({{"a", -900.0}, {"b", 900.0}}, {1.0},
                                   {Quantity::zxy_re, Quantity::zyx_im, Quantity::tzy_re});
@@ -212,7 +211,7 @@ TEST_CASE(
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
   const auto section = tests::small_section(false);
   const auto jobs = 4;  // two frequencies, two modes
-  const auto linearization = simulation->linearize(section.resistivity_ohm_m);
+  const auto linearization = simulation->linearize(section.values);
   const auto after_field = simulation->counts();
   CHECK(after_field.factorizations == jobs);
   CHECK(after_field.solve_calls == jobs);
@@ -240,7 +239,7 @@ TEST_CASE(
     "threads",
     "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, true);
-  const auto resistivity = tests::small_section(true).resistivity_ohm_m;
+  const auto resistivity = tests::small_section(true).values;
   const auto linearization = simulation->linearize(resistivity);
   const Eigen::MatrixXd slopes = Eigen::MatrixXd::Random(simulation->size_in(), 5);
   const auto inner = core::affine(slopes, resistivity)->linearize(Eigen::VectorXd::Zero(5));
@@ -256,7 +255,7 @@ TEST_CASE(
 
 TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics][mt]") {
   const auto section = tests::small_section(true);
-  const auto resistivity = section.resistivity_ohm_m;
+  const auto resistivity = section.values;
   const auto responses_with = [&](int n_threads) {
     const tests::ThreadCount set(n_threads);
     const auto simulation = tests::small_simulation(MPI_COMM_SELF, true);
@@ -274,7 +273,7 @@ TEST_CASE("2-D simulation: any number of threads gives the same bits", "[physics
 
 TEST_CASE("2-D simulation: a failure on several threads is the error of one thread", "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
-  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  Eigen::VectorXd resistivity = tests::small_section(false).values;
   resistivity.setConstant(1e-300);
   const auto message_with = [&](int n_threads) {
     const tests::ThreadCount set(n_threads);
@@ -309,7 +308,7 @@ TEST_CASE("certificate: passes on the default meshes and fails on coarse ones wi
 TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what was expected",
           "[physics][mt]") {
   const auto simulation = tests::small_simulation(MPI_COMM_SELF, false);
-  Eigen::VectorXd resistivity = tests::small_section(false).resistivity_ohm_m;
+  Eigen::VectorXd resistivity = tests::small_section(false).values;
   CHECK_THROWS_WITH(simulation->value(resistivity.head(5)),
                     Contains("mt::d2::Simulation") && Contains("12") && Contains("5"));
   resistivity[6] = -1.0;
@@ -320,7 +319,16 @@ TEST_CASE("simulation: refuses bad resistivities, surveys and meshes with what w
   CHECK_THROWS_AS(d2::design_meshes(section, survey), core::InvalidArgument);
   auto meshes = d2::design_meshes(section, tests::small_survey());
   meshes.bands.pop_back();
-  CHECK_THROWS_WITH(
-      d2::Simulation(MPI_COMM_SELF, section.grid, section.surface, tests::small_survey(), meshes),
-      Contains("no mesh for 1 Hz"));
+  CHECK_THROWS_WITH(d2::Simulation(MPI_COMM_SELF, section.earth, tests::small_survey(), meshes),
+                    Contains("no mesh for 1 Hz"));
+}
+
+TEST_CASE("2-D simulation: an earth of other axes, or under a map, is refused", "[physics][mt]") {
+  const mesh::TensorGrid layers = mesh::TensorGrid::layers(10.0, 1.2, 5);
+  const mesh::Model one = mesh::resistivity_model({layers}, Eigen::VectorXd::Constant(5, 100.0));
+  CHECK_THROWS_WITH(d2::design_meshes(one, tests::small_survey()), Contains("1 axes"));
+  CHECK_THROWS_WITH(d2::Simulation(MPI_COMM_SELF, one.earth, tests::small_survey(), {}), Contains("1 axes"));
+  mesh::Model section = tests::small_section(false);
+  section.earth.surface = mesh::Surface({0.0, 1.0}, {0.0, 1.0}, Eigen::Matrix2d::Zero());
+  CHECK_THROWS_WITH(d2::design_meshes(section, tests::small_survey()), Contains("a map"));
 }

@@ -61,22 +61,31 @@ TEST_CASE("station data: rotation maps fields of one frame to those of the other
   CHECK(turned.azimuths.hy_deg == 160.0);
 }
 
-TEST_CASE("station data: rotation agrees with that of transfer functions", "[physics][mt][station]") {
-  TransferFunctions station;
-  station.frame_deg = 12.0;
-  const StationRow row = some_row();
-  TransferFunctionRow from;
-  from.frequency_hz = row.frequency_hz;
+TEST_CASE("station data: a 2-D tensor is off-diagonal in its own frame and comes back",
+          "[physics][mt][station]") {
+  StationRow strike = some_row();
+  strike.values[Element::zxx] = strike.values[Element::zyy] = 0.0;
+  strike.azimuths = ChannelAzimuths::along(30.0);
+  const StationRow north = rotated(strike, 0.0), back = rotated(north, 30.0);
+  CHECK(std::abs(north.values[Element::zxx]) > 0.1);
+  CHECK(back.azimuths.ex_deg == 30.0);
   for (std::size_t k = 0; k < n_elements; ++k)
-    (k < 4 ? from.impedance[k] : from.tipper[k - 4]) = {row.values.numbers[k], row.errors.numbers[k]};
-  station.rows = {from};
-  const TransferFunctionRow expected = rotated_to(station, -31.0).rows.front();
-  const StationRow turned = rotated(station_data(station).rows.front(), -31.0);
-  for (std::size_t k = 0; k < n_elements; ++k) {
-    const Estimate& estimate = k < 4 ? expected.impedance[k] : expected.tipper[k - 4];
-    CHECK(std::abs(turned.values.numbers[k] - estimate.value) < 1e-14);
-    CHECK(turned.errors.numbers[k] == Approx(estimate.sigma).epsilon(1e-12));
-  }
+    CHECK(std::abs(back.values.numbers[k] - strike.values.numbers[k]) < 1e-14);
+}
+
+TEST_CASE("station data: independent errors rotate by the squares of the factors, equal ones stay equal",
+          "[physics][mt][station]") {
+  const double angle = 37.0 / deg_per_rad, c = std::cos(angle), s = std::sin(angle);
+  const StationRow turned = rotated(some_row(), 37.0);
+  const auto square = [](double x) { return x * x; };
+  const double variance =
+      square(c * c * 0.2) + square(s * s * 0.3) + square(c * s) * (square(0.1) + square(0.4));
+  CHECK(turned.errors[Element::zxy] == Approx(std::sqrt(variance)).epsilon(1e-12));
+  StationRow equal = some_row();
+  equal.errors.numbers = {0.1, 0.1, 0.1, 0.1, 0.01, 0.01};
+  const StationRow same = rotated(equal, 37.0);
+  for (std::size_t k = 0; k < n_elements; ++k)
+    CHECK(same.errors.numbers[k] == Approx(equal.errors.numbers[k]).epsilon(1e-12));
 }
 
 TEST_CASE("station data: channels that are not perpendicular give the same earth", "[physics][mt][station]") {
@@ -127,28 +136,66 @@ TEST_CASE("station data: multiples of 90 degrees permute elements to the bit", "
   CHECK((slanted.is_missing(Element::zxy) && !slanted.is_missing(Element::tzx)));
 }
 
-TEST_CASE("station data: interpolation agrees with that of transfer functions", "[physics][mt][station]") {
-  TransferFunctions station;
-  for (const double f : {100.0, 10.0, 1.0, 0.1}) {
-    TransferFunctionRow row;
+namespace {
+
+/// Z/√f and T are linear in log f by construction.
+std::vector<StationRow> smooth(const std::vector<double>& frequencies_hz) {
+  std::vector<StationRow> rows;
+  for (const double f : frequencies_hz) {
+    StationRow& row = rows.emplace_back();
     row.frequency_hz = f;
-    row.impedance[1] = {std::polar(std::sqrt(f), 0.5 + 0.1 * f), 0.1 * f};
-    if (f != 10.0) row.tipper[1] = {Complex(0.1 * f, -0.2), 0.02};
-    station.rows.push_back(row);
+    const double l = std::log(f);
+    row.values[Element::zxy] = Complex(2.0 + 0.3 * l, 1.0 - 0.1 * l) * std::sqrt(f);
+    row.values[Element::tzy] = Complex(0.1 * l, 0.2);
+    row.errors[Element::zxy] = 0.1 * std::sqrt(f);
+    row.errors[Element::tzy] = 0.01;
   }
-  const std::vector<double> list{30.0, 10.0, 0.5, 0.01};
-  const TransferFunctions expected = interpolated_to(station, list);
-  const std::vector<StationRow> rows = interpolated(station_data(station).rows, list);
-  REQUIRE(rows.size() == 4);
-  for (std::size_t i = 0; i < 4; ++i) {
-    const Estimate &z = expected.rows[i].impedance[1], &t = expected.rows[i].tipper[1];
-    CHECK(rows[i].is_missing(Element::zxy) == z.is_missing());
-    CHECK(rows[i].is_missing(Element::tzy) == t.is_missing());
-    if (z.is_missing()) continue;
-    CHECK(rows[i].values[Element::zxy] == z.value);
-    CHECK(rows[i].errors[Element::zxy] == z.sigma);
-    CHECK(rows[i].values[Element::tzy] == t.value);
+  return rows;
+}
+
+StationRow interpolated_at(const std::vector<StationRow>& rows, double frequency_hz) {
+  return interpolated(rows, {frequency_hz}).front();
+}
+
+}  // namespace
+
+TEST_CASE("station data: interpolation is exact where Z over root f is linear in log f",
+          "[physics][mt][station]") {
+  const std::vector<StationRow> rows = smooth({100.0, 10.0, 1.0}), exact = smooth({42.0, 3.0}),
+                                out = interpolated(rows, {3.0, 100.0, 42.0});
+  REQUIRE(out.size() == 3);
+  CHECK(out[0].frequency_hz == 100.0);
+  CHECK(out[0].values[Element::zxy] == rows[0].values[Element::zxy]);  // measured ones are taken as they are
+  CHECK(out[0].errors[Element::zxy] == rows[0].errors[Element::zxy]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(std::abs(out[i + 1].values[Element::zxy] - exact[i].values[Element::zxy]) < 1e-12);
+    CHECK(std::abs(out[i + 1].values[Element::tzy] - exact[i].values[Element::tzy]) < 1e-12);
+    CHECK(out[i + 1].errors[Element::zxy] == Approx(exact[i].errors[Element::zxy]));
   }
-  CHECK(rows[3].is_missing(Element::zxy));
-  CHECK_THROWS_AS(interpolated({}, {-1.0}), core::InvalidArgument);
+}
+
+TEST_CASE("station data: interpolation never leaves the band nor crosses more than one missing frequency",
+          "[physics][mt][station]") {
+  std::vector<StationRow> rows = smooth({1000.0, 100.0, 10.0, 1.0, 0.1});
+  CHECK(interpolated_at(rows, 2000.0).is_missing(Element::zxy));
+  CHECK(interpolated_at(rows, 0.05).is_missing(Element::zxy));
+  rows[1].values[Element::zxy] = {not_given, not_given};
+  CHECK_FALSE(interpolated_at(rows, 50.0).is_missing(Element::zxy));
+  rows[2].values[Element::zxy] = {not_given, not_given};
+  CHECK(interpolated_at(rows, 50.0).is_missing(Element::zxy));
+  CHECK_FALSE(interpolated_at(rows, 50.0).is_missing(Element::tzy));
+  CHECK_THROWS_AS(interpolated(rows, {-1.0}), core::InvalidArgument);
+}
+
+TEST_CASE("station data: rows and readings are found, added once and sorted", "[physics][mt][station]") {
+  StationData station;
+  station.row_at(1.0).values[Element::zxy] = 2.0;
+  station.row_at(10.0).values[Element::zxy] = 3.0;
+  CHECK(station.row_at(1.0).values[Element::zxy] == 2.0);
+  CHECK(station.add({Datum::phase_xy, 1.0, 0.5, 0.1, {}}));
+  CHECK_FALSE(station.add({Datum::phase_xy, 1.0, 0.7, 0.1, {}}));
+  CHECK(station.add({Datum::phase_xy, 3.0, 0.9, 0.1, {}}));
+  station.sort();
+  CHECK((station.rows.size() == 2 && station.rows[0].frequency_hz == 10.0));
+  CHECK((station.readings[0].value == 0.9 && station.readings[1].value == 0.5));
 }

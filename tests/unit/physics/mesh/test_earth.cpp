@@ -78,17 +78,29 @@ TEST_CASE("earth: true depths are draped on the surface, or cut by it with the t
   CHECK(true_z_m(level.grid, -120.0, -300.0) == -300.0);  // the top reaches up to the surface
 }
 
-TEST_CASE("model: a section becomes a model of log10 and returns", "[mesh]") {
-  const Section2D section{TensorGrid::section({0, 1, 2}, {0, 3}), Eigen::Vector2d(10.0, 1000.0),
-                          SurfaceLine(5.0), Sea{1.0, 0.2}};
-  const Model model = model_of(section);
-  CHECK(model.values.isApprox(Eigen::Vector2d(1.0, 3.0)));
-  CHECK(section_of(model).resistivity_ohm_m.isApprox(section.resistivity_ohm_m));
-  CHECK(section_of(model).sea->level_m == 1.0);
-  Model other = model;
+TEST_CASE("model: a resistivity is available in either scale, whichever the model holds", "[mesh]") {
+  const Earth earth{TensorGrid::section({0, 1, 2}, {0, 3}), Surface(5.0), Sea{1.0, 0.2}};
+  const Eigen::Vector2d resistivity(10.0, 1000.0), exponents(1.0, 3.0);
+  const Model linear = resistivity_model(earth, resistivity), logarithmic{earth, {}, exponents};
+  CHECK(resistivity_ohm_m(linear) == resistivity);
+  CHECK(log10_resistivity(linear).isApprox(exponents));
+  CHECK(resistivity_ohm_m(logarithmic).isApprox(resistivity));
+  CHECK(log10_resistivity(logarithmic) == exponents);
+  CHECK(linear.earth.sea->level_m == 1.0);
+  Model other = linear;
   other.property = {"density", "kg/m3", Scale::linear};
-  CHECK_THROWS_WITH(section_of(other), Contains("density in kg/m3"));
-  CHECK_THROWS_WITH(section_of(numbered(tests::small_layers())), Contains("1 axes"));
+  CHECK_THROWS_WITH(resistivity_ohm_m(other), Contains("density in kg/m3"));
+  CHECK_THROWS_WITH(log10_resistivity(other), Contains("density in kg/m3"));
+}
+
+TEST_CASE("earth: a section has a grid along y and z and a surface that is the same at every x", "[mesh]") {
+  CHECK_NOTHROW(require_section(tests::coast_section(DepthReference::datum), "here"));
+  CHECK_THROWS_WITH(require_section(tests::small_layers(), "here"), Contains("here") && Contains("1 axes"));
+  CHECK_THROWS_WITH(require_section(tests::small_volume(DepthReference::surface), "here"),
+                    Contains("3 axes"));
+  Earth under_map = tests::coast_section(DepthReference::datum);
+  under_map.surface = Surface({0, 1}, {0, 1}, Eigen::Matrix2d::Zero());
+  CHECK_THROWS_WITH(require_section(under_map, "here"), Contains("a map of 2 × 2 points"));
 }
 
 TEST_CASE("model: what is written is read back to the bit in one, two and three dimensions", "[mesh]") {

@@ -34,3 +34,12 @@ TEST_CASE("polygon: its faults are named by coordinates of its plane", "[mesh]")
                     Contains("region 2") && Contains("x = 1 m, y = 2 m"));
   CHECK_THROWS_WITH(Polygon({{0, 1, 2}, {5, 1, 2}, {0, 3, 3}}), Contains("y = 1 m, z = 2 m"));
 }
+
+TEST_CASE("points: places of a plane and back", "[mesh]") {
+  CHECK(point({3.0, 4.0}) == Point{0.0, 3.0, 4.0});
+  CHECK(point({3.0, 4.0}, Plane::plan) == Point{3.0, 4.0, 0.0});
+  for (const Plane plane : {Plane::section, Plane::plan}) {
+    CHECK(flat(point({1.0, 2.0}, plane), plane) == Flat{1.0, 2.0});
+    CHECK(points({{1.0, 2.0}, {5.0, 6.0}}, plane)[1] == point({5.0, 6.0}, plane));
+  }
+}

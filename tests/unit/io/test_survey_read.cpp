@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
-#include "io/edi/reader.hpp"
+#include "io/geodesy/profile.hpp"
 #include "io/geodesy/projection.hpp"
+#include "io/survey/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
-#include "physics/mt/profile.hpp"
+#include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
 #include "tests/support/text_fixture.hpp"
 
@@ -16,7 +17,10 @@
 using namespace lodestone;
 using namespace lodestone::io;
 using namespace lodestone::tests;
+using physics::mt::Element;
 using physics::mt::Quantity;
+using physics::mt::StationData;
+using Stations = std::vector<StationData>;
 
 namespace {
 
@@ -57,36 +61,30 @@ std::vector<double> demo_frequencies() {
   return list;
 }
 
-/// kim438 … kim447, then ETO001A … ETO026A.
-std::vector<std::string> demo_order(const edi::EdiFolder& folder) {
-  std::vector<std::string> kim, eto;
-  for (const auto& s : folder.stations) (s.name.substr(0, 3) == "kim" ? kim : eto).push_back(s.name);
-  kim.insert(kim.end(), eto.begin(), eto.end());
-  return kim;
-}
-
-edi::EdiFolder demo() {
-  edi::EdiFolderOptions options;
-  options.station_order = demo_order(edi::read_edi_folder(demo_folder));
-  return edi::read_edi_folder(demo_folder, options);
-}
-
-std::vector<std::string> names_of(const edi::EdiFolder& folder) {
+std::vector<std::string> names_of(const Stations& stations) {
   std::vector<std::string> names;
-  for (const auto& s : folder.stations) names.push_back(s.name);
+  for (const auto& station : stations) names.push_back(station.site.name);
   return names;
+}
+
+/// kim438 … kim447, then ETO001A … ETO026A.
+Stations demo() {
+  std::vector<std::string> kim, eto;
+  for (const auto& name : names_of(survey::read(demo_folder)))
+    (name.substr(0, 3) == "kim" ? kim : eto).push_back(name);
+  kim.insert(kim.end(), eto.begin(), eto.end());
+  return survey::read(demo_folder, {.station_order = kim});
 }
 
 }  // namespace
 
 TEST_CASE("EDI folder: all 36 stations of the KIM-ETO line are read, in the order asked for", "[edi][demo]") {
-  const auto folder = demo();
-  CHECK(folder.skipped.empty());
-  REQUIRE(folder.stations.size() == 36);
-  CHECK(folder.stations[0].name == "kim438");
-  CHECK(folder.stations[9].name == "kim447");
-  CHECK(folder.stations[10].name == "ETO001A");
-  CHECK(folder.stations[35].name == "ETO026A");
+  const auto names = names_of(demo());
+  REQUIRE(names.size() == 36);
+  CHECK(names[0] == "kim438");
+  CHECK(names[9] == "kim447");
+  CHECK(names[10] == "ETO001A");
+  CHECK(names[35] == "ETO026A");
 }
 
 TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, never silent", "[edi]") {
@@ -96,12 +94,8 @@ TEST_CASE("EDI folder: one bad file among good ones is reported and skipped, nev
   write_text(folder, "bad.edi", ">HEAD\nDATAID=x\n");
   write_text(folder, "readme.txt", "no data");
   const int warnings = core::log::count(core::log::Level::warning);
-  const auto set = edi::read_edi_folder(folder.path().string());
+  const auto set = survey::read(folder.path().string());
   CHECK(names_of(set) == std::vector<std::string>{"a", "b"});
-  REQUIRE(set.skipped.size() == 1);
-  CHECK(set.skipped[0].path == folder / "bad.edi");
-  CHECK(set.skipped[0].code == core::ExitCode::format);
-  CHECK_THAT(set.skipped[0].reason, Catch::Contains("bad.edi:1: expected a block >FREQ"));
   CHECK(core::log::count(core::log::Level::warning) == warnings + 1);
 }
 
@@ -109,33 +103,33 @@ TEST_CASE("EDI folder: stations of one name get a suffix, an unknown name in the
           "[edi]") {
   const TemporaryFolder folder;
   for (const char* file : {"1.edi", "2.edi", "3.edi"}) write_text(folder, file, station_text("same"));
-  const auto set = edi::read_edi_folder(folder.path().string());
+  const auto set = survey::read_folder(folder.path().string());
   CHECK(names_of(set) == std::vector<std::string>{"same", "same_2", "same_3"});
-  edi::EdiFolderOptions options;
+  survey::ReadOptions options;
   options.station_order = {"same_3", "sane"};
   CHECK_THAT(
-      message_of<core::ConfigError>([&] { (void)edi::read_edi_folder(folder.path().string(), options); }),
+      message_of<core::ConfigError>([&] { (void)survey::read_folder(folder.path().string(), options); }),
       Catch::Contains("did you mean \"same"));
   options.station_order = {"same_3", "same"};
-  CHECK(names_of(edi::read_edi_folder(folder.path().string(), options)) == options.station_order);
+  CHECK(names_of(survey::read_folder(folder.path().string(), options)) == options.station_order);
 }
 
 TEST_CASE("EDI folder: a missing or empty folder and one without a readable file are refused", "[edi]") {
   const TemporaryFolder folder;
-  CHECK_THAT(message_of<core::FileError>([&] { (void)edi::read_edi_folder(folder / "none"); }),
+  CHECK_THAT(message_of<core::FileError>([&] { (void)survey::read_folder(folder / "none"); }),
              Catch::Contains("expected a folder of EDI files, got nothing"));
-  CHECK_THAT(message_of<core::FileError>([&] { (void)edi::read_edi_folder(folder.path().string()); }),
+  CHECK_THAT(message_of<core::FileError>([&] { (void)survey::read_folder(folder.path().string()); }),
              Catch::Contains("expected files named *.edi"));
   write_text(folder, "bad.edi", "\x01\x02");
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)edi::read_edi_folder(folder.path().string()); }),
-             Catch::Contains("none of 1 EDI files") && Catch::Contains("bad.edi:1"));
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)survey::read_folder(folder.path().string()); }),
+             Catch::Contains("none of 1 files") && Catch::Contains("bad.edi:1"));
 }
 
 TEST_CASE(
     "KIM-ETO: rotated to N60E the 20 frequencies agree with independently computed apparent resistivities "
     "and phases",
     "[edi][demo]") {
-  const auto folder = demo();
+  const auto stations = demo();
   const auto frequencies = demo_frequencies();
   REQUIRE(frequencies.size() == 20);
   std::map<std::pair<int, int>, std::map<std::string, std::string>> reference;
@@ -145,18 +139,19 @@ TEST_CASE(
   }
   double worst_rho = 0.0, worst_phase = 0.0;
   for (int s = 0; s < 36; ++s) {
-    const auto& station = folder.stations[static_cast<std::size_t>(s)];
-    auto rotated = rotated_to(station, 60.0);
-    if (station.name == "kim443") rotated = interpolated_to(rotated, frequencies);
+    const auto& station = stations[static_cast<std::size_t>(s)];
+    std::vector<physics::mt::StationRow> rows;
+    for (const auto& row : station.rows) rows.push_back(rotated(row, 60.0));
+    if (station.site.name == "kim443") rows = interpolated(rows, frequencies);
     for (int f = 0; f < 20; ++f) {
       const auto& row = reference.at({s, f});
       const double frequency = *text::number(row.at("freq_hz"));
-      const auto found = std::find_if(rotated.rows.begin(), rotated.rows.end(), [&](const auto& r) {
+      const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& r) {
         return std::abs(r.frequency_hz / frequency - 1.0) < 1e-5;
       });
       if (row.at("rho_te_ohmm").empty()) continue;
-      REQUIRE(found != rotated.rows.end());
-      const auto zxy = found->impedance[1].value, zyx = found->impedance[2].value;
+      REQUIRE(found != rows.end());
+      const auto zxy = found->values[Element::zxy], zyx = found->values[Element::zyx];
       worst_rho = std::max(worst_rho, std::abs(physics::mt::apparent_resistivity_ohm_m(zxy, frequency) /
                                                    *text::number(row.at("rho_te_ohmm")) -
                                                1.0));
@@ -176,48 +171,71 @@ TEST_CASE(
 }
 
 TEST_CASE("KIM-ETO: the profile has the published azimuth, projected length and running sum", "[edi][demo]") {
-  const auto folder = demo();
-  std::vector<geodesy::GeoPoint> points;
-  for (const auto& s : folder.stations) points.push_back({s.latitude_deg, s.longitude_deg});
-  const auto plane = geodesy::Projection(points).to_plane(points);
-  const auto best = physics::mt::make_profile(names_of(folder), plane, {});
-  CHECK(best.azimuth_deg == Approx(329.5).margin(0.3));
-  const auto given = physics::mt::make_profile(
-      names_of(folder), plane, {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
+  const auto stations = demo();
+  CHECK(geodesy::profile(stations).azimuth_deg == Approx(329.5).margin(0.3));
+  const auto given = geodesy::profile(stations, {.azimuth_deg = 329.5, .origin = "kim438"});
   CHECK(given.y_m.front() == 0.0);
   CHECK(given.y_m.back() ==
         Approx(717.14e3).epsilon(1e-4));  // on the ellipsoid; 719 km on a sphere of 6371 km
-  const auto summed = physics::mt::make_profile(
-      names_of(folder), plane,
-      {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = physics::mt::Distance::running_sum});
+  CHECK(given.origin_latitude_deg ==
+        Approx(stations[0].site.latitude_deg).margin(0.3));  // where kim438 falls on the line
+  CHECK(given.points.size() == 36);
+  CHECK_FALSE(given.projection.empty());
+  const auto summed = geodesy::profile(
+      stations, {.azimuth_deg = 329.5, .origin = "kim438", .distance = physics::mt::Distance::running_sum});
   CHECK(summed.y_m.back() == Approx(757.02e3).epsilon(4e-3));
   double great_circle = 0.0;
-  for (std::size_t i = 1; i < points.size(); ++i)
-    great_circle += geodesy::great_circle_distance_m(points[i - 1], points[i]);
+  for (std::size_t i = 1; i < stations.size(); ++i) {
+    const auto &a = stations[i - 1].site, &b = stations[i].site;
+    great_circle += geodesy::great_circle_distance_m({a.latitude_deg, a.longitude_deg},
+                                                     {b.latitude_deg, b.longitude_deg});
+  }
   CHECK(great_circle == Approx(757.02e3).epsilon(1e-5));
 }
 
 TEST_CASE("KIM-ETO: observed data of the demo mask less than 12 per cent, kim443 is interpolated and flagged",
           "[edi][demo]") {
-  const auto folder = demo();
-  std::vector<geodesy::GeoPoint> points;
-  std::vector<physics::mt::TransferFunctions> rotated;
-  for (const auto& s : folder.stations) {
-    points.push_back({s.latitude_deg, s.longitude_deg});
-    rotated.push_back(rotated_to(s, 239.5));
-  }
-  const auto profile =
-      physics::mt::make_profile(names_of(folder), geodesy::Projection(points).to_plane(points),
-                                {.azimuth_deg = 329.5, .origin_station = "kim438", .distance = {}});
-  physics::mt::DataSelection selection;
-  selection.quantities = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx,
-                          Quantity::phase_yx};
+  const auto stations = demo();
+  const auto profile = geodesy::profile(stations, {.azimuth_deg = 329.5, .origin = "kim438"});
+  physics::mt::Selection selection;
+  selection.data = {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::log10_rho_yx, Quantity::phase_yx};
+  selection.frequencies = physics::mt::FrequencyChoice::listed;
   selection.frequencies_hz = demo_frequencies();
   selection.interpolate_stations = {"kim443"};
-  const auto data = make_observed_data(rotated, profile, selection);
+  const auto data = select(stations, profile, selection);
   const double masked =
-      1.0 - static_cast<double>(data.n_kept()) / static_cast<double>(data.survey.keys.size());
-  INFO(mask_table(data));
+      1.0 - static_cast<double>(data.n_used()) / static_cast<double>(data.survey.keys.size());
+  INFO(mask_table(data.observed_data()));
   CHECK(masked < 0.12);
   CHECK(std::count(data.interpolated.begin(), data.interpolated.end(), 1) == 80);
+}
+
+TEST_CASE("survey files: a file of any kind gives its stations, others are refused by what they are",
+          "[survey]") {
+  CHECK(survey::read(source_path("data/modem_block2_2d/d0_JT.dat")).size() == 40);
+  CHECK(survey::read(source_path("data/mare2dem_demo/DemoSynthMT.emdata")).size() == 25);
+  CHECK(
+      survey::read(source_path("data/coprod2/coprod2data.dat"), {.station_order = {"3", "1"}})[0].site.name ==
+      "3");
+  CHECK(survey::read(source_path("tests/data/edi/gv100.edi"))[0].format == "EDI");
+  CHECK_THAT(
+      message_of<core::FormatError>([] { (void)survey::read(source_path("data/modem_block2_2d/m0.rho")); }),
+      Catch::Contains("m0.rho:1: expected a file of stations") && Catch::Contains("got ModEM 2-D model"));
+  survey::ReadOptions as_edi;
+  as_edi.kind = survey::FileKind::edi;
+  CHECK_THROWS_AS(survey::read(source_path("data/coprod2/coprod2data.dat"), as_edi), core::FormatError);
+}
+
+TEST_CASE("profile: stations that a file places along a line keep their places", "[survey]") {
+  auto stations = survey::read(source_path("data/coprod2/coprod2data.dat"));
+  const auto line = geodesy::profile(stations, {.azimuth_deg = 10.0});
+  CHECK(line.azimuth_deg == 90.0);
+  CHECK(line.y_m.back() == 230800.0);
+  CHECK(line.projection.empty());
+  stations[1].site.y_m = physics::mt::not_given;
+  CHECK_THAT(message_of<core::InvalidArgument>([&] { (void)geodesy::profile(stations); }),
+             Catch::Contains("but 2 of"));
+  stations[0].site.y_m = physics::mt::not_given;
+  CHECK_THAT(message_of<core::FormatError>([&] { (void)geodesy::profile(stations); }),
+             Catch::Contains("latitude and longitude of station 1"));
 }

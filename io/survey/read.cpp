@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/read.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/options.hpp"
+#include "io/mare2dem/data.hpp"
+#include "io/modem/modem.hpp"
+#include "io/mt2d/data.hpp"
+#include "io/text/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace lodestone::io::survey {
+namespace {
+
+using physics::mt::StationData;
+namespace fs = std::filesystem;
+
+constexpr const char* component = "io::survey::read";
+
+std::vector<std::string> edi_files_of(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw core::FileError(component, "{}: expected a folder of EDI files, got {}; check the path", folder,
+                          fs::exists(folder, error) ? "a file" : "nothing");
+  }
+  std::vector<std::string> paths;
+  fs::directory_iterator it(folder, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    if (text::lower(it->path().extension().string()) == ".edi") paths.push_back(it->path().string());
+  }
+  if (error)
+    throw core::FileError(component, "{}: the folder cannot be read ({}); check its permissions", folder,
+                          error.message());
+  if (paths.empty())
+    throw core::FileError(component,
+                          "{}: expected files named *.edi in this folder, got none; check the path", folder);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// Later stations of the same name get "_2", "_3" …
+void make_names_unique(std::vector<StationData>& stations) {
+  std::set<std::string> taken;
+  for (auto& station : stations) {
+    const std::string name = station.site.name;
+    for (int suffix = 2; !taken.insert(station.site.name).second; ++suffix)
+      station.site.name = fmt::format("{}_{}", name, suffix);
+    if (station.site.name == name) continue;
+    station.remarks.push_back(fmt::format("{}:1: another station is named {}; this one was renamed {}",
+                                          station.path, name, station.site.name));
+  }
+}
+
+std::vector<StationData> in_order(std::vector<StationData> stations, const std::vector<std::string>& order) {
+  if (order.empty()) return stations;
+  std::vector<std::string> names;
+  for (const auto& s : stations) names.push_back(s.site.name);
+  std::vector<StationData> out;
+  for (const auto& name : order) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const auto near = core::nearest_word(name, names);
+      throw core::ConfigError(
+          component, "the station order names \"{}\", which no readable file holds{}", name,
+          near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the names with `info`"));
+    }
+    out.push_back(stations[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return out;
+}
+
+/// A name tells where the content does not: a damaged EDI file.
+FileKind kind_of(const std::string& path, const ReadOptions& options) {
+  if (options.kind) return *options.kind;
+  const FileKind kind = kind_of_file(path);
+  return kind == FileKind::unknown && text::lower(path).ends_with(".edi") ? FileKind::edi : kind;
+}
+
+std::vector<StationData> read_file(const std::string& path, const ReadOptions& options) {
+  const FileKind kind = kind_of(path, options);
+  switch (kind) {
+    case FileKind::edi:
+      return {edi::read(path, options.edi)};
+    case FileKind::modem_data_2d:
+    case FileKind::modem_data_3d:  // refused with the reason
+      return modem::read_data(path);
+    case FileKind::emdata:
+      return mare2dem::read_data(path).stations;
+    case FileKind::mt2d_data:
+      return mt2d::read_data(path);
+    default:
+      throw core::FormatError(component,
+                              "{}:1: expected a file of stations (EDI, ModEM 2-D data, MARE2DEM data or "
+                              "MT2DData), got {}; check the path",
+                              path, core::word(kind));
+  }
+}
+
+/// Files that could not be read.
+struct Skipped {
+  std::size_t n = 0;
+  std::string reason;  ///< why the first one could not
+  core::ExitCode code = core::ExitCode::format;
+};
+
+[[noreturn]] void refuse_all(const Skipped& skipped) {
+  const std::string text =
+      fmt::format("none of {} files could be read; the first said: {}", skipped.n, skipped.reason);
+  if (skipped.code == core::ExitCode::format) throw core::FormatError(component, "{}", text);
+  throw core::FileError(component, "{}", text);
+}
+
+std::vector<StationData> read_each(const std::vector<std::string>& paths, const ReadOptions& options) {
+  std::vector<StationData> stations;
+  Skipped skipped;
+  for (const auto& path : paths) {
+    try {
+      for (StationData& station : read_file(path, options)) stations.push_back(std::move(station));
+    } catch (const core::Error& error) {
+      if (skipped.n++ == 0) skipped = {1, error.what(), error.exit_code()};
+      core::log::warning("skipped {}: {}", path, error.what());
+    }
+  }
+  if (stations.empty()) refuse_all(skipped);
+  return stations;
+}
+
+}  // namespace
+
+std::vector<StationData> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
+  if (paths.empty()) throw core::FileError(component, "expected at least one file, got an empty list");
+  std::vector<StationData> stations = read_each(paths, options);
+  make_names_unique(stations);
+  return in_order(std::move(stations), options.station_order);
+}
+
+std::vector<StationData> read_folder(const std::string& folder, const ReadOptions& options) {
+  ReadOptions edi_only = options;
+  edi_only.kind = FileKind::edi;
+  return read_files(edi_files_of(folder), edi_only);
+}
+
+std::vector<StationData> read(const std::string& path, const ReadOptions& options) {
+  std::error_code ignored;
+  const bool may_be_edi = options.kind.value_or(FileKind::edi) == FileKind::edi;
+  if (may_be_edi && fs::is_directory(path, ignored)) return read_folder(path, options);
+  return in_order(read_file(path, options), options.station_order);
+}
+
+}  // namespace lodestone::io::survey

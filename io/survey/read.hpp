@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/edi/reader.hpp"
+#include "io/survey/kinds.hpp"
+#include "physics/mt/station_data.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lodestone::io::survey {
+
+/// The choices of `read`.
+struct ReadOptions {
+  edi::EdiOptions edi{};
+  /// Names of stations: only these are returned, in this order. Empty: all, in the order of files and rows.
+  std::vector<std::string> station_order{};
+  std::optional<FileKind> kind{};  ///< kind of every file; absent: by the content of each
+};
+
+/// Reads stations from a file of any kind that holds some (EDI, ModEM 2-D, MARE2DEM, MT2DData), or from a
+/// folder of EDI files. errors: those of the readers and of `read_folder`; FormatError (no file of stations),
+/// ConfigError (a name of `station_order` is not there).
+[[nodiscard]] std::vector<physics::mt::StationData> read(const std::string& path,
+                                                         const ReadOptions& options = {});
+
+/// Reads stations from several files as one survey. A file that cannot be read is skipped with a warning in
+/// the log; equal names get a suffix. errors: FileError or FormatError (none is readable), ConfigError.
+[[nodiscard]] std::vector<physics::mt::StationData> read_files(const std::vector<std::string>& paths,
+                                                               const ReadOptions& options = {});
+
+/// Reads every *.edi of a folder (any case, not recursive) as one survey. errors: FileError (no such folder,
+/// no EDI file in it), those of `read_files`.
+[[nodiscard]] std::vector<physics::mt::StationData> read_folder(const std::string& folder,
+                                                                const ReadOptions& options = {});
+
+}  // namespace lodestone::io::survey

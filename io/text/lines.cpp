@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/text/lines.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lodestone::io::text {
+
+LineReader::LineReader(const std::string& bytes, std::string path, std::string reader,
+                       std::string comment_marks)
+    : lines_(split_lines(bytes)),
+      path_(std::move(path)),
+      reader_(std::move(reader)),
+      comment_marks_(std::move(comment_marks)) {}
+
+bool LineReader::next() {
+  while (next_ < lines_.size()) {
+    const std::string_view line = lines_[next_++];
+    text_ = trimmed(line.substr(0, line.find_first_of(comment_marks_)));
+    if (!text_.empty()) return true;
+  }
+  text_ = {};
+  return false;
+}
+
+void LineReader::require_next(const std::string& what) {
+  if (!next()) refuse(fmt::format("expected {}, got the end of the file; is it cut off?", what));
+}
+
+std::string LineReader::here() const { return fmt::format("{}:{}", path_, next_); }
+
+double LineReader::finite(std::string_view word, const std::string& what) const {
+  const auto value = number(word);
+  if (!value || !std::isfinite(*value)) refuse(fmt::format("expected {}, got \"{}\"", what, printable(word)));
+  return *value;
+}
+
+int LineReader::whole(std::string_view word, const std::string& what, int least, int most) const {
+  const auto value = integer(word);
+  if (!value || *value < least || *value > most)
+    refuse(fmt::format("expected {} from {} to {}, got \"{}\"", what, least, most, printable(word)));
+  return *value;
+}
+
+void LineReader::refuse(const std::string& text) const {
+  throw core::FormatError(reader_, "{}: {}", here(), text);
+}
+
+}  // namespace lodestone::io::text

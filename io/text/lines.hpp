@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lodestone::io::text {
+
+/// A reader of a text file line by line, without comments and empty lines.
+class LineReader {
+ public:
+  /// Leaves out what follows one of the `comment_marks` on a line. `bytes` must live as long as the reader.
+  LineReader(const std::string& bytes, std::string path, std::string reader, std::string comment_marks);
+
+  /// Goes to the next line. Returns false at the end of the file.
+  [[nodiscard]] bool next();
+  /// Goes to the next line. errors: FormatError at the end of the file, with what was expected.
+  void require_next(const std::string& what);
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] std::string here() const;
+  /// Returns a word of this line as a number. errors: FormatError at this line.
+  [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
+  /// Returns a word as a whole number from `least` to `most`. errors: FormatError at this line.
+  [[nodiscard]] int whole(std::string_view word, const std::string& what, int least, int most) const;
+  [[noreturn]] void refuse(const std::string& text) const;
+
+ private:
+  std::vector<std::string_view> lines_;
+  std::string path_, reader_, comment_marks_;
+  std::string_view text_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace lodestone::io::text

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/earths/generator.hpp"
+
+#include "engine/core/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lodestone::models::earths {
+namespace {
+
+constexpr const char* component = "models::patch_grid";
+
+}  // namespace
+
+TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m) {
+  TensorGrid grid = TensorGrid::section(std::move(y_m), std::move(depth_m));
+  check(grid);
+  return grid;
+}
+
+void check(const TensorGrid& grid) {
+  if (grid.dimension() != 2 || grid.reference() != physics::mesh::DepthReference::surface)
+    throw core::InvalidArgument(
+        component,
+        "expected columns along y with depths below the surface, got a grid of {} axes "
+        "whose depths count from the {}",
+        grid.dimension(), grid.reference() == physics::mesh::DepthReference::surface ? "surface" : "datum");
+  if (grid.z_edges_m().front() < 0.0)
+    throw core::InvalidArgument(component, "expected depths from 0 on, the first is {:g} m",
+                                grid.z_edges_m().front());
+  if (grid.y_edges_m().front() != 0.0)
+    throw core::InvalidArgument(component, "expected edges of columns from 0 on, the first is {:g} m",
+                                grid.y_edges_m().front());
+}
+
+TensorGrid continued_to_surface(const TensorGrid& grid, int most_rows) {
+  const std::vector<double>& depth = grid.z_edges_m();
+  double thickness = depth[1] - depth[0];
+  double ratio = grid.n_z() > 1 ? std::max(1.0, (depth[2] - depth[1]) / thickness) : 1.0;
+  // Rows h/r + h/r² + … reach h/(r − 1) at most; a row is left out where half of it would stand above the
+  // surface.
+  if (ratio > 1.0 && thickness / (ratio - 1.0) <= depth[0]) ratio = 1.0;
+  const double least = depth[0] / (ratio > 1.0 ? 1e6 : most_rows);
+  std::vector<double> above;
+  for (double top = depth[0]; top > 0.0; above.push_back(top)) {
+    thickness = std::max(thickness / ratio, least);
+    const bool is_last = top < 1.5 * thickness || std::ssize(above) + 1 >= most_rows;
+    top = is_last ? 0.0 : top - thickness;
+  }
+  std::vector<double> whole(above.rbegin(), above.rend());
+  whole.insert(whole.end(), depth.begin(), depth.end());
+  return patch_grid(std::move(whole), grid.y_edges_m());
+}
+
+}  // namespace lodestone::models::earths
