@@ -11,24 +11,12 @@
 #include "io/geodesy/profile.hpp"
 #include "io/survey/read.hpp"
 #include "io/vtk/cells.hpp"
+#include "physics/mt/grid_design.hpp"
 #include "physics/mt/selection.hpp"
-
-#include <algorithm>
 
 using namespace lodestone;
 namespace mesh = physics::mesh;
 namespace mt = physics::mt;
-
-namespace {
-
-/// Columns under the stations and a little beyond, layers that thicken with depth.
-mesh::TensorGrid grid_under(const mt::Survey& survey) {
-  const auto [first, last] = std::ranges::minmax(survey.stations, {}, &mt::Station::y_m);
-  const Eigen::VectorXd y_m = Eigen::VectorXd::LinSpaced(61, first.y_m - 20e3, last.y_m + 20e3);
-  return mesh::TensorGrid::section({y_m.begin(), y_m.end()}, mesh::geometric_edges_m(20.0, 1.25, 36));
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   return core::mpi_program(argc, argv, [&](MPI_Comm comm) {
@@ -40,7 +28,8 @@ int main(int argc, char** argv) {
                                               .max_period_s = 100.0})
                                       .observed_data();
 
-    const mesh::Earth earth{grid_under(data.survey)};
+    const mesh::Earth earth{mt::design_grid(
+        data, {.n_columns = 60, .n_layers = 36, .first_layer_m = 20.0, .layer_factor = 1.25})};
     const auto simulations =
         std::make_shared<const inversion::mt::Simulations>(comm, earth, inversion::mt::ForwardOptions{});
     inversion::Problem problem(earth, mt::data_set(data), inversion::mt::forward(simulations, data));

@@ -19,6 +19,10 @@ inline constexpr double perfect_conductor_ohm_m =
 
 [[nodiscard]] inline double omega(double frequency_hz) { return 2.0 * std::numbers::pi * frequency_hz; }
 
+/// Returns the depth in m at which a plane wave has fallen to 1/e of its surface value in a half-space.
+[[nodiscard]] inline double skin_depth_m(double resistivity_ohm_m, double frequency_hz) {
+  return std::sqrt(2.0 * resistivity_ohm_m / (omega(frequency_hz) * mu0));
+}
 /// Returns ρₐ = |Z|²/(ωμ₀) in ohm m.
 [[nodiscard]] inline double apparent_resistivity_ohm_m(std::complex<double> impedance_ohm,
                                                        double frequency_hz) {

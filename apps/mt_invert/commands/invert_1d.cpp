@@ -3,11 +3,11 @@
 
 #include "apps/mt_invert/method/earth.hpp"
 #include "apps/mt_invert/method/run_results.hpp"
-#include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
+#include "inversion/mt/soundings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ double rms_of(const mt::ObservedData& data, const Eigen::VectorXd& predicted) {
 io::run::InversionResult describe_soundings(const config::Config& config,
                                             const method::Observations& observations,
                                             const physics::mesh::TensorGrid& grid,
-                                            const std::vector<method::SoundingModel>& models) {
+                                            const std::vector<inversion::mt::SoundingModel>& models) {
   io::run::InversionResult result;
   result.title = config.title;
   result.configuration_toml = config.toml;
@@ -53,12 +53,12 @@ io::run::InversionResult describe_soundings(const config::Config& config,
   result.earth = {grid, observations.surface};
   result.profile = observations.geometry;
   result.log10_resistivity =
-      method::stitched(models, observations.data.survey.stations, grid, observations.surface);
+      inversion::mt::stitched(models, observations.data.survey.stations, grid, observations.surface);
   result.start_log10_resistivity = result.log10_resistivity;
-  result.predicted = method::responses_of(models, observations.data.survey, grid);
+  result.predicted = inversion::mt::responses_of(models, observations.data.survey, grid);
   result.rms = rms_of(observations.data, result.predicted);
   result.target_rms = config.soundings.target_rms;
-  const auto n_reached = std::ranges::count(models, true, &method::SoundingModel::at_target);
+  const auto n_reached = std::ranges::count(models, true, &inversion::mt::SoundingModel::at_target);
   result.stop_reason =
       n_reached == static_cast<std::ptrdiff_t>(models.size()) ? "target reached" : "stagnated";
   result.stop_message = fmt::format("1-D: {} of {} soundings are at their target", n_reached, models.size());
@@ -73,13 +73,13 @@ int run_invert_1d(MPI_Comm comm, const config::Config& config, const io::run::Ru
   io::run::Provenance provenance = io::run::make_provenance(line.as_typed, core::size_of(comm));
   const method::Observations observations = method::load_observations(config.data, config.profile);
   const physics::mesh::TensorGrid grid = method::grid_of(config, observations.data);
-  const std::vector<method::SoundingModel> models =
-      method::invert_soundings(config.soundings, observations.data, grid);
+  const std::vector<inversion::mt::SoundingModel> models =
+      inversion::mt::invert_soundings(config.soundings, observations.data, grid);
   io::run::InversionResult result = describe_soundings(config, observations, grid, models);
   result.provenance = std::move(provenance);
   result.provenance.finished_utc = io::run::utc_now();
   core::on_rank_zero(comm, [&] {
-    method::write_soundings(folder.soundings(), models, observations.data.survey.stations);
+    inversion::mt::write_soundings(folder.soundings(), models, observations.data.survey.stations);
     method::write_run_files(config, folder, result);
   });
   core::log::info("{}; rms {:.4f} of all data with the responses of the layered earths", result.stop_message,

@@ -3,6 +3,7 @@
 
 #include "apps/mt_invert/config/table.hpp"
 #include "engine/core/words.hpp"
+#include "inversion/mt/soundings.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/sounding.hpp"
@@ -44,11 +45,7 @@ struct ModelConfig {
 };
 
 /// Table [soundings]: the 1-D inversions of single stations.
-struct SoundingsConfig {
-  physics::mt::SoundingMode mode = physics::mt::SoundingMode::average;
-  double target_rms = 1.0;
-  int max_iterations = 20;
-};
+using SoundingsConfig = inversion::mt::SoundingOptions;
 
 /// Table [bounds]: the section stays between.
 struct BoundsConfig {

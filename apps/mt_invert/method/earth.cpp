@@ -2,11 +2,11 @@
 #include "apps/mt_invert/method/earth.hpp"
 
 #include "apps/mt_invert/method/model_surface.hpp"
-#include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
+#include "inversion/mt/soundings.hpp"
 #include "io/model/read.hpp"
-#include "physics/mt/units.hpp"
+#include "physics/mt/grid_design.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,49 +17,13 @@ namespace {
 namespace mt = physics::mt;
 using physics::mesh::TensorGrid;
 
-constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
-
-/// Median of log10 ρₐ of the kept data.
-double median_log10_rho(const mt::ObservedData& data) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < data.survey.keys.size(); ++i) {
-    const mt::Quantity quantity = data.survey.keys[i].quantity;
-    const bool is_rho = mt::rule_of(quantity).floor == mt::FloorKind::log10_rho;
-    if (is_rho && data.mask[i] == mt::MaskReason::kept)
-      values.push_back(data.value[static_cast<Eigen::Index>(i)]);
-  }
-  if (values.empty()) return std::log10(default_resistivity_ohm_m);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double skin_depth_m(double resistivity_ohm_m, double frequency_hz) {
-  return std::sqrt(2.0 * resistivity_ohm_m / (mt::omega(frequency_hz) * mt::mu0));
-}
-
-/// Two columns per station gap, between 20 and 200.
-int default_columns(const mt::ObservedData& data) {
-  return std::clamp(2 * static_cast<int>(data.survey.stations.size()), 20, 200);
-}
-
-std::vector<double> layer_edges_m(const config::GridConfig& config, const mt::ObservedData& data) {
-  const auto [lowest, highest] = std::ranges::minmax(data.survey.frequencies_hz);
-  const double resistivity = std::pow(10.0, median_log10_rho(data));
-  const double first_m =
-      config.first_layer_m > 0.0 ? config.first_layer_m : 0.05 * skin_depth_m(resistivity, highest);
-  int n = config.n_layers;
-  if (n == 0) {
-    const double bottom_m = 1.5 * skin_depth_m(resistivity, lowest);
-    double depth = first_m, thickness = first_m;
-    for (n = 1; depth < bottom_m && n < 200; ++n) depth += (thickness *= config.layer_factor);
-  }
-  return physics::mesh::geometric_edges_m(first_m, config.layer_factor, n);
-}
-
 std::string extent_text(const TensorGrid& grid) {
   return fmt::format("the grid spans y {:g} … {:g} m and depths {:g} … {:g} m", grid.y_edges_m().front(),
                      grid.y_edges_m().back(), grid.z_edges_m().front(), grid.z_edges_m().back());
+}
+
+mt::GridOptions options_of(const config::GridConfig& config) {
+  return {config.n_columns, config.n_layers, config.margin, config.first_layer_m, config.layer_factor};
 }
 
 /// errors: ConfigError when the sea's level is below the whole surface.
@@ -114,22 +78,6 @@ void warn_of_pieces_outside(const config::TearConfig& config, const physics::mes
 
 }  // namespace
 
-TensorGrid make_grid(const config::GridConfig& config, const mt::ObservedData& data) {
-  const auto& stations = data.survey.stations;
-  const auto [first, last] = std::ranges::minmax(stations, {}, &mt::Station::y_m);
-  const double bottom_m =
-      skin_depth_m(std::pow(10.0, median_log10_rho(data)), std::ranges::min(data.survey.frequencies_hz));
-  const double length_m = last.y_m > first.y_m
-                              ? last.y_m - first.y_m
-                              : 2.0 * bottom_m;  // a lone station sees as far as it sees down
-  const double overhang_m = last.y_m > first.y_m ? config.margin * length_m : 0.5 * length_m;
-  const int n = config.n_columns > 0 ? config.n_columns : default_columns(data);
-  std::vector<double> y_edges(static_cast<std::size_t>(n) + 1);
-  const double left = first.y_m - overhang_m, width = (last.y_m + overhang_m - left) / n;
-  for (int i = 0; i <= n; ++i) y_edges[static_cast<std::size_t>(i)] = left + width * i;
-  return TensorGrid::section(std::move(y_edges), layer_edges_m(config, data));
-}
-
 Eigen::VectorXd sampled_log10(const physics::mesh::Model& model, const TensorGrid& grid) {
   const TensorGrid& from = model.earth.grid;
   const Eigen::VectorXd values = log10_resistivity(model);
@@ -147,7 +95,7 @@ Eigen::VectorXd sampled_log10(const physics::mesh::Model& model, const TensorGri
 
 TensorGrid grid_of(const config::Config& config, const mt::ObservedData& data) {
   TensorGrid grid = config.grid.from_model ? io::model::read_model(config.start.file).earth.grid
-                                           : make_grid(config.grid, data);
+                                           : mt::design_grid(data, options_of(config.grid));
   core::log::info("grid: {} × {} cells, columns from {:.2f} km ({:.3f} km wide), layers to {:.2f} km",
                   grid.n_y(), grid.n_z(), grid.y_edges_m().front() / 1e3,
                   (grid.y_edges_m()[1] - grid.y_edges_m()[0]) / 1e3, grid.z_edges_m().back() / 1e3);
@@ -203,8 +151,9 @@ Earth make_earth(const config::Config& config, const Observations& observations)
   TensorGrid grid = grid_of(config, observations.data);
   Eigen::VectorXd of_soundings;
   if (config.start.from_soundings || config.reference.from_soundings) {
-    const auto models = invert_soundings(config.soundings, observations.data, grid);
-    of_soundings = stitched(models, observations.data.survey.stations, grid, observations.surface);
+    const auto models = inversion::mt::invert_soundings(config.soundings, observations.data, grid);
+    of_soundings =
+        inversion::mt::stitched(models, observations.data.survey.stations, grid, observations.surface);
   }
   const physics::mesh::Earth ground{std::move(grid), observations.surface, config.sea};
   Eigen::VectorXd start =

@@ -23,11 +23,6 @@ struct Earth : physics::mesh::Earth {
 [[nodiscard]] physics::mesh::TensorGrid grid_of(const config::Config& config,
                                                 const physics::mt::ObservedData& data);
 
-/// The grid from `GridConfig`; zeros are chosen from station spacing and skin depths of the apparent
-/// resistivities.
-[[nodiscard]] physics::mesh::TensorGrid make_grid(const config::GridConfig& config,
-                                                  const physics::mt::ObservedData& data);
-
 /// Holds the cells of the fixed regions at their resistivity (else the reference model's) and lists the
 /// others as free. errors: ConfigError when a region holds no cell or all cells are held.
 void fix_regions(const std::vector<config::FixedRegionConfig>& regions, Earth& earth);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/study/methods.hpp"
 
-#include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/map_algebra.hpp"
+#include "inversion/mt/soundings.hpp"
 #include "inversion/objective/metrics.hpp"
 #include "inversion/objective/parameter_maps.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
@@ -98,8 +98,9 @@ VectorXd stitched_soundings(const SyntheticProblem& problem) {
       .interpolated = {},
   };
   const physics::mesh::TensorGrid& grid = problem.domain->grid();
-  return method::stitched(method::invert_soundings({.mode = mt::SoundingMode::te}, observed, grid),
-                          data.survey.stations, grid, physics::mesh::SurfaceLine());
+  return inversion::mt::stitched(
+      inversion::mt::invert_soundings({.mode = mt::SoundingMode::te}, observed, grid), data.survey.stations,
+      grid, physics::mesh::SurfaceLine());
 }
 
 inversion::prior::RoughnessNormOptions norm_between(const MethodWeights& weights) {

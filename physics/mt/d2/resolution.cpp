@@ -11,10 +11,6 @@ namespace {
 
 constexpr double shortest_share = 0.005;  // of the penetration depth at the survey's highest frequency
 
-double skin_depth(double resistivity, double frequency) {
-  return std::sqrt(2.0 * resistivity / (omega(frequency) * mu0));
-}
-
 bool ends_in_perfect_conductor(const mesh::TensorGrid& grid, const Eigen::VectorXd& resistivity) {
   const auto last_row = resistivity.tail(grid.n_y());
   return grid.n_z() > 1 && (last_row.array() <= perfect_conductor_ohm_m).all();
@@ -46,7 +42,7 @@ double SectionHearing::depth_under(double surface_m, int iz) const {
 }
 
 double SectionHearing::skin_depth_m(double resistivity) const {
-  return skin_depth(resistivity, band_.max_frequency_hz);
+  return mt::skin_depth_m(resistivity, band_.max_frequency_hz);
 }
 
 double SectionHearing::deepest_penetration_m() const {
@@ -126,7 +122,7 @@ double SectionHearing::attenuation(int column, int row) const {
 double SectionHearing::depth_reaching(double amount, int iy, double frequency) const {
   double reached = 0.0;
   for (int iz = 0; iz < n_rows_; ++iz) {
-    const double top = depth_of_edge(iz, iy), delta = skin_depth(rho(iz, iy), frequency);
+    const double top = depth_of_edge(iz, iy), delta = mt::skin_depth_m(rho(iz, iy), frequency);
     const bool last = iz + 1 == n_rows_;
     const double thickness = last && !perfect_conductor_below_ ? 1e300 : depth_of_edge(iz + 1, iy) - top;
     if (thickness <= 0.0) continue;

@@ -18,22 +18,6 @@ namespace mt = physics::mt;
 
 namespace {
 
-mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
-  std::vector<mt::Station> stations(y_m.size());
-  for (std::size_t i = 0; i < y_m.size(); ++i) {
-    stations[i].name = std::to_string(i);
-    stations[i].y_m = y_m[i];
-  }
-  mt::ObservedData data;
-  data.survey = mt::full_survey(std::move(stations), {100.0, 0.01}, {mt::Quantity::log10_rho_xy});
-  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
-  data.value = Eigen::VectorXd::Constant(n, log10_rho);
-  data.sigma = Eigen::VectorXd::Ones(n);
-  data.mask.assign(static_cast<std::size_t>(n), mt::MaskReason::kept);
-  data.interpolated.assign(static_cast<std::size_t>(n), 0);
-  return data;
-}
-
 /// Turns by 17, 48, 31 and 0.06 degrees.
 physics::mesh::SurfaceLine kinked_hill() {
   return {{-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0}};
@@ -51,30 +35,6 @@ std::vector<mt::Station> sites_on_hill() {
 }
 
 }  // namespace
-
-TEST_CASE("grid: the columns and layers asked for, with a margin in shares of the profile", "[apps]") {
-  config::GridConfig config;
-  config.n_columns = 100;
-  config.n_layers = 64;
-  config.first_layer_m = 2.0;
-  config.layer_factor = 1.146;
-  const auto grid = method::make_grid(config, data_at({0.0, 300e3, 719e3}, 2.0));
-  CHECK(grid.n_y() == 100);
-  CHECK(grid.n_z() == 64);
-  CHECK(grid.y_edges_m().front() == Approx(-35.95e3));
-  CHECK(grid.y_edges_m().back() == Approx(754.95e3));
-  CHECK(grid.z_edges_m().back() == Approx(84.03e3).epsilon(1e-3));
-}
-
-TEST_CASE("grid: what is not given follows from spacing and skin depths", "[apps]") {
-  const auto grid = method::make_grid({}, data_at({0.0, 1e3, 2e3}, 2.0));
-  CHECK(grid.n_y() == 20);
-  CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));  // 100 ohm m at 100 Hz: 503 m
-  CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                    // and 50.3 km at 0.01 Hz
-  CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
-  const auto lone = method::make_grid({}, data_at({5.0}, 2.0));
-  CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
-}
 
 TEST_CASE("sampling: a model on its own grid comes back, on another one it is read at the centres",
           "[apps]") {

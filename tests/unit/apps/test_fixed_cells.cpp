@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/method/earth.hpp"
-#include "apps/mt_invert/method/soundings.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
@@ -93,22 +92,4 @@ TEST_CASE(
       TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
   CHECK(warned(shorter, {on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})}).empty());
   CHECK_FALSE(warned(shorter, {on_datum}).empty());
-}
-
-TEST_CASE(
-    "soundings: sections are linear between stations, constant beyond, and count depth from the surface on "
-    "any grid",
-    "[apps]") {
-  std::vector<method::SoundingModel> models{{.station = 1, .log10_resistivity = Eigen::Vector2d(1.0, 2.0)},
-                                            {.station = 0, .log10_resistivity = Eigen::Vector2d(3.0, 2.0)}};
-  const std::vector<mt::Station> stations{{"a", 50.0}, {"b", 250.0}};
-  const Eigen::VectorXd section =
-      method::stitched(models, stations, small_earth().grid, physics::mesh::SurfaceLine());
-  CHECK(section[0] == Approx(3.0));
-  CHECK(section[1] == Approx(2.0));
-  CHECK(section[2] == Approx(1.0));
-  CHECK(section[4] == Approx(2.0));
-  const TensorGrid datum =
-      TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
-  CHECK(method::stitched(models, stations, datum, physics::mesh::SurfaceLine(-150.0))[0] == Approx(2.0));
 }

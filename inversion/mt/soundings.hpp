@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/config/config.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mesh/tensor_grid.hpp"
+#include "physics/mt/sounding.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <string>
 #include <vector>
 
-namespace lodestone::mt_invert::method {
+namespace lodestone::inversion::mt {
+
+/// The 1-D inversions of single stations.
+struct SoundingOptions {
+  physics::mt::SoundingMode mode = physics::mt::SoundingMode::average;
+  double target_rms = 1.0;
+  int max_iterations = 20;
+};
 
 /// The layered earth under one station: the smoothest whose sounding fits.
 struct SoundingModel {
@@ -23,25 +30,25 @@ struct SoundingModel {
 /// Inverts each station's sounding with the rows of the grid as layers (Occam, roughness per decade of
 /// depth); stations without data are left out and reported. errors: InvalidArgument when no station has data.
 /// Every rank computes all of them.
-[[nodiscard]] std::vector<SoundingModel> invert_soundings(const config::SoundingsConfig& config,
+[[nodiscard]] std::vector<SoundingModel> invert_soundings(const SoundingOptions& options,
                                                           const physics::mt::ObservedData& data,
                                                           const physics::mesh::TensorGrid& grid);
 
-/// The models as a section, log10 resistivity interpolated along the profile at the same depth below the
-/// surface, constant beyond the outermost stations. shape: (n_cells).
+/// Returns the models as a section, log10 resistivity interpolated along the profile at the same depth below
+/// the surface, constant beyond the outermost stations. shape: (n_cells).
 [[nodiscard]] Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
                                        const std::vector<physics::mt::Station>& stations,
                                        const physics::mesh::TensorGrid& grid,
                                        const physics::mesh::SurfaceLine& surface);
 
-/// Responses of the layered earths, each at its station; the tipper of a layered earth is 0, and NaN stands
-/// where a station has no model. shape: (survey.keys.size()).
+/// Returns responses of the layered earths, each at its station; the tipper of a layered earth is 0, and NaN
+/// stands where a station has no model. shape: (survey.keys.size()).
 [[nodiscard]] Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models,
                                            const physics::mt::Survey& survey,
                                            const physics::mesh::TensorGrid& grid);
 
-/// `site,y_m,rms,iterations,at_target`, one row per model. errors: FileError.
+/// Writes `site,y_m,rms,iterations,at_target`, one row per model. errors: FileError.
 void write_soundings(const std::string& path, const std::vector<SoundingModel>& models,
                      const std::vector<physics::mt::Station>& stations);
 
-}  // namespace lodestone::mt_invert::method
+}  // namespace lodestone::inversion::mt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "physics/mt/grid_design.hpp"
+#include "tests/support/catch.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace lodestone;
+namespace mt = physics::mt;
+
+namespace {
+
+mt::ObservedData data_at(const std::vector<double>& y_m, double log10_rho) {
+  std::vector<mt::Station> stations(y_m.size());
+  for (std::size_t i = 0; i < y_m.size(); ++i) {
+    stations[i].name = std::to_string(i);
+    stations[i].y_m = y_m[i];
+  }
+  mt::ObservedData data;
+  data.survey = mt::full_survey(std::move(stations), {100.0, 0.01}, {mt::Quantity::log10_rho_xy});
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value = Eigen::VectorXd::Constant(n, log10_rho);
+  data.sigma = Eigen::VectorXd::Ones(n);
+  data.mask.assign(static_cast<std::size_t>(n), mt::MaskReason::kept);
+  data.interpolated.assign(static_cast<std::size_t>(n), 0);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("grid: the columns and layers asked for, with a margin in shares of the profile", "[physics]") {
+  const auto grid =
+      mt::design_grid(data_at({0.0, 300e3, 719e3}, 2.0),
+                      {.n_columns = 100, .n_layers = 64, .first_layer_m = 2.0, .layer_factor = 1.146});
+  CHECK(grid.n_y() == 100);
+  CHECK(grid.n_z() == 64);
+  CHECK(grid.y_edges_m().front() == Approx(-35.95e3));
+  CHECK(grid.y_edges_m().back() == Approx(754.95e3));
+  CHECK(grid.z_edges_m().back() == Approx(84.03e3).epsilon(1e-3));
+}
+
+TEST_CASE("grid: what is not given follows from spacing and skin depths", "[physics]") {
+  const auto grid = mt::design_grid(data_at({0.0, 1e3, 2e3}, 2.0));
+  CHECK(grid.n_y() == 20);
+  CHECK(grid.z_edges_m()[1] == Approx(0.05 * 503.3).epsilon(1e-3));  // 100 ohm m at 100 Hz: 503 m
+  CHECK(grid.z_edges_m().back() > 1.5 * 50330.0);                    // and 50.3 km at 0.01 Hz
+  CHECK(grid.z_edges_m().back() < 2.0 * 50330.0);
+  const auto lone = mt::design_grid(data_at({5.0}, 2.0));
+  CHECK(lone.y_edges_m().front() < 5.0 - 40e3);
+}
