@@ -126,8 +126,8 @@ with Folder() as folder:
     check(known[0] > 1.2 * known[1], f"a prior as trained, wider deviations: {known}")
 
     # Mistakes, and what has no answer.
-    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "samples only"), ("seen_share=0.5", "posterior = true"), ("scale_errors=true", "posterior and to samples"),
-                          ("widen_prior=false", "posterior and to samples"), ("posteriori=true", "posterior")):
+    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "uncertainty.seed: needs samples"), ("seen_share=0.5", "posterior = true"), ("scale_errors=true", "needs posterior or samples"),
+                          ("widen_prior=false", "needs posterior or samples"), ("posteriori=true", "posterior")):
         expect(2, [says, setting.split("=")[0]], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
     expect(2, ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
     easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "-o", folder / "easy")
