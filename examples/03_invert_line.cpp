@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this shows: a section from a folder of EDI files in one program: read, place, select, invert, write.
+// What this shows: one program that reads a folder of EDI files, places and selects data, and inverts them.
 // Equation:        the smoothest section whose responses fit TE data to their errors
 // Sample runs:     03_invert_line data/samtex/edi_kim_eto
 //                  03_invert_line nowhere    a folder that is not there

@@ -14,7 +14,7 @@
 
 namespace lodestone::inversion {
 
-/// What is found out about a final model. Nothing of it changes the model.
+/// The choices of how well a final model is known. They do not change the model.
 struct AssessmentOptions {
   bool posterior = false;                                  ///< linearized, at the final model
   std::optional<uncertainty::EnsembleOptions> ensemble{};  ///< absent: no samples

@@ -21,17 +21,17 @@ using uncertainty::EnsembleOptions;
 
 /// Everything a finished inversion found.
 struct Outcome {
-  Eigen::VectorXd start, model;  ///< (n_cells), in the scale of the property
-  Eigen::VectorXd further;       ///< further unknowns; (0) without
-  Eigen::VectorXd predicted;     ///< of all data at the final accuracy; NaN where not computed; (0): stopped
-  double rms = 0.0;              ///< of the used data at the final accuracy, by least squares
+  Eigen::VectorXd start{}, model{};  ///< (n_cells), in the scale of the property
+  Eigen::VectorXd further{};         ///< further unknowns; (0) without
+  Eigen::VectorXd predicted{};  ///< of all data at the final accuracy; NaN where not computed; (0): stopped
+  double rms = 0.0;             ///< of the used data at the final accuracy, by least squares
   double target_rms = 1.0;
-  std::vector<optimize::StagedRecord> history;
+  std::vector<optimize::StagedRecord> history{};
   optimize::StopReason reason = optimize::StopReason::failed;  ///< of the last stage
-  std::string message;                                         ///< one sentence, with the cause of a failure
-  std::optional<prior::PriorFindings> prior;
-  std::optional<uncertainty::Uncertainty> uncertainty;
-  Ending ending;
+  std::string message{};                                       ///< one sentence, with the cause of a failure
+  std::optional<prior::PriorFindings> prior{};
+  std::optional<uncertainty::Uncertainty> uncertainty{};
+  Ending ending{};
   [[nodiscard]] bool was_stopped() const { return ending.code == core::ExitCode::interrupted; }
 };
 

@@ -10,7 +10,7 @@
 
 namespace lodestone::inversion::prior {
 
-/// How near a decoder comes to the draws it was trained on.
+/// The distance of a decoder from the draws that it was trained on.
 struct DecoderScores {
   double rms = 0.0;                 ///< of x − Dec(Enc(x)) over draws, decades
   double reduced_chi_square = 1.0;  ///< mean of |v|²/n_codes over encoded draws

@@ -131,8 +131,8 @@ V from_toml(const Value& value) {
   }
 }
 
-/// What a key takes: a value such as `example`, numbers within limits, texts out of `words` (if there are
-/// any).
+/// The values that a key takes: of the type of `example`, numbers within limits, and texts out of `words` if
+/// there are any.
 struct Takes {
   Value example;
   Limits limits;

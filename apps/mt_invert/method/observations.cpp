@@ -171,7 +171,8 @@ Observations load_observations(const config::DataConfig& data, const config::Pro
   if (on_map) log_profile(profile);
   const mt::Observations observed = select_data(stations, profile, data.selection);
   mt::require_predictable(observed.survey, mt::section_elements);
-  Observations result{observed.observed_data(), geometry_of(config, observed.profile), {}};
+  Observations result{observed.observed_data(), geometry_of(config, observed.profile),
+                      physics::mesh::SurfaceLine()};
   std::vector<mt::Station> sites = observed.survey.stations;
   const double mean_m = mean_elevation_m(sites);
   if (on_map && config.elevation == config::Elevation::stations)

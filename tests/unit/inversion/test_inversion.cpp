@@ -95,7 +95,7 @@ TEST_CASE("inversion: further unknowns are estimated beside the cells", "[invers
   data.observed[n_layers - 1] += 0.3;
   problem.data = core::DataSet(std::move(data));
   const auto with_shift = [](core::MapPtr of_cells) {
-    const Eigen::Index n = of_cells->size_in(), m = of_cells->size_out();
+    const Eigen::Index m = of_cells->size_out();
     Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(m + 1, m + 1);
     spread.topLeftCorner(m, m).setIdentity();
     spread.col(m).tail(2).setOnes();

@@ -77,9 +77,9 @@ TEST_CASE(
     "counts as inside",
     "[apps]") {
   const method::Earth earth = small_earth();
-  const auto warned = [](const config::TearConfig& tear, const physics::mesh::Earth& earth) {
+  const auto warned = [](const config::TearConfig& tear, const physics::mesh::Earth& of) {
     tests::Capture err(STDERR_FILENO);
-    method::check_tears({tear}, earth);
+    method::check_tears({tear}, of);
     return err.text();
   };
   const config::TearConfig tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
