@@ -18,7 +18,7 @@ template <class Real>
 [[nodiscard]] Real checked_pivot(Real pivot, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (pivot > Real(0)) return pivot;
   throw core::SolverError(
-      call.op.name,
+      call.op.name + "#not_positive_definite",
       "expected positive definite matrices, pivot {} of matrix {} in {} is {:.3g}; add to its diagonal? {}",
       row, matrix, call.in[0].aval->text(), static_cast<double>(pivot), at_line(call.where));
 }
@@ -27,8 +27,9 @@ template <class Real>
 inline void checked_diagonal(bool is_nonzero, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (is_nonzero) return;
   throw core::SolverError(
-      call.op.name, "expected triangles without zeros on the diagonal, pivot {} of matrix {} in {} is 0 {}",
-      row, matrix, call.in[0].aval->text(), at_line(call.where));
+      call.op.name + "#zero_on_diagonal",
+      "expected triangles without zeros on the diagonal, pivot {} of matrix {} in {} is 0 {}", row, matrix,
+      call.in[0].aval->text(), at_line(call.where));
 }
 
 }  // namespace lodestone::engine

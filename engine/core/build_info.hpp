@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: keeps the generated build facts out of all files that print them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: writes a JSON text without including a JSON library.
 #pragma once
 
 #include <string>

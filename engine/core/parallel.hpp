@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one contract that all parallel loops use.
 #pragma once
 
 #include <cstddef>

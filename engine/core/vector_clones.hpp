@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: isolates a macro that depends on the compiler.
 #pragma once
 
 /// Before a function whose loops vectorise: compiled for wider vectors as well, the widest the processor has

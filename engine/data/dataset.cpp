@@ -28,8 +28,8 @@ struct Dataset::Contents {
   [[nodiscard]] const Column& column(const std::string& name) const {
     const auto found = std::ranges::find(columns, name, &Column::name);
     if (found == columns.end())
-      throw core::InvalidArgument("engine::Dataset", "{}: expected one of the arrays, got \"{}\"", location,
-                                  name);
+      throw core::InvalidArgument("engine::Dataset#no_array_of_name",
+                                  "{}: expected one of the arrays, got \"{}\"", location, name);
     return *found;
   }
 
@@ -37,8 +37,9 @@ struct Dataset::Contents {
   template <class Error>
   void add(Column column, std::int64_t n) {
     if (!columns.empty() && n != n_items) {
-      throw Error("engine::Dataset", "{}: expected {} items in \"{}\" as in \"{}\", got {}", location,
-                  n_items, column.name, columns.front().name, n);
+      throw Error("engine::Dataset#unequal_item_counts",
+                  "{}: expected {} items in \"{}\" as in \"{}\", got {}", location, n_items, column.name,
+                  columns.front().name, n);
     }
     n_items = n;
     columns.push_back(std::move(column));
@@ -48,13 +49,15 @@ struct Dataset::Contents {
 Dataset::Dataset(const NamedTensors& tensors) {
   auto contents = std::make_shared<Contents>();
   contents->location = "memory";
-  if (tensors.empty()) throw core::InvalidArgument("engine::Dataset", "expected tensors, got none");
+  if (tensors.empty())
+    throw core::InvalidArgument("engine::Dataset#no_tensors", "expected tensors, got none");
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.is_valid())
-      throw core::InvalidArgument("engine::Dataset", "expected a tensor as \"{}\", got an empty one", name);
+      throw core::InvalidArgument("engine::Dataset#empty_tensor",
+                                  "expected a tensor as \"{}\", got an empty one", name);
     if (tensor.rank() == 0)
-      throw core::ShapeError("engine::Dataset", "expected \"{}\" with items along axis 0, got {}", name,
-                             tensor.aval().text());
+      throw core::ShapeError("engine::Dataset#no_item_axis",
+                             "expected \"{}\" with items along axis 0, got {}", name, tensor.aval().text());
     Aval item = tensor.aval();
     item.shape = item.shape.erased(0);
     // Made row-major here and now, so that any thread may read it.
@@ -78,7 +81,7 @@ Dataset::Dataset(std::shared_ptr<const core::ArraySource> source, const std::vec
   for (const std::string& name : names.empty() ? source->names() : names) {
     Aval item = aval_of(*source, name);
     if (item.shape.rank() == 0) {
-      throw core::FormatError("engine::Dataset",
+      throw core::FormatError("engine::Dataset#scalar_array",
                               "{}: expected \"{}\" with items along axis 0, got a scalar; leave it out",
                               contents->location, name);
     }
@@ -93,7 +96,7 @@ Dataset::Dataset(std::shared_ptr<const core::ArraySource> source, const std::vec
     contents->add<core::FormatError>({name, item, read, tensor}, n_items);
   }
   if (contents->columns.empty())
-    throw core::FormatError("engine::Dataset", "{}: expected arrays, got none", contents->location);
+    throw core::FormatError("engine::Dataset#no_arrays", "{}: expected arrays, got none", contents->location);
   contents_ = std::move(contents);
 }
 
@@ -118,8 +121,9 @@ NamedTensors Dataset::items(std::span<const std::int64_t> numbers, Device device
   std::vector<std::int64_t> stored(numbers.begin(), numbers.end());
   for (std::int64_t& number : stored) {
     if (number < 0 || number >= size()) {
-      throw core::InvalidArgument("engine::Dataset", "{}: expected items 0 to {} of \"{}\", got {}",
-                                  location(), size() - 1, contents_->columns.front().name, number);
+      throw core::InvalidArgument("engine::Dataset#item_out_of_range",
+                                  "{}: expected items 0 to {} of \"{}\", got {}", location(), size() - 1,
+                                  contents_->columns.front().name, number);
     }
     if (chosen_) number = (*chosen_)[static_cast<std::size_t>(number)];
   }
@@ -149,8 +153,9 @@ NamedTensors Dataset::items(std::int64_t first, std::int64_t last, Device device
 
 Dataset Dataset::range(std::int64_t first, std::int64_t last) const {
   if (first < 0 || last < first || last > size()) {
-    throw core::InvalidArgument("engine::Dataset", "{}: expected a range of its {} items, got {} to {}",
-                                location(), size(), first, last);
+    throw core::InvalidArgument("engine::Dataset#range_out_of_range",
+                                "{}: expected a range of its {} items, got {} to {}", location(), size(),
+                                first, last);
   }
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(last - first));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -164,7 +169,7 @@ Dataset Dataset::in_memory() const { return Dataset(items(0, size())); }
 
 Dataset::Parts Dataset::split(double validation_fraction, std::uint64_t seed) const {
   if (!(validation_fraction >= 0.0 && validation_fraction <= 1.0)) {
-    throw core::InvalidArgument("engine::Dataset",
+    throw core::InvalidArgument("engine::Dataset#wrong_fraction",
                                 "{}: expected a fraction from 0 to 1 for validation, got {}", location(),
                                 validation_fraction);
   }

@@ -47,7 +47,7 @@ struct Loader::Impl {
   Impl(const Dataset& given, LoaderOptions chosen) : dataset(given), options(std::move(chosen)) {
     if (options.batch_size < 1 || options.read_ahead < 0) {
       throw core::InvalidArgument(
-          "engine::Loader",
+          "engine::Loader#wrong_options",
           "{}: expected batches of 1 item or more and 0 or more of them read ahead, got {} and {}",
           dataset.location(), options.batch_size, options.read_ahead);
     }
@@ -55,7 +55,8 @@ struct Loader::Impl {
                 options.batch_size;
     if (n_batches == 0) {
       throw core::InvalidArgument(
-          "engine::Loader", "{}: expected at least one batch of {} items, got {} items; take smaller batches",
+          "engine::Loader#no_batch",
+          "{}: expected at least one batch of {} items, got {} items; take smaller batches",
           dataset.location(), options.batch_size, dataset.size());
     }
     const auto make_one = [this](Place place) { return make(place); };
@@ -97,7 +98,8 @@ struct Loader::Impl {
           fmt::format(
               "{}; in the transform of items {} of {}, batch {} of epoch {}", error.what(),
               fmt::join(items.begin(), items.begin() + std::min<std::ptrdiff_t>(std::ssize(items), 8), ", "),
-              dataset.location(), place.batch, place.epoch));
+              dataset.location(), place.batch, place.epoch),
+          error.place());
     }
     return batch;
   }
@@ -128,7 +130,7 @@ std::optional<NamedTensors> Loader::next() const {
                                   in_state = made_for_.value().to_vector<std::int64_t>();
   const std::vector<std::int64_t> at = cursor_.value().to_vector<std::int64_t>();
   if (in_state != own || at[0] < 0 || at[1] < 0 || at[1] > impl_->n_batches) {
-    throw core::InvalidArgument("engine::Loader",
+    throw core::InvalidArgument("engine::Loader#state_of_another_loader",
                                 "{}: expected the state of a loader of {}, got {}, at batch {} of epoch {}; "
                                 "make it as it was made then",
                                 impl_->dataset.location(), text_of(own), text_of(in_state), at[1], at[0]);

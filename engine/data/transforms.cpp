@@ -23,7 +23,8 @@ int n_batch_axes(std::string_view what, const Located& x, const Tensor& keys) {
   for (int axis = 0; fits && axis < n; ++axis) fits = of_keys[axis] == x.tensor.shape()[axis];
   if (!fits) {
     throw core::ShapeError(
-        what, "expected a key u64[3] for one item, or u64[batch, 3] for a batch, got {} for {} {}",
+        std::string(what) + "#wrong_keys",
+        "expected a key u64[3] for one item, or u64[batch, 3] for a batch, got {} for {} {}",
         keys.aval().text(), x.tensor.aval().text(), at_line(x.where));
   }
   return n;
@@ -46,12 +47,13 @@ int axis_of_item(std::string_view what, const Located& x, int n_batch, int axis)
 Moments moments(const Dataset& dataset, const std::string& name, const Axes& axes) {
   const Aval item = dataset.item_aval(name);
   if (item.dtype != DType::f32 && item.dtype != DType::f64) {
-    throw core::InvalidArgument("transforms::moments",
+    throw core::InvalidArgument("transforms::moments#wrong_dtype",
                                 "{}: expected \"{}\" as f32 or f64, got {}; cast it first",
                                 dataset.location(), name, item.text());
   }
   if (dataset.size() == 0)
-    throw core::InvalidArgument("transforms::moments", "{}: expected items, got none", dataset.location());
+    throw core::InvalidArgument("transforms::moments#no_items", "{}: expected items, got none",
+                                dataset.location());
   Axes over =
       shifted(counted_axes("transforms::moments", axes, item.shape.rank(), std::source_location::current()));
   over = over.inserted(0, 0);
@@ -106,8 +108,8 @@ Tensor random_shift(const Located& x, const Tensor& keys, int axis, Dim most, do
   const int n_batch = n_batch_axes("transforms::random_shift", x, keys);
   const int along = axis_of_item("transforms::random_shift", x, n_batch, axis);
   if (most < 0)
-    throw core::InvalidArgument("transforms::random_shift", "expected at most 0 or more elements, got {} {}",
-                                most, at_line(x.where));
+    throw core::InvalidArgument("transforms::random_shift#negative_shift",
+                                "expected at most 0 or more elements, got {} {}", most, at_line(x.where));
   const Tensor by = per_item(random_integers({keys, x.where}, {}, 0, 2 * most + 1), x.tensor);
   IntList margin = IntList::filled(x.tensor.rank(), 0);
   margin[along] = most;

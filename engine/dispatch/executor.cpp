@@ -22,13 +22,13 @@ thread_local std::vector<NodePtr> kept_outside;  // nodes of such a graph that w
 void check_can_run(const Node& node) {
   const auto name = [&] { return node.op == nullptr ? std::string("placeholder") : node.op->name; };
   if (node.is_abstract) {
-    throw core::InvalidArgument(name(),
+    throw core::InvalidArgument(name() + "#no_values_while_tracing",
                                 "elements of {} were asked for inside a transform that traces without "
                                 "values; move the host code out of the function {}",
                                 node.aval.text(), at_line(node.where));
   }
   if (node.thread != thread_number()) {
-    throw core::InvalidArgument(name(),
+    throw core::InvalidArgument(name() + "#recorded_on_another_thread",
                                 "expected a tensor of this thread or an evaluated one, got a recorded one of "
                                 "another thread; call eval() there first {}",
                                 at_line(node.where));
@@ -89,7 +89,8 @@ View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}
   const std::string line = at_line(node.where);
   if (std::string_view(error.what()).find(line) != std::string_view::npos) throw;
   throw core::ShapeError(core::Worded{
-      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line)});
+      fmt::format("{}; asked for {} of {} {}", error.what(), node.op->name, node.aval.text(), line),
+      error.place()});
 }
 
 /// The buffer of an input that nobody needs after this node and that has the output's size.
@@ -109,7 +110,8 @@ void allocate(Node& node, bool in_place) {
     if (!node.buffer) node.buffer = BufferPtr(new Buffer(node.aval.device, node.aval.bytes()));
   } catch (const core::DeviceError& error) {
     throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {} of {} {}", error.what(),
-                                                     node.aval.text(), node.op->name, at_line(node.where))});
+                                                     node.aval.text(), node.op->name, at_line(node.where)),
+                                         error.place()});
   }
   node.offset = 0;
   node.strides = contiguous_strides(node.aval.shape);
@@ -152,8 +154,8 @@ void run_function(Node& node) {
   const Tensors inputs(node.inputs.begin(), node.inputs.end());
   const Tensor value = node.op->run({*node.op, inputs, Tensor(), node.attrs, node.where}).eval();
   if (!(value.aval() == node.aval)) {
-    throw core::ShapeError(node.op->name, "expected a value of {}, got {} {}", node.aval.text(),
-                           value.aval().text(), at_line(node.where));
+    throw core::ShapeError(node.op->name + "#wrong_value", "expected a value of {}, got {} {}",
+                           node.aval.text(), value.aval().text(), at_line(node.where));
   }
   node.buffer = value.node().buffer;
   node.offset = value.node().offset;

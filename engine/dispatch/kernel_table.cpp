@@ -50,9 +50,10 @@ const Kernel& OpInfo::kernel(Device::Kind device, DType dtype) const {
   const auto dtypes_there = dtypes_on(*this, device);
   if (dtypes_there.empty())
     throw core::DeviceError(
-        name, "expected a device that has a kernel for this op, got {}; copy its inputs to another",
+        name + "#no_kernel_on_device",
+        "expected a device that has a kernel for this op, got {}; copy its inputs to another",
         name_of(device));
-  throw core::InvalidArgument(name,
+  throw core::InvalidArgument(name + "#no_kernel_for_dtype",
                               "expected a dtype that has a kernel on {} ({}), got {}; cast the inputs first",
                               name_of(device), fmt::join(dtypes_there, ", "), core::name_of(dtype));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the table of kernels stays private to one source file.
 // Which kernel runs: by op, kind of device and dtype.
 #pragma once
 

@@ -13,12 +13,14 @@ OpInfo& OpInfo::with_kernel(Backend backend, DType dtype, Kernel kernel) {
 
 OpInfo& OpTable::add(OpInfo row) {
   if (by_name_.contains(row.name))
-    throw core::InvalidArgument("engine::OpTable", "expected a new op, \"{}\" is in the table", row.name);
-  if (!row.infer)
-    throw core::InvalidArgument("engine::OpTable", "expected a shape rule of \"{}\", got none", row.name);
-  if (!row.derivative.exists() && row.derivative.why_none.empty())
-    throw core::InvalidArgument("engine::OpTable", "expected a derivative of \"{}\" or why there is none",
+    throw core::InvalidArgument("engine::OpTable#op_exists", "expected a new op, \"{}\" is in the table",
                                 row.name);
+  if (!row.infer)
+    throw core::InvalidArgument("engine::OpTable#no_shape_rule", "expected a shape rule of \"{}\", got none",
+                                row.name);
+  if (!row.derivative.exists() && row.derivative.why_none.empty())
+    throw core::InvalidArgument("engine::OpTable#no_derivative",
+                                "expected a derivative of \"{}\" or why there is none", row.name);
   OpInfo& added = rows_.emplace_back(std::move(row));
   by_name_.emplace(added.name, &added);
   return added;
@@ -29,7 +31,7 @@ OpInfo& OpTable::at(std::string_view name) {
   std::vector<std::string> known;
   for (const auto& [each, row] : by_name_) known.push_back(each);
   const auto nearest = core::nearest_word(name, known);
-  throw core::InvalidArgument("engine::OpTable", "no op \"{}\"{}", name,
+  throw core::InvalidArgument("engine::OpTable#unknown_op", "no op \"{}\"{}", name,
                               nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : "");
 }
 

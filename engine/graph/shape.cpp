@@ -11,7 +11,8 @@ namespace lodestone::engine {
 
 IntList::IntList(std::span<const Dim> values) : size_(static_cast<int>(values.size())) {
   if (values.size() > max_size)
-    throw core::ShapeError("engine", "expected at most {} axes, got {}", max_size, values.size());
+    throw core::ShapeError("engine#too_many_axes", "expected at most {} axes, got {}", max_size,
+                           values.size());
   std::copy(values.begin(), values.end(), values_.begin());
 }
 
@@ -28,7 +29,8 @@ IntList IntList::counting(int size, Dim first) {
 }
 
 void IntList::push_back(Dim value) {
-  if (size_ == max_size) throw core::ShapeError("engine", "expected at most {} axes, got one more", max_size);
+  if (size_ == max_size)
+    throw core::ShapeError("engine#too_many_axes", "expected at most {} axes, got one more", max_size);
   values_[static_cast<std::size_t>(size_++)] = value;
 }
 

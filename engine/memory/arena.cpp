@@ -33,7 +33,8 @@ Arena& Arena::of(Device device) {
   static auto* const arenas =
       new std::array<Arena, n_cpu_devices>{Arena({Device::Kind::cpu, 0}), Arena({Device::Kind::cpu, 1})};
   if (device.kind != Device::Kind::cpu || device.index >= n_cpu_devices) {
-    throw core::DeviceError("engine", "expected one of cpu:0, cpu:1, got {}; this build has no other device",
+    throw core::DeviceError("engine#unknown_device",
+                            "expected one of cpu:0, cpu:1, got {}; this build has no other device",
                             device.text());
   }
   return (*arenas)[device.index];
@@ -44,7 +45,7 @@ Arena::~Arena() { trim(); }
 std::byte* Arena::allocate(std::size_t bytes) {
   constexpr std::size_t most = std::size_t{1} << 47;  // what a process can address
   if (bytes > most)
-    throw core::DeviceError("engine",
+    throw core::DeviceError("engine#too_many_bytes",
                             "expected at most {} bytes for one array on {}, got {}; use smaller arrays", most,
                             device_.text(), bytes);
   const SizeClass size = class_of(bytes);
@@ -65,8 +66,9 @@ std::byte* Arena::allocate(std::size_t bytes) {
     }
     if (block == nullptr) {
       throw core::DeviceError(
-          "engine", "expected {} bytes on {}, the system has none left ({} in use); use a smaller batch",
-          bytes, device_.text(), stats_.in_use);
+          "engine#out_of_memory",
+          "expected {} bytes on {}, the system has none left ({} in use); use a smaller batch", bytes,
+          device_.text(), stats_.in_use);
     }
   }
   stats_.in_use += size.bytes;
@@ -76,7 +78,7 @@ std::byte* Arena::allocate(std::size_t bytes) {
 
 void Arena::check_budget(std::size_t wanted, std::size_t bytes) const {
   if (budget_ == 0 || stats_.in_use + wanted <= budget_) return;
-  throw core::DeviceError("engine",
+  throw core::DeviceError("engine#over_budget",
                           "expected {} to stay within its budget of {} bytes, got a request for {} with {} "
                           "in use; free tensors or raise the budget",
                           device_.text(), budget_, bytes, stats_.in_use);

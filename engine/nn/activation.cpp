@@ -26,7 +26,8 @@ Tensor silu(const Located& x) { return swish(x); }
 
 Tensor flatten(const Located& x) {
   if (x.tensor.rank() < 1)
-    throw core::ShapeError("flatten", "expected [n, …], got {} {}", x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("flatten#scalar_input", "expected [n, …], got {} {}", x.tensor.aval().text(),
+                           at_line(x.where));
   const Dim n = x.tensor.shape()[0];
   return reshape(x, {n, n == 0 ? Shape(x.tensor.shape().erased(0)).count() : -1});
 }

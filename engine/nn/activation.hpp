@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header; users include it by this path.
 // Activations, beside those that are ops (sigmoid, tanh, swish) or stand in engine/ops/more.hpp (relu,
 // softplus, softmax, log_softmax). errors: as there.
 #pragma once

@@ -10,7 +10,8 @@ namespace lodestone::engine {
 /// errors: ShapeError that names the module unless x ends in so many channels.
 inline void check_channels(std::string_view module, const Located& x, Dim channels) {
   if (x.tensor.rank() >= 1 && x.tensor.shape().back() == channels) return;
-  throw core::ShapeError(module, "expected an input [batch…, {}], channels last, got {} {}", channels,
+  throw core::ShapeError(std::string(module) + "#wrong_channels",
+                         "expected an input [batch…, {}], channels last, got {} {}", channels,
                          x.tensor.aval().text(), at_line(x.where));
 }
 

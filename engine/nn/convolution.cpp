@@ -13,17 +13,19 @@ ConvLayerOptions completed(std::string_view module, ConvLayerOptions options, Di
   const auto fill = [&](IntList& list, const IntList& otherwise) {
     if (list.empty()) list = otherwise;
     if (list.size() != n)
-      throw core::InvalidArgument(module, "expected one entry per axis of the window {}, got {}",
+      throw core::InvalidArgument(std::string(module) + "#wrong_list_length",
+                                  "expected one entry per axis of the window {}, got {}",
                                   options.window.text(), list.text());
   };
   if (n < 1 || n > 3)
-    throw core::InvalidArgument(module, "expected a window with 1 to 3 axes, got {}", options.window.text());
+    throw core::InvalidArgument(std::string(module) + "#wrong_window",
+                                "expected a window with 1 to 3 axes, got {}", options.window.text());
   fill(options.stride, IntList::filled(n, 1));
   fill(options.dilation, IntList::filled(n, 1));
   fill(options.padding, IntList::filled(n, 0));
   fill(options.padding_after, options.padding);
   if (options.groups < 1 || c_in % options.groups != 0 || c_out % options.groups != 0)
-    throw core::InvalidArgument(module,
+    throw core::InvalidArgument(std::string(module) + "#wrong_groups",
                                 "expected channels that are multiples of {} groups, got {} in and {} out",
                                 options.groups, c_in, c_out);
   return options;
@@ -57,8 +59,9 @@ Fan fan_of(const ConvLayerOptions& options, Dim c_in, Dim c_out, double share) {
 void check_input(std::string_view module, const Located& x, int n_spatial, Dim channels) {
   check_channels(module, x, channels);
   if (x.tensor.rank() != n_spatial + 2)
-    throw core::ShapeError(module, "expected an input [n, {} spatial axes, {}], got {} {}", n_spatial,
-                           channels, x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError(std::string(module) + "#wrong_rank",
+                           "expected an input [n, {} spatial axes, {}], got {} {}", n_spatial, channels,
+                           x.tensor.aval().text(), at_line(x.where));
 }
 
 }  // namespace
@@ -92,7 +95,8 @@ ConvTranspose::ConvTranspose(Dim c_in, Dim c_out, InitialValues& initial, const 
     fits = options_.output_padding[i] >= 0 && options_.output_padding[i] < stride[i];
   if (!fits)
     throw core::InvalidArgument(
-        "ConvTranspose", "expected an output padding of 0 to stride − 1 per axis, got {} with stride {}",
+        "ConvTranspose#wrong_output_padding",
+        "expected an output padding of 0 to stride − 1 per axis, got {} with stride {}",
         options_.output_padding.text(), stride.text());
   if (options.conv.bias == Bias::yes)
     bias_ = add_parameter("bias", initial.draw({c_out}, options.conv.initial_bias));

@@ -11,7 +11,8 @@ Dropout::Dropout(double probability, InitialValues& initial)
     : probability_(probability),
       key_(add_state("key", random_key(initial.seed(), initial.next_stream(), initial.device()))) {
   if (!(probability >= 0.0 && probability < 1.0))
-    throw core::InvalidArgument("Dropout", "expected a probability in [0, 1), got {}", probability);
+    throw core::InvalidArgument("Dropout#wrong_probability", "expected a probability in [0, 1), got {}",
+                                probability);
 }
 
 Tensor Dropout::operator()(const Located& x) const {

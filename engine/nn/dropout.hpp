@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header; users include it by this path.
 #pragma once
 
 #include "engine/nn/initial_values.hpp"

@@ -17,8 +17,9 @@ void check_equal_shapes(std::string_view loss, const Located& predicted, const T
       predicted.tensor.dtype() == target.dtype())
     return;
   throw core::ShapeError(
-      loss, "expected a target like the prediction {}, got {} {}", predicted.tensor.aval().text(),
-      target.is_valid() ? target.aval().text() : "an empty tensor", at_line(predicted.where));
+      std::string(loss) + "#target_unlike_prediction", "expected a target like the prediction {}, got {} {}",
+      predicted.tensor.aval().text(), target.is_valid() ? target.aval().text() : "an empty tensor",
+      at_line(predicted.where));
 }
 
 Tensor reduced(const Tensor& terms, Reduction reduction) {
@@ -105,7 +106,7 @@ Tensor structural_similarity(const Located& x, const Tensor& y, const Similarity
   check_equal_shapes("structural_similarity", x, y);
   const bool is_global = options.window.empty();
   if (!is_global && options.window.size() != x.tensor.rank() - 2)
-    throw core::ShapeError("structural_similarity",
+    throw core::ShapeError("structural_similarity#wrong_rank",
                            "expected inputs [n, spatial…, channels] for a window {}, got {} {}",
                            options.window.text(), x.tensor.aval().text(), at_line(x.where));
   const Tensor a = is_global ? x.tensor : channels_as_items(x.tensor),

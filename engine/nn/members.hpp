@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a private part of Stateful that two source files share.
 // Inside of engine/nn: what the copies of a module share.
 #pragma once
 

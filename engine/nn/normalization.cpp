@@ -30,7 +30,8 @@ Tensor BatchNorm::operator()(const Located& x) const {
     return scale_shift(x, slope, shift_.value() - running_mean_.value() * slope);
   }
   if (x.tensor.count() < 2 * channels)
-    throw core::ShapeError("BatchNorm", "expected at least two numbers per channel in training, got {} {}",
+    throw core::ShapeError("BatchNorm#too_few_numbers",
+                           "expected at least two numbers per channel in training, got {} {}",
                            x.tensor.aval().text(), at_line(x.where));
   const Axes axes = IntList::counting(x.tensor.rank() - 1);
   update_statistics(x, axes);
@@ -46,8 +47,8 @@ Tensor LayerNorm::operator()(const Located& x) const {
   const Shape& last = scale_.aval().shape;
   const int first = x.tensor.rank() - last.rank();
   if (first < 0 || !std::equal(last.begin(), last.end(), x.tensor.shape().begin() + first))
-    throw core::ShapeError("LayerNorm", "expected an input whose last axes are {}, got {} {}", last.text(),
-                           x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("LayerNorm#wrong_last_axes", "expected an input whose last axes are {}, got {} {}",
+                           last.text(), x.tensor.aval().text(), at_line(x.where));
   return normalize(x, IntList::counting(last.rank(), first), options_.epsilon) * scale_.value() +
          shift_.value();
 }
@@ -57,8 +58,9 @@ GroupNorm::GroupNorm(Dim channels, InitialValues& initial, const GroupNormOption
       scale_(add_parameter("scale", initial.draw({channels}, constant(1.0)))),
       shift_(add_parameter("shift", initial.draw({channels}, constant(0.0)))) {
   if (options.groups < 1 || channels % options.groups != 0)
-    throw core::InvalidArgument("GroupNorm", "expected channels that are a multiple of {} groups, got {}",
-                                options.groups, channels);
+    throw core::InvalidArgument("GroupNorm#wrong_groups",
+                                "expected channels that are a multiple of {} groups, got {}", options.groups,
+                                channels);
 }
 
 Tensor GroupNorm::operator()(const Located& x) const {

@@ -36,7 +36,7 @@ Tensor AvgPool::operator()(const Located& x) const {
            x.tensor.shape()[1 + i] + 2 * around[1 + i] >= window[i];
   }
   if (!fits)
-    throw core::ShapeError("AvgPool",
+    throw core::ShapeError("AvgPool#wrong_window",
                            "expected x [n, spatial…, c] and a window that fits into it, got {} with window "
                            "{}, stride {}, padding {} {}",
                            x.tensor.aval().text(), window.text(), stride.text(), padding.text(),

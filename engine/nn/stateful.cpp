@@ -90,7 +90,7 @@ void Stateful::load_state(const NamedTensors& state) const {
   report("of another shape or dtype", different);
   if (!problems.empty()) {
     throw core::InvalidArgument(
-        "engine::load_state",
+        "engine::load_state#state_of_another_network",
         "expected the state of the same network ({} tensors), got one of {} that differs: {}", known.size(),
         state.size(), problems);
   }
@@ -100,8 +100,8 @@ void Stateful::load_state(const NamedTensors& state) const {
 Variable Stateful::add(Variable variable) const {
   const auto is_taken = [&](const Variable& other) { return other.name() == variable.name(); };
   if (variable.name().empty() || std::ranges::any_of(members_->variables, is_taken))
-    throw core::InvalidArgument("engine::Stateful", "expected a new name for a variable, got \"{}\"",
-                                variable.name());
+    throw core::InvalidArgument("engine::Stateful#variable_exists",
+                                "expected a new name for a variable, got \"{}\"", variable.name());
   return members_->variables.emplace_back(std::move(variable));
 }
 
@@ -116,7 +116,8 @@ Variable Stateful::add_state(std::string name, Tensor value) const {
 void Stateful::add_part(const std::string& name, const Stateful& part) const {
   const auto is_taken = [&](const auto& other) { return other.first == name; };
   if (name.empty() || std::ranges::any_of(members_->parts, is_taken))
-    throw core::InvalidArgument("engine::Stateful", "expected a new name for a part, got \"{}\"", name);
+    throw core::InvalidArgument("engine::Stateful#part_exists", "expected a new name for a part, got \"{}\"",
+                                name);
   members_->parts.emplace_back(name, part.members_);
 }
 

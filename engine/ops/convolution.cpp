@@ -40,25 +40,27 @@ Tensor weights_of(R args, const Tensor& x, const Tensor& y, const Tensor& like) 
 
 // Shape rules.
 
-void expect(bool holds, const InferArgs& args, std::string_view what) {
+void expect(bool holds, const InferArgs& args, std::string_view id, std::string_view what) {
   if (holds) return;
-  throw core::ShapeError(args.op.name, "expected {}, got {} and {} with {} {}", what, args.aval(0).text(),
-                         args.aval(1).text(), args.attrs->text(), at_line(args.where));
+  throw core::ShapeError(fmt::format("{}#{}", args.op.name, id), "expected {}, got {} and {} with {} {}",
+                         what, args.aval(0).text(), args.aval(1).text(), args.attrs->text(),
+                         at_line(args.where));
 }
 
 /// Number of spatial axes, after the checks that all three ops share.
 int checked_spatial(const InferArgs& args) {
   const auto& attrs = args.as<ConvAttrs>();
   const int n = args.aval(0).shape.rank() - 2;
-  expect(n >= 1 && n <= 3 && args.aval(1).shape.rank() == n + 2, args,
+  expect(n >= 1 && n <= 3 && args.aval(1).shape.rank() == n + 2, args, "wrong_ranks",
          "operands with 1 to 3 spatial axes each");
-  expect(args.aval(0).dtype == args.aval(1).dtype, args, "equal dtypes");
+  expect(args.aval(0).dtype == args.aval(1).dtype, args, "unequal_dtypes", "equal dtypes");
   const bool lists = attrs.stride.size() == n && attrs.low.size() == n && attrs.high.size() == n &&
                      attrs.dilation.size() == n;
-  expect(lists && attrs.groups >= 1, args,
+  expect(lists && attrs.groups >= 1, args, "wrong_list_length",
          "one stride, padding and dilation per spatial axis and at least one group");
   for (int i = 0; i < n; ++i)
-    expect(attrs.stride[i] >= 1 && attrs.dilation[i] >= 1, args, "positive strides and dilations");
+    expect(attrs.stride[i] >= 1 && attrs.dilation[i] >= 1, args, "wrong_stride_or_dilation",
+           "positive strides and dilations");
   return n;
 }
 
@@ -66,13 +68,13 @@ Aval infer_conv(const InferArgs& args) {
   const auto& attrs = args.as<ConvAttrs>();
   const int n = checked_spatial(args);
   const Shape &x = args.aval(0).shape, &w = args.aval(1).shape;
-  expect(x[n + 1] == w[n] * attrs.groups && w[n + 1] % attrs.groups == 0, args,
+  expect(x[n + 1] == w[n] * attrs.groups && w[n + 1] % attrs.groups == 0, args, "wrong_channels",
          "x [n, spatial…, c] and w [window…, c / groups, k], k a multiple of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
     result.shape[1 + i] =
         n_windows(x[1 + i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i], attrs.dilation[i]);
-    expect(result.shape[1 + i] >= 0, args, "a window that fits into the padded input");
+    expect(result.shape[1 + i] >= 0, args, "wrong_window", "a window that fits into the padded input");
   }
   result.shape[n + 1] = w[n + 1];
   return result;
@@ -82,13 +84,13 @@ Aval infer_transpose(const InferArgs& args) {
   const auto& attrs = args.as<ConvAttrs>();
   const int n = checked_spatial(args);
   const Shape &y = args.aval(0).shape, &w = args.aval(1).shape;
-  expect(y[n + 1] == w[n + 1] && w[n + 1] % attrs.groups == 0, args,
+  expect(y[n + 1] == w[n + 1] && w[n + 1] % attrs.groups == 0, args, "wrong_channels",
          "y [n, spatial…, k] and w [window…, c / groups, k], k a multiple of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
     expect(y[1 + i] == n_windows(attrs.spatial[i], attrs.low[i], attrs.high[i], w[i], attrs.stride[i],
                                  attrs.dilation[i]),
-           args, "an output whose convolution has the shape of y");
+           args, "wrong_extents", "an output whose convolution has the shape of y");
     result.shape[1 + i] = attrs.spatial[i];
   }
   result.shape[n + 1] = w[n] * attrs.groups;
@@ -99,13 +101,13 @@ Aval infer_weights(const InferArgs& args) {
   const auto& attrs = args.as<ConvAttrs>();
   const int n = checked_spatial(args);
   const Shape &x = args.aval(0).shape, &y = args.aval(1).shape;
-  expect(x[0] == y[0] && x[n + 1] % attrs.groups == 0 && y[n + 1] % attrs.groups == 0, args,
+  expect(x[0] == y[0] && x[n + 1] % attrs.groups == 0 && y[n + 1] % attrs.groups == 0, args, "wrong_channels",
          "equal batches and channels that are multiples of groups");
   Aval result = args.aval(0);
   for (int i = 0; i < n; ++i) {
     expect(y[1 + i] == n_windows(x[1 + i], attrs.low[i], attrs.high[i], attrs.spatial[i], attrs.stride[i],
                                  attrs.dilation[i]),
-           args, "y of the shape of the convolution of x");
+           args, "wrong_extents", "y of the shape of the convolution of x");
     result.shape[i] = attrs.spatial[i];
   }
   result.shape[n] = x[n + 1] / attrs.groups;
@@ -289,8 +291,9 @@ Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial
                       const ConvOptions& options) {
   const int n = y.tensor.rank() - 2;
   if (spatial.size() != n)
-    throw core::ShapeError("conv_transpose", "expected {} output extents for {}, got {} {}", n,
-                           y.tensor.aval().text(), spatial.text(), at_line(y.where));
+    throw core::ShapeError("conv_transpose#wrong_output_extents",
+                           "expected {} output extents for {}, got {} {}", n, y.tensor.aval().text(),
+                           spatial.text(), at_line(y.where));
   return call("conv_transpose", y.tensor, w.tensor, attrs_from(options, n), spatial, y.where);
 }
 

@@ -77,7 +77,8 @@ OpInfo scan(std::string name, std::string formula, int n_inputs, DTypes dtypes, 
     check_axis(args, args.as<ScanAttrs>().axis);
     for (std::size_t i = 1; i < args.in.size(); ++i) {
       if (!(args.aval(i).shape == x.shape) || args.aval(i).dtype != x.dtype)
-        throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}", x.text(),
+        throw core::ShapeError(args.op.name + "#unequal_avals",
+                               "expected equal shapes and dtypes, got {} and {} {}", x.text(),
                                args.aval(i).text(), at_line(args.where));
     }
     return x;

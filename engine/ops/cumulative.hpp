@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header; users include it by this path.
 // Accumulation along an axis: element k of the result is of elements 0 … k, or, in reverse, of k … n − 1.
 // Shapes stay.
 #pragma once

@@ -31,11 +31,12 @@ Aval infer_elementwise(const InferArgs& args, DType (*result)(DType)) {
   for (std::size_t i = 1; i < args.in.size(); ++i) {
     const Aval& other = args.aval(i);
     if (!(other.shape == first.shape))
-      throw core::ShapeError(args.op.name, "expected equal shapes, got {} and {} {}", first.text(),
-                             other.text(), at_line(args.where));
+      throw core::ShapeError(args.op.name + "#unequal_shapes", "expected equal shapes, got {} and {} {}",
+                             first.text(), other.text(), at_line(args.where));
     if (other.dtype != first.dtype)
-      throw core::InvalidArgument(args.op.name, "expected equal dtypes, got {} and {}; cast one of them {}",
-                                  first.text(), other.text(), at_line(args.where));
+      throw core::InvalidArgument(args.op.name + "#unequal_dtypes",
+                                  "expected equal dtypes, got {} and {}; cast one of them {}", first.text(),
+                                  other.text(), at_line(args.where));
   }
   return {first.shape, result(first.dtype), first.device};
 }
@@ -225,7 +226,7 @@ void register_binary(OpTable& table) {
 Aval infer_select(const InferArgs& args) {
   const Aval &condition = args.aval(0), &a = args.aval(1), &b = args.aval(2);
   if (!(condition.shape == a.shape) || !(a == b)) {
-    throw core::ShapeError("select",
+    throw core::ShapeError("select#unequal_operands",
                            "expected equal shapes, and equal dtypes of the two choices, got {}, {} and {} {}",
                            condition.text(), a.text(), b.text(), at_line(args.where));
   }
@@ -270,7 +271,7 @@ void register_cast(OpTable& table) {
   row.infer = [](const InferArgs& args) {
     const DType from = args.aval(0).dtype, to = args.as<CastAttrs>().to;
     if (core::is_complex(from) && !core::is_complex(to)) {
-      throw core::InvalidArgument("cast",
+      throw core::InvalidArgument("cast#complex_to_real",
                                   "expected a complex dtype for {}, got {}; take real(x) or abs(x) first {}",
                                   args.aval(0).text(), core::name_of(to), at_line(args.where));
     }
@@ -310,11 +311,13 @@ bool holds(DType dtype, std::complex<double> number) {
 Tensor as_tensor(std::string_view op, const Operand& operand, const Operand& other) {
   if (operand.tensor.is_valid()) return operand.tensor;
   if (!other.tensor.is_valid())
-    throw core::InvalidArgument(op, "expected at least one tensor, got two numbers or empty tensors {}",
+    throw core::InvalidArgument(std::string(op) + "#no_tensor",
+                                "expected at least one tensor, got two numbers or empty tensors {}",
                                 at_line(operand.where));
   const DType dtype = other.tensor.dtype();
   if (!holds(dtype, operand.number))
-    throw core::InvalidArgument(op, "expected a number that {} holds, got {}{:+}i; cast the tensor first {}",
+    throw core::InvalidArgument(std::string(op) + "#number_not_held",
+                                "expected a number that {} holds, got {}{:+}i; cast the tensor first {}",
                                 core::name_of(dtype), operand.number.real(), operand.number.imag(),
                                 at_line(operand.where));
   return scalar(operand.number, dtype, other.tensor.device());

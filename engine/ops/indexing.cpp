@@ -24,11 +24,12 @@ void append(Shape& to, const Shape& shape, int first, int last) {
 
 void check_indices(const InferArgs& args, bool fits) {
   if (!index_dtypes.contains(args.aval(1).dtype))
-    throw core::InvalidArgument(args.op.name, "expected {} as indices, got {} {}", index_dtypes.text(),
-                                args.aval(1).text(), at_line(args.where));
+    throw core::InvalidArgument(args.op.name + "#wrong_index_dtype", "expected {} as indices, got {} {}",
+                                index_dtypes.text(), args.aval(1).text(), at_line(args.where));
   if (!fits)
-    throw core::ShapeError(args.op.name, "expected elements and indices that fit {}, got {} and {} {}",
-                           args.attrs->text(), args.aval(0).text(), args.aval(1).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name + "#operands_do_not_fit",
+                           "expected elements and indices that fit {}, got {} and {} {}", args.attrs->text(),
+                           args.aval(0).text(), args.aval(1).text(), at_line(args.where));
 }
 
 /// Whether the first axes agree.
@@ -171,8 +172,9 @@ void register_arg(OpTable& table, std::string name, std::string formula) {
     const int axis = args.as<AxisAttrs>().axis;
     check_axis(args, axis);
     if (result.shape[axis] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
-                             result.text(), at_line(args.where));
+      throw core::ShapeError(args.op.name + "#empty_axis",
+                             "expected at least one element along axis {}, got {} {}", axis, result.text(),
+                             at_line(args.where));
     result.shape = result.shape.erased(axis);
     result.dtype = DType::i64;
     return result;
@@ -199,7 +201,8 @@ void register_iota(OpTable& table) {
   row.infer = [](const InferArgs& args) {
     const auto& [count, dtype, device] = args.as<IotaAttrs>();
     if (count < 0 || !args.op.dtypes.contains(dtype))
-      throw core::InvalidArgument("iota", "expected a count >= 0 and one of {}, got {} and {} {}",
+      throw core::InvalidArgument("iota#wrong_count_or_dtype",
+                                  "expected a count >= 0 and one of {}, got {} and {} {}",
                                   args.op.dtypes.text(), count, core::name_of(dtype), at_line(args.where));
     return Aval{{count}, dtype, device};
   };
@@ -249,9 +252,10 @@ Tensor scatter_add(const Located& x, const Located& indices, const Located& upda
   const Tensor sums = record(op, {updates.tensor, indices.tensor},
                              make_attrs(IndexAttrs{0, at, x.tensor.shape()[at]}), x.where);
   if (!(sums.shape() == x.tensor.shape()))
-    throw core::ShapeError(
-        "scatter_add", "expected updates [before…, i…, behind…] for {} and indices {}, got {} {}",
-        x.tensor.aval().text(), indices.tensor.aval().text(), updates.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("scatter_add#wrong_updates",
+                           "expected updates [before…, i…, behind…] for {} and indices {}, got {} {}",
+                           x.tensor.aval().text(), indices.tensor.aval().text(), updates.tensor.aval().text(),
+                           at_line(x.where));
   return add({x.tensor, x.where}, sums);
 }
 
@@ -279,8 +283,9 @@ Tensor one_hot(const Located& indices, Dim n, DType dtype) {
 
 Tensor linspace(double first, double last, Dim n, DType dtype, Device device) {
   if (n < 2 || !core::is_float(dtype))
-    throw core::InvalidArgument("linspace", "expected at least 2 points and a floating dtype, got {} and {}",
-                                n, core::name_of(dtype));
+    throw core::InvalidArgument("linspace#wrong_count_or_dtype",
+                                "expected at least 2 points and a floating dtype, got {} and {}", n,
+                                core::name_of(dtype));
   return iota(n, dtype, device) * ((last - first) / static_cast<double>(n - 1)) + first;
 }
 

@@ -31,7 +31,7 @@ Tensor solve(const Tensor& a, const Tensor& b, const SolveAttrs& attrs, const st
 void check_square(const InferArgs& args) {
   const Shape& a = args.aval(0).shape;
   if (a.rank() < 2 || a[a.rank() - 1] != a[a.rank() - 2])
-    throw core::ShapeError(args.op.name, "expected square matrices [batch…, n, n], got {} {}",
+    throw core::ShapeError(args.op.name + "#not_square", "expected square matrices [batch…, n, n], got {} {}",
                            args.aval(0).text(), at_line(args.where));
 }
 
@@ -139,7 +139,7 @@ void register_triangular_solve(OpTable& table) {
     Shape expected = a.shape;
     if (b.shape.rank() == expected.rank()) expected[expected.rank() - 1] = b.shape.back();
     if (!(b.shape == expected) || a.dtype != b.dtype)
-      throw core::ShapeError("triangular_solve",
+      throw core::ShapeError("triangular_solve#wrong_right_hand_sides",
                              "expected right-hand sides {}[batch…, n, k] for {}, got {} {}",
                              core::name_of(a.dtype), a.text(), b.text(), at_line(args.where));
     return b;
@@ -176,7 +176,8 @@ Tensor with_stack(const Located& x, const Shape& stack) {
 template <class F>
 Tensor with_columns(std::string_view what, const Located& a, const Located& b, F&& f) {
   if (a.tensor.rank() < 2 || b.tensor.rank() < 1)
-    throw core::ShapeError(what, "expected matrices [batch…, n, n] and right-hand sides, got {} and {} {}",
+    throw core::ShapeError(std::string(what) + "#wrong_ranks",
+                           "expected matrices [batch…, n, n] and right-hand sides, got {} and {} {}",
                            a.tensor.aval().text(), b.tensor.aval().text(), at_line(a.where));
   const bool is_vector = b.tensor.rank() == a.tensor.rank() - 1;
   const Tensor columns = is_vector ? expand_dims(b, -1) : b.tensor;
@@ -196,7 +197,7 @@ void register_linalg(OpTable& table) {
 Tensor matrix_transpose(const Located& x) {
   const int rank = x.tensor.rank();
   if (rank < 2)
-    throw core::ShapeError("matrix_transpose", "expected matrices [batch…, n, m], got {} {}",
+    throw core::ShapeError("matrix_transpose#no_matrix", "expected matrices [batch…, n, m], got {} {}",
                            x.tensor.aval().text(), at_line(x.where));
   return transpose(x, IntList::counting(rank - 2).inserted(rank - 2, rank - 1).inserted(rank - 1, rank - 2));
 }

@@ -18,8 +18,8 @@ Tensor diagonals(Dim n, Dim m, Device device) {
 
 void check_matrix(std::string_view what, const Located& x) {
   if (x.tensor.rank() < 2)
-    throw core::ShapeError(what, "expected matrices [batch…, n, m], got {} {}", x.tensor.aval().text(),
-                           at_line(x.where));
+    throw core::ShapeError(std::string(what) + "#no_matrix", "expected matrices [batch…, n, m], got {} {}",
+                           x.tensor.aval().text(), at_line(x.where));
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ Tensor trace(const Located& x) { return sum(diagonal(x), Axes{-1}); }
 
 Tensor outer(const Located& a, const Located& b) {
   if (a.tensor.rank() != 1 || b.tensor.rank() != 1)
-    throw core::ShapeError("outer", "expected two vectors, got {} and {} {}", a.tensor.aval().text(),
-                           b.tensor.aval().text(), at_line(a.where));
+    throw core::ShapeError("outer#no_vectors", "expected two vectors, got {} and {} {}",
+                           a.tensor.aval().text(), b.tensor.aval().text(), at_line(a.where));
   return multiply({expand_dims(a, 1), a.where}, b.tensor);
 }
 

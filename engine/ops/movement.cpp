@@ -61,7 +61,7 @@ void register_transfer(OpTable& table) {
 Aval infer_reshape(const InferArgs& args) {
   const Shape& shape = args.as<ShapeAttrs>().shape;
   if (shape.count() != args.aval(0).count()) {
-    throw core::ShapeError("reshape", "expected a shape of {} elements for {}, got {} {}",
+    throw core::ShapeError("reshape#wrong_count", "expected a shape of {} elements for {}, got {} {}",
                            args.aval(0).count(), args.aval(0).text(), shape.text(), at_line(args.where));
   }
   return with_shape(args.aval(0), shape);
@@ -152,8 +152,9 @@ void register_broadcast(OpTable& table) {
         for (int axis = 0; fits && axis < in.shape.rank(); ++axis)
           fits = in.shape[axis] == 1 || in.shape[axis] == shape[added + axis];
         if (!fits)
-          throw core::ShapeError("broadcast_to", "expected a shape that {} broadcasts to, got {} {}",
-                                 in.text(), shape.text(), at_line(args.where));
+          throw core::ShapeError("broadcast_to#does_not_broadcast",
+                                 "expected a shape that {} broadcasts to, got {} {}", in.text(), shape.text(),
+                                 at_line(args.where));
         return with_shape(in, shape);
       },
       linear("dx repeated", [](R args, const Tensor& cotangent, std::size_t) {
@@ -209,8 +210,9 @@ Aval infer_slice(const InferArgs& args) {
     const Dim last = first[axis] + (count[axis] - 1) * step[axis];
     if (count[axis] < 0 || (count[axis] > 0 && std::min(first[axis], last) < 0) ||
         (count[axis] > 0 && std::max(first[axis], last) >= shape[axis]))
-      throw core::ShapeError("slice", "expected elements {} … {} of axis {} to exist, got {} {}", first[axis],
-                             last, axis, args.aval(0).text(), at_line(args.where));
+      throw core::ShapeError("slice#elements_out_of_range",
+                             "expected elements {} … {} of axis {} to exist, got {} {}", first[axis], last,
+                             axis, args.aval(0).text(), at_line(args.where));
   }
   return with_shape(args.aval(0), count);
 }
@@ -289,12 +291,14 @@ void register_pad(OpTable& table) {
         Shape shape = args.aval(0).shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
           if (attrs.inside[axis] < 0)
-            throw core::ShapeError("pad", "expected 0 or more elements between those of axis {}, got {} {}",
-                                   axis, attrs.inside[axis], at_line(args.where));
+            throw core::ShapeError("pad#negative_gap",
+                                   "expected 0 or more elements between those of axis {}, got {} {}", axis,
+                                   attrs.inside[axis], at_line(args.where));
           shape[axis] = padded_extent(shape[axis], attrs.low[axis], attrs.high[axis], attrs.inside[axis]);
           if (shape[axis] < 0)
             throw core::ShapeError(
-                "pad", "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",
+                "pad#cropped_too_much",
+                "expected to crop at most the {} elements of axis {}, got low {} and high {} {}",
                 args.aval(0).shape[axis], axis, attrs.low[axis], attrs.high[axis], at_line(args.where));
         }
         return with_shape(args.aval(0), shape);
@@ -333,7 +337,7 @@ void register_concatenate(OpTable& table) {
           const Aval& part = args.aval(i);
           if (part.shape.rank() == expected.rank()) expected[axis] = part.shape[axis];
           if (!(part.shape == expected) || part.dtype != result.dtype) {
-            throw core::ShapeError("concatenate",
+            throw core::ShapeError("concatenate#parts_differ",
                                    "expected parts that differ along axis {} only, got {} and {} {}", axis,
                                    args.aval(0).text(), part.text(), at_line(args.where));
           }
@@ -409,8 +413,8 @@ Tensor transpose(const Located& x, std::optional<Axes> order) {
   for (int i = 0; i < rank && !order; ++i) counted.push_back(rank - 1 - i);
   if (order) {
     if (counted_axes("transpose", *order, rank, x.where).size() != rank) {
-      throw core::ShapeError("transpose", "expected each of the {} axes of {} once, got {} {}", rank,
-                             x.tensor.aval().text(), order->text(), at_line(x.where));
+      throw core::ShapeError("transpose#no_permutation", "expected each of the {} axes of {} once, got {} {}",
+                             rank, x.tensor.aval().text(), order->text(), at_line(x.where));
     }
     for (const Dim axis : *order) counted.push_back(counted_axis("transpose", axis, rank, x.where));
   }
@@ -432,8 +436,8 @@ Tensor expand_dims(const Located& x, int axis) {
 Tensor squeeze(const Located& x, int axis) {
   const int counted = counted_axis("squeeze", axis, x.tensor.rank(), x.where);
   if (x.tensor.shape()[counted] != 1)
-    throw core::ShapeError("squeeze", "expected extent 1 of axis {}, got {} {}", axis, x.tensor.aval().text(),
-                           at_line(x.where));
+    throw core::ShapeError("squeeze#extent_not_one", "expected extent 1 of axis {}, got {} {}", axis,
+                           x.tensor.aval().text(), at_line(x.where));
   return reshape(x, x.tensor.shape().erased(counted));
 }
 
@@ -449,7 +453,7 @@ Tensor slice(const Located& x, int axis, Dim first, Dim last, Dim step) {
   const int at = counted_axis("slice", axis, shape.rank(), x.where);
   const Dim begin = first < 0 ? first + shape[at] : first, end = last < 0 ? last + shape[at] : last;
   if (step < 1 || begin < 0 || end > shape[at] || begin > end) {
-    throw core::ShapeError("slice",
+    throw core::ShapeError("slice#wrong_range",
                            "expected a range within axis {} of {} and a positive step, got {} to {} by {} {}",
                            axis, x.tensor.aval().text(), first, last, step, at_line(x.where));
   }
@@ -475,7 +479,8 @@ Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntL
   const int rank = x.tensor.rank();
   const IntList between = inside.empty() ? IntList::filled(rank, 0) : inside;
   if (low.size() != rank || high.size() != rank || between.size() != rank) {
-    throw core::ShapeError("pad", "expected {} numbers each for {}, got low {}, high {}, inside {} {}", rank,
+    throw core::ShapeError("pad#wrong_list_length",
+                           "expected {} numbers each for {}, got low {}, high {}, inside {} {}", rank,
                            x.tensor.aval().text(), low.text(), high.text(), inside.text(), at_line(x.where));
   }
   const IntList none = IntList::filled(rank, 0);
@@ -486,7 +491,8 @@ Tensor pad(const Located& x, const IntList& low, const IntList& high, const IntL
 Tensor concatenate(std::span<const Tensor> parts, int axis, std::source_location where) {
   static const OpInfo& op = op_named("concatenate");
   if (parts.empty())
-    throw core::InvalidArgument("concatenate", "expected at least one tensor, got none {}", at_line(where));
+    throw core::InvalidArgument("concatenate#no_tensors", "expected at least one tensor, got none {}",
+                                at_line(where));
   return record(op, parts, make_attrs(AxisAttrs{counted_axis("concatenate", axis, parts[0].rank(), where)}),
                 where);
 }

@@ -19,8 +19,9 @@ Aval infer_normalize(const InferArgs& args) {
   check_axes(args, args.as<NormalizeAttrs>().axes);
   for (const Dim axis : args.as<NormalizeAttrs>().axes) {
     if (x.shape[static_cast<int>(axis)] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
-                             x.text(), at_line(args.where));
+      throw core::ShapeError(args.op.name + "#empty_axis",
+                             "expected at least one element along axis {}, got {} {}", axis, x.text(),
+                             at_line(args.where));
   }
   return x;
 }
@@ -128,7 +129,7 @@ Aval infer_scale_shift(const InferArgs& args) {
   const Aval& x = args.aval(0);
   for (std::size_t i = 1; i < 3; ++i) {
     if (x.shape.rank() == 0 || !(args.aval(i) == Aval{{x.shape.back()}, x.dtype, x.device}))
-      throw core::ShapeError(args.op.name,
+      throw core::ShapeError(args.op.name + "#wrong_scale_or_shift",
                              "expected one scale and one shift per channel, the last axis of {}; got {} {}",
                              x.text(), args.aval(i).text(), at_line(args.where));
   }

@@ -17,7 +17,7 @@ Tensors split(const Located& x, const IntList& extents, int axis) {
   Dim total = 0;
   for (const Dim extent : extents) total += extent;
   if (total != x.tensor.shape()[at])
-    throw core::ShapeError("split", "expected extents that add up to {}, got {} for {} {}",
+    throw core::ShapeError("split#wrong_extents", "expected extents that add up to {}, got {} for {} {}",
                            x.tensor.shape()[at], extents.text(), x.tensor.aval().text(), at_line(x.where));
   Tensors parts;
   Dim first = 0;
@@ -38,7 +38,7 @@ Tensor repeat(const Located& x, Dim times, int axis) {
 
 Tensor tile(const Located& x, const IntList& times) {
   if (times.size() != x.tensor.rank())
-    throw core::ShapeError("tile", "expected {} numbers for {}, got {} {}", x.tensor.rank(),
+    throw core::ShapeError("tile#wrong_list_length", "expected {} numbers for {}, got {} {}", x.tensor.rank(),
                            x.tensor.aval().text(), times.text(), at_line(x.where));
   Tensor result = x.tensor;
   for (int axis = 0; axis < times.size(); ++axis) {

@@ -30,7 +30,7 @@ Shape pooled_shape(const InferArgs& args) {
     fits = fits && shape[1 + i] >= 0;
   }
   if (!fits) {
-    throw core::ShapeError(args.op.name,
+    throw core::ShapeError(args.op.name + "#wrong_window",
                            "expected x [n, spatial…, c], a window and stride per spatial axis and less "
                            "padding than window, got {} with {} {}",
                            args.aval(0).text(), args.attrs->text(), at_line(args.where));
@@ -93,7 +93,7 @@ PoolSample draw(Sampler& sampler) {
 Aval moved(const InferArgs& args, const Shape& expected, const Shape& result) {
   const Aval& t = args.aval(1);
   if (!(t.shape == expected) || t.dtype != args.aval(0).dtype) {
-    throw core::ShapeError(args.op.name, "expected {}{} beside {}, got {} {}",
+    throw core::ShapeError(args.op.name + "#wrong_moved_operand", "expected {}{} beside {}, got {} {}",
                            core::name_of(args.aval(0).dtype), expected.text(), args.aval(0).text(), t.text(),
                            at_line(args.where));
   }

@@ -24,7 +24,7 @@ void check_pairs(const InferArgs& args, const Axes& of_a, const Axes& of_b, std:
   for (int i = 0; fits && i < of_a.size(); ++i)
     fits = a.shape[static_cast<int>(of_a[i])] == b.shape[static_cast<int>(of_b[i])];
   if (!fits) {
-    throw core::ShapeError("dot_general",
+    throw core::ShapeError("dot_general#unequal_extents",
                            "expected {} axes of equal extents, got axes {} of {} and {} of {} {}", what,
                            of_a.text(), a.text(), of_b.text(), b.text(), at_line(args.where));
   }
@@ -36,9 +36,10 @@ unsigned taken_axes(const InferArgs& args, const Axes& contract, const Axes& bat
   for (const Axes* list : {&contract, &batch}) {
     for (const Dim axis : *list) {
       if ((taken >> axis & 1) != 0)
-        throw core::ShapeError(
-            "dot_general", "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
-            args.aval(which).text(), axis, contract.text(), batch.text(), at_line(args.where));
+        throw core::ShapeError("dot_general#axis_repeated",
+                               "expected each axis of {} once, got axis {} again, summed {} and batch {} {}",
+                               args.aval(which).text(), axis, contract.text(), batch.text(),
+                               at_line(args.where));
       taken |= 1U << axis;
     }
   }
@@ -49,8 +50,9 @@ Aval infer_dot(const InferArgs& args) {
   const auto& attrs = args.as<DotAttrs>();
   const Aval &a = args.aval(0), &b = args.aval(1);
   if (a.dtype != b.dtype)
-    throw core::InvalidArgument("dot_general", "expected equal dtypes, got {} and {}; cast one of them {}",
-                                a.text(), b.text(), at_line(args.where));
+    throw core::InvalidArgument("dot_general#unequal_dtypes",
+                                "expected equal dtypes, got {} and {}; cast one of them {}", a.text(),
+                                b.text(), at_line(args.where));
   const std::array taken{taken_axes(args, attrs.contract_a, attrs.batch_a, 0),
                          taken_axes(args, attrs.contract_b, attrs.batch_b, 1)};
   check_pairs(args, attrs.contract_a, attrs.contract_b, "summed");
@@ -188,8 +190,8 @@ Tensor dot_general(const Located& a, const Located& b, const DotAxes& axes) {
 Tensor matmul(const Located& a, const Located& b) {
   const int rank_a = a.tensor.rank(), rank_b = b.tensor.rank();
   if (rank_a == 0 || rank_b == 0)
-    throw core::ShapeError("matmul", "expected vectors or matrices, got {} and {} {}", a.tensor.aval().text(),
-                           b.tensor.aval().text(), at_line(a.where));
+    throw core::ShapeError("matmul#scalar_operand", "expected vectors or matrices, got {} and {} {}",
+                           a.tensor.aval().text(), b.tensor.aval().text(), at_line(a.where));
   if (rank_b <= 2) {  // without the detour over lists of negative axes: a product of small matrices takes no
                       // longer than that
     static const OpInfo& op = op_named("dot_general");

@@ -23,7 +23,8 @@ constexpr double first_child = 0x1p63;
 
 void check_key(std::string_view what, const Aval& aval, const std::source_location& where) {
   if (aval.shape.rank() == 0 || aval.shape.back() != 3 || aval.dtype != DType::u64)
-    throw core::ShapeError(what, "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(),
+    throw core::ShapeError(std::string(what) + "#wrong_key",
+                           "expected a key u64[…, 3] as random_key gives it, got {} {}", aval.text(),
                            at_line(where));
 }
 
@@ -32,7 +33,7 @@ Aval infer_bits(const InferArgs& args) {
   Aval result = args.aval(0);
   check_key(args.op.name, result, args.where);
   if (dtype != DType::u32 && dtype != DType::u64)
-    throw core::InvalidArgument(args.op.name, "expected u32 or u64 to be drawn, got {} {}",
+    throw core::InvalidArgument(args.op.name + "#wrong_dtype", "expected u32 or u64 to be drawn, got {} {}",
                                 core::name_of(dtype), at_line(args.where));
   result.shape = result.shape.erased(result.shape.rank() - 1);
   for (const Dim extent : shape) result.shape.push_back(extent);
@@ -42,8 +43,8 @@ Aval infer_bits(const InferArgs& args) {
 
 void check_float(std::string_view what, DType dtype, const std::source_location& where) {
   if (!real_floats.contains(dtype))
-    throw core::InvalidArgument(what, "expected {} to be drawn, got {} {}", real_floats.text(),
-                                core::name_of(dtype), at_line(where));
+    throw core::InvalidArgument(std::string(what) + "#wrong_dtype", "expected {} to be drawn, got {} {}",
+                                real_floats.text(), core::name_of(dtype), at_line(where));
 }
 
 Tensor whole_number(std::uint64_t value, Device device) {
@@ -89,8 +90,8 @@ void register_permutation(OpTable& table) {
     Aval result = args.aval(0);
     check_key(args.op.name, result, args.where);
     if (n < 0)
-      throw core::InvalidArgument(args.op.name, "expected a number of elements >= 0, got {} {}", n,
-                                  at_line(args.where));
+      throw core::InvalidArgument(args.op.name + "#negative_count",
+                                  "expected a number of elements >= 0, got {} {}", n, at_line(args.where));
     result.shape[result.shape.rank() - 1] = n;
     result.dtype = DType::i64;
     return result;
@@ -171,7 +172,7 @@ Tensor random_truncated_normal(const Located& key, const Shape& shape, double lo
   check_float("random_truncated_normal", dtype, key.where);
   constexpr double last = 37.0;  // beyond it Φ is below the smallest normal number
   if (!(low < high) || low > last || high < -last)
-    throw core::InvalidArgument("random_truncated_normal",
+    throw core::InvalidArgument("random_truncated_normal#wrong_limits",
                                 "expected low < high, low <= {} and high >= -{}, got {} and {} {}", last,
                                 last, low, high, at_line(key.where));
   if (low > 0.0) return -random_truncated_normal(key, shape, -high, -low, dtype);
@@ -183,8 +184,9 @@ Tensor random_truncated_normal(const Located& key, const Shape& shape, double lo
 
 Tensor random_bernoulli(const Located& key, double probability, const Shape& shape) {
   if (!(probability >= 0.0 && probability <= 1.0))
-    throw core::InvalidArgument("random_bernoulli", "expected a probability from 0 to 1, got {} {}",
-                                probability, at_line(key.where));
+    throw core::InvalidArgument("random_bernoulli#wrong_probability",
+                                "expected a probability from 0 to 1, got {} {}", probability,
+                                at_line(key.where));
   const double below = std::round(probability * 0x1p32);  // of the 2^32 words
   const Tensor words = random_bits(key, shape);
   return below < 0x1p32 ? less(words, below) : greater_equal(words, 0);
@@ -193,7 +195,7 @@ Tensor random_bernoulli(const Located& key, double probability, const Shape& sha
 Tensor random_integers(const Located& key, const Shape& shape, std::int64_t low, std::int64_t high,
                        DType dtype) {
   if (low >= high || !core::is_integer(dtype))
-    throw core::InvalidArgument("random_integers",
+    throw core::InvalidArgument("random_integers#wrong_range_or_dtype",
                                 "expected low < high and an integer dtype, got {}, {} and {} {}", low, high,
                                 core::name_of(dtype), at_line(key.where));
   const std::uint64_t first = static_cast<std::uint64_t>(low),

@@ -91,7 +91,8 @@ OpInfo extremum(std::string name, std::string formula) {
     const Aval result = of_any(args);
     for (const Dim axis : args.as<ReduceAttrs>().axes) {
       if (args.aval(0).shape[static_cast<int>(axis)] == 0)
-        throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+        throw core::ShapeError(args.op.name + "#empty_axis",
+                               "expected at least one element along axis {}, got {} {}", axis,
                                args.aval(0).text(), at_line(args.where));
     }
     return result;
@@ -144,8 +145,8 @@ Tensor variance(const Located& x, std::optional<Axes> axes, Keep keep, double co
   const double n =
       static_cast<double>(x.tensor.count()) / static_cast<double>(std::max<std::int64_t>(total.count(), 1));
   if (n <= correction)
-    throw core::ShapeError("variance", "expected more than {} elements, got {} of {} {}", correction, n,
-                           x.tensor.aval().text(), at_line(x.where));
+    throw core::ShapeError("variance#too_few_elements", "expected more than {} elements, got {} of {} {}",
+                           correction, n, x.tensor.aval().text(), at_line(x.where));
   return total / (n - correction);
 }
 

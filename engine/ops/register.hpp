@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one declaration for each family of ops, so that the table includes none of them.
 // The engine's own rows, family by family; called once, by engine/dispatch.
 #pragma once
 

@@ -94,15 +94,17 @@ Tensor batch_elementwise(const RuleArgs& args, const std::vector<bool>& batched)
 Aval infer_alike(const InferArgs& args) {
   for (std::size_t i = 1; i < args.in.size(); ++i) {
     if (!(args.aval(i) == args.aval(0)))
-      throw core::ShapeError(args.op.name, "expected equal shapes and dtypes, got {} and {} {}",
-                             args.aval(0).text(), args.aval(i).text(), at_line(args.where));
+      throw core::ShapeError(args.op.name + "#unequal_avals",
+                             "expected equal shapes and dtypes, got {} and {} {}", args.aval(0).text(),
+                             args.aval(i).text(), at_line(args.where));
   }
   return args.aval(0);
 }
 
 void check_axis(const InferArgs& args, Dim axis) {
   if (axis < 0 || axis >= args.aval(0).shape.rank())
-    throw core::ShapeError(args.op.name, "expected an input with axis {}, as {} has it, got {} {}", axis,
+    throw core::ShapeError(args.op.name + "#no_such_axis",
+                           "expected an input with axis {}, as {} has it, got {} {}", axis,
                            args.attrs->text(), args.aval(0).text(), at_line(args.where));
 }
 
@@ -112,8 +114,8 @@ void check_axes(const InferArgs& args, const Axes& axes) {
 
 void check_rank(const InferArgs& args, int rank) {
   if (args.aval(0).shape.rank() != rank)
-    throw core::ShapeError(args.op.name, "expected an input with {} axes for {}, got {} {}", rank,
-                           args.attrs->text(), args.aval(0).text(), at_line(args.where));
+    throw core::ShapeError(args.op.name + "#wrong_rank", "expected an input with {} axes for {}, got {} {}",
+                           rank, args.attrs->text(), args.aval(0).text(), at_line(args.where));
 }
 
 double multiply_adds(double n, DType dtype) { return (core::is_complex(dtype) ? 8.0 : 2.0) * n; }
@@ -125,7 +127,8 @@ Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const 
     const Dim of_a = axis <= a.shape.rank() ? a.shape[a.shape.rank() - axis] : 1;
     const Dim of_b = axis <= b.shape.rank() ? b.shape[b.shape.rank() - axis] : 1;
     if (of_a != of_b && of_a != 1 && of_b != 1)
-      throw core::ShapeError(op, "expected shapes that broadcast, got {} and {} {}", a.text(), b.text(),
+      throw core::ShapeError(std::string(op) + "#does_not_broadcast",
+                             "expected shapes that broadcast, got {} and {} {}", a.text(), b.text(),
                              at_line(where));
     result[rank - axis] = of_a == 1 ? of_b : of_a;
   }
@@ -135,7 +138,8 @@ Shape broadcast_shapes(std::string_view op, const Aval& a, const Aval& b, const 
 int counted_axis(std::string_view op, Dim axis, int rank, const std::source_location& where) {
   const Dim counted = axis < 0 ? axis + rank : axis;
   if (counted < 0 || counted >= rank)
-    throw core::ShapeError(op, "expected an axis from {} to {}, got {} {}", -rank, rank - 1, axis,
+    throw core::ShapeError(std::string(op) + "#axis_out_of_range",
+                           "expected an axis from {} to {}, got {} {}", -rank, rank - 1, axis,
                            at_line(where));
   return static_cast<int>(counted);
 }
@@ -145,7 +149,8 @@ Axes counted_axes(std::string_view op, const Axes& axes, int rank, const std::so
   for (const Dim axis : axes) counted.push_back(counted_axis(op, axis, rank, where));
   std::sort(counted.begin(), counted.end());
   if (std::adjacent_find(counted.begin(), counted.end()) != counted.end())
-    throw core::ShapeError(op, "expected each axis once, got {} {}", axes.text(), at_line(where));
+    throw core::ShapeError(std::string(op) + "#axis_repeated", "expected each axis once, got {} {}",
+                           axes.text(), at_line(where));
   return Axes(counted);
 }
 

@@ -41,7 +41,8 @@ OpInfo along_axis(std::string name, std::string formula, Tensor (*decompose)(R),
     const int axis = args.as<AxisAttrs>().axis;
     check_axis(args, axis);
     if (args.aval(0).shape[axis] == 0)
-      throw core::ShapeError(args.op.name, "expected at least one element along axis {}, got {} {}", axis,
+      throw core::ShapeError(args.op.name + "#empty_axis",
+                             "expected at least one element along axis {}, got {} {}", axis,
                              args.aval(0).text(), at_line(args.where));
     return args.aval(0);
   };

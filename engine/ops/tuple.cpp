@@ -64,8 +64,8 @@ void register_get(OpTable& table) {
   row.infer = [](const InferArgs& args) {
     const auto index = static_cast<std::size_t>(args.as<ElementAttrs>().index);
     if (args.aval(0).kind != Kind::tuple || index >= avals_of(args.in[0]).size())
-      throw core::InvalidArgument("get", "expected a tuple with an element {}, got {} {}", index,
-                                  args.aval(0).text(), at_line(args.where));
+      throw core::InvalidArgument("get#no_such_element", "expected a tuple with an element {}, got {} {}",
+                                  index, args.aval(0).text(), at_line(args.where));
     return avals_of(args.in[0])[index];
   };
   row.run = [](R args) {

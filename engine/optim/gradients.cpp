@@ -24,7 +24,8 @@ Tensors scaled(const Tensors& gradients, const Tensor& factor) {
 }  // namespace
 
 Tensor norm_of(const Tensors& gradients) {
-  if (gradients.empty()) throw core::InvalidArgument("norm_of", "expected at least one gradient, got none");
+  if (gradients.empty())
+    throw core::InvalidArgument("norm_of#no_gradients", "expected at least one gradient, got none");
   Tensor total = sum_of_squares(gradients[0]);
   for (std::size_t i = 1; i < gradients.size(); ++i)
     total = total + cast(sum_of_squares(gradients[i]), total.dtype());
@@ -48,11 +49,11 @@ void GradientMean::add(const Tensors& gradients) {
     sum_ = gradients;
   } else {
     if (gradients.size() != sum_.size())
-      throw core::ShapeError("GradientMean", "expected {} gradients as before, got {}", sum_.size(),
-                             gradients.size());
+      throw core::ShapeError("GradientMean#wrong_gradient_count", "expected {} gradients as before, got {}",
+                             sum_.size(), gradients.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) {
       if (!(gradients[i].aval() == sum_[i].aval()))
-        throw core::ShapeError("GradientMean", "expected {} as before, got {} as gradient {}",
+        throw core::ShapeError("GradientMean#wrong_gradient", "expected {} as before, got {} as gradient {}",
                                sum_[i].aval().text(), gradients[i].aval().text(), i);
       sum_[i] = sum_[i] + gradients[i];
     }
@@ -62,7 +63,7 @@ void GradientMean::add(const Tensors& gradients) {
 
 Tensors GradientMean::take() {
   if (n_added_ == 0)
-    throw core::InvalidArgument("GradientMean",
+    throw core::InvalidArgument("GradientMean#nothing_added",
                                 "expected gradients to be added before they are taken, got none");
   Tensors result = std::exchange(sum_, {});
   if (n_added_ > 1) {

@@ -27,7 +27,8 @@ Optimizer::Optimizer(const Stateful& net, Schedule learning_rate)
     trained_.push_back(each.variable);
   }
   if (trained_.empty())
-    throw core::InvalidArgument("engine::Optimizer", "expected a network with parameters, got one without");
+    throw core::InvalidArgument("engine::Optimizer#no_parameters",
+                                "expected a network with parameters, got one without");
 }
 
 Variables Optimizer::state_per_parameter(const std::string& name) const {
@@ -46,11 +47,12 @@ Variables Optimizer::state_per_parameter(const std::string& name) const {
 
 void Optimizer::step(const Tensors& gradients) const {
   if (gradients.size() != trained_.size())
-    throw core::ShapeError("engine::Optimizer", "expected {} gradients, one per parameter, got {}",
-                           trained_.size(), gradients.size());
+    throw core::ShapeError("engine::Optimizer#wrong_gradient_count",
+                           "expected {} gradients, one per parameter, got {}", trained_.size(),
+                           gradients.size());
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!(gradients[i].aval() == trained_[i].aval()))
-      throw core::ShapeError("engine::Optimizer", "expected a gradient {} of \"{}\", got {}",
+      throw core::ShapeError("engine::Optimizer#wrong_gradient", "expected a gradient {} of \"{}\", got {}",
                              trained_[i].aval().text(), names_[i], gradients[i].aval().text());
   }
   const double rate = learning_rate();

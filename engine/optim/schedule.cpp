@@ -11,7 +11,8 @@ namespace lodestone::engine {
 namespace {
 
 void check_steps(const char* schedule, std::int64_t n) {
-  if (n < 1) throw core::InvalidArgument(schedule, "expected at least one step, got {}", n);
+  if (n < 1)
+    throw core::InvalidArgument(std::string(schedule) + "#no_steps", "expected at least one step, got {}", n);
 }
 
 }  // namespace

@@ -10,23 +10,24 @@ namespace {
 
 void check_inputs(const OpInfo& op, std::span<const Tensor> inputs, const std::source_location& where) {
   if (op.n_inputs >= 0 && std::ssize(inputs) != op.n_inputs)
-    throw core::InvalidArgument(op.name, "expected {} inputs, got {} {}", op.n_inputs, inputs.size(),
-                                at_line(where));
+    throw core::InvalidArgument(op.name + "#wrong_input_count", "expected {} inputs, got {} {}", op.n_inputs,
+                                inputs.size(), at_line(where));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].is_valid())
-      throw core::InvalidArgument(op.name, "expected a tensor as input {}, got an empty one {}", i,
-                                  at_line(where));
+      throw core::InvalidArgument(op.name + "#empty_input",
+                                  "expected a tensor as input {}, got an empty one {}", i, at_line(where));
     if (!(inputs[i].device() == inputs[0].device())) {
-      throw core::DeviceError(op.name, "expected all inputs on {}, got input {} on {}; copy one of them {}",
+      throw core::DeviceError(op.name + "#two_devices",
+                              "expected all inputs on {}, got input {} on {}; copy one of them {}",
                               inputs[0].device().text(), i, inputs[i].device().text(), at_line(where));
     }
     if (inputs[i].aval().kind != Kind::array && !op.run)
-      throw core::InvalidArgument(op.name, "expected an array as input {}, got a {} {}", i,
+      throw core::InvalidArgument(op.name + "#not_an_array", "expected an array as input {}, got a {} {}", i,
                                   inputs[i].aval().text(), at_line(where));
   }
   if (!inputs.empty() && !op.dtypes.contains(inputs[0].dtype()))
     throw core::InvalidArgument(
-        op.name, "expected {}, got {}{} {}", op.dtypes.text(), inputs[0].aval().text(),
+        op.name + "#wrong_dtype", "expected {}, got {}{} {}", op.dtypes.text(), inputs[0].aval().text(),
         halves.contains(inputs[0].dtype()) ? ", which is stored only; cast it first" : "", at_line(where));
 }
 
@@ -53,10 +54,11 @@ void check_countable(const OpInfo& op, const Aval& aval, const std::source_locat
   std::int64_t bytes = 16;  // of the widest dtype
   for (const Dim dim : aval.shape) {
     if (dim < 0)
-      throw core::ShapeError(op.name, "expected extents of 0 or more, got {} {}", aval.shape.text(),
-                             at_line(where));
+      throw core::ShapeError(op.name + "#negative_extent", "expected extents of 0 or more, got {} {}",
+                             aval.shape.text(), at_line(where));
     if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes))
-      throw core::ShapeError(op.name, "expected an array of fewer than 2^59 elements, got {} {}", aval.text(),
+      throw core::ShapeError(op.name + "#too_many_elements",
+                             "expected an array of fewer than 2^59 elements, got {} {}", aval.text(),
                              at_line(where));
   }
 }
@@ -104,7 +106,8 @@ Tensor new_array(const Aval& aval) {
   try {
     node->buffer = BufferPtr(new Buffer(aval.device, aval.bytes()));
   } catch (const core::DeviceError& error) {
-    throw core::DeviceError(core::Worded{fmt::format("{}; wanted for {}", error.what(), aval.text())});
+    throw core::DeviceError(
+        core::Worded{fmt::format("{}; wanted for {}", error.what(), aval.text()), error.place()});
   }
   node->strides = contiguous_strides(aval.shape);
   return Tensor(std::move(node));

@@ -13,10 +13,10 @@ namespace lodestone::engine {
 
 Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval, std::source_location where) {
   if (std::any_of(aval.shape.begin(), aval.shape.end(), [](Dim extent) { return extent < 0; }))
-    throw core::ShapeError("engine::Tensor", "expected extents of 0 or more, got {} {}", aval.shape.text(),
-                           at_line(where));
+    throw core::ShapeError("engine::Tensor#negative_extent", "expected extents of 0 or more, got {} {}",
+                           aval.shape.text(), at_line(where));
   if (bytes.size() != aval.bytes()) {
-    throw core::ShapeError("engine::Tensor",
+    throw core::ShapeError("engine::Tensor#wrong_byte_count",
                            "expected {} bytes for {}, got {}; do the elements fit the shape? {}",
                            aval.bytes(), aval.text(), bytes.size(), at_line(where));
   }
@@ -28,7 +28,8 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Aval& aval, st
 Dim Tensor::dim(int axis) const {
   const int counted = axis < 0 ? axis + rank() : axis;
   if (counted < 0 || counted >= rank())
-    throw core::ShapeError("engine::Tensor", "expected an axis of {}, got {}", aval().text(), axis);
+    throw core::ShapeError("engine::Tensor#no_such_axis", "expected an axis of {}, got {}", aval().text(),
+                           axis);
   return shape()[counted];
 }
 
@@ -39,19 +40,21 @@ const Tensor& Tensor::eval() const {
 
 void Tensor::check_item(DType dtype, const std::source_location& where) const {
   if (is_valid() && count() != 1)
-    throw core::ShapeError("engine::Tensor::item", "expected one element, got {} {}", aval().text(),
-                           at_line(where));
+    throw core::ShapeError("engine::Tensor::item#not_one_element", "expected one element, got {} {}",
+                           aval().text(), at_line(where));
   static_cast<void>(contiguous_bytes(dtype, where));
 }
 
 std::span<const std::byte> Tensor::contiguous_bytes(DType dtype, const std::source_location& where) const {
   if (!is_valid())
-    throw core::InvalidArgument("engine::Tensor", "expected a tensor, got an empty one {}", at_line(where));
-  if (aval().kind != Kind::array)
-    throw core::InvalidArgument("engine::Tensor", "expected an array, got a {} {}", aval().text(),
+    throw core::InvalidArgument("engine::Tensor#empty_tensor", "expected a tensor, got an empty one {}",
                                 at_line(where));
+  if (aval().kind != Kind::array)
+    throw core::InvalidArgument("engine::Tensor#not_an_array", "expected an array, got a {} {}",
+                                aval().text(), at_line(where));
   if (dtype != aval().dtype) {
-    throw core::InvalidArgument("engine::Tensor", "expected to be read as {}, got {}; cast it first {}",
+    throw core::InvalidArgument("engine::Tensor#wrong_dtype",
+                                "expected to be read as {}, got {}; cast it first {}",
                                 core::name_of(aval().dtype), core::name_of(dtype), at_line(where));
   }
   eval();

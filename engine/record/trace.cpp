@@ -39,7 +39,7 @@ Trace::Trace(const Function& f, Tensors inputs, std::source_location where) : in
   outputs_ = f(inputs_);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!outputs_[i].is_valid())
-      throw core::InvalidArgument("engine::transform",
+      throw core::InvalidArgument("engine::transform#empty_output",
                                   "expected tensors from the function, got an empty one as output {} {}", i,
                                   at_line(where));
   }
@@ -215,7 +215,8 @@ Trace::Batched Trace::batch(const Tensors& inputs, const std::vector<bool>& batc
       any = any || carries[i];
     }
     if (any && !step.op->batch)
-      throw core::InvalidArgument(step.op->name, "has no batching rule, so that vmap cannot go through it {}",
+      throw core::InvalidArgument(step.op->name + "#no_batching_rule",
+                                  "has no batching rule, so that vmap cannot go through it {}",
                                   at_line(step.where));
     const RuleArgs args{*step.op, in, step.out, step.attrs, step.where};
     of_slot.push_back(any ? step.op->batch(args, carries) : args.again(in));

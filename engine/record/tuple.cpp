@@ -9,7 +9,7 @@ namespace lodestone::engine {
 Tensor tuple(const Tensors& elements, std::source_location where) {
   static const OpInfo& op = op_named("tuple");
   if (elements.empty())
-    throw core::InvalidArgument("tuple", "expected elements, got none {}", at_line(where));
+    throw core::InvalidArgument("tuple#no_elements", "expected elements, got none {}", at_line(where));
   return record(op, elements, {}, where);
 }
 

@@ -10,9 +10,10 @@ thread_local HeldValues* innermost = nullptr;
 
 Variable::Variable(std::string name, Tensor value, Role role) {
   if (!value.is_valid())
-    throw core::InvalidArgument("engine::Variable", "expected a tensor for \"{}\", got an empty one", name);
+    throw core::InvalidArgument("engine::Variable#empty_tensor",
+                                "expected a tensor for \"{}\", got an empty one", name);
   if (role == Role::parameter && !core::is_float(value.dtype()))
-    throw core::InvalidArgument("engine::Variable",
+    throw core::InvalidArgument("engine::Variable#not_floating_point",
                                 "expected a floating-point tensor for parameter \"{}\", got {}", name,
                                 value.aval().text());
   cell_ = std::make_shared<Cell>(Cell{std::move(name), std::move(value), role});
@@ -21,12 +22,12 @@ Variable::Variable(std::string name, Tensor value, Role role) {
 void Variable::assign(const Located& value) const {
   if (!value.tensor.is_valid() || !(value.tensor.aval() == aval())) {
     throw core::ShapeError(
-        "engine::Variable", "expected {} for \"{}\", got {}; a variable keeps its shape and dtype {}",
-        aval().text(), name(), value.tensor.is_valid() ? value.tensor.aval().text() : "an empty tensor",
-        at_line(value.where));
+        "engine::Variable#wrong_tensor",
+        "expected {} for \"{}\", got {}; a variable keeps its shape and dtype {}", aval().text(), name(),
+        value.tensor.is_valid() ? value.tensor.aval().text() : "an empty tensor", at_line(value.where));
   }
   if (value.tensor.node().is_abstract) {
-    throw core::InvalidArgument("engine::Variable",
+    throw core::InvalidArgument("engine::Variable#no_values_while_tracing",
                                 "expected a tensor with elements for \"{}\", got one inside a transform that "
                                 "traces without values, which "
                                 "cannot leave it; evaluate the module in the mode that changes no state {}",
@@ -45,11 +46,12 @@ Tensors values_of(std::span<const Variable> variables) {
 
 HeldValues::HeldValues(std::span<const Variable> variables, const Tensors& values) : outer_(innermost) {
   if (values.size() != variables.size())
-    throw core::ShapeError("engine::HeldValues", "expected {} tensors for {} variables, got {}",
-                           variables.size(), variables.size(), values.size());
+    throw core::ShapeError("engine::HeldValues#wrong_tensor_count",
+                           "expected {} tensors for {} variables, got {}", variables.size(), variables.size(),
+                           values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!(values[i].aval() == variables[i].aval()))
-      throw core::ShapeError("engine::HeldValues", "expected {} for \"{}\", got {}",
+      throw core::ShapeError("engine::HeldValues#wrong_tensor", "expected {} for \"{}\", got {}",
                              variables[i].aval().text(), variables[i].name(), values[i].aval().text());
   }
   held_.reserve(values.size());

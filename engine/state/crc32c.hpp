@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a checksum without any other part of the engine.
 #pragma once
 
 #include <cstddef>

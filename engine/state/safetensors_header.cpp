@@ -37,8 +37,8 @@ std::string quoted(const std::string& text, const std::string& path) {
   try {
     return Json(text).dump();
   } catch (const Json::exception&) {
-    throw core::InvalidArgument("engine::Safetensors", "{}: expected names and texts in UTF-8, got \"{}\"",
-                                path, text);
+    throw core::InvalidArgument("engine::Safetensors#not_utf8",
+                                "{}: expected names and texts in UTF-8, got \"{}\"", path, text);
   }
 }
 
@@ -56,7 +56,7 @@ class Parser {
       : text_(text), n_data_(n_data), path_(path) {}
 
   Header header() {
-    if (!text_.starts_with('{')) fail("a header that begins with {", "something else");
+    if (!text_.starts_with('{')) fail("no_object", "a header that begins with {", "something else");
     check_checksum();
     const Json json = parsed();
     Header result;
@@ -71,8 +71,8 @@ class Parser {
 
  private:
   template <class Expected, class Got>
-  [[noreturn]] void fail(const Expected& expected, const Got& got) const {
-    throw core::FormatError("engine::Safetensors",
+  [[noreturn]] void fail(std::string_view id, const Expected& expected, const Got& got) const {
+    throw core::FormatError(fmt::format("engine::Safetensors#{}", id),
                             "{}: expected {}, got {}; the file is damaged or of another kind", path_,
                             expected, got);
   }
@@ -81,26 +81,27 @@ class Parser {
   [[nodiscard]] Json parsed() const {
     std::array<std::set<std::string>, deepest + 1> keys;
     const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
-      if (depth > deepest) fail("a header of three levels", "a deeper one");
+      if (depth > deepest) fail("too_deep", "a header of three levels", "a deeper one");
       const auto level = static_cast<std::size_t>(depth);
       if (event == Json::parse_event_t::object_start && level < deepest) keys[level + 1].clear();
       if (event == Json::parse_event_t::key && !keys[level].insert(value.get<std::string>()).second) {
-        fail("every name once", fmt::format("\"{}\" twice", value.get<std::string>()));
+        fail("name_twice", "every name once", fmt::format("\"{}\" twice", value.get<std::string>()));
       }
       return true;
     };
     try {
       return Json::parse(text_.begin(), text_.end(), look);
     } catch (const Json::exception& error) {
-      fail("a JSON header", std::string_view(error.what()));
+      fail("no_json", "a JSON header", std::string_view(error.what()));
     }
   }
 
   [[nodiscard]] std::map<std::string, std::string> metadata(const Json& json) const {
-    if (!json.is_object()) fail("__metadata__ as an object of texts", "something else");
+    if (!json.is_object()) fail("wrong_metadata", "__metadata__ as an object of texts", "something else");
     std::map<std::string, std::string> result;
     for (const auto& [key, value] : json.items()) {
-      if (!value.is_string()) fail("texts in __metadata__", fmt::format("\"{}\" with something else", key));
+      if (!value.is_string())
+        fail("wrong_metadata", "texts in __metadata__", fmt::format("\"{}\" with something else", key));
       result.emplace(key, value.get<std::string>());
     }
     return result;
@@ -113,18 +114,19 @@ class Parser {
     const std::string written = blanked.substr(opening.size(), no_checksum.size());
     blanked.replace(opening.size(), no_checksum.size(), no_checksum);
     const std::string computed = checksum_text(crc32c(std::as_bytes(std::span(blanked))));
-    if (computed != written) fail(fmt::format("a header with checksum {}", written), computed);
+    if (computed != written)
+      fail("wrong_header_checksum", fmt::format("a header with checksum {}", written), computed);
   }
 
   [[nodiscard]] std::vector<std::uint64_t> integers(const std::string& name, const Json& object,
                                                     const char* key) const {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_array())
-      fail(fmt::format("array \"{}\" with {}", name, key), "none");
+      fail("no_list", fmt::format("array \"{}\" with {}", name, key), "none");
     std::vector<std::uint64_t> result;
     for (const Json& value : *found) {
       if (!value.is_number_unsigned())
-        fail(fmt::format("whole numbers as {} of \"{}\"", key, name), "something else");
+        fail("wrong_whole_number", fmt::format("whole numbers as {} of \"{}\"", key, name), "something else");
       result.push_back(value.get<std::uint64_t>());
     }
     return result;
@@ -132,12 +134,13 @@ class Parser {
 
   [[nodiscard]] Entry entry(const std::string& name, const Json& json) const {
     if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string()) {
-      fail(fmt::format("array \"{}\" with dtype, shape and data_offsets", name), "something else");
+      fail("wrong_entry", fmt::format("array \"{}\" with dtype, shape and data_offsets", name),
+           "something else");
     }
     const std::string dtype_name = json["dtype"].get<std::string>();
     const std::optional<DType> dtype = dtype_of_format(dtype_name);
     if (!dtype) {
-      throw core::FormatError("engine::Safetensors",
+      throw core::FormatError("engine::Safetensors#unknown_dtype",
                               "{}: expected array \"{}\" as BOOL, I8, U8, I32, U32, I64, U64, BF16, F16, F32 "
                               "or F64, got {}; convert it",
                               path_, name, dtype_name);
@@ -148,13 +151,13 @@ class Parser {
     for (const std::uint64_t extent : integers(name, json, "shape")) {
       constexpr std::uint64_t most = std::uint64_t{1} << 62;
       if (extent > most || (bytes != 0 && extent > most / bytes))
-        fail(fmt::format("a possible shape of \"{}\"", name), "too many elements");
+        fail("too_many_elements", fmt::format("a possible shape of \"{}\"", name), "too many elements");
       bytes *= extent;
       result.info.shape.push_back(static_cast<std::int64_t>(extent));
     }
     const std::vector<std::uint64_t> offsets = integers(name, json, "data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] - offsets[0] != bytes) {
-      fail(fmt::format("data_offsets of \"{}\" that span {} bytes", name, bytes),
+      fail("wrong_span", fmt::format("data_offsets of \"{}\" that span {} bytes", name, bytes),
            fmt::format("[{}]", fmt::join(offsets, ", ")));
     }
     result.begin = offsets[0];
@@ -172,13 +175,15 @@ class Parser {
     std::uint64_t end = 0;
     for (const auto& [array, name] : order) {
       if (array->begin != end) {
-        fail(fmt::format("array \"{}\" at byte {}, where the one before ends", *name, end), array->begin);
+        fail("wrong_place", fmt::format("array \"{}\" at byte {}, where the one before ends", *name, end),
+             array->begin);
       }
       end = array->end;
     }
     if (end != n_data_) {
-      throw core::FormatError("engine::Safetensors", "{}: expected {} bytes of data, got {}; {}", path_, end,
-                              n_data_, end > n_data_ ? "the file is cut off" : "there are bytes of no array");
+      throw core::FormatError("engine::Safetensors#wrong_data_size",
+                              "{}: expected {} bytes of data, got {}; {}", path_, end, n_data_,
+                              end > n_data_ ? "the file is cut off" : "there are bytes of no array");
     }
   }
 
@@ -190,7 +195,8 @@ class Parser {
     const bool pairs =
         core::real_of(dtype) == array.info.dtype && !array.info.shape.empty() && array.info.shape.back() == 2;
     if (!pairs || declared->second != core::name_of(dtype)) {
-      fail(fmt::format("array \"{}\", declared as {}, as pairs of reals", name, declared->second),
+      fail("wrong_pairs",
+           fmt::format("array \"{}\", declared as {}, as pairs of reals", name, declared->second),
            fmt::format("{} of shape ({})", core::name_of(array.info.dtype),
                        fmt::join(array.info.shape, ", ")));
     }
@@ -221,7 +227,7 @@ std::string compose(const Header& header, const std::string& path) {
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > most_header_bytes) {
-    throw core::InvalidArgument("engine::Safetensors",
+    throw core::InvalidArgument("engine::Safetensors#header_too_long",
                                 "{}: expected names, shapes and attributes of at most {} bytes, got {}; "
                                 "write fewer arrays into one file",
                                 path, most_header_bytes, text.size());

@@ -20,7 +20,8 @@ struct SafetensorsSink::Impl {
 
   void require_open() const {
     if (is_committed)
-      throw core::InvalidArgument("engine::SafetensorsSink", "{}: nothing can be written after commit", path);
+      throw core::InvalidArgument("engine::SafetensorsSink#written_after_commit",
+                                  "{}: nothing can be written after commit", path);
   }
 
   std::string path;
@@ -37,13 +38,13 @@ void SafetensorsSink::write(const std::string& name, const core::ArrayInfo& info
   impl_->require_open();
   const std::size_t expected = static_cast<std::size_t>(info.count()) * core::size_of(info.dtype);
   if (bytes.size() != expected) {
-    throw core::ShapeError("engine::SafetensorsSink",
+    throw core::ShapeError("engine::SafetensorsSink#wrong_byte_count",
                            "{}: array \"{}\": expected {} bytes for its shape, got {}", impl_->path, name,
                            expected, bytes.size());
   }
   if (name.empty() || name == metadata_name ||
       !impl_->bytes.emplace(name, std::vector(bytes.begin(), bytes.end())).second) {
-    throw core::InvalidArgument("engine::SafetensorsSink",
+    throw core::InvalidArgument("engine::SafetensorsSink#array_exists",
                                 "{}: expected a new array name, got \"{}\"; write each array once",
                                 impl_->path, name);
   }
@@ -57,7 +58,7 @@ void SafetensorsSink::attribute(const std::string& object, const std::string& ke
   impl_->require_open();
   if (key.empty() || key == checksum_key || key == dtype_key || key.find('@') != std::string::npos) {
     throw core::InvalidArgument(
-        "engine::SafetensorsSink",
+        "engine::SafetensorsSink#reserved_attribute",
         "{}: expected an attribute other than crc32c and dtype and without '@', got \"{}\"; rename it",
         impl_->path, key);
   }

@@ -44,7 +44,7 @@ class ReadOnlyFile {
       const ssize_t n = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(at));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
-        throw core::FileError("engine::SafetensorsSource",
+        throw core::FileError("engine::SafetensorsSource#cannot_read",
                               "{}: expected {} bytes at {}, got: {}; was it changed while it was read?",
                               path_, out.size(), at, n == 0 ? "the end of the file" : std::strerror(errno));
       }
@@ -57,7 +57,7 @@ class ReadOnlyFile {
   [[noreturn]] void fail(const char* got) {
     const std::string reason = got;
     if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
-    throw core::FileError("engine::SafetensorsSource",
+    throw core::FileError("engine::SafetensorsSource#cannot_open",
                           "{}: expected a readable file, got: {}; check the path", path_, reason);
   }
 
@@ -72,14 +72,15 @@ struct SafetensorsSource::Impl {
   explicit Impl(const std::filesystem::path& path) : file(path.string()) {
     std::array<std::byte, 8> length{};
     if (file.size() < length.size())
-      fail(fmt::format("at least {} bytes", length.size()), file.size(), "the file is cut off");
+      fail("file_too_short", fmt::format("at least {} bytes", length.size()), file.size(),
+           "the file is cut off");
     file.read(0, length);
     std::uint64_t n_header = 0;
     for (std::size_t i = length.size(); i-- > 0;)
       n_header = (n_header << 8) | std::to_integer<std::uint64_t>(length[i]);
     const std::uint64_t most = std::min(most_header_bytes, file.size() - length.size());
     if (n_header > most)
-      fail(fmt::format("a header of at most {} bytes", most), n_header,
+      fail("wrong_header_length", fmt::format("a header of at most {} bytes", most), n_header,
            "the file is cut off or not safetensors");
     std::string text(n_header, '\0');
     file.read(length.size(), std::as_writable_bytes(std::span(text)));
@@ -88,15 +89,16 @@ struct SafetensorsSource::Impl {
   }
 
   template <class Got>
-  [[noreturn]] void fail(const std::string& expected, const Got& got, const char* what) const {
-    throw core::FormatError("engine::SafetensorsSource", "{}: expected {}, got {}; {}", file.path(), expected,
-                            got, what);
+  [[noreturn]] void fail(std::string_view id, const std::string& expected, const Got& got,
+                         const char* what) const {
+    throw core::FormatError(fmt::format("engine::SafetensorsSource#{}", id), "{}: expected {}, got {}; {}",
+                            file.path(), expected, got, what);
   }
 
   [[nodiscard]] const Entry& entry(const std::string& name) const {
     const auto found = header.arrays.find(name);
     if (found == header.arrays.end())
-      fail(fmt::format("an array \"{}\"", name), "none",
+      fail("no_array", fmt::format("an array \"{}\"", name), "none",
            "was the file written by another program or version?");
     return found->second;
   }
@@ -109,8 +111,8 @@ struct SafetensorsSource::Impl {
   void compare(const std::string& name, std::uint32_t computed) const {
     const std::string* written = checksum(name);
     if (written != nullptr && *written != checksum_text(computed)) {
-      fail(fmt::format("array \"{}\" with checksum {}", name, *written), checksum_text(computed),
-           "the file is damaged; copy or write it again");
+      fail("wrong_checksum", fmt::format("array \"{}\" with checksum {}", name, *written),
+           checksum_text(computed), "the file is damaged; copy or write it again");
     }
   }
 
@@ -141,7 +143,7 @@ void SafetensorsSource::read(const std::string& name, std::int64_t first, std::s
   const auto n_bytes = static_cast<std::int64_t>(out.size());
   const std::int64_t count = entry.info.count();
   if (n_bytes % element != 0 || first < 0 || first > count || n_bytes / element > count - first) {
-    impl_->fail(fmt::format("a range of the {} elements of \"{}\"", count, name),
+    impl_->fail("wrong_range", fmt::format("a range of the {} elements of \"{}\"", count, name),
                 fmt::format("{} to {}", first, first + n_bytes / element), "is it another file than it was?");
   }
   impl_->file.read(impl_->data_begin + entry.begin + static_cast<std::uint64_t>(first * element), out);
@@ -151,7 +153,7 @@ void SafetensorsSource::read(const std::string& name, std::int64_t first, std::s
 std::string SafetensorsSource::attribute(const std::string& object, const std::string& key) const {
   const auto found = impl_->header.metadata.find(metadata_key(object, key));
   if (found == impl_->header.metadata.end()) {
-    impl_->fail(fmt::format("an attribute \"{}\"", metadata_key(object, key)), "none",
+    impl_->fail("no_attribute", fmt::format("an attribute \"{}\"", metadata_key(object, key)), "none",
                 "was the file written by another program or version?");
   }
   return found->second;

@@ -16,12 +16,13 @@ constexpr const char* format_version = "1";
 void check_format(const core::ArraySource& source) {
   const std::string found = source.has_attribute("", "format") ? source.attribute("", "format") : "";
   if (found.starts_with("lodestone") && found != format) {
-    throw core::FormatError("engine::read_state", "{}: expected a {}, got a {}; is it the right file?",
-                            source.location(), format, found);
+    throw core::FormatError("engine::read_state#wrong_format",
+                            "{}: expected a {}, got a {}; is it the right file?", source.location(), format,
+                            found);
   }
   const std::string version = found == format ? source.attribute("", "format_version") : format_version;
   if (version != format_version) {
-    throw core::FormatError("engine::read_state",
+    throw core::FormatError("engine::read_state#wrong_version",
                             "{}: expected format_version {}, got {}; read it with the version that wrote it",
                             source.location(), format_version, version);
   }
@@ -75,7 +76,7 @@ void load_state(const std::filesystem::path& path, const Stateful& into) {
     std::string_view text = error.what();
     if (const auto component = text.find("] "); component != std::string_view::npos)
       text.remove_prefix(component + 2);
-    throw core::FormatError("engine::load_state", "{}: {}", path.string(), text);
+    throw core::FormatError("engine::load_state#state_of_another_network", "{}: {}", path.string(), text);
   }
 }
 

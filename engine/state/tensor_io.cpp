@@ -10,7 +10,7 @@ namespace lodestone::engine {
 Aval aval_of(const core::ArraySource& source, const std::string& name, Device device) {
   const core::ArrayInfo info = source.info(name);
   if (info.shape.size() > static_cast<std::size_t>(Shape::max_size)) {
-    throw core::FormatError("engine::read_tensor",
+    throw core::FormatError("engine::read_tensor#too_many_axes",
                             "{}: expected array \"{}\" with at most {} axes, got {}; reshape it",
                             source.location(), name, Shape::max_size, info.shape.size());
   }
@@ -23,7 +23,7 @@ Tensor tensor_of(std::span<const std::byte> bytes, const Aval& aval, const core:
     const auto wrong = std::ranges::find_if(bytes, [](std::byte byte) { return byte > std::byte{1}; });
     if (wrong != bytes.end()) {
       throw core::FormatError(
-          "engine::read_tensor",
+          "engine::read_tensor#wrong_boolean",
           "{}: expected 0 or 1 in the booleans of \"{}\", got {} at {}; the file is damaged",
           source.location(), name, std::to_integer<int>(*wrong), wrong - bytes.begin());
     }

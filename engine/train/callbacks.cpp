@@ -35,15 +35,15 @@ std::string header_of(const Training& training) {
 std::string rows_until(const std::filesystem::path& path, std::int64_t epoch) {
   std::ifstream file(path);
   if (!file)
-    throw core::FileError("engine::Csv", "cannot read {}, the table of the training that is resumed",
-                          path.string());
+    throw core::FileError("engine::Csv#cannot_read_table",
+                          "cannot read {}, the table of the training that is resumed", path.string());
   std::string line, text;
   for (std::int64_t row = 0; row <= epoch; ++row) {
     const bool is_row = std::getline(file, line) && (row == 0 ? line.starts_with("epoch,steps,")
                                                               : line.starts_with(fmt::format("{},", row)));
     if (!is_row)
       throw core::FormatError(
-          "engine::Csv",
+          "engine::Csv#wrong_table",
           "{}:{}: expected the table of the training that is resumed, with rows up to epoch {}, got \"{}\"",
           path.string(), row + 1, epoch, line);
     text += line + "\n";
@@ -84,8 +84,8 @@ void EarlyStopping::after_epoch(Training& training) {
 ReduceOnPlateau::ReduceOnPlateau(ReduceOnPlateauOptions options)
     : options_(std::move(options)), best_(add("best", BestSoFar(options_.watch))) {
   if (!(options_.factor > 0.0 && options_.factor < 1.0))
-    throw core::InvalidArgument("engine::ReduceOnPlateau", "expected a factor between 0 and 1, got {}",
-                                options_.factor);
+    throw core::InvalidArgument("engine::ReduceOnPlateau#wrong_factor",
+                                "expected a factor between 0 and 1, got {}", options_.factor);
 }
 
 void ReduceOnPlateau::after_epoch(Training& training) {

@@ -17,8 +17,9 @@ Verdict NanGuard::judge(Training& training, const Step& step) {
   if (loss_is_finite && all_finite(step.gradients)) return Verdict::take;
   const auto origin = first_not_finite(step.again);
   throw core::SolverError(
-      "engine::NanGuard", "step {} in epoch {}: the {}; the first number that is not finite came from {}",
-      step.number, training.n_epochs() + 1,
+      "engine::NanGuard#not_finite",
+      "step {} in epoch {}: the {}; the first number that is not finite came from {}", step.number,
+      training.n_epochs() + 1,
       loss_is_finite ? "gradient is not finite" : fmt::format("loss is {}", step.loss),
       origin.value_or("no op of a second try: is the network the same function each time?"));
 }
@@ -41,7 +42,7 @@ Verdict GradientNormGuard::judge(Training&, const Step& step) {
                                  : fmt::format("{}, not a finite number", norm);
   core::log::warning("step {} skipped: the gradients' length is {}", step.number, length);
   if (count_in(n_in_a_row_) > options_.most_in_a_row)
-    throw core::SolverError("engine::GradientNormGuard",
+    throw core::SolverError("engine::GradientNormGuard#gradients_too_long",
                             "step {}: {} steps in a row had gradients that are too long or not finite, the "
                             "length of the last is {}; lower the learning rate",
                             step.number, count_in(n_in_a_row_), length);

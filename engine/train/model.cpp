@@ -15,7 +15,7 @@ const Tensor& part_of(const NamedTensors& batch, const std::string& name) {
   if (found != batch.end()) return found->second;
   std::string known;
   for (const auto& [each, tensor] : batch) known += (known.empty() ? "" : ", ") + each;
-  throw core::InvalidArgument("engine::Model",
+  throw core::InvalidArgument("engine::Model#no_array_in_batch",
                               "expected \"{}\" in the batch, got {}; ModelOptions names input and target",
                               name, known);
 }
@@ -61,7 +61,7 @@ Model::Model(const Module& net, std::function<Tensor(const Tensor&)> call, Batch
       figures_{"loss"} {
   figures_.insert(figures_.end(), loss_.figures.begin(), loss_.figures.end());
   if (options_.batches_per_step < 1)
-    throw core::InvalidArgument("engine::Model", "expected at least one batch per step, got {} {}",
+    throw core::InvalidArgument("engine::Model#no_batches", "expected at least one batch per step, got {} {}",
                                 options_.batches_per_step, at_line(where));
 }
 
@@ -80,7 +80,7 @@ BatchLoss Model::supervised(const Layer& net, const Loss& loss, const ModelOptio
 Tensors Model::values_of_batch(const NamedTensors& batch) const {
   Tensors values = loss_.values(batch);
   if (values.size() != figures_.size())
-    throw core::InvalidArgument("engine::Model",
+    throw core::InvalidArgument("engine::Model#wrong_figures",
                                 "expected the loss and {} figures of a batch, got {} tensors {}",
                                 loss_.figures.size(), values.size(), at_line(where_));
   return values;
@@ -190,7 +190,8 @@ Figures Model::evaluate(const Loader& data) const {
 
 Tensor Model::predict(const Tensor& input) const {
   if (!call_)
-    throw core::InvalidArgument("engine::Model", "a model of a batch loss has no predict; call its network");
+    throw core::InvalidArgument("engine::Model#no_predict",
+                                "a model of a batch loss has no predict; call its network");
   const InMode mode(net_, Mode::evaluation);
   return call_(input).eval();
 }

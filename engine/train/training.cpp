@@ -48,8 +48,8 @@ double Training::figure(std::string_view name) const {
   if (found != figures_.end()) return found->second;
   std::string known;
   for (const auto& [each, value] : figures_) known += (known.empty() ? "" : ", ") + each;
-  throw core::InvalidArgument("engine::Training", "expected a figure that is measured ({}), got \"{}\"",
-                              known, name);
+  throw core::InvalidArgument("engine::Training#unknown_figure",
+                              "expected a figure that is measured ({}), got \"{}\"", known, name);
 }
 
 Figures Training::figures_so_far() const {

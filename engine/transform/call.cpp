@@ -130,7 +130,7 @@ Function checkpoint(Function f, std::vector<std::string> save, std::source_locat
       }
       if (!missing.empty())
         throw core::InvalidArgument(
-            "checkpoint",
+            "checkpoint#unknown_mark",
             "expected the function to mark a tensor by checkpoint_name(…, \"{}\"), it marks none {}",
             missing[0], at_line(where));
       return result;

@@ -39,10 +39,12 @@ std::string text_of(const std::vector<Aval>& avals) {
 Aval infer_cond(const InferArgs& args) {
   const auto& attrs = args.as<CondAttrs>();
   if (args.aval(0).count() != 1 || args.aval(0).dtype != DType::b8)
-    throw core::ShapeError("cond", "expected one boolean, b8[] or b8[1…], as predicate, got {} {}",
+    throw core::ShapeError("cond#wrong_predicate",
+                           "expected one boolean, b8[] or b8[1…], as predicate, got {} {}",
                            args.aval(0).text(), at_line(args.where));
   if (!(attrs.yes.outputs() == attrs.no.outputs())) {
-    throw core::ShapeError("cond", "expected both branches to give the same, got {} and {} {}",
+    throw core::ShapeError("cond#branches_differ",
+                           "expected both branches to give the same, got {} and {} {}",
                            text_of(attrs.yes.outputs()), text_of(attrs.no.outputs()), at_line(args.where));
   }
   return tuple_aval(args.aval(0).device);

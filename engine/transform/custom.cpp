@@ -38,13 +38,13 @@ void check_results(R args, std::string_view rule, const Tensors& results, const 
     for (const Tensor& each : tensors) texts.push_back(each.is_valid() ? each.aval().text() : "none");
     return fmt::format("{}", fmt::join(texts, ", "));
   };
-  throw core::ShapeError("custom", "{}: expected {} from {}, got {} {}", args.as<CustomAttrs>().name,
-                         list(like), rule, list(results), at_line(args.where));
+  throw core::ShapeError("custom#wrong_rule_results", "{}: expected {} from {}, got {} {}",
+                         args.as<CustomAttrs>().name, list(like), rule, list(results), at_line(args.where));
 }
 
 [[noreturn]] void throw_captured(R args) {
   throw core::InvalidArgument(
-      "custom",
+      "custom#derivative_of_captured",
       "{}: a derivative was asked for of a tensor that the function captured; make it an argument {}",
       args.as<CustomAttrs>().name, at_line(args.where));
 }
@@ -54,8 +54,8 @@ Tensors apply_rule(R args, const Function& rule, std::string_view which, const T
                    const Tensors& like) {
   const auto& attrs = args.as<CustomAttrs>();
   if (!rule)
-    throw core::InvalidArgument("custom", "{}: expected a rule for {}, none was given {}", attrs.name, which,
-                                at_line(args.where));
+    throw core::InvalidArgument("custom#no_rule", "{}: expected a rule for {}, none was given {}", attrs.name,
+                                which, at_line(args.where));
   Tensors results = rule(joined(
       {args.in.first(static_cast<std::size_t>(attrs.n_own)), elements_of(args.out, args.where), more}));
   check_results(args, which, results, like);
@@ -158,7 +158,7 @@ Function custom(Function f, CustomRules rules, std::source_location where) {
   return [f = std::move(f), rules = std::move(rules), where](const Tensors& x) -> Tensors {
     static const OpInfo& op = op_named("custom");
     if (x.empty())
-      throw core::InvalidArgument("custom", "{}: expected arguments, got none {}", rules.name,
+      throw core::InvalidArgument("custom#no_arguments", "{}: expected arguments, got none {}", rules.name,
                                   at_line(where));
     const CustomAttrs attrs = attrs_of(f, rules, x, where);
     Tensors inputs = x;

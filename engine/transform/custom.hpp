@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header; users include it by this path.
 // Functions with derivatives written by hand.
 #pragma once
 

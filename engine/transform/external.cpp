@@ -19,7 +19,7 @@ const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<E
 
 [[noreturn]] void throw_second_derivative(R args) {
   throw core::InvalidArgument(
-      args.op.name,
+      args.op.name + "#no_second_derivative",
       "a second derivative of {} was asked for; maps have first derivatives only, differentiate {} {}",
       map_of(args).name(), "once or take stop_gradient of its unknowns", at_line(args.where));
 }
@@ -29,14 +29,16 @@ const core::DifferentiableMap& map_of(const InferArgs& args) { return *args.as<E
 void expect_last(const InferArgs& args, std::size_t input, Dim extent, std::string_view what) {
   const Shape& shape = args.aval(input).shape;
   if (shape.rank() > 0 && shape.back() == extent) return;
-  throw core::ShapeError(args.op.name, "expected {} {} of {} along the last axis, got {} {}", extent, what,
+  throw core::ShapeError(args.op.name + "#wrong_extent",
+                         "expected {} {} of {} along the last axis, got {} {}", extent, what,
                          map_of(args).name(), args.aval(input).text(), at_line(args.where));
 }
 
 void expect_handle(const InferArgs& args) {
   if (args.aval(0).kind != Kind::handle)
-    throw core::InvalidArgument(args.op.name, "expected a linearisation of {}, got {} {}",
-                                map_of(args).name(), args.aval(0).text(), at_line(args.where));
+    throw core::InvalidArgument(args.op.name + "#no_linearization",
+                                "expected a linearisation of {}, got {} {}", map_of(args).name(),
+                                args.aval(0).text(), at_line(args.where));
 }
 
 Aval infer_at_x(const InferArgs& args) {
@@ -64,7 +66,8 @@ Aval infer_product(const InferArgs& args, Dim from, Dim to, std::string_view wha
   bool fits = directions.rank() >= handle.rank() && args.aval(1).dtype == DType::f64;
   for (int axis = 0; fits && axis + 1 < handle.rank(); ++axis) fits = handle[axis] == directions[axis];
   if (!fits)
-    throw core::ShapeError(args.op.name, "expected f64 directions that start with the items of {}, got {} {}",
+    throw core::ShapeError(args.op.name + "#wrong_directions",
+                           "expected f64 directions that start with the items of {}, got {} {}",
                            args.aval(0).text(), args.aval(1).text(), at_line(args.where));
   return with_last(args.aval(1), to);
 }
@@ -194,10 +197,10 @@ void register_external(OpTable& table) {
 
 Tensor external(const core::MapPtr& map, const Located& x) {
   if (!map)
-    throw core::InvalidArgument("external", "expected a map, got a null pointer {}", at_line(x.where));
+    throw core::InvalidArgument("external#no_map", "expected a map, got a null pointer {}", at_line(x.where));
   const DType dtype = x.tensor.dtype();
   if (core::is_complex(dtype)) {
-    throw core::InvalidArgument("external",
+    throw core::InvalidArgument("external#complex_unknowns",
                                 "expected real unknowns of {}, got {}; stack real and imaginary parts {}",
                                 map->name(), x.tensor.aval().text(), at_line(x.where));
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header, the only way from maps to ops.
 // Any map of the contract, a simulation for example, as an op.
 #pragma once
 

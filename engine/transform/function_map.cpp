@@ -55,8 +55,8 @@ class FunctionMap final : public core::DifferentiableMap {
                          .outputs()[0]
                          .aval();
     if (out.dtype != DType::f64 || out.shape.rank() != 1)
-      throw core::ShapeError("function_map", "expected f64[n] from \"{}\", got {} {}", options_.name,
-                             out.text(), at_line(where));
+      throw core::ShapeError("function_map#wrong_outputs", "expected f64[n] from \"{}\", got {} {}",
+                             options_.name, out.text(), at_line(where));
     n_out_ = out.shape[0];
   }
   Eigen::Index size_in() const override { return options_.n_in; }
@@ -82,7 +82,7 @@ class FunctionMap final : public core::DifferentiableMap {
 core::MapPtr function_map(std::function<Tensor(const Tensor&)> f, FunctionMapOptions options,
                           std::source_location where) {
   if (!f || options.n_in < 0)
-    throw core::InvalidArgument("function_map",
+    throw core::InvalidArgument("function_map#no_function",
                                 "expected a function and its number of unknowns for \"{}\" {}", options.name,
                                 at_line(where));
   return std::make_shared<FunctionMap>(std::move(f), std::move(options), where);

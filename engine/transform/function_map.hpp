@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a public header, the only way from functions to maps.
 // The way back: a function of tensors as a map of the contract.
 #pragma once
 

@@ -21,7 +21,8 @@ Tensor batch_items(R args, const std::vector<bool>& batched) {
   Tensors inputs;
   for (std::size_t i = 0; i < batched.size(); ++i) {
     if (args.in[i].aval().kind != Kind::array && !batched[i])
-      throw core::InvalidArgument(args.op.name, "expected a factorisation for every item of {} {}",
+      throw core::InvalidArgument(args.op.name + "#no_factorization",
+                                  "expected a factorisation for every item of {} {}",
                                   args.as<ImplicitAttrs>().name, at_line(args.where));
     inputs.push_back(with_batch(args.in[i], batched[i], size));
   }
@@ -69,8 +70,9 @@ Aval infer_apply(const InferArgs& args) {
               b.dtype == attrs.problem->dtype;
   for (int axis = 0; fits && axis < items.rank(); ++axis) fits = b.shape[axis] == items[axis];
   if (!fits) {
-    throw core::ShapeError("implicit_apply", "{}: expected right-hand sides {}[{}…, {}], got {} {}",
-                           attrs.name, core::name_of(attrs.problem->dtype), items.empty() ? "" : items.text(),
+    throw core::ShapeError("implicit_apply#wrong_right_hand_sides",
+                           "{}: expected right-hand sides {}[{}…, {}], got {} {}", attrs.name,
+                           core::name_of(attrs.problem->dtype), items.empty() ? "" : items.text(),
                            attrs.problem->unknown.count(), b.text(), at_line(args.where));
   }
   return b;
@@ -111,17 +113,20 @@ void register_implicit(OpTable& table) {
 
 Function implicit(ImplicitProblem problem, std::source_location where) {
   if (!problem.residual || !problem.solve)
-    throw core::InvalidArgument("implicit", "expected F and a solver for \"{}\", got an empty function {}",
-                                problem.name, at_line(where));
+    throw core::InvalidArgument("implicit#no_function",
+                                "expected F and a solver for \"{}\", got an empty function {}", problem.name,
+                                at_line(where));
   if (!core::is_float(problem.dtype))
-    throw core::InvalidArgument("implicit", "expected floating-point unknowns of \"{}\", got {} {}",
-                                problem.name, core::name_of(problem.dtype), at_line(where));
+    throw core::InvalidArgument("implicit#wrong_dtype",
+                                "expected floating-point unknowns of \"{}\", got {} {}", problem.name,
+                                core::name_of(problem.dtype), at_line(where));
   const std::string name = problem.name;
   const auto shared = std::make_shared<const ImplicitProblem>(std::move(problem));
   return [attrs = make_attrs(ImplicitAttrs{shared, name}), where](const Tensors& m) -> Tensors {
     static const OpInfo &solve = op_named("implicit_solve"), &value = op_named("implicit_value");
     if (m.empty())
-      throw core::InvalidArgument("implicit", "expected parameters, got none {}", at_line(where));
+      throw core::InvalidArgument("implicit#no_parameters", "expected parameters, got none {}",
+                                  at_line(where));
     Tensors inputs{record(solve, m, attrs, where)};
     inputs.insert(inputs.end(), m.begin(), m.end());
     return {record(value, inputs, attrs, where)};

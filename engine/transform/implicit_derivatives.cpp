@@ -29,8 +29,9 @@ Function residual_of(R args) {
   return [problem = args.as<ImplicitAttrs>().problem, where = args.where](const Tensors& um) -> Tensors {
     const Tensor f = problem->residual(um[0], {um.begin() + 1, um.end()});
     if (f.count() != um[0].count()) {
-      throw core::ShapeError("implicit", "{}: expected as many equations as unknowns {}, F gives {} {}",
-                             problem->name, um[0].aval().text(), f.aval().text(), at_line(where));
+      throw core::ShapeError("implicit#wrong_equation_count",
+                             "{}: expected as many equations as unknowns {}, F gives {} {}", problem->name,
+                             um[0].aval().text(), f.aval().text(), at_line(where));
     }
     return {f};
   };

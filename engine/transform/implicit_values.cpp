@@ -42,13 +42,14 @@ Tensor item_of(const Tensor& x, int n_axes, Dim n_items, Dim i) {
 void check_solution(R args, const Solution& solution) {
   const ImplicitProblem& problem = problem_of(args);
   if (!solution.u.is_valid() || !solution.factors)
-    throw core::InvalidArgument(
-        "implicit", "{}: expected a solution and its factorisation, the solver gave {} {}", problem.name,
-        solution.u.is_valid() ? "no factorisation" : "no solution", at_line(args.where));
+    throw core::InvalidArgument("implicit#incomplete_solution",
+                                "{}: expected a solution and its factorisation, the solver gave {} {}",
+                                problem.name, solution.u.is_valid() ? "no factorisation" : "no solution",
+                                at_line(args.where));
   if (!(solution.u.shape() == problem.unknown) || solution.u.dtype() != problem.dtype) {
-    throw core::ShapeError("implicit", "{}: expected a solution {}{}, the solver gave {} {}", problem.name,
-                           core::name_of(problem.dtype), problem.unknown.text(), solution.u.aval().text(),
-                           at_line(args.where));
+    throw core::ShapeError("implicit#wrong_solution", "{}: expected a solution {}{}, the solver gave {} {}",
+                           problem.name, core::name_of(problem.dtype), problem.unknown.text(),
+                           solution.u.aval().text(), at_line(args.where));
   }
 }
 
@@ -102,7 +103,7 @@ Tensor run_implicit_apply(R args) {
     const ImplicitFactors& factors = *items_of(args)[static_cast<std::size_t>(i)].factors;
     const Tensor x = attrs.side == Side::adjoint ? factors.solve_adjoint(block) : factors.solve(block);
     if (!x.is_valid() || !(x.shape() == block.shape()) || x.dtype() != block.dtype()) {
-      throw core::ShapeError("implicit", "{}: expected {} from {}, got {} {}", attrs.name,
+      throw core::ShapeError("implicit#wrong_solved_block", "{}: expected {} from {}, got {} {}", attrs.name,
                              block.aval().text(), attrs.side == Side::adjoint ? "solve_adjoint" : "solve",
                              x.is_valid() ? x.aval().text() : "nothing", at_line(args.where));
     }

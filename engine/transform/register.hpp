@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one declaration for each transform with ops of its own.
 // The rows of the transforms; called once, by engine/dispatch.
 #pragma once
 

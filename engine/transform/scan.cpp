@@ -90,8 +90,8 @@ Aval infer_scan(const InferArgs& args) {
   const std::vector<Aval> in = attrs.body.inputs(), out = attrs.body.outputs();
   for (std::size_t i = 0; i < attrs.n_carry; ++i) {
     if (out.size() <= i || !(in[i] == out[i]))
-      throw core::ShapeError("scan", "expected carry {} to stay {}, the function gives {} {}", i,
-                             in[i].text(), i < out.size() ? out[i].text() : "none", at_line(args.where));
+      throw core::ShapeError("scan#carry_changes", "expected carry {} to stay {}, the function gives {} {}",
+                             i, in[i].text(), i < out.size() ? out[i].text() : "none", at_line(args.where));
   }
   return tuple_aval(args.aval(0).device);
 }
@@ -301,12 +301,13 @@ Scanned scan(const std::function<Tensors(const Tensors& carry, const Tensors& x)
              const Tensors& xs, Direction direction, std::source_location where) {
   static const OpInfo& op = op_named("scan");
   if (xs.empty())
-    throw core::ShapeError("scan", "expected tensors to go through step by step, got none {}",
+    throw core::ShapeError("scan#no_steps", "expected tensors to go through step by step, got none {}",
                            at_line(where));
   std::vector<Aval> avals = avals_of(carry);
   for (const Tensor& x : xs) {
     if (x.rank() == 0 || x.dim(0) != xs[0].dim(0))
-      throw core::ShapeError("scan", "expected the same number of steps along axis 0, got {} and {} {}",
+      throw core::ShapeError("scan#unequal_steps",
+                             "expected the same number of steps along axis 0, got {} and {} {}",
                              xs[0].aval().text(), x.aval().text(), at_line(where));
     avals.push_back(unstacked(x.aval()));
   }

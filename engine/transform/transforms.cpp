@@ -26,7 +26,8 @@ void check_like(std::string_view what, const Tensors& given, const Tensors& like
       text += (text.empty() ? "" : ", ") + (each.is_valid() ? each.aval().text() : std::string("none"));
     return text;
   };
-  throw core::ShapeError(what, "expected {}, got {} {}", list(like), list(given), at_line(where));
+  throw core::ShapeError(std::string(what) + "#wrong_tensors", "expected {}, got {} {}", list(like),
+                         list(given), at_line(where));
 }
 
 /// Real numbers that make up a tensor: [shape…] or, complex, [shape…, 2].
@@ -53,7 +54,8 @@ Tensor unit_directions(const Tensor& x) {
 Linearized::Linearized(const Function& f, const Tensors& at, std::source_location where) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (!core::is_float(at[i].dtype()))
-      throw core::InvalidArgument("linearize", "expected floating-point inputs, got {} as input {} {}",
+      throw core::InvalidArgument("linearize#not_floating_point",
+                                  "expected floating-point inputs, got {} as input {} {}",
                                   at[i].aval().text(), i, at_line(where));
   }
   trace_ = std::make_shared<const Trace>(Trace::of(f, at, where));
@@ -78,7 +80,8 @@ ValueAndGradients value_and_grad(const Function& f, const Tensors& at, std::sour
   if (linearized.value().size() != 1 || linearized.value()[0].count() != 1 ||
       !core::is_real_float(linearized.value()[0].dtype())) {
     throw core::ShapeError(
-        "grad", "expected a function with one real number as its value, got {} outputs, the first {} {}",
+        "grad#not_one_real_number",
+        "expected a function with one real number as its value, got {} outputs, the first {} {}",
         linearized.value().size(), linearized.value().empty() ? "none" : linearized.value()[0].aval().text(),
         at_line(where));
   }
@@ -90,8 +93,8 @@ Function vmap(Function f, std::vector<bool> batched, std::source_location where)
   return [f = std::move(f), batched = std::move(batched), where](const Tensors& inputs) -> Tensors {
     const std::vector<bool> which = batched.empty() ? std::vector<bool>(inputs.size(), true) : batched;
     if (which.size() != inputs.size())
-      throw core::InvalidArgument("vmap", "expected a mark for each of {} inputs, got {} {}", inputs.size(),
-                                  which.size(), at_line(where));
+      throw core::InvalidArgument("vmap#wrong_mark_count", "expected a mark for each of {} inputs, got {} {}",
+                                  inputs.size(), which.size(), at_line(where));
     std::vector<Aval> avals;
     Dim size = -1;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -99,7 +102,8 @@ Function vmap(Function f, std::vector<bool> batched, std::source_location where)
       if (which[i]) {
         if (aval.shape.rank() == 0 || (size >= 0 && aval.shape[0] != size))
           throw core::ShapeError(
-              "vmap", "expected an axis 0 of the same extent in every batched input, got {} as input {} {}",
+              "vmap#unequal_extents",
+              "expected an axis 0 of the same extent in every batched input, got {} as input {} {}",
               aval.text(), i, at_line(where));
         size = aval.shape[0];
         aval.shape = aval.shape.erased(0);
@@ -107,7 +111,8 @@ Function vmap(Function f, std::vector<bool> batched, std::source_location where)
       avals.push_back(aval);
     }
     if (size < 0)
-      throw core::InvalidArgument("vmap", "expected at least one batched input, got none {}", at_line(where));
+      throw core::InvalidArgument("vmap#nothing_batched", "expected at least one batched input, got none {}",
+                                  at_line(where));
     return with_batches(Trace::without_values(f, avals, where), inputs, which, size);
   };
 }

@@ -20,7 +20,8 @@ ValueGradientsAndMore value_and_grad_with_more(const std::function<Tensors()>& f
   const Linearized linearized(function_of(variables, f), values_of(variables), where);
   const Tensors& outputs = linearized.value();
   if (outputs.empty() || outputs[0].count() != 1 || !core::is_real_float(outputs[0].dtype())) {
-    throw core::ShapeError("grad", "expected a function whose first output is one real number, got {} {}",
+    throw core::ShapeError("grad#not_one_real_number",
+                           "expected a function whose first output is one real number, got {} {}",
                            outputs.empty() ? "no output" : outputs[0].aval().text(), at_line(where));
   }
   Tensors cotangents(outputs.size());

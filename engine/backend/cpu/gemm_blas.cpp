@@ -15,7 +15,7 @@ namespace {
 int counted(Dim value) {
   constexpr Dim most = std::numeric_limits<int>::max();
   if (value > most)
-    throw core::ShapeError("engine::gemm",
+    throw core::ShapeError("engine::gemm#too_large_for_blas",
                            "expected rows, columns and strides of matrices up to {}, as far as BLAS counts, "
                            "got {}; split the product",
                            most, value);

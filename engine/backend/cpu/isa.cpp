@@ -28,11 +28,12 @@ Isa isa_named(std::string_view name) {
   std::size_t at = 0;
   while (at < names.size() && names[at] != name) ++at;
   if (at == names.size())
-    throw core::InvalidArgument("LODESTONE_ISA", "expected base, avx2 or avx512, got \"{}\"", name);
+    throw core::InvalidArgument("LODESTONE_ISA#unknown_name", "expected base, avx2 or avx512, got \"{}\"",
+                                name);
   const auto widest_name = names[static_cast<std::size_t>(widest())];
   if (static_cast<Isa>(at) > widest()) {
     throw core::DeviceError(
-        "LODESTONE_ISA",
+        "LODESTONE_ISA#not_on_this_processor",
         "expected an instruction set this processor has (up to {}), got {}; unset it to use the widest",
         widest_name, name);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the CPU backend, one registration each.
+// Small on purpose: one declaration for each file of kernels, so that the backend includes none of their
+// loops. The parts of the CPU backend, one registration each.
 #pragma once
 
 namespace lodestone::engine {

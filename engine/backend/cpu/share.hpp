@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: all CPU kernels split their work by one rule.
 #pragma once
 
 #include "engine/core/parallel.hpp"

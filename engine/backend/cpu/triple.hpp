@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: convolution and pooling kernels share it, and neither should include the other.
 #pragma once
 
 #include "engine/graph/shape.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one declaration for each file of reference kernels.
 #pragma once
 
 namespace lodestone::engine {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: only the start of MPI and its tests need this number.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one contract that many writers of files use.
 #pragma once
 
 #include <mpi.h>
