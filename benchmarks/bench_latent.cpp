@@ -126,7 +126,7 @@ double seconds_of(const std::function<void()>& work) {
 void measure(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const auto simulation = std::make_shared<mt::d2::Simulation>(
+  const auto simulation = mt::d2::data_map(
       comm, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
   const Problem problem(simulation, section, InitialValues(7, DType::f64));
@@ -173,11 +173,11 @@ void measure(bench::Results& results, MPI_Comm comm) {
                {}});
 }
 
-/// What one more right-hand side and the derivatives of a solve cost.
+/// Measures one more right-hand side and the derivatives of a solve.
 void measure_derivatives(bench::Results& results, MPI_Comm comm) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const auto simulation = std::make_shared<mt::d2::Simulation>(
+  const auto simulation = mt::d2::data_map(
       comm, section.earth, survey,
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration)));
   const auto& x = section.values;

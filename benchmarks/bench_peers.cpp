@@ -85,8 +85,8 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Model& sec
   const auto survey = survey_of(task);
   Eigen::VectorXd impedances;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation simulation(comm, section.earth, survey, meshes_of(section, survey, task));
-    impedances = simulation.value(section.values);
+    const auto simulation = mt::d2::data_map(comm, section.earth, survey, meshes_of(section, survey, task));
+    impedances = simulation->value(section.values);
   });
   results.add({task.name(),
                "largest deviation of apparent resistivity",
@@ -98,7 +98,7 @@ void forward_case(bench::Results& results, MPI_Comm comm, const mesh::Model& sec
   results.add({task.name(), "model to impedances", "s CPU", seconds, {}, {}, {}});
 }
 
-/// The same earth on the parameter grid of the Jacobian, which peer_simpeg.py knows as well: 30 columns of
+/// Returns that earth on the parameter grid of the Jacobian, as in peer_simpeg.py: 30 columns of
 /// 200 m, 20 rows of 125 m, the body on its lines.
 mesh::Model in_cells() {
   std::vector<double> y, z;
@@ -121,8 +121,8 @@ void jacobian_case(bench::Results& results, MPI_Comm comm, const mesh::Model& se
   const auto survey = survey_of(task);
   Eigen::MatrixXd jacobian;
   const double seconds = bench::best_cpu_seconds(repeats, [&] {
-    const mt::d2::Simulation simulation(comm, section.earth, survey, meshes_of(section, survey, task));
-    jacobian = simulation.linearize(section.values)->jacobian();
+    const auto simulation = mt::d2::data_map(comm, section.earth, survey, meshes_of(section, survey, task));
+    jacobian = simulation->linearize(section.values)->jacobian();
   });
   results.add({task.name(), "model to Jacobian", "s CPU", seconds, {}, {}, {}});
   results.add({task.name(),

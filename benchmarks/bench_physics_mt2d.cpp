@@ -47,22 +47,22 @@ void forward_case(bench::Results& results, MPI_Comm comm, mt::d2::Accuracy accur
   const Sizes sizes = unknowns(meshes);
   results.add({name, "unknowns of the largest problem", "", sizes.largest, {}, {}, {}});
   results.add({name, "unknowns, all frequencies and modes", "", sizes.total, {}, {}, {}});
-  const mt::d2::Simulation simulation(comm, section.earth, bench::long_survey(), std::move(meshes));
-  results.add_timed(name, "forward", [&] { (void)simulation.value(section.values); });
+  const auto simulation = mt::d2::data_map(comm, section.earth, bench::long_survey(), std::move(meshes));
+  results.add_timed(name, "forward", [&] { (void)simulation->value(section.values); });
 }
 
 void jacobian_case(bench::Results& results, MPI_Comm comm, const bench::MachineRates& rates) {
   const std::string name = "linearize and Jacobian, iteration accuracy";
   const auto section = bench::long_section();
-  const mt::d2::Simulation simulation(
-      comm, section.earth, bench::long_survey(),
-      mt::d2::design_meshes(section, bench::long_survey(),
-                            mt::d2::design_options(mt::d2::Accuracy::iteration)));
+  const auto simulation =
+      mt::d2::data_map(comm, section.earth, bench::long_survey(),
+                       mt::d2::design_meshes(section, bench::long_survey(),
+                                             mt::d2::design_options(mt::d2::Accuracy::iteration)));
   std::unique_ptr<core::Linearization> linearization;
-  results.add_timed(name, "linearize", [&] { linearization = simulation.linearize(section.values); });
+  results.add_timed(name, "linearize", [&] { linearization = simulation->linearize(section.values); });
   results.add_timed(name, "Jacobian (2880 × 6400)", [&] { (void)linearization->local_jacobian(); });
   const auto totals =
-      bench::best_totals(5, [&] { (void)simulation.linearize(section.values)->local_jacobian(); });
+      bench::best_totals(5, [&] { (void)simulation->linearize(section.values)->local_jacobian(); });
   results.add_profile(name, totals, rates.zgemm_flops_per_s, rates.copy_bytes_per_s);
 }
 
@@ -70,10 +70,10 @@ struct SolverCase {
   std::string name;
   mt::d2::Accuracy accuracy;
   mt::Mode mode;
-  int refinements = 0;  ///< of the mesh as designed
+  int refinements = 0;  ///< refinements of the designed mesh
 };
 
-/// Both direct solvers on the matrix of one mode and frequency in the middle of the band.
+/// Measures both direct solvers on the matrix of one mode and frequency in the middle of the band.
 void solver_case(bench::Results& results, const SolverCase& task) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();

@@ -54,21 +54,21 @@ struct Case {
 void measure(bench::Results& results, MPI_Comm comm, const Case& task) {
   const auto section = bench::long_section();
   const auto survey = bench::long_survey();
-  const mt::d2::Simulation simulation(
-      comm, section.earth, survey,
-      mt::d2::design_meshes(section, survey, mt::d2::design_options(task.accuracy)));
+  const auto simulation =
+      mt::d2::data_map(comm, section.earth, survey,
+                       mt::d2::design_meshes(section, survey, mt::d2::design_options(task.accuracy)));
   const auto& x = section.values;
   results.add({task.name,
                "forward",
                "s",
-               seconds_together(comm, [&] { (void)simulation.value(x); }),
+               seconds_together(comm, [&] { (void)simulation->value(x); }),
                task.forward_target,
                {},
                {}});
   results.add({task.name,
                "forward and Jacobian (2880 × 6400)",
                "s",
-               seconds_together(comm, [&] { (void)simulation.linearize(x)->local_jacobian(); }),
+               seconds_together(comm, [&] { (void)simulation->linearize(x)->local_jacobian(); }),
                task.jacobian_target,
                {},
                {}});

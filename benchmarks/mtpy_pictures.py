@@ -36,7 +36,7 @@ PICTURES = {  # name in our report: mtpy's name of the quantity, title
     "pseudosection_tm_apparent_resistivity": ("res_yx", "TM apparent resistivity"),
     "pseudosection_tm_phase": ("phase_yx", "TM phase (folded by +180°)"),
 }
-QUANTITIES = {6: "res_xy", 7: "phase_xy", 8: "res_yx", 9: "phase_yx"}  # codes of data/quantity in result.h5
+QUANTITIES = {"log10_rho_xy": "res_xy", "phase_xy": "phase_xy", "log10_rho_yx": "res_yx", "phase_yx": "phase_yx"}  # by data/key/quantity in result.h5
 SAME_FREQUENCY = 0.02  # relative, as data.frequency_tolerance
 # Largest differences that pass, beyond any digit that is printed: relative, degrees, m.
 LIMITS = {"apparent resistivity": (1e-6, "relative"), "phase": (1e-4, "degrees"), "distance along the profile": (0.1, "m")}
@@ -152,15 +152,16 @@ class Run:
     def __init__(self, folder):
         self.rows = []
         with h5py.File(folder / "result.h5") as file:
-            self.projection, self.distance = (file["profile"].attrs[name].decode() for name in ("projection", "distance"))
-            self.names, self.y_m = [name.decode() for name in file["survey/station/name"][:]], file["survey/station/y_m"][:]
-            frequencies = file["survey/frequency_hz"][:]
-            columns = [file[f"data/{name}"][:] for name in ("quantity", "frequency", "station", "observed", "interpolated")]
-        for code, frequency, station, observed, interpolated in zip(*columns):
-            if code in QUANTITIES and not interpolated and np.isfinite(observed):
-                folded = np.pi if QUANTITIES[code] == "phase_yx" else 0.0
-                value = 10.0**observed if QUANTITIES[code].startswith("res") else wrapped(np.degrees(observed + folded))
-                self.rows.append((1.0 / frequencies[frequency], self.names[station], QUANTITIES[code], value))
+            self.projection = file["frame"].attrs["projection"].decode()
+            self.distance = "running_sum" if "frame/bends" in file else "projected"
+            self.names, self.y_m = [name.decode() for name in file["sites/name"][:]], file["sites/y_m"][:]
+            columns = [file[f"data/{name}"][:] for name in ("key/quantity", "key/period_s", "key/site", "observed", "key/interpolated")]
+        for quantity, period_s, site, observed, interpolated in zip(*columns):
+            name = QUANTITIES.get(quantity.decode())
+            if name and not interpolated and np.isfinite(observed):
+                folded = np.pi if name == "phase_yx" else 0.0
+                value = 10.0**observed if name.startswith("res") else wrapped(np.degrees(observed + folded))
+                self.rows.append((period_s, site.decode(), name, value))
 
 
 def compare(soundings, run):

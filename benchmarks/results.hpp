@@ -22,7 +22,7 @@ struct Result {
   std::optional<double> target;  ///< met when value ≤ target
   std::optional<std::string> peer;
   std::optional<double> peer_value;
-  std::optional<std::string> kernels = {};  ///< what computed it: "conv f32: cpu.direct, …"
+  std::optional<std::string> kernels = {};  ///< kernels that computed it: "conv f32: cpu.direct, …"
 };
 
 class Results {

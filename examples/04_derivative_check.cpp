@@ -11,12 +11,13 @@ namespace core = lodestone::core;
 namespace mt = lodestone::physics::mt;
 
 int main() {
-  const mt::d1::Simulation simulation({500.0, 2000.0}, {10.0, 1.0, 0.1},
-                                      {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
+  const core::MapPtr map = mt::d1::data_map(
+      {500.0, 2000.0},
+      mt::full_survey({{"site"}}, {10.0, 1.0, 0.1}, {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy}));
   const Eigen::Vector3d log10_resistivity(2.0, 1.0, 3.0);
 
-  const core::MapCheckResult derivative = core::check_derivative(simulation, log10_resistivity);
-  const core::MapCheckResult adjoint = core::check_adjoint(simulation, log10_resistivity);
+  const core::MapCheckResult derivative = core::check_derivative(*map, log10_resistivity);
+  const core::MapCheckResult adjoint = core::check_adjoint(*map, log10_resistivity);
   fmt::print("{}\n{}", derivative.report, adjoint.report);
   return derivative.passed && adjoint.passed ? 0 : 1;
 }

@@ -27,9 +27,8 @@ std::vector<double> frequencies_hz() {
 }
 
 /// Responses of a conductor (10 ohm m, 0.5–2.5 km) in 100 ohm m, with noise from a fixed seed.
-Eigen::VectorXd measured(const std::vector<mt::Quantity>& quantities) {
-  const mt::d1::Simulation earth({500.0, 2000.0}, frequencies_hz(), quantities);
-  Eigen::VectorXd data = earth.value(Eigen::Vector3d(2.0, 1.0, 2.0));
+Eigen::VectorXd measured(const mt::Survey& survey) {
+  Eigen::VectorXd data = mt::d1::data_map({500.0, 2000.0}, survey)->value(Eigen::Vector3d(2.0, 1.0, 2.0));
   const core::Philox noise(7);
   for (Eigen::Index i = 0; i < data.size(); ++i)
     data[i] += sigma * noise.normal(static_cast<std::uint64_t>(i));
@@ -50,7 +49,8 @@ int main(int argc, char** argv) {
   const auto& mpi = session.start<core::MpiScope>(argc, argv);
   core::log::set_silent(mpi.rank() != 0);
 
-  const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
+  const mt::Survey survey =
+      mt::full_survey({{"site"}}, frequencies_hz(), {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
   const mesh::TensorGrid column =
       mesh::TensorGrid::section({0.0, 1000.0}, mesh::geometric_edges_m(20.0, 1.18, n_layers));
   std::vector<double> thickness_m;
@@ -60,11 +60,11 @@ int main(int argc, char** argv) {
   const Eigen::VectorXd start = Eigen::VectorXd::Constant(n_layers, 2.0);
   const inversion::prior::RoughnessOptions roughness{.depth_weight_exponent = 1.0, .depth_weight_z0_m = 20.0};
   const inversion::optimize::Objective objective{
-      .forward = std::make_shared<mt::d1::Simulation>(thickness_m, frequencies_hz(), quantities),
-      .misfit = misfit_of(measured(quantities)),
+      .forward = mt::d1::data_map(thickness_m, survey),
+      .misfit = misfit_of(measured(survey)),
       .regularization = std::make_shared<inversion::objective::Regularization>(
           inversion::prior::roughness_operator(column, roughness), start)};
-  inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 20});
+  inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.stop = {.max_iterations = 20}});
   gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
   const inversion::optimize::InversionSummary summary = gauss_newton.minimize(objective, start);
 

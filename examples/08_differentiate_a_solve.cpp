@@ -83,7 +83,7 @@ Tensor residual(const Tensor& u, const Tensors& m) {
   return reshape(stiffness, {n_cells}) + complex(0.0 * m[0], exp(m[0])) * u - source();
 }
 
-/// The same with PETSc.
+/// Returns that function with PETSc.
 Function field_of() {
   const std::shared_ptr<const physics::linalg::SymmetricSolver> solver =
       physics::linalg::make_petsc_solver(five_points());

@@ -97,8 +97,8 @@ int main(int argc, char** argv) {
       thickness_m.push_back(column.z_edges_m()[i + 1] - column.z_edges_m()[i]);
     for (int i = 0; i < 30; ++i) frequencies_hz.push_back(std::pow(10.0, 3.0 - 0.2 * i));
     using enum physics::mt::Quantity;
-    const auto physics = std::make_shared<const physics::mt::d1::Simulation>(
-        thickness_m, frequencies_hz, std::vector{log10_rho_xy, phase_xy});
+    const auto physics = physics::mt::d1::data_map(
+        thickness_m, physics::mt::full_survey({{"site"}}, frequencies_hz, {log10_rho_xy, phase_xy}));
     const VectorXd truth =
         (VectorXd(n_layers) << VectorXd::Constant(n_cover, 1.5), earth_of(std::vector{0.7, -0.8, 0.9, -0.5}))
             .finished();
@@ -108,7 +108,8 @@ int main(int argc, char** argv) {
 
     // Inversion, to what noise and the smoothness of the network leave
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
-    inversion::optimize::GaussNewton gauss_newton(mpi.world(), {.max_iterations = 15, .target_rms = 1.1});
+    inversion::optimize::GaussNewton gauss_newton(mpi.world(),
+                                                  {.stop = {.max_iterations = 15, .target_rms = 1.1}});
     gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
     gauss_newton.set_reweigh(roughness.reweigh());
     const auto summary = gauss_newton.minimize({core::compose(physics, earth),

@@ -84,7 +84,7 @@ core::MapPtr responses(MPI_Comm comm, const mesh::TensorGrid& grid, const Vector
   using enum mt::Quantity;
   const mt::Survey survey =
       mt::full_survey(stations, {1.0, 0.1, 0.01}, {log10_rho_xy, phase_xy, log10_rho_yx, phase_yx});
-  auto simulation = std::make_shared<const mt::d2::Simulation>(
+  auto simulation = mt::d2::data_map(
       comm, section.earth, survey, mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
   return core::compose(simulation, inversion::objective::exp10_map(section.earth.grid.n_cells()));
 }
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
 
     const std::vector<std::uint8_t> all(data.size(), 1), none(data.size(), 0);
     inversion::optimize::GaussNewton gauss_newton(
-        mpi.world(), {.max_iterations = 10, .target_rms = target_rms, .smooth_at_target = false});
+        mpi.world(), {.stop = {.max_iterations = 10, .target_rms = target_rms}, .smooth_at_target = false});
     gauss_newton.add(std::make_shared<inversion::optimize::IterationTable>());
     gauss_newton.set_reweigh(roughness.reweigh());
     gauss_newton.set_redesign(inversion::optimize::redesign_until_near(1.5 * target_rms, forward));

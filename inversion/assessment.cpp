@@ -90,7 +90,7 @@ uncertainty::Spread spread_of_cells(const uncertainty::Posterior& posterior, con
           posterior.spread().posterior.head(n).cwiseProduct(slope)};
 }
 
-/// Each free cell's own diagonal element; NaN where codes set it.
+/// Returns each free cell's own diagonal element; NaN where codes set it.
 VectorXd resolution_of_cells(const uncertainty::Posterior& posterior, const End& end) {
   const Unknowns& of = end.of;
   if (!of.coded()) return posterior.resolution().head(of.n_free());
@@ -190,7 +190,7 @@ Ensemble sample(MPI_Comm comm, const End& end, const uncertainty::EnsembleOption
                                               std::move(done));
 }
 
-/// The rms of its samples by the errors as stated.
+/// Replaces the rms of its samples by that of the errors as stated.
 Ensemble with_stated_rms(Ensemble ensemble, double error_scale) {
   for (uncertainty::SampleRecord& record : ensemble.records) record.rms *= error_scale;
   return ensemble;

@@ -19,15 +19,15 @@ struct AssessmentOptions {
   bool posterior = false;                                  ///< linearized, at the final model
   std::optional<uncertainty::EnsembleOptions> ensemble{};  ///< absent: no samples
   uncertainty::InvestigationOptions investigation{};
-  bool scale_errors = true;  ///< where the rms ends above 1, errors are taken to be so many times larger
+  bool scale_errors = true;  ///< multiplies errors by the final rms where that is above 1
   bool widen_prior =
       true;  ///< codes are not narrower before the data than they were trained, whatever the λ of the run
 };
 
 /// A minimization that is over.
 struct EndedRun {
-  const Stage &first, &last;                  ///< the same without a polish
-  const optimize::InversionSummary& summary;  ///< of the last stage
+  const Stage &first, &last;                  ///< one stage twice without a polish
+  const optimize::InversionSummary& summary;  ///< result of the last stage
 };
 
 using StopRule = std::function<std::optional<optimize::StopReason>()>;

@@ -7,15 +7,15 @@
 #include <cstring>
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace lodestone::inversion {
 namespace {
 
-constexpr const char* component = "inversion::checkpoint";
 constexpr const char* format_name = "lodestone checkpoint";
 constexpr const char* format_version = "2";
 
-/// Dotted key → value text of TOML as `core::Options::to_toml` writes it.
+/// Returns dotted keys and values of TOML as `core::Options::to_toml` writes it.
 std::map<std::string, std::string> flattened(const std::string& toml) {
   std::map<std::string, std::string> result;
   std::map<std::string, int> counts;
@@ -44,7 +44,7 @@ std::string value_or_absent(const std::map<std::string, std::string>& values, co
   return found == values.end() ? "(absent)" : found->second;
 }
 
-/// Bitwise, so that NaN equals NaN.
+/// Compares bits, so that NaN equals NaN.
 bool same(std::span<const double> a, std::span<const double> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
@@ -53,7 +53,7 @@ std::span<const double> span_of(const Eigen::VectorXd& values) {
   return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
-/// The summary of a stage that is over, as a state of its own beside what a state does not say.
+/// Writes the summary of a finished stage: a state of its own, with reason and message.
 void write_summary(core::ArraySink& sink, const optimize::InversionSummary& summary) {
   optimize::InversionState state;
   state.iteration = summary.history.back().iteration;
@@ -72,7 +72,7 @@ optimize::InversionSummary read_summary(const core::ArraySource& source) {
   const auto reason = core::read_integers(source, "stage_before/stop_reason");
   if (reason.size() != 1 || reason[0] < 0 ||
       reason[0] > static_cast<std::int64_t>(optimize::StopReason::failed))
-    throw core::FormatError(component,
+    throw core::FormatError("inversion::checkpoint#unknown_reason",
                             "{}: expected one known reason in stage_before/stop_reason; the file is damaged",
                             source.location());
   return {.reason = static_cast<optimize::StopReason>(reason[0]),
@@ -86,14 +86,19 @@ optimize::InversionSummary read_summary(const core::ArraySource& source) {
           .design_model = state.design_model};
 }
 
-/// Returns what differs between the data of a checkpoint and those of now; "" when nothing does.
-std::string data_difference(const core::DataSet& before, const core::DataSet& now) {
+/// A difference between a checkpoint and the inputs of now; its id is empty where there is none.
+struct Difference {
+  std::string id, text;
+};
+
+Difference data_difference(const core::DataSet& before, const core::DataSet& now) {
   if (before == now) return {};
-  if (!(before.key() == now.key())) return "the set of data (stations, frequencies or quantities)";
-  if (before.reason() != now.reason()) return "masks";
+  if (!(before.key() == now.key()))
+    return {"other_data", "the set of data (stations, frequencies or quantities)"};
+  if (before.reason() != now.reason()) return {"other_masks", "masks"};
   return before.sigma().size() == now.sigma().size() && (before.sigma().array() != now.sigma().array()).any()
-             ? "errors of data"
-             : "values of data";
+             ? Difference{"other_sigma", "errors of data"}
+             : Difference{"other_values", "values of data"};
 }
 
 }  // namespace
@@ -122,28 +127,42 @@ void write_checkpoint(core::ArraySink& sink, const RunInputs& inputs, const RunS
   if (run.before) write_summary(sink, *run.before);
 }
 
+namespace {
+
+Difference first_difference(const core::ArraySource& source, const RunInputs& inputs) {
+  if (std::string keys = config_difference(source.attribute("", "configuration"), inputs.configuration);
+      !keys.empty())
+    return {"other_configuration", std::move(keys)};
+  if (Difference data = data_difference(core::read_data_set(source, "data"), inputs.data); !data.id.empty())
+    return data;
+  const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
+  if (networks != inputs.decoders)
+    return {"other_networks",
+            fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.decoders)};
+  if (!same(core::read_doubles(source, "start"), span_of(inputs.start)))
+    return {"other_start", "the start model"};
+  return {};
+}
+
+}  // namespace
+
 RunState read_checkpoint(const core::ArraySource& source, const RunInputs& inputs) {
   const std::string path = source.location();
   if (!source.has_attribute("", "format") || source.attribute("", "format") != format_name) {
-    throw core::FormatError(component,
+    throw core::FormatError("inversion::checkpoint#not_a_checkpoint",
                             "{}: expected a checkpoint, got another file; give the folder of a run", path);
   }
   if (const auto version = source.attribute("", "version"); version != format_version) {
     throw core::FormatError(
-        component, "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it",
-        path, format_version, version);
+        "inversion::checkpoint#other_version",
+        "{}: expected version {} of the checkpoint, got {}; resume with the program that wrote it", path,
+        format_version, version);
   }
-  std::string difference = config_difference(source.attribute("", "configuration"), inputs.configuration);
-  if (difference.empty()) difference = data_difference(core::read_data_set(source, "data"), inputs.data);
-  const std::string networks = source.has_attribute("", "networks") ? source.attribute("", "networks") : "";
-  if (difference.empty() && networks != inputs.decoders)
-    difference = fmt::format("a network of the learned prior: {}then, {}now", networks, inputs.decoders);
-  if (difference.empty() && !same(core::read_doubles(source, "start"), span_of(inputs.start)))
-    difference = "the start model";
-  if (!difference.empty()) {
+  if (const auto [id, text] = first_difference(source, inputs); !id.empty()) {
     throw core::ConfigError(
-        component, "{}: the run was started with something else: {}; restore it, or start a new run with -o",
-        path, difference);
+        "inversion::checkpoint#" + id,
+        "{}: the run was started with something else: {}; restore it, or start a new run with -o", path,
+        text);
   }
   RunState run{optimize::read_state(source), {}};
   if (source.contains("stage_before/model")) run.before = read_summary(source);

@@ -14,8 +14,8 @@ namespace lodestone::inversion {
 struct RunInputs {
   std::string configuration{};  ///< TOML with every key in force; "" without one
   core::DataSet data{};
-  Eigen::VectorXd start{};  ///< of the unknowns
-  std::string decoders{};   ///< of a learned prior: `prior::Regions::identity`
+  Eigen::VectorXd start{};  ///< start values of the unknowns
+  std::string decoders{};   ///< `prior::Regions::identity`; empty without a learned prior
 };
 
 /// The progress of a run: the state of its present stage, and how the stage before ended (without its

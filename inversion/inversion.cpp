@@ -2,6 +2,7 @@
 #include "inversion/inversion.hpp"
 
 #include "engine/core/log.hpp"
+#include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
 #include "engine/core/timer.hpp"
 #include "inversion/regularizer.hpp"
@@ -91,6 +92,7 @@ void require_model(const optimize::InversionSummary& summary) {
 
 Inversion::Inversion(MPI_Comm comm, Problem problem, Method method)
     : comm_(comm),
+      provenance_(core::make_provenance(comm == MPI_COMM_SELF ? 1 : core::size_of(comm))),
       problem_(checked(std::move(problem))),
       method_(std::move(method)),
       first_(first_stage(problem_, method_)) {}
@@ -99,19 +101,19 @@ void Inversion::add(DirectivePtr directive) {
   makers_.emplace_back([directive = std::move(directive)](const Stage&) { return directive; });
 }
 
-RunInputs Inversion::inputs(std::string configuration) const {
-  return {std::move(configuration), problem_->data, first_.start,
+RunInputs Inversion::inputs() const {
+  return {problem_->about.configuration, problem_->data, first_.start,
           first_.codes ? first_.codes->regions()->identity() : ""};
 }
 
-void Inversion::keep(core::StorePtr checkpoint, std::string configuration) {
+void Inversion::keep(core::StorePtr checkpoint) {
   checkpoint_ = std::move(checkpoint);
-  inputs_ = inputs(std::move(configuration));
+  inputs_ = inputs();
   if (checkpoint_->exists()) saved_ = read_checkpoint(*checkpoint_->load(), inputs_);
 }
 
-void Inversion::resume_from(const core::Store& checkpoint, std::string configuration) {
-  saved_ = read_checkpoint(*checkpoint.load(), inputs(std::move(configuration)));
+void Inversion::resume_from(const core::Store& checkpoint) {
+  saved_ = read_checkpoint(*checkpoint.load(), inputs());
 }
 
 void Inversion::assess(AssessmentOptions options, core::StorePtr samples) {
@@ -171,7 +173,15 @@ void Inversion::find_responses(const EndedRun& run, Outcome& out) const {
 }
 
 Outcome Inversion::minimize() {
-  Outcome out{.start = first_.start_model, .target_rms = target_rms(method_)};
+  Outcome out{.about = problem_->about,
+              .earth = problem_->earth,
+              .property = problem_->property,
+              .start = first_.start_model,
+              .data = problem_->data,
+              .target_rms = target_rms(method_),
+              .sites = problem_->sites,
+              .frame = problem_->frame};
+  out.about.provenance = provenance_;
 
   // 1. The first stage, unless the checkpoint is of the second
   const bool is_first_over = saved_ && saved_->before;
@@ -207,6 +217,9 @@ Outcome Inversion::minimize() {
 
   // 4. Responses at the final accuracy, also of data that were not used
   find_responses(run, out);
+  if (problem_->forward.tables && out.reason != optimize::StopReason::failed)
+    out.tables = problem_->forward.tables(out.model, out.further);
+  out.about.provenance.finished_utc = core::utc_now();
   return out;
 }
 

@@ -19,22 +19,6 @@ using optimize::DescentOptions;
 using optimize::GaussNewtonOptions;
 using uncertainty::EnsembleOptions;
 
-/// Everything a finished inversion found.
-struct Outcome {
-  Eigen::VectorXd start{}, model{};  ///< (n_cells), in the scale of the property
-  Eigen::VectorXd further{};         ///< further unknowns; (0) without
-  Eigen::VectorXd predicted{};  ///< of all data at the final accuracy; NaN where not computed; (0): stopped
-  double rms = 0.0;             ///< of the used data at the final accuracy, by least squares
-  double target_rms = 1.0;
-  std::vector<optimize::StagedRecord> history{};
-  optimize::StopReason reason = optimize::StopReason::failed;  ///< of the last stage
-  std::string message{};                                       ///< one sentence, with the cause of a failure
-  std::optional<prior::PriorFindings> prior{};
-  std::optional<uncertainty::Uncertainty> uncertainty{};
-  Ending ending{};
-  [[nodiscard]] bool was_stopped() const { return ending.code == core::ExitCode::interrupted; }
-};
-
 /// A whole inversion: its stages (cells; codes, then polish; pairs), the responses at the final accuracy,
 /// what the data determine, and the ending. collective: every member.
 class Inversion {
@@ -50,12 +34,12 @@ class Inversion {
   /// Adds what happens per iteration: the same object in all stages, or one made for each.
   void add(DirectivePtr directive);
   void add(DirectiveMaker maker) { makers_.push_back(std::move(maker)); }
-  /// Keeps a checkpoint after every iteration, and resumes from the one that is stored if there is one.
-  /// `configuration`: text that a resumed run must share. errors: those of `read_checkpoint`.
-  void keep(core::StorePtr checkpoint, std::string configuration = {});
+  /// Keeps a checkpoint after every iteration, and resumes from the one that is stored if there is one; the
+  /// configuration of the problem must be the same. errors: those of `read_checkpoint`.
+  void keep(core::StorePtr checkpoint);
   /// Resumes from a stored checkpoint without keeping further ones. errors: as `keep`; FileError when nothing
   /// is stored.
-  void resume_from(const core::Store& checkpoint, std::string configuration = {});
+  void resume_from(const core::Store& checkpoint);
   /// Finds out how well the data determine the model. `samples`: where those of the ensemble are kept.
   void assess(AssessmentOptions options, core::StorePtr samples = {});
   /// Asks for a reason to stop after the start model and every iteration and sample.
@@ -63,6 +47,8 @@ class Inversion {
 
   [[nodiscard]] const Problem& problem() const { return *problem_; }
   [[nodiscard]] const Method& method() const { return method_; }
+  [[nodiscard]] const std::optional<AssessmentOptions>& assessment() const { return assessment_; }
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] const Stage& first() const { return first_; }
 
   /// Runs everything. A run that is stopped from outside returns early, with the exit code for that. errors:
@@ -70,20 +56,21 @@ class Inversion {
   [[nodiscard]] Outcome minimize();
 
  private:
-  [[nodiscard]] RunInputs inputs(std::string configuration) const;
+  [[nodiscard]] RunInputs inputs() const;
   [[nodiscard]] optimize::InversionSummary minimize_stage(const Stage& stage);
   void add_directives(optimize::Optimizer& optimizer, const Stage& stage) const;
   void find_responses(const EndedRun& run, Outcome& out) const;
   [[nodiscard]] std::optional<optimize::StopReason> stopped() const { return stop_ ? stop_() : std::nullopt; }
 
   MPI_Comm comm_;
+  core::Provenance provenance_;
   ProblemPtr problem_;
   Method method_;
   Stage first_;
   std::vector<DirectiveMaker> makers_;
   core::StorePtr checkpoint_, samples_;
   RunInputs inputs_;
-  std::optional<RunState> saved_;  ///< of the stage that is resumed
+  std::optional<RunState> saved_;  ///< state of the stage that is resumed
   std::optional<AssessmentOptions> assessment_;
   StopRule stop_;
 };

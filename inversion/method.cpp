@@ -4,28 +4,17 @@
 #include <utility>
 
 namespace lodestone::inversion {
-namespace {
 
-/// Returns the options that hold the keys of every method.
-template <class Options>
-const Options& common(const Options& options) {
-  return options;
-}
-const optimize::AlternatingOptions& common(const AlternatingMethod& method) { return method.pairs; }
-
-}  // namespace
-
-int max_iterations(const Method& method) {
-  return std::visit([](const auto& options) { return common(options).max_iterations; }, method);
-}
-
-double target_rms(const Method& method) {
-  return std::visit([](const auto& options) { return common(options).target_rms; }, method);
+StopRules stop_rules(const Method& method) {
+  return std::visit([](const auto& options) -> StopRules { return options.stop; }, method);
 }
 
 std::unique_ptr<optimize::Optimizer> make_optimizer(MPI_Comm comm, const Method& method) {
-  if (const auto* both = std::get_if<AlternatingMethod>(&method))
-    return std::make_unique<optimize::GaussNewton>(comm, both->polish);
+  if (const auto* both = std::get_if<AlternatingOptions>(&method)) {
+    optimize::GaussNewtonOptions polish = both->polish;
+    polish.stop = both->stop;
+    return std::make_unique<optimize::GaussNewton>(comm, polish);
+  }
   if (const auto* options = std::get_if<optimize::GaussNewtonOptions>(&method))
     return std::make_unique<optimize::GaussNewton>(comm, *options);
   return std::make_unique<optimize::Descent>(comm, std::get<optimize::DescentOptions>(method));
@@ -34,7 +23,9 @@ std::unique_ptr<optimize::Optimizer> make_optimizer(MPI_Comm comm, const Method&
 std::unique_ptr<optimize::Optimizer> make_alternating(MPI_Comm comm, const Method& method,
                                                       prior::CodedRoughness codes,
                                                       prior::EncodeOptions encode) {
-  optimize::AlternatingOptions options = std::get<AlternatingMethod>(method).pairs;
+  const auto& both = std::get<AlternatingOptions>(method);
+  optimize::AlternatingOptions options = both.pairs;
+  options.stop = both.stop;
   options.encode = encode;
   return std::make_unique<optimize::Alternating>(comm, options, std::move(codes));
 }

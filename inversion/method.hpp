@@ -10,28 +10,34 @@
 
 namespace lodestone::inversion {
 
+using optimize::StopRules;
+
 /// Pairs of steps of cells and of codes, and Gauss–Newton for the polish behind them.
-struct AlternatingMethod {
+struct AlternatingOptions {
+  decltype(optimize::AlternatingOptions::stop)
+      stop{};  ///< for both stages; those of the two below are not used
   optimize::AlternatingOptions pairs{};
   optimize::GaussNewtonOptions polish{};
 };
 
 /// The method of an inversion with its options.
-using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptions, AlternatingMethod>;
+using Method = std::variant<optimize::GaussNewtonOptions, optimize::DescentOptions, AlternatingOptions>;
 
-[[nodiscard]] int max_iterations(const Method& method);
-[[nodiscard]] double target_rms(const Method& method);
+/// Returns the rules that end each stage.
+[[nodiscard]] StopRules stop_rules(const Method& method);
+[[nodiscard]] inline int max_iterations(const Method& method) { return stop_rules(method).max_iterations; }
+[[nodiscard]] inline double target_rms(const Method& method) { return stop_rules(method).target_rms; }
 [[nodiscard]] inline bool needs_jacobian(const Method& method) {
   return !std::holds_alternative<optimize::DescentOptions>(method);
 }
 [[nodiscard]] inline bool alternates(const Method& method) {
-  return std::holds_alternative<AlternatingMethod>(method);
+  return std::holds_alternative<AlternatingOptions>(method);
 }
 
 /// Makes the optimizer of a stage in cells, or in codes and cells together. Where the method alternates, it
 /// serves the polish.
 [[nodiscard]] std::unique_ptr<optimize::Optimizer> make_optimizer(MPI_Comm comm, const Method& method);
-/// Makes the optimizer that alternates between cells and codes. Needs an `AlternatingMethod`.
+/// Makes the optimizer that alternates between cells and codes. Needs an `AlternatingOptions`.
 [[nodiscard]] std::unique_ptr<optimize::Optimizer> make_alternating(MPI_Comm comm, const Method& method,
                                                                     prior::CodedRoughness codes,
                                                                     prior::EncodeOptions encode);

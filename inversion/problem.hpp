@@ -5,6 +5,7 @@
 #include "engine/core/words.hpp"
 #include "inversion/objective/misfit.hpp"
 #include "inversion/objective/regularization.hpp"
+#include "inversion/outcome.hpp"
 #include "inversion/prior/regions.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "inversion/prior/roughness_norm.hpp"
@@ -34,6 +35,13 @@ constexpr auto words(Redesigning) {
       {each_iteration, "each_iteration"}, {until_near_target, "until_near_target"}, {never, "never"}};
 }
 
+/// The estimated cost of the maps, shared by all ranks and threads.
+struct ForwardCost {
+  double forward_s = 0.0, jacobian_s = 0.0;  ///< wall time of one run and of one Jacobian
+  double bytes = 0.0;                        ///< memory of each rank, without the Jacobian's dense algebra
+  std::string meshes{};                      ///< a table in words; "" without
+};
+
 /// The forward side of a problem.
 struct Forward {
   DataMaps iterations{};  ///< for the steps
@@ -42,8 +50,12 @@ struct Forward {
   physics::mesh::Scale takes = physics::mesh::Scale::log10;
   bool used_only = false;  ///< the maps of the iterations return the used data alone
   Redesigning redesign = Redesigning::never;
-  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on maps are kept
-  std::string remedy{};      ///< what to set so that the iterations see the responses of the results
+  double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the maps
+  std::string remedy{};      ///< advice on how the iterations see the responses of the results
+  /// Makes tables for the outcome from the final model and the further unknowns; empty: none. collective.
+  std::function<std::vector<NamedTable>(const Eigen::VectorXd&, const Eigen::VectorXd&)> tables{};
+  /// Estimates the cost from a model, a map of unknowns in front; empty: a run and a Jacobian are timed.
+  std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost{};
 };
 /// Returns the forward side of one map for every model and accuracy.
 [[nodiscard]] Forward fixed(core::MapPtr map, physics::mesh::Scale takes = physics::mesh::Scale::log10);
@@ -71,6 +83,9 @@ struct Problem {
   prior::RoughnessNormOptions norm{};
   std::optional<prior::LearnedPriorOptions> prior{};
   double huber_threshold = 0.0;  ///< in errors of the data; 0: least squares
+  About about{};                 ///< texts for the outcome; the run adds its provenance
+  core::Table sites{};           ///< as in `Outcome`
+  physics::mesh::Frame frame{};
 
   /// Checks that the parts fit each other. errors: ShapeError, InvalidArgument.
   void check() const;

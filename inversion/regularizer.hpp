@@ -11,7 +11,8 @@ namespace lodestone::inversion {
 /// (their prior is a datum). Where cells are set by codes, the prior of these takes its place.
 class Regularizer {
  public:
-  /// `reference`: values of all cells that the model stays near. shape: (n_cells). errors: InvalidArgument.
+  /// Makes the roughness of a problem. `reference`: values of all cells that the model stays near. shape:
+  /// (n_cells). errors: InvalidArgument.
   Regularizer(const physics::mesh::TensorGrid& grid, const prior::RoughnessOptions& roughness,
               const prior::RoughnessNormOptions& norm, Eigen::VectorXd reference, Unknowns unknowns);
 
@@ -20,7 +21,7 @@ class Regularizer {
   /// Returns the rule for the optimizer, empty when the weights do not depend on the model. It keeps a
   /// reference to this object.
   [[nodiscard]] objective::Reweigh reweigh() const;
-  /// The roughness that codes are weighed against; nothing where unknowns are cells.
+  /// Returns the roughness beside the codes; nothing where unknowns are cells.
   [[nodiscard]] const std::optional<prior::CodedRoughness>& coded() const { return coded_; }
 
  private:
@@ -29,9 +30,9 @@ class Regularizer {
 
   Unknowns unknowns_;
   prior::RoughnessNormOptions norm_;
-  Eigen::SparseMatrix<double> roughness_, gradient_;  ///< of all cells; `gradient_` is empty for l2
+  Eigen::SparseMatrix<double> roughness_, gradient_;  ///< operators on all cells; `gradient_` is empty for l2
   Eigen::VectorXd reference_, further_weights_;
-  std::optional<prior::CodedRoughness> coded_;  ///< with a learned prior
+  std::optional<prior::CodedRoughness> coded_;  ///< empty without a learned prior
 };
 
 }  // namespace lodestone::inversion

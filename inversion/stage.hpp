@@ -20,10 +20,11 @@ struct Stage {
   std::string name;  ///< "cells"; with a learned prior "features", and "polish" behind them
   ProblemPtr problem;
   Unknowns unknowns;
-  Eigen::VectorXd start;                   ///< of the unknowns
-  Eigen::VectorXd start_model, reference;  ///< of all cells
-  std::optional<Unknowns> codes{};  ///< with a learned prior, but for a polish: codes and the cells outside
-  std::optional<optimize::InversionSummary> features{};  ///< of a polish: how the stage before ended
+  Eigen::VectorXd start;                   ///< start values of the unknowns
+  Eigen::VectorXd start_model, reference;  ///< values of all cells
+  std::optional<Unknowns>
+      codes{};  ///< codes and the cells outside; empty without a learned prior and in a polish
+  std::optional<optimize::InversionSummary> features{};  ///< result of the stage before a polish; else empty
   Eigen::VectorXd design_model{};  ///< the model whose maps it begins with; empty: the start
 
   /// Returns true if steps of cells, which are the unknowns, alternate with steps of codes.

@@ -60,7 +60,7 @@ class Unknowns {
   [[nodiscard]] const std::vector<Eigen::Index>& free_cells() const { return cells_.cells; }
   /// Regions of the learned prior; null without one.
   [[nodiscard]] const std::shared_ptr<const prior::Regions>& regions() const { return regions_; }
-  /// Map from the unknowns of the cells to the free cells; null without a learned prior.
+  /// Returns the map from the unknowns of the cells to the free cells; null without a learned prior.
   [[nodiscard]] const std::shared_ptr<const prior::SubdomainMap>& coded() const { return coded_; }
 
  private:
@@ -70,8 +70,8 @@ class Unknowns {
   Eigen::Index n_further_;
   std::shared_ptr<const prior::Regions> regions_;
   std::shared_ptr<const prior::SubdomainMap> coded_;
-  core::MapPtr to_values_;    ///< of the free cells; null where unknowns are the values
-  core::MapPtr to_quantity_;  ///< of the free cells; null where that is the unknown itself
+  core::MapPtr to_values_;    ///< values of the free cells; null where unknowns are the values
+  core::MapPtr to_quantity_;  ///< quantity of the free cells; null where that is the unknown itself
 };
 
 }  // namespace lodestone::inversion

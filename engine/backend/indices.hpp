@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: both backends check indices in the same words.
 #pragma once
 
 #include "engine/core/error.hpp"

@@ -13,7 +13,7 @@ namespace lodestone::engine {
   return product;
 }
 
-/// errors: SolverError with op, pivot, matrix and line, where the pivot is not positive (or not a number).
+/// Returns the pivot. errors: SolverError with op, pivot, matrix and line unless the pivot is positive.
 template <class Real>
 [[nodiscard]] Real checked_pivot(Real pivot, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (pivot > Real(0)) return pivot;
@@ -23,7 +23,7 @@ template <class Real>
       row, matrix, call.in[0].aval->text(), static_cast<double>(pivot), at_line(call.where));
 }
 
-/// errors: SolverError where an element of the diagonal is zero.
+/// Checks an element of the diagonal. errors: SolverError if it is zero.
 inline void checked_diagonal(bool is_nonzero, Dim row, std::int64_t matrix, const KernelCall& call) {
   if (is_nonzero) return;
   throw core::SolverError(

@@ -86,7 +86,7 @@ LODESTONE_FUNCTION_2(Complex, std::complex<T>(a, b));
 #undef LODESTONE_FUNCTION
 #undef LODESTONE_FUNCTION_2
 
-/// Functions of an angle: `usual` is the same where `is_usual`, and vectorises.
+/// Functions of an angle: `usual` is the same where `is_usual`, and vectorizes.
 #define LODESTONE_ANGLE_FUNCTION(Name, function)        \
   struct Name {                                         \
     template <class T>                                  \
@@ -107,7 +107,7 @@ LODESTONE_ANGLE_FUNCTION(Cos, cos);
 LODESTONE_ANGLE_FUNCTION(Tan, tan);
 #undef LODESTONE_ANGLE_FUNCTION
 
-/// Of integers, with the sign of the divisor; 0 where that is 0.
+/// The remainder of integers, with the sign of the divisor; 0 for a zero divisor.
 struct Remainder {
   template <class T>
   [[gnu::always_inline]] T operator()(T a, T b) const {
@@ -189,7 +189,7 @@ struct IsFinite {
 
 template <class Function, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<Function, Others> || ...);
-/// Functions that vectorise: those of some twenty operations per element, and those of a few.
+/// Functions that vectorize: those of some twenty operations per element, and those of a few.
 template <class Function>
 inline constexpr bool is_elementary = is_one_of<Function, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
                                                 Atan2, Sinh, Cosh, Tanh, Erf, Power>;
@@ -198,7 +198,7 @@ inline constexpr bool is_arithmetic =
     is_elementary<Function> ||
     is_one_of<Function, Identity, Negative, Reciprocal, Square, Sqrt, Exp, Sigmoid, Swish, SwishSlope, Abs,
               Add, Subtract, Multiply, Divide, Maximum, Minimum>;
-/// Those that vectorise only where `is_usual`.
+/// Those that vectorize only where `is_usual`.
 template <class Function, class T>
 inline constexpr bool has_usual = std::is_floating_point_v<T>&& is_one_of<Function, Sin, Cos, Tan>;
 

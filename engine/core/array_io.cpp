@@ -67,7 +67,7 @@ void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<con
   sink.write(name, {DType::f64, {rows.rows(), rows.cols()}}, std::as_bytes(flat));
 }
 
-void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts) {
+void ArraySink::texts(const std::string& name, const std::vector<std::string>& texts) {
   std::size_t width = 1;
   for (const std::string& text : texts) width = std::max(width, text.size());
   std::vector<char> padded(texts.size() * width, '\0');
@@ -75,7 +75,11 @@ void write_texts(ArraySink& sink, const std::string& name, const std::vector<std
     std::ranges::copy(texts[i], padded.begin() + static_cast<std::ptrdiff_t>(i * width));
   const ArrayInfo info{DType::u8,
                        {static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(width)}};
-  sink.write(name, info, std::as_bytes(std::span<const char>(padded)));
+  write(name, info, std::as_bytes(std::span<const char>(padded)));
+}
+
+void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts) {
+  sink.texts(name, texts);
 }
 
 std::vector<double> read_doubles(const ArraySource& source, const std::string& name) {
@@ -109,6 +113,19 @@ std::vector<std::string> read_texts(const ArraySource& source, const std::string
     texts.emplace_back(begin, std::find(begin, end, std::uint8_t{0}));
   }
   return texts;
+}
+
+void write_number(ArraySink& sink, const std::string& name, double value, const std::string& units) {
+  sink.write(name, {DType::f64, {}}, std::as_bytes(std::span(&value, 1)));
+  if (!units.empty()) sink.attribute(name, "units", units);
+}
+
+double read_number(const ArraySource& source, const std::string& name) {
+  const std::vector<double> values = read_doubles(source, name);
+  if (values.size() != 1)
+    throw FormatError("core::read_number#not_one_number", "{}: expected one number in \"{}\", got {}",
+                      source.location(), name, values.size());
+  return values.front();
 }
 
 }  // namespace lodestone::core

@@ -28,6 +28,8 @@ class ArraySink {
   virtual void write(const std::string& name, const ArrayInfo& info, std::span<const std::byte> bytes) = 0;
   /// Text beside an array or group ("" = root), e.g. ("model/log10_resistivity", "units", "log10(ohm m)").
   virtual void attribute(const std::string& object, const std::string& key, const std::string& text) = 0;
+  /// Writes texts; the default as u8 of shape (n, width), zero padded. Override where the format has texts.
+  virtual void texts(const std::string& name, const std::vector<std::string>& texts);
 };
 
 /// Gives named arrays and attributes back.
@@ -41,7 +43,7 @@ class ArraySource {
   /// missing array or range.
   virtual void read(const std::string& name, std::int64_t first, std::span<std::byte> out) const = 0;
   [[nodiscard]] virtual std::string attribute(const std::string& object,
-                                              const std::string& key) const = 0;  ///< errors: FormatError
+                                              const std::string& key) const = 0;  ///< FormatError without it
   [[nodiscard]] virtual bool has_attribute(const std::string& object, const std::string& key) const = 0;
   [[nodiscard]] virtual std::string location() const { return "memory"; }  ///< the file, for messages
 };
@@ -53,8 +55,11 @@ void write_vector(ArraySink& sink, const std::string& name, std::span<const std:
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::int64_t> values);
 void write_vector(ArraySink& sink, const std::string& name, std::span<const std::uint8_t> values);
 void write_matrix(ArraySink& sink, const std::string& name, const Eigen::Ref<const Eigen::MatrixXd>& values);
-void write_texts(ArraySink& sink, const std::string& name,
-                 const std::vector<std::string>& texts);  ///< (n, width) u8, zero padded
+void write_texts(ArraySink& sink, const std::string& name, const std::vector<std::string>& texts);
+/// Writes one number, as an array without dimensions. `units`: its attribute; "" for none.
+void write_number(ArraySink& sink, const std::string& name, double value, const std::string& units = {});
+/// Reads one number. errors: also FormatError when the array holds several.
+[[nodiscard]] double read_number(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<double> read_doubles(const ArraySource& source, const std::string& name);
 [[nodiscard]] std::vector<std::complex<double>> read_complexes(const ArraySource& source,
                                                                const std::string& name);

@@ -72,6 +72,18 @@ void write_file(const std::string& path, std::span<const std::span<const std::by
   file.commit();
 }
 
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  std::error_code ignored;
+  if (error || !std::filesystem::is_directory(path, ignored)) {
+    throw FileError(
+        "core::make_folder",
+        "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
+        path.string(), error ? error.message() : "a file of that name stands there");
+  }
+}
+
 void remove_leftovers(const std::string& given) {
   const std::filesystem::path path(given);
   const std::string head = fmt::format(".{}.", path.stem().string()),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,13 +14,13 @@ namespace lodestone::core {
 /// and an older file stays.
 class AtomicFile {
  public:
-  /// errors: FileError when the folder is missing or cannot be written.
+  /// Opens the temporary file. errors: FileError when the folder is missing or cannot be written.
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Where to write (any library may); keeps the ending of the final name.
+  /// Returns the path to write to, by any library; it keeps the ending of the final name.
   [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
   /// Forces the bytes to disk and renames. errors: FileError.
   void commit();
@@ -30,8 +31,11 @@ class AtomicFile {
 
 /// Writes the whole file through an `AtomicFile`. errors: FileError (also when the disk is full).
 void write_file(const std::string& path, std::string_view bytes);
-/// The same for bytes in several pieces, one after the other.
+/// Writes bytes in several pieces, one after the other, in the same way.
 void write_file(const std::string& path, std::span<const std::span<const std::byte>> pieces);
+
+/// Makes a folder with its parents. errors: FileError.
+void make_folder(const std::filesystem::path& path);
 
 /// Removes the temporary files that processes which were killed while writing `path` have left beside it. For
 /// files that are written again and again.

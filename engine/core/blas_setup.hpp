@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: code without BLAS does not include it.
 #pragma once
 
 #include <string>

@@ -29,12 +29,12 @@ struct DataSetParts {
 class DataSet {
  public:
   DataSet() = default;
-  /// errors: ShapeError on unequal lengths; InvalidArgument on a used datum without a finite value or a
-  /// positive, finite sigma, on a negative or infinite turn, on a reason outside the list or a list that does
-  /// not begin with "used".
+  /// Checks and takes the parts. errors: ShapeError on unequal lengths; InvalidArgument on a used datum
+  /// without a finite value or a positive, finite sigma, on a negative or infinite turn, on a reason outside
+  /// the list, and on a list that does not begin with "used".
   explicit DataSet(DataSetParts parts);
   /// Takes values and standard deviations from two columns; the others are the key. A row without a value
-  /// (NaN) has the reason "missing". errors: as above, and those of `Table::numbers`.
+  /// (NaN) has the reason "missing". errors: as the other constructor, and those of `Table::numbers`.
   DataSet(const Table& table, const std::string& observed_column, const std::string& sigma_column);
 
   [[nodiscard]] Eigen::Index size() const { return parts_.observed.size(); }

@@ -51,8 +51,8 @@ class Linearization {
   /// of them, in a serial map) has the same bits there. errors of all six: SolverError when the result is not
   /// finite, here and below perhaps on one rank only.
   [[nodiscard]] JacobianRows local_jacobian() const;
-  /// The same rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial, by
-  /// themselves. errors: ShapeError.
+  /// Returns these rows of J J_inner, the chain rule. Ranks take products with `inner`, which must be serial,
+  /// by themselves. errors: ShapeError.
   [[nodiscard]] JacobianRows local_jacobian_through(const Linearization& inner) const;
   /// J as a sparse matrix, of maps for which this costs no more than a few passes over the outputs; nothing
   /// for others. All ranks return the same. shapes: (n_out, n_in). errors: ShapeError when a map gives

@@ -8,7 +8,7 @@
 
 namespace lodestone::core {
 
-/// What an element of an array is. b8 is a boolean in one byte; bf16 and f16 are stored, never computed in.
+/// The type of an element of an array. b8 is a boolean in one byte; bf16 and f16 are stored, not computed in.
 enum class DType : std::uint8_t { b8, i8, u8, i32, u32, i64, u64, bf16, f16, f32, f64, c64, c128 };
 inline constexpr int n_dtypes = 13;
 

@@ -11,7 +11,7 @@
 
 namespace lodestone::core {
 
-/// What a program returns to the shell; part of the command-line contract.
+/// The exit status of a program; part of the command-line contract.
 enum class ExitCode : int {
   ok = 0,
   unexpected = 1,

@@ -29,8 +29,8 @@ class Id {
 enum class Level { debug, info, warning, error };
 enum class Format { human, json_lines };
 
-/// Where messages go. Only the rank that owns the log prints (see `set_silent`); warnings and errors go to
-/// stderr, the rest to stdout.
+/// The destinations of messages. Only the rank that owns the log prints (see `set_silent`); warnings and
+/// errors go to stderr, the rest to stdout.
 struct LogOptions {
   Level level = Level::info;
   Format format = Format::human;

@@ -127,16 +127,19 @@ class ComposedLinearization final : public Linearization {
     return inner_->row_product(outer_->row_product(std::move(rows)));
   }
   /// From the data side, so that the outer map's own (cheap) dense Jacobian is used; a diagonal map scales
-  /// the other one's Jacobian in place.
+  /// the other one's Jacobian in place. A simulation makes its own Jacobian faster than one row per datum.
   Eigen::MatrixXd do_jacobian() const override {
     const auto* scale = diagonal(*outer_);
-    if (scale == nullptr) return inner_->row_product(outer_->jacobian());
+    if (scale == nullptr) {
+      const auto left = of_inner_ == Ranks::together ? outer_->sparse_jacobian() : std::nullopt;
+      return left ? Eigen::MatrixXd(*left * inner_->jacobian()) : inner_->row_product(outer_->jacobian());
+    }
     Eigen::MatrixXd jacobian = inner_->jacobian();
     jacobian.array().colwise() *= scale->slope().array();
     return jacobian;
   }
-  /// As above; the rows stay where they are unless that takes products with an inner map whose ranks work
-  /// together.
+  /// Returns these rows; they stay where they are unless that takes products with an inner map whose ranks
+  /// work together.
   JacobianRows do_local_jacobian() const override {
     if (const auto* scale = diagonal(*outer_)) {
       JacobianRows block = inner_->local_jacobian();
@@ -147,6 +150,15 @@ class ComposedLinearization final : public Linearization {
     if (alone) return outer_->local_jacobian_through(*inner_);
     if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left);
     return every_row(do_jacobian());
+  }
+  /// A sparse outer map leaves blocks of rows to the inner one, each of which goes through the third map.
+  JacobianRows do_local_jacobian_through(const Linearization& inner) const override {
+    if (of_inner_ == Ranks::together && diagonal(*outer_) == nullptr) {
+      if (const auto left = outer_->sparse_jacobian()) return inner_->local_rows(*left, inner);
+    }
+    JacobianRows block = local_jacobian();
+    block.values = inner.row_product(std::move(block.values));
+    return block;
   }
   std::optional<SparseRows> do_sparse_jacobian() const override {
     const auto outer = outer_->sparse_jacobian();

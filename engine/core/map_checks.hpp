@@ -9,7 +9,7 @@
 
 namespace lodestone::core {
 
-/// How `check_derivative` and `check_adjoint` probe a map.
+/// The options of `check_derivative` and `check_adjoint`.
 struct MapCheckOptions {
   std::uint64_t seed = 1;
   double first_step = 1e-2;  ///< largest step relative to the size of x

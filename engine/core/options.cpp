@@ -40,7 +40,7 @@ std::pair<std::string_view, std::string_view> split_last(std::string_view key) {
                                        : std::pair(key.substr(0, dot), key.substr(dot + 1));
 }
 
-/// A number as TOML: the shortest text that reads back to the same double, always recognisable as a float.
+/// A number as TOML: the shortest text that reads back to the same double, always recognizable as a float.
 std::string toml_number(double value) {
   const std::string text = fmt::format("{}", value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
@@ -116,7 +116,7 @@ struct Options::Node {
   };
 
   std::string path, where;
-  NodePtr parent;  ///< of a table that is not there but was asked for, under this key
+  NodePtr parent;  ///< the parent of a table that was requested under this key but is missing
   std::string key_in_parent;
   std::vector<Entry> entries;
   std::set<std::string, std::less<>> known;
@@ -135,7 +135,7 @@ struct Options::Node {
     return found == entries.end() ? nullptr : &*found;
   }
 
-  /// The entry of a dotted key, which stays unknown; nullptr when absent.
+  /// Returns the entry of a dotted key, which stays unknown; nullptr when absent.
   Entry* peek(std::string_view dotted_key) {
     const auto [head, rest] = split_first(dotted_key);
     Entry* entry = find(head);
@@ -143,8 +143,8 @@ struct Options::Node {
     const auto* below = std::get_if<NodePtr>(&entry->content);
     return below == nullptr ? nullptr : (*below)->peek(rest);
   }
-  /// What to do about a required key that is missing: of what nobody has read so far, one may be the key
-  /// misspelt.
+  /// Returns the remedy for a required key that is missing. One of the keys not read so far may be its
+  /// misspelling.
   [[nodiscard]] std::string way_out(std::string_view key) const {
     std::vector<std::string> unread;
     for (const Entry& entry : entries) {

@@ -67,7 +67,8 @@ class Pool {
  public:
   ~Pool() { stop(); }
 
-  /// errors: those of the loop. False: the pool is at work for another thread.
+  /// Runs the loop on n threads; returns false if the pool is at work for another thread. errors: those of
+  /// the loop.
   bool run(Loop& loop, int n) {
     const std::unique_lock alone(running_, std::try_to_lock);
     if (!alone.owns_lock()) return false;
@@ -129,7 +130,7 @@ class Pool {
   }
 
   std::mutex running_;  ///< held by the thread whose loop it is
-  std::mutex mutex_;    ///< of all below but the threads themselves
+  std::mutex mutex_;    ///< guards all members below but the threads themselves
   std::condition_variable begin_, end_;
   Loop* loop_ = nullptr;
   std::uint64_t n_loops_ = 0;

@@ -7,7 +7,7 @@
 namespace lodestone::core {
 
 /// Philox4x32-10 block: four random 32-bit words from a 128-bit counter and a 64-bit key. In the header, so
-/// that loops over it vectorise. source: Salmon et al. 2011, doi:10.1145/2063384.2063405, section 3.4: round
+/// that loops over it vectorize. source: Salmon et al. 2011, doi:10.1145/2063384.2063405, section 3.4: round
 /// multipliers, and key increments from the golden ratio and √3 − 1.
 [[nodiscard, gnu::always_inline]] inline std::array<std::uint32_t, 4> philox4x32(
     std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {

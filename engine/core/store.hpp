@@ -16,7 +16,7 @@ namespace lodestone::core {
 /// Named arrays in memory: a sink and a source in one.
 class MemoryArrays final : public ArraySink, public ArraySource {
  public:
-  /// errors: ShapeError when bytes and shape disagree.
+  /// Stores a copy of an array. errors: ShapeError when bytes and shape disagree.
   void write(const std::string& name, const ArrayInfo& info, std::span<const std::byte> bytes) override;
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
 

@@ -31,7 +31,7 @@ class Table {
   };
 
   Table() = default;
-  /// errors: as `add`.
+  /// Makes a table of these columns. errors: as `add`.
   explicit Table(std::vector<Column> columns);
 
   /// Appends a column. errors: InvalidArgument on a bad or repeated name or a text with a zero byte,

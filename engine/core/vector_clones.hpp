@@ -2,7 +2,7 @@
 // Small on purpose: isolates a macro that depends on the compiler.
 #pragma once
 
-/// Before a function whose loops vectorise: compiled for wider vectors as well, the widest the processor has
+/// Before a function whose loops vectorize: compiled for wider vectors as well, the widest the processor has
 /// is taken at load time. Not under sanitizers, whose start-up comes after that choice.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)

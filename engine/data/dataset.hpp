@@ -18,19 +18,20 @@ namespace lodestone::engine {
 /// Reading random items from a compressed file is slow: take `in_memory()` where they fit.
 class Dataset {
  public:
-  /// errors: InvalidArgument for no tensors or an empty one; ShapeError when their numbers of items differ or
-  /// one has no axis.
+  /// Takes tensors with the items along axis 0. errors: InvalidArgument for no tensors or an empty one;
+  /// ShapeError when their numbers of items differ or one has no axis.
   explicit Dataset(const NamedTensors& tensors);
-  /// The arrays of these names, all of them for none. errors: FormatError for a missing array, or numbers of
-  /// items that differ; those of the source.
+  /// Takes the arrays of these names; an empty list takes all of them. errors: FormatError for a missing
+  /// array, or numbers of items that differ; those of the source.
   explicit Dataset(std::shared_ptr<const core::ArraySource> source,
                    const std::vector<std::string>& names = {});
 
   [[nodiscard]] std::int64_t size() const;  ///< number of items
   [[nodiscard]] std::vector<std::string> names() const;
-  /// What one item of an array looks like. errors: InvalidArgument for a name the dataset does not have.
+  /// Returns the abstract value of one item of an array. errors: InvalidArgument for a name the dataset does
+  /// not have.
   [[nodiscard]] Aval item_aval(const std::string& name) const;
-  /// The file, for messages.
+  /// Returns the file, for messages.
   [[nodiscard]] const std::string& location() const;
 
   /// The items of these numbers, in this order. shapes: [items, …]. errors: InvalidArgument for a number

@@ -30,7 +30,7 @@ Tensor integers(const std::vector<std::int64_t>& values) {
   return Tensor::from(values, {static_cast<Dim>(values.size())});
 }
 
-/// What a cursor counts in.
+/// Returns the sizes, seed and order in which a cursor counts.
 std::vector<std::int64_t> made_for(const Dataset& dataset, const LoaderOptions& options) {
   return {dataset.size(), options.batch_size, static_cast<std::int64_t>(options.seed),
           static_cast<std::int64_t>(options.order), static_cast<std::int64_t>(options.last)};

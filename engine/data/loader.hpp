@@ -9,20 +9,20 @@
 
 namespace lodestone::engine {
 
-/// What is done to a batch before it is handed out: named tensors with the batch as axis 0, and a random key
-/// for each item, u64[batch, 3]. The key follows from seed, epoch and the number of the item, so that what is
-/// drawn for an item does not depend on the batch it came in. Use it for one draw; take `split_key` for
+/// A function that changes a batch before it is handed out. It receives named tensors with the batch as axis
+/// 0, and a random key for each item, u64[batch, 3]. The key follows from seed, epoch and the number of the
+/// item, so that draws for an item do not depend on its batch. Use a key for one draw; take `split_key` for
 /// several.
 using BatchTransform = std::function<NamedTensors(NamedTensors batch, const Tensor& keys)>;
 
 enum class Order : std::uint8_t { stored, shuffled };
-enum class LastBatch : std::uint8_t { keep, drop };  ///< of an epoch, when it is smaller than the others
+enum class LastBatch : std::uint8_t { keep, drop };  ///< for a smaller last batch of an epoch
 
 struct LoaderOptions {
   std::int64_t batch_size = 32;
   Order order = Order::shuffled;  ///< anew in every epoch
   LastBatch last = LastBatch::keep;
-  std::uint64_t seed = 1;  ///< of the order and the keys
+  std::uint64_t seed = 1;  ///< determines the order and the keys
   BatchTransform
       transform{};     ///< runs on the thread that reads ahead, if there is one: it must not use variables
   int read_ahead = 0;  ///< batches made in advance by a thread of the loader's own; 0: made when asked for
@@ -38,15 +38,15 @@ struct LoaderOptions {
 /// that is needed to go on. Copies share the cursor.
 class Loader : public Stateful {
  public:
-  /// errors: InvalidArgument for sizes that cannot be, or no batch in an epoch.
+  /// Begins at the first batch. errors: InvalidArgument for impossible sizes, or no batch in an epoch.
   explicit Loader(const Dataset& dataset, LoaderOptions options = {});
 
-  [[nodiscard]] std::int64_t n_batches() const;  ///< of an epoch
+  [[nodiscard]] std::int64_t n_batches() const;  ///< number of batches of an epoch
   [[nodiscard]] const Dataset& dataset() const;
-  [[nodiscard]] std::int64_t epoch() const;  ///< of the next batch, counted from 0
+  [[nodiscard]] std::int64_t epoch() const;  ///< number of the epoch of the next batch, counted from 0
 
-  /// The next batch of this epoch, evaluated; none at its end, once, before the next epoch begins.
-  /// errors: those of the source and of the transform; InvalidArgument when the state is of a loader of
+  /// Returns the next batch of this epoch, evaluated; none at its end, once, before the next epoch begins.
+  /// errors: those of the source and of the transform; InvalidArgument when the state belongs to a loader of
   /// another size, seed or order.
   [[nodiscard]] std::optional<NamedTensors> next() const;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: orders of draws are used without the loader.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// The batch of a place; the thread goes on from there. errors: what making it threw.
+  /// Returns the batch of a place; the thread goes on from there. errors: those of making it.
   [[nodiscard]] NamedTensors take(Place place);
 
  private:
@@ -41,7 +41,7 @@ class ReadAhead {
   void run();
 
   std::size_t n_ahead_;
-  Device device_;  ///< where tensors live for whose maker nobody says where, as for who made this
+  Device device_;  ///< default device of the reading thread, as on the thread that made this
   Make make_;
   After after_;
   std::mutex mutex_;

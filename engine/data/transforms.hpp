@@ -16,8 +16,9 @@ namespace lodestone::engine::transforms {
 struct Moments {
   Tensor mean, deviation;
 };
-/// Of an array of a dataset over its items, and over these axes of the item. Read some items at a time,
-/// accumulated in f64. source: Chan et al. 1979, Stanford report STAN-CS-79-773 (pairwise update)
+/// Returns mean and deviation of an array over the items of a dataset, and over these axes of the item. Items
+/// are read some at a time and accumulated in f64. source: Chan et al. 1979, Stanford report STAN-CS-79-773
+/// (pairwise update)
 [[nodiscard]] Moments moments(const Dataset& dataset, const std::string& name, const Axes& axes = {});
 [[nodiscard]] Tensor standardize(const Located& x, const Moments& moments);    ///< (x − mean) / deviation
 [[nodiscard]] Tensor unstandardize(const Located& x, const Moments& moments);  ///< x · deviation + mean

@@ -14,7 +14,7 @@
 
 namespace lodestone::engine {
 
-/// What an op needs to know beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by
+/// The parameters of an op beside its inputs: axes, an exponent, a sub-graph. Immutable, printed field by
 /// field.
 class Attrs : public Counted {
  public:

@@ -11,11 +11,11 @@ namespace lodestone::engine {
 
 using core::DType;
 
-/// What a tensor is: an array of numbers, an opaque object (a factorisation), or several tensors. Ops take
-/// arrays unless their row says otherwise.
+/// The kind of a tensor: an array of numbers, an opaque object (a factorization), or several tensors. Ops
+/// take arrays unless their row says otherwise.
 enum class Kind : std::uint8_t { array, handle, tuple };
 
-/// The abstract value of a tensor: all that is known without its elements. Of a handle, shape and dtype are
+/// The abstract value of a tensor: all that is known without its elements. Shape and dtype of a handle are
 /// those of its tangents.
 struct Aval {
   Shape shape;

@@ -59,13 +59,13 @@ class Node final : public Counted {
   bool is_abstract = false;  ///< depends on a placeholder, so it never gets a value
   bool is_followed = false;  ///< depends on an argument of a transform that is or was under way
   bool is_zero = false;      ///< known to be zeros, which derivatives need not add
-  std::uint8_t level = 0;    ///< of graphs that run inside nodes, when it was recorded
+  std::uint8_t level = 0;    ///< depth of graphs that run inside nodes, when it was recorded
   std::uint64_t visit = 0;   ///< last traversal that came by, see `next_visit`
   BufferPtr buffer;          ///< set by the evaluation
-  std::int64_t offset = 0;   ///< of the first element in the buffer, in elements
+  std::int64_t offset = 0;   ///< position of the first element in the buffer, in elements
   Strides strides;
   OpaquePtr object;      ///< the value where it is not an array
-  Node* next = nullptr;  ///< of those that wait to be deleted
+  Node* next = nullptr;  ///< next in the list of nodes that wait for deletion
 
   [[nodiscard]] bool is_evaluated() const { return buffer || (object && object->is_evaluated()); }
   [[nodiscard]] std::byte* data() const {
@@ -83,7 +83,7 @@ class Node final : public Counted {
 /// Returns "(file.cpp:12)", for the end of a message.
 [[nodiscard]] std::string at_line(const std::source_location& where);
 
-/// Of the calling thread; pending nodes belong to one.
+/// Returns the number of the calling thread; each pending node belongs to one thread.
 [[nodiscard]] std::uint32_t thread_number();
 
 }  // namespace lodestone::engine

@@ -22,11 +22,11 @@ struct Sample;
 class Sampler;
 class Tensor;
 
-/// How an op is differentiated. Rules build graph nodes, so that derivatives can be differentiated again. The
-/// inner product is Re⟨x, y⟩: the reverse rule of a complex op is its adjoint.
+/// The rules of differentiation of an op. They build graph nodes, so that derivatives can be differentiated
+/// again. The inner product is Re⟨x, y⟩: the reverse rule of a complex op is its adjoint.
 struct Derivative {
-  /// Tangent of the output for tangents of the inputs, of which those that are not valid are zero (at least
-  /// one is valid).
+  /// Returns the tangent of the output for tangents of the inputs. Invalid ones are zero; at least one is
+  /// valid.
   std::function<Tensor(const RuleArgs&, std::span<const Tensor> tangents)> jvp;
   /// Cotangent of input `which` for a cotangent of the output; not valid: zero.
   std::function<Tensor(const RuleArgs&, const Tensor& cotangent, std::size_t which)> vjp;
@@ -85,10 +85,10 @@ struct OpInfo {
   std::string name;
   std::string formula;  ///< for the documentation
   int n_inputs = 1;     ///< -1: any number
-  DTypes dtypes;        ///< of the first input (of the output, where there is none)
+  DTypes dtypes;        ///< allowed for the first input (for the output of an op without inputs)
   std::function<Aval(const InferArgs&)> infer;
   std::function<std::vector<Aval>(const InferArgs&)>
-      results;  ///< of ops that give several tensors: what they are
+      results;  ///< abstract values of the tensors of an op with several results
   Derivative derivative;
   /// Batches along a new axis 0 of the output, given inputs that carry the batch as axis 0 where `batched`.
   std::function<Tensor(const RuleArgs&, const std::vector<bool>& batched)> batch;

@@ -13,10 +13,10 @@ class OpTable {
  public:
   /// Returns the table with the engine's own ops, which engine/dispatch registers at the first call.
   static OpTable& global();
-  /// errors: InvalidArgument when the name is taken or the row lacks a shape rule, or a derivative or why
-  /// there is none.
+  /// Adds a row. errors: InvalidArgument when the name is taken, or the row lacks a shape rule, or it has
+  /// neither a derivative nor the reason for none.
   OpInfo& add(OpInfo row);
-  /// errors: InvalidArgument, with the nearest name.
+  /// Returns the row of an op. errors: InvalidArgument for an unknown name, with the nearest one.
   [[nodiscard]] OpInfo& at(std::string_view name);
   [[nodiscard]] const std::deque<OpInfo>& rows() const { return rows_; }
 

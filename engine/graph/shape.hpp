@@ -21,10 +21,10 @@ class IntList {
 
   IntList() = default;
   IntList(std::initializer_list<Dim> values) : IntList(std::span<const Dim>(values.begin(), values.size())) {}
-  explicit IntList(std::span<const Dim> values);  ///< errors: ShapeError past `max_size`
-  /// `size` times `value`.
+  explicit IntList(std::span<const Dim> values);  ///< copies the values. errors: ShapeError past `max_size`
+  /// Returns `size` times `value`.
   [[nodiscard]] static IntList filled(int size, Dim value);
-  /// first, first + 1, …
+  /// Returns first, first + 1, …
   [[nodiscard]] static IntList counting(int size, Dim first = 0);
 
   [[nodiscard]] int size() const { return size_; }

@@ -10,7 +10,7 @@
 namespace lodestone::engine {
 namespace {
 
-/// Whether some element has all bits of its exponent set, as infinities and NaN do.
+/// Returns true if some element has all bits of its exponent set, as infinities and NaN do.
 template <class Bits>
 bool any_set(const Node& node, std::int64_t n, Bits exponent) {
   const auto* from = reinterpret_cast<const std::byte*>(node.data());

@@ -23,7 +23,7 @@ double flops_of(const Node& node) {
   return node.op->flops({*node.op, in, node.attrs.get(), node.where}, node.aval);
 }
 
-/// Of an operand; what is repeated by broadcasting is read once.
+/// Returns the bytes read from an operand; elements repeated by broadcasting are read once.
 double bytes_of(const Aval& aval, const Strides& strides) {
   auto bytes = static_cast<double>(core::size_of(aval.dtype));
   for (int axis = 0; axis < aval.shape.rank(); ++axis)

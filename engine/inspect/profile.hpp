@@ -10,11 +10,11 @@ namespace lodestone::engine {
 
 class Node;
 
-/// Of a node that has run and still has its inputs: elements of inputs read once, however often they are
-/// repeated, and the output written once; 0 of a view.
+/// Returns the bytes moved by a node that has run and still has its inputs. Elements of inputs are read once,
+/// however often they are repeated, and the output is written once; 0 for a view.
 [[nodiscard]] double bytes_moved(const Node& node);
 
-/// What the calls of one op took together.
+/// The total cost of the calls of one op.
 struct OpProfile {
   std::string op;  ///< "conv f32"
   std::int64_t calls = 0;
@@ -23,17 +23,17 @@ struct OpProfile {
   double bytes = 0.0;    ///< see `bytes_moved`
 };
 
-/// Where the time of a computation went, op by op, the longest first.
+/// The time of a computation, op by op, the longest first.
 class Profile {
  public:
-  /// Runs f, which evaluates what it wants to know about, and looks at every op that is executed on this
-  /// thread.
+  /// Runs f and measures every op that is executed on this thread. f must evaluate its results.
   [[nodiscard]] static Profile of(const std::function<void()>& f);
   [[nodiscard]] const std::vector<OpProfile>& ops() const { return ops_; }
   [[nodiscard]] OpProfile total() const;
-  /// What was spent beside the ops: recording, reading elements, freeing, whatever else the function did.
+  /// Returns the time spent outside the ops: recording, reading elements, freeing, other work of f.
   [[nodiscard]] double seconds_between() const { return seconds_between_; }
-  /// A table: op, calls, milliseconds, share, GFLOP/s, GB/s; below it the milliseconds between the ops.
+  /// Returns a table: op, calls, milliseconds, share, GFLOP/s, GB/s; below it the milliseconds between the
+  /// ops.
   [[nodiscard]] std::string text() const;
 
  private:

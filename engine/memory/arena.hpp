@@ -10,7 +10,7 @@
 
 namespace lodestone::engine {
 
-/// What an arena holds, in bytes.
+/// The memory of an arena, in bytes.
 struct ArenaStats {
   std::size_t in_use = 0;    ///< handed out
   std::size_t cached = 0;    ///< kept for the next request
@@ -35,7 +35,7 @@ class Arena {
   /// At least `bytes`, aligned. errors: DeviceError that names the budget or the system's refusal.
   [[nodiscard]] std::byte* allocate(std::size_t bytes);
   void free(std::byte* block, std::size_t bytes) noexcept;
-  /// Counts memory that others allocated for this device (factorisations of a solver). errors: DeviceError
+  /// Counts memory that others allocated for this device (factorizations of a solver). errors: DeviceError
   /// past the budget.
   void hold(std::size_t bytes);
   void release(std::size_t bytes) noexcept;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: tensors hold buffers without the arena they come from.
 #pragma once
 
 #include "engine/memory/arena.hpp"

@@ -28,7 +28,7 @@ inline constexpr Device cpu{Device::Kind::cpu, 0};
 /// reverse of the order in which they began; a new thread starts outside of all.
 class DefaultDevice {
  public:
-  /// errors: DeviceError for a device this build does not have.
+  /// Sets the default device while it lives. errors: DeviceError for a device this build does not have.
   explicit DefaultDevice(Device device);
   ~DefaultDevice();
   DefaultDevice(const DefaultDevice&) = delete;

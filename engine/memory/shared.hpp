@@ -26,8 +26,8 @@ class Counted {
   mutable std::atomic<std::uint32_t> owners_{0};
 };
 
-/// What the last owner does; types that own each other in long chains have an overload that takes no stack
-/// for them.
+/// Deletes the object for its last owner. Types that own each other in long chains have an overload without
+/// recursion.
 template <class T>
 void destroy(T* object) noexcept {
   delete object;

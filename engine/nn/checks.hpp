@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: layers share one check and no header of each other.
 // Inside of engine/nn: what modules ask of their inputs.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace lodestone::engine {
 
-/// errors: ShapeError that names the module unless x ends in so many channels.
+/// Checks that x ends in so many channels. errors: ShapeError that names the module.
 inline void check_channels(std::string_view module, const Located& x, Dim channels) {
   if (x.tensor.rank() >= 1 && x.tensor.shape().back() == channels) return;
   throw core::ShapeError(std::string(module) + "#wrong_channels",

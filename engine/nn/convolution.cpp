@@ -49,8 +49,8 @@ Shape weight_shape(const ConvLayerOptions& options, Dim c, Dim k) {
 
 double product(const IntList& list) { return static_cast<double>(Shape(list).count()); }
 
-/// Of a convolution; inputs and outputs change places in its adjoint, where a stride leaves out most of the
-/// window.
+/// Returns the fan of a convolution. Inputs and outputs change places in its adjoint, where a stride leaves
+/// out most of the window.
 Fan fan_of(const ConvLayerOptions& options, Dim c_in, Dim c_out, double share) {
   const double taps = share * product(options.window) / options.groups;
   return {taps * static_cast<double>(c_in), taps * static_cast<double>(c_out)};

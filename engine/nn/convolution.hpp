@@ -23,10 +23,11 @@ struct ConvLayerOptions {
 /// [c_out].
 class Conv : public Module {
  public:
-  /// errors: InvalidArgument for lists of unequal lengths, and channels that are no multiples of the groups.
+  /// Makes kernel and bias. errors: InvalidArgument for lists of unequal lengths, and for channels that are
+  /// no multiples of the groups.
   Conv(Dim c_in, Dim c_out, InitialValues& initial, const ConvLayerOptions& options);
-  /// errors: ShapeError for another rank or number of channels, and for a window larger than the padded
-  /// input.
+  /// Returns the convolution of x. errors: ShapeError for another rank or number of channels, and for a
+  /// window larger than the padded input.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -47,9 +48,10 @@ struct ConvTransposeOptions {
 /// 1 + output padding, c_out]; "weight" [window…, c_out / groups, c_in], "bias" [c_out].
 class ConvTranspose : public Module {
  public:
-  /// errors: as `Conv`; InvalidArgument for an output padding that is not smaller than the stride.
+  /// Makes kernel and bias. errors: as `Conv`; InvalidArgument for an output padding that is not smaller than
+  /// the stride.
   ConvTranspose(Dim c_in, Dim c_out, InitialValues& initial, const ConvTransposeOptions& options);
-  /// errors: ShapeError for another rank or number of channels.
+  /// Returns the transposed convolution of x. errors: ShapeError for another rank or number of channels.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:

@@ -12,7 +12,7 @@ namespace lodestone::engine {
 /// jmlr.org/papers/v15/srivastava14a
 class Dropout : public Module {
  public:
-  /// errors: InvalidArgument for a probability outside [0, 1).
+  /// Sets the probability of a zero. errors: InvalidArgument for a probability outside [0, 1).
   Dropout(double probability, InitialValues& initial);
   [[nodiscard]] Tensor operator()(const Located& x) const;
 

@@ -8,7 +8,7 @@
 
 namespace lodestone::engine {
 
-/// How many inputs an output of a layer sums over, and how many outputs an input goes into.
+/// The number of inputs that an output of a layer sums over, and of outputs that an input goes into.
 struct Fan {
   double in = 1.0, out = 1.0;
 };
@@ -30,9 +30,9 @@ using Initializer = std::function<double(const core::Philox& random, std::uint64
 /// Between ± 1 / (fan in)^(1/2): what layers start with unless told otherwise.
 [[nodiscard]] Initializer fan_in_uniform();
 
-/// Where parameters get their first values from: each one its own stream of random numbers, in the order in
-/// which the modules are made. The same seed and the same network give the same bits. (Elements of a braced
-/// list are made from left to right; arguments of a function are not.)
+/// The source of the first values of parameters. Each parameter has its own stream of random numbers, in the
+/// order in which the modules are made. The same seed and the same network give the same bits. (Elements of a
+/// braced list are made from left to right; arguments of a function are not.)
 class InitialValues {
  public:
   explicit InitialValues(std::uint64_t seed, DType dtype = DType::f32, Device device = default_device())

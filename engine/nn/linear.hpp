@@ -18,7 +18,7 @@ struct LinearOptions {
 class Linear : public Module {
  public:
   Linear(Dim n_in, Dim n_out, InitialValues& initial, const LinearOptions& options = {});
-  /// errors: ShapeError when the last axis is not n_in.
+  /// Returns x W plus the bias, if any. errors: ShapeError when the last axis is not n_in.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -32,8 +32,8 @@ class Embedding : public Module {
  public:
   Embedding(Dim n_items, Dim n_out, InitialValues& initial,
             const Initializer& weight = normal_around(0.0, 1.0));
-  /// errors: InvalidArgument for numbers that are no indices, and, when it runs, for an index outside 0 …
-  /// n_items − 1.
+  /// Returns the rows of these items. errors: InvalidArgument for numbers that are no indices, and, when it
+  /// runs, for an index outside 0 … n_items − 1.
   [[nodiscard]] Tensor operator()(const Located& indices) const;
 
  private:

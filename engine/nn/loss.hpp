@@ -7,7 +7,7 @@
 
 namespace lodestone::engine {
 
-/// What becomes of the terms of a loss, one per element (one per item where classes are summed over).
+/// The treatment of the terms of a loss: one per element, or one per item where classes are summed over.
 enum class Reduction : std::uint8_t { mean, sum, none };
 
 /// |p − t|², also of complex numbers.
@@ -45,7 +45,7 @@ struct Normal {
 struct SimilarityOptions {
   IntList window =
       {};  ///< extents of a Gaussian window that moves over the spatial axes; empty: everything is one window
-  double deviation = 1.5;   ///< of the Gaussian, in elements
+  double deviation = 1.5;   ///< standard deviation of the Gaussian, in elements
   double luminance = 1e-4;  ///< C1, usually (0.01 · range of the data)²
   double contrast = 9e-4;   ///< C2, usually (0.03 · range)²
 };

@@ -8,7 +8,8 @@
 
 namespace lodestone::engine {
 
-/// Whether dropout drops and batch norms use (and update) the statistics of the batch.
+/// The mode of a module. In training dropout drops, and batch norms use and update the statistics of the
+/// batch.
 enum class Mode : std::uint8_t { training, evaluation };
 
 /// A piece of a network: a function of tensors with variables. Copies share variables and mode, so that
@@ -27,7 +28,7 @@ enum class Mode : std::uint8_t { training, evaluation };
 class Module : public Stateful {
  public:
   [[nodiscard]] Mode mode() const;
-  /// Of this module and all its parts; new modules are in training.
+  /// Sets the mode of this module and all its parts; new modules are in training.
   void set_mode(Mode mode) const;
 
  protected:

@@ -18,7 +18,8 @@ struct BatchNormOptions {
 class BatchNorm : public Module {
  public:
   BatchNorm(Dim channels, InitialValues& initial, const BatchNormOptions& options = {});
-  /// errors: ShapeError for another number of channels, or fewer than two numbers per channel in training.
+  /// Returns x normalized. errors: ShapeError for another number of channels, or fewer than two numbers per
+  /// channel in training.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -36,7 +37,7 @@ struct LayerNormOptions {
 class LayerNorm : public Module {
  public:
   LayerNorm(const Shape& shape, InitialValues& initial, const LayerNormOptions& options = {});
-  /// errors: ShapeError when x does not end in `shape`.
+  /// Returns x normalized. errors: ShapeError when x does not end in `shape`.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -45,7 +46,7 @@ class LayerNorm : public Module {
 };
 
 struct GroupNormOptions {
-  Dim groups = 1;         ///< of neighbouring channels
+  Dim groups = 1;         ///< number of groups of neighbouring channels
   double epsilon = 1e-5;  ///< added to the variance
 };
 
@@ -54,9 +55,9 @@ struct GroupNormOptions {
 /// arXiv:1803.08494
 class GroupNorm : public Module {
  public:
-  /// errors: InvalidArgument when the channels are no multiple of the groups.
+  /// Makes scale and shift. errors: InvalidArgument when the channels are no multiple of the groups.
   GroupNorm(Dim channels, InitialValues& initial, const GroupNormOptions& options);
-  /// errors: ShapeError for another number of channels.
+  /// Returns x normalized. errors: ShapeError for another number of channels.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:

@@ -16,7 +16,8 @@ struct PoolLayerOptions {
 class MaxPool : public Module {
  public:
   explicit MaxPool(PoolLayerOptions options) : options_(std::move(options)) {}
-  /// errors: ShapeError when window, stride or padding do not fit.
+  /// Returns the largest element of each window. errors: ShapeError when window, stride or padding do not
+  /// fit.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:
@@ -27,7 +28,7 @@ class MaxPool : public Module {
 class AvgPool : public Module {
  public:
   explicit AvgPool(PoolLayerOptions options) : options_(std::move(options)) {}
-  /// errors: ShapeError when window, stride or padding do not fit.
+  /// Returns the mean of each window. errors: ShapeError when window, stride or padding do not fit.
   [[nodiscard]] Tensor operator()(const Located& x) const;
 
  private:

@@ -14,16 +14,16 @@ struct NamedVariable {
   Variable variable;
 };
 
-/// Base of everything that has variables and parts with variables: modules, optimisers, callbacks. Copies
+/// Base of everything that has variables and parts with variables: modules, optimizers, callbacks. Copies
 /// share all of it.
 class Stateful {
  public:
   /// Own variables first, then those of the parts, in the order they were added; a cell that is reached twice
   /// counts where it came first.
   [[nodiscard]] std::vector<NamedVariable> variables() const;
-  /// The same without names.
+  /// Returns all variables without their names.
   [[nodiscard]] Variables cells() const;
-  /// Those that are parameters, in the same order.
+  /// Returns the variables that are parameters, in the same order.
   [[nodiscard]] Variables parameters() const;
   /// All that must be saved to continue from here.
   [[nodiscard]] NamedTensors state() const;
@@ -33,7 +33,7 @@ class Stateful {
 
  protected:
   Stateful();
-  /// errors: InvalidArgument for a name that is taken or empty.
+  /// Adds a variable and returns it. errors: InvalidArgument for a name that is taken or empty.
   Variable add(Variable variable) const;
   Variable add_parameter(std::string name, Tensor value) const;
   Variable add_state(std::string name, Tensor value) const;

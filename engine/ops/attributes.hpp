@@ -11,7 +11,7 @@ struct CastAttrs {
   static auto fields() { return std::tuple{Field{"to", &CastAttrs::to}}; }
 };
 
-/// Where a copy goes.
+/// The destination of a copy.
 struct DeviceAttrs {
   Device device;
   static auto fields() { return std::tuple{Field{"device", &DeviceAttrs::device}}; }
@@ -80,7 +80,7 @@ struct DotAttrs {
 struct ConvAttrs {
   IntList stride, low, high, dilation;
   int groups = 1;
-  IntList spatial;  ///< of what comes out: x for conv_transpose, the window for conv_weights; empty for conv
+  IntList spatial;  ///< extents of the result: x (conv_transpose), the window (conv_weights); empty for conv
   static auto fields() {
     return std::tuple{Field{"stride", &ConvAttrs::stride}, Field{"low", &ConvAttrs::low},
                       Field{"high", &ConvAttrs::high},     Field{"dilation", &ConvAttrs::dilation},
@@ -88,7 +88,7 @@ struct ConvAttrs {
   }
 };
 
-/// Axes that are normalised together, sorted; epsilon is added to their variance.
+/// Axes that are normalized together, sorted; epsilon is added to their variance.
 struct NormalizeAttrs {
   Axes axes;
   double epsilon = 0.0;
@@ -120,7 +120,7 @@ struct PoolAttrs {
   }
 };
 
-/// What is drawn for each key.
+/// The array that is drawn for each key.
 struct RandomAttrs {
   Shape shape;
   DType dtype;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: only rows of ops with a decomposition include it.
 #pragma once
 
 #include "engine/record/rule_args.hpp"

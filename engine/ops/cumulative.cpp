@@ -38,7 +38,7 @@ Tensor adjoint_recurrence(const Tensor& a, const Tensor& cotangent, const ScanAt
   return recurrence(previous(conj(a), back, 0.0), cotangent, back, where);
 }
 
-/// What dy_{k-1} and dx_k are multiplied by.
+/// The factors of dy_{k-1} and dx_k.
 struct Slopes {
   Tensor carried, added;
 };

@@ -290,7 +290,7 @@ void register_cast(OpTable& table) {
 
 // Operands.
 
-/// Whether a dtype has this number, but for rounding.
+/// Returns true if a dtype contains this number, but for rounding.
 bool holds(DType dtype, std::complex<double> number) {
   if (core::is_complex(dtype)) return true;
   if (number.imag() != 0.0) return false;

@@ -32,7 +32,7 @@ void check_indices(const InferArgs& args, bool fits) {
                            args.aval(0).text(), args.aval(1).text(), at_line(args.where));
 }
 
-/// Whether the first axes agree.
+/// Returns true if the first n axes agree.
 bool same_batch(const Shape& a, const Shape& b, int n) {
   bool same = a.rank() >= n && b.rank() >= n;
   for (int axis = 0; same && axis < n; ++axis) same = a[axis] == b[axis];

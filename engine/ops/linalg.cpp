@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the factorisation and the solve. Φ keeps the lower triangle and halves the diagonal; H makes a
+// Rows of the factorization and the solve. Φ keeps the lower triangle and halves the diagonal; H makes a
 // Hermitian matrix of a lower triangle.
 #include "engine/ops/linalg.hpp"
 

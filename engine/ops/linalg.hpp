@@ -7,11 +7,11 @@
 
 namespace lodestone::engine {
 
-[[nodiscard]] Tensor matrix_transpose(const Located& x);  ///< of the last two axes
-[[nodiscard]] Tensor adjoint(const Located& x);           ///< its conjugate
+[[nodiscard]] Tensor matrix_transpose(const Located& x);  ///< swaps the last two axes
+[[nodiscard]] Tensor adjoint(const Located& x);           ///< conjugate of the transpose
 
-/// Lower L with L Lᴴ = A. Only the lower triangle of A is read (and differentiated), of its diagonal the real
-/// part. source of the derivative: Murray 2016, arXiv:1602.07527
+/// Returns the lower L with L Lᴴ = A. Only the lower triangle of A is read and differentiated; only the real
+/// part of its diagonal counts. source of the derivative: Murray 2016, arXiv:1602.07527
 [[nodiscard]] Tensor cholesky(const Located& a);
 
 enum class Triangle : std::uint8_t { lower, upper };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation over axes, the heart of batch and layer norm, the scale and shift that follow it, and the
+// Normalization over axes, the heart of batch and layer norm, the scale and shift that follow it, and the
 // swish activation.
 #include "engine/core/error.hpp"
 #include "engine/ops/attributes.hpp"
@@ -32,7 +32,7 @@ Tensor decompose_normalize(R args) {
   return centred / sqrt(mean(square(centred), axes, Keep::yes) + epsilon);
 }
 
-/// r (t − mean t − y mean(t y)), r the reciprocal deviation, y the normalised x: the Jacobian is symmetric,
+/// r (t − mean t − y mean(t y)), r the reciprocal deviation, y the normalized x: the Jacobian is symmetric,
 /// so this is jvp and vjp.
 Tensor decompose_slope(R args) {
   const auto& [axes, epsilon] = args.as<NormalizeAttrs>();

@@ -158,14 +158,14 @@ struct DotAxes {
 /// Matrix product of the last two axes, the others broadcast; vectors as in NumPy.
 [[nodiscard]] Tensor matmul(const Located& a, const Located& b);
 
-// Normalisation and activation.
+// Normalization and activation.
 /// (x - mean) / (variance + epsilon)^(1/2) over the axes, variance with 1 / n.
 [[nodiscard]] Tensor normalize(const Located& x, const Axes& axes, double epsilon = 1e-5);
 /// x · scale + shift, scale and shift one number per channel. shapes: x […, c], scale and shift [c].
 [[nodiscard]] Tensor scale_shift(const Located& x, const Located& scale, const Located& shift);
 [[nodiscard]] Tensor swish(const Located& x);  ///< x / (1 + e^(-x))
 
-// Updates of optimisers.
+// Updates of optimizers.
 [[nodiscard]] Tensor blend(const Located& a, const Located& b, double weight);  ///< (1 − weight) a + weight b
 struct AdamStepOptions {
   double rate, scale, epsilon;

@@ -68,7 +68,7 @@ Aval infer_dot(const InferArgs& args) {
   return result;
 }
 
-/// Where in `list` the axis stands.
+/// Returns the position of the axis in `list`.
 int position(const Axes& list, Dim axis) {
   return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin());
 }

@@ -18,7 +18,7 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// Where the children of a key are drawn from; elements never get there.
+/// The first counter of the children of a key; elements never reach it.
 constexpr double first_child = 0x1p63;
 
 void check_key(std::string_view what, const Aval& aval, const std::source_location& where) {

@@ -63,7 +63,7 @@ OpInfo reduction(std::string name, std::string formula, DTypes dtypes, Derivativ
   return row;
 }
 
-/// Of the largest or smallest element: the mean over the elements that tie for it.
+/// Returns the derivative of the largest or smallest element: the mean over the elements that tie for it.
 Derivative of_winners() {
   const auto winners = [](R args) {
     return cast(equal(args.in[0], spread(args.out, args.in[0], args.as<ReduceAttrs>().axes)),

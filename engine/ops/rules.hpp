@@ -34,10 +34,12 @@ using Partial = Tensor (*)(const RuleArgs&);
 [[nodiscard]] Tensors with_batches(const Trace& trace, const Tensors& inputs,
                                    const std::vector<bool>& batched, Dim size);
 
-/// What comes in comes out. errors: ShapeError when the inputs are not all of one shape, dtype and device.
+/// Returns the abstract value of input 0. errors: ShapeError when the inputs are not all of one shape, dtype
+/// and device.
 [[nodiscard]] Aval infer_alike(const InferArgs& args);
 
-/// Attributes against input 0: it must have these axes; one entry of a list per axis. errors: ShapeError.
+/// Checks attributes against input 0: it must have these axes, with one entry of a list per axis. errors:
+/// ShapeError.
 void check_axes(const InferArgs& args, const Axes& axes);
 void check_axis(const InferArgs& args, Dim axis);
 void check_rank(const InferArgs& args, int rank);

@@ -22,8 +22,8 @@ class Sampler {
   /// Sometimes not contiguous.
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high);
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high, DType dtype);
-  /// Of functions with kinks where elements tie: real elements pairwise at least 1/2 apart, in random order
-  /// (integers as `tensor` draws them).
+  /// Draws inputs for functions with kinks where elements tie. Real elements are pairwise at least 1/2 apart,
+  /// in random order; integers are as `tensor` draws them.
   [[nodiscard]] Tensor apart(const Shape& shape);
   [[nodiscard]] Axes some_axes(int rank);
 

@@ -17,9 +17,10 @@ namespace lodestone::engine {
 /// The mean of the gradients of several batches, which makes of them one step as on a batch of all of them.
 class GradientMean {
  public:
-  /// errors: ShapeError when the tensors are not those of before.
+  /// Adds gradients to the sum. errors: ShapeError when their shapes differ from those added before.
   void add(const Tensors& gradients);
-  /// The mean of what was added since the last `take`. errors: InvalidArgument when that is nothing.
+  /// Returns the mean of the gradients added since the last `take`. errors: InvalidArgument when there are
+  /// none.
   [[nodiscard]] Tensors take();
   [[nodiscard]] int n_added() const { return n_added_; }
 

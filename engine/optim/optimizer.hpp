@@ -21,20 +21,20 @@ class Optimizer : public Stateful {
   /// once: `eval(values_of(…))`. errors: ShapeError when the gradients are not those of the parameters in
   /// their order.
   void step(const Tensors& gradients) const;
-  /// Of the next step: schedule × factor.
+  /// Returns the learning rate of the next step: schedule × factor.
   [[nodiscard]] double learning_rate() const;
   /// Multiplies the learning rate from here on, for callers who watch the training.
   void scale_learning_rate(double factor) const;
   [[nodiscard]] std::int64_t n_steps() const;
-  /// What it changes, in the order of the gradients.
+  /// Returns the variables that the optimizer changes, in the order of the gradients.
   [[nodiscard]] const Variables& trained() const { return trained_; }
 
  protected:
-  /// errors: InvalidArgument when there is no parameter.
+  /// Takes the parameters of the network. errors: InvalidArgument when there is no parameter.
   Optimizer(const Stateful& net, Schedule learning_rate);
-  /// A variable of zeros beside each parameter.
+  /// Makes a variable of zeros beside each parameter.
   [[nodiscard]] Variables state_per_parameter(const std::string& name) const;
-  /// The new value of parameter i; the method's own state is assigned on the way. `n_steps` counts this one.
+  /// Returns the new value of parameter i and assigns the method's own state. `n_steps` counts this step.
   [[nodiscard]] virtual Tensor updated(std::size_t i, const Tensor& gradient, double learning_rate,
                                        std::int64_t n_steps) const = 0;
 
@@ -67,7 +67,7 @@ class Sgd final : public Optimizer {
 
 struct AdamOptions {
   Schedule learning_rate = 1e-3;
-  double beta_1 = 0.9, beta_2 = 0.999;  ///< how much of the first and second moments is kept each step
+  double beta_1 = 0.9, beta_2 = 0.999;  ///< shares of the first and second moments kept each step
   double epsilon = 1e-8;                ///< added to the square root of the second moment
   double weight_decay =
       0.0;  ///< λ: λ p is added to the gradient of p (Adam), p shrinks by η λ by itself (AdamW)

@@ -8,7 +8,7 @@
 namespace lodestone::engine {
 
 /// The learning rate as a function of the number of steps made; a plain number is one that stays. It has no
-/// state: the optimiser counts.
+/// state: the optimizer counts.
 class Schedule {
  public:
   Schedule(double rate)

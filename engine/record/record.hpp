@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: ops record with it and need no more of the tracing.
 // Recording: ops become nodes of the graph, checked against their rows.
 #pragma once
 

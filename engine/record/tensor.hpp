@@ -69,7 +69,7 @@ class Tensor {
     const auto bytes = contiguous_bytes(core::dtype_of<T>, where);
     return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(count())};
   }
-  /// The same as bytes, of whatever dtype.
+  /// Returns the elements as bytes, for any dtype.
   [[nodiscard]] std::span<const std::byte> bytes(
       std::source_location where = std::source_location::current()) const {
     return contiguous_bytes(dtype(), where);

@@ -26,16 +26,16 @@ class Trace {
   [[nodiscard]] const Tensors& inputs() const { return inputs_; }
   [[nodiscard]] const Tensors& outputs() const { return outputs_; }
 
-  /// Whether an op has to run when it is recorded.
+  /// Returns true if an op has to run when it is recorded.
   [[nodiscard]] bool runs_when_recorded() const;
-  /// Outputs of the steps of this op.
+  /// Returns the outputs of the steps of this op.
   [[nodiscard]] std::vector<std::pair<Tensor, AttrsPtr>> outputs_of(const OpInfo& op) const;
   /// Gives more of its steps' outputs, behind the others.
   void also_give(const Tensors& more) { outputs_.insert(outputs_.end(), more.begin(), more.end()); }
-  /// What the function captured and a transform may follow becomes further inputs, behind the others: returns
-  /// it. Other captured tensors stay constants.
+  /// Makes captured tensors that a transform may follow further inputs, behind the others, and returns them.
+  /// Other captured tensors stay constants.
   Tensors lift_captured();
-  /// The same ops recorded on other inputs; derivatives of the result are with respect to the active ones.
+  /// Records the ops anew on other inputs; derivatives of the result are with respect to the active ones.
   /// `saved`: values of the last outputs, which are then taken from there.
   [[nodiscard]] Trace again(const Tensors& inputs, const std::vector<bool>& active,
                             const Tensors& saved = {}) const;
@@ -71,11 +71,11 @@ class Trace {
   std::unordered_map<const Node*, int> slots_;
 };
 
-/// Whether the ops now recorded on this thread are a trace that derivatives will be taken of: ops that cost
-/// much keep what those need.
+/// Returns true if derivatives will be taken of the trace now recorded on this thread. Expensive ops then
+/// keep the data for these derivatives.
 [[nodiscard]] bool is_differentiating();
 
-/// Sets what `is_differentiating` says while it lives.
+/// Sets the result of `is_differentiating` while it lives.
 class Differentiating {
  public:
   explicit Differentiating(bool value);

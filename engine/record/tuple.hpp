@@ -7,7 +7,7 @@
 
 namespace lodestone::engine {
 
-/// What the elements are, from the moment the op is recorded; the elements, once it has run.
+/// The elements of a tuple: their abstract values as soon as the op is recorded, their data once it has run.
 class TupleValue final : public Opaque {
  public:
   TupleValue(Device device, std::vector<Aval> types) : Opaque(device, 0), avals(std::move(types)) {}
@@ -22,10 +22,10 @@ struct ElementAttrs {
   static auto fields() { return std::tuple{Field{"index", &ElementAttrs::index}}; }
 };
 
-/// errors: InvalidArgument for no elements.
+/// Makes a tuple of tensors. errors: InvalidArgument for no elements.
 [[nodiscard]] Tensor tuple(const Tensors& elements,
                            std::source_location where = std::source_location::current());
-/// Element i; of a tuple just made the tensor that went in.
+/// Returns element i; for a tuple just made, the tensor that went in.
 [[nodiscard]] Tensor get(const Tensor& tuple, std::size_t i,
                          std::source_location where = std::source_location::current());
 [[nodiscard]] Tensors elements_of(const Tensor& tuple,

@@ -19,7 +19,8 @@ class Variable {
   /// statistics, moments, random keys.
   enum class Role : std::uint8_t { parameter, state };
 
-  /// errors: InvalidArgument for an empty tensor, and for a parameter that is no floating-point number.
+  /// Makes a variable with a cell of its own. errors: InvalidArgument for an empty tensor, and for a
+  /// parameter that is no floating-point number.
   Variable(std::string name, Tensor value, Role role = Role::parameter);
 
   [[nodiscard]] const std::string& name() const { return cell_->name; }
@@ -30,10 +31,10 @@ class Variable {
   /// device; InvalidArgument for a tensor without elements, inside `vmap`.
   void assign(const Located& value) const;
 
-  [[nodiscard]] const void* id() const { return cell_.get(); }  ///< of the cell, while it lives
+  [[nodiscard]] const void* id() const { return cell_.get(); }  ///< identity of the cell, while it lives
   friend bool operator==(const Variable& a, const Variable& b) {
     return a.cell_ == b.cell_;
-  }  ///< the same cell
+  }  ///< true if both name one cell
 
  private:
   struct Cell {
@@ -66,12 +67,12 @@ using Variables = std::vector<Variable>;
 /// exception, no cell has changed: also the others hold again what they held before.
 class HeldValues {
  public:
-  /// errors: ShapeError when the tensors do not fit the variables.
+  /// Gives the variables these values. errors: ShapeError when the tensors do not fit the variables.
   HeldValues(std::span<const Variable> variables, const Tensors& values);
   ~HeldValues();
   HeldValues(const HeldValues&) = delete;
   HeldValues& operator=(const HeldValues&) = delete;
-  /// What was assigned stays.
+  /// Keeps the assigned values after its end.
   void keep() { keep_ = true; }
 
  private:
@@ -83,7 +84,7 @@ class HeldValues {
   };
   void note_assigned(const Variable& variable);
   std::vector<Held> held_;
-  std::vector<std::pair<Variable, Tensor>> before_;  ///< of cells assigned meanwhile, oldest first
+  std::vector<std::pair<Variable, Tensor>> before_;  ///< values of cells before assignments, oldest first
   HeldValues* outer_;
   bool keep_ = false;
 };

@@ -15,15 +15,16 @@ namespace lodestone::engine {
 /// CRC-32C of every array and of the header.
 class SafetensorsSink final : public core::ArraySink {
  public:
-  /// errors: FileError when the folder is missing or not writable.
+  /// Begins a file; nothing is written before `commit`. errors: FileError when the folder is missing or not
+  /// writable.
   explicit SafetensorsSink(const std::filesystem::path& path);
   ~SafetensorsSink() override;
 
-  /// errors: InvalidArgument when the name is empty, no UTF-8, or exists; ShapeError when bytes and shape
-  /// disagree.
+  /// Adds an array. errors: InvalidArgument when the name is empty, no UTF-8, or exists; ShapeError when
+  /// bytes and shape disagree.
   void write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) override;
-  /// errors: InvalidArgument for text that is no UTF-8 and for keys that are ours ("crc32c", "dtype") or hold
-  /// an '@'.
+  /// Adds an attribute. errors: InvalidArgument for text that is no UTF-8, for the reserved keys "crc32c" and
+  /// "dtype", and for keys with an '@'.
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
   /// Writes all to disk and renames; temporary files that killed processes left behind for the same name are
   /// removed. Nothing can be written afterwards. errors: FileError, also when the disk is full.
@@ -40,8 +41,8 @@ class SafetensorsSink final : public core::ArraySink {
 /// not (`verify` looks at everything).
 class SafetensorsSource final : public core::ArraySource {
  public:
-  /// errors: FileError when the file is missing or unreadable; FormatError when it is cut off, not
-  /// safetensors, or its header is wrong in any way.
+  /// Opens a file and reads its header. errors: FileError when the file is missing or unreadable; FormatError
+  /// when it is cut off, not safetensors, or its header is wrong in any way.
   explicit SafetensorsSource(const std::filesystem::path& path);
   ~SafetensorsSource() override;
 

@@ -10,7 +10,7 @@
 
 namespace lodestone::engine::safetensors {
 
-/// Where an array lies in the data that follow the header.
+/// The place of an array in the data that follow the header.
 struct Entry {
   core::ArrayInfo info;
   std::uint64_t begin = 0, end = 0;
@@ -36,7 +36,8 @@ inline constexpr std::string_view dtype_key =
 /// The header as it stands in the file, its own checksum put in, filled with blanks so that the data begin at
 /// a multiple of 8. errors: InvalidArgument for a name or text that is no UTF-8, or a header past the limit.
 [[nodiscard]] std::string compose(const Header& header, const std::string& path);
-/// errors: FormatError for anything that is not a header of `n_data` bytes of data without gap or overlap.
+/// Parses a header. errors: FormatError for text that is not a header of `n_data` bytes of data without gap
+/// or overlap.
 [[nodiscard]] Header parse(std::string_view text, std::uint64_t n_data, const std::string& path);
 
 /// Places the arrays one after the other, the widest elements first, so that each begins at a multiple of its

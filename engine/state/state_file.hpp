@@ -17,13 +17,13 @@ void write_state(core::ArraySink& sink, const NamedTensors& state);
 /// errors: FormatError for a file of ours that is no state, or one of a later format; those of the source.
 [[nodiscard]] NamedTensors read_state(const core::ArraySource& source, Device device = default_device());
 
-/// The same with a safetensors file, which appears under its name whole. errors: FileError, FormatError; each
-/// names the file.
+/// Saves a state to a safetensors file, or reads it. The file appears under its name only when it is
+/// complete. errors: FileError, FormatError; each names the file.
 void save_state(const std::filesystem::path& path, const NamedTensors& state);
 [[nodiscard]] NamedTensors read_state(const std::filesystem::path& path, Device device = default_device());
-/// Whatever has state: a network, an optimiser, a loader, or a training made of them. All of it is taken
-/// over, each tensor to the device of its variable, or nothing. errors: also FormatError for the state of
-/// another one, with names missing and unexpected, and shapes that differ.
+/// Saves or loads the state of an object: a network, an optimizer, a loader, or a training made of them. All
+/// of it is taken over, each tensor to the device of its variable, or nothing. errors: also FormatError for
+/// the state of another object, with names missing and unexpected, and shapes that differ.
 void save_state(const std::filesystem::path& path, const Stateful& from);
 void load_state(const std::filesystem::path& path, const Stateful& into);
 

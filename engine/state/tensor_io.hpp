@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: two file formats share it and know nothing of each other.
 #pragma once
 
 #include "engine/core/array_io.hpp"

@@ -73,7 +73,7 @@ class Case {
     return sample_.finish ? sample_.finish(out) : out;
   }
   [[nodiscard]] Tensor call() const { return call(sample_.inputs); }
-  /// What the op itself is given, evaluated.
+  /// Returns the inputs of the op itself, evaluated.
   [[nodiscard]] Tensors arguments() const {
     Tensors result = sample_.prepare ? sample_.prepare(sample_.inputs) : sample_.inputs;
     eval(result);
@@ -153,7 +153,7 @@ class Checker {
     return worst;
   }
 
-  /// How near two ways to the same result must come, relative to its largest element.
+  /// Returns the largest allowed difference of two ways to one result, relative to its largest element.
   static double agreement(DType dtype) {
     return dtype == DType::f32 || dtype == DType::c64 ? 2e-6 : core::is_float(dtype) ? 8e-14 : 0.0;
   }

@@ -7,12 +7,12 @@
 
 namespace lodestone::engine {
 
-/// How thoroughly `check_op` looks.
+/// The options of `check_op`.
 struct OpCheckOptions {
   std::uint64_t seed = 1;
   int n_samples = 8;  ///< inputs and attributes drawn per dtype
   double max_adjoint_gap = 1e-12;
-  double min_order = 1.9;  ///< of the Taylor remainder
+  double min_order = 1.9;  ///< least order of the Taylor remainder
 };
 
 struct OpCheckResult {

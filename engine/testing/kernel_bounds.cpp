@@ -28,7 +28,7 @@ std::pair<std::int64_t, std::int64_t> reach_of(const Shape& shape, const Strides
   return {low, high};
 }
 
-/// Of elements that lie apart: what is repeated counts once.
+/// Returns the bytes of the elements that lie apart; repeated elements count once.
 std::size_t distinct_bytes(const Node& node) {
   if (node.aval.count() == 0) return 0;
   const auto [low, high] = reach_of(node.aval.shape, node.strides);

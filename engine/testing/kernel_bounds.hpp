@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one check of an op in a folder with a check per file.
 #pragma once
 
 #include "engine/record/tensor.hpp"
@@ -7,11 +8,11 @@
 
 namespace lodestone::engine {
 
-/// Whether the shape rule of a recorded op says what is real. Each of its kernels runs in memory of its own,
-/// amid four patterns of foreign bytes: all bytes of the output must be written, none beside them, and what
-/// stands beside the elements of the inputs must not matter; the bytes its profile counts must be those
-/// written and those of the inputs' elements. A view must stay within the memory it looks at, a decomposition
-/// give what the rule says. returns: "", or what is wrong.
+/// Compares the shape rule of a recorded op with its kernels; returns "" or the fault. Each kernel runs in
+/// memory of its own, amid four patterns of foreign bytes. It must write all bytes of the output and none
+/// beside them, and its result must not depend on bytes beside the elements of the inputs. The bytes that its
+/// profile counts must be those written and those of the inputs' elements. A view must stay within its
+/// memory, and a decomposition must have the result of the rule.
 [[nodiscard]] std::string out_of_bounds(const Tensor& recorded, const OpInfo& op, const Attrs* attrs,
                                         const Tensors& inputs);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: pages of ops are printed by other programs than the checks.
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ class WrongCalls {
   }
 
  private:
-  /// What a message must have beside the op's name and the line.
+  /// The words that a message must contain beside the op's name and the line.
   using Needed = std::vector<std::string>;
 
   void call(const Tensors& inputs, const Needed& needed, const Needed& one_of = {}) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one check of an op in a folder with a check per file.
 #pragma once
 
 #include "engine/record/rule_args.hpp"
@@ -7,10 +8,10 @@
 
 namespace lodestone::engine {
 
-/// What an op says to wrong calls.
+/// The replies of an op to wrong calls.
 struct Refusals {
   int n_refused = 0;
-  std::string unclear;  ///< a message that lacks something, and what; "": none
+  std::string unclear;  ///< a message and the part that it lacks; "": none
 };
 
 /// Calls an op with one input more or less, and with each input in turn of another dtype, with an axis more

@@ -5,11 +5,11 @@
 
 namespace lodestone::engine {
 
-/// What callbacks may look at between the gradients of a step and the step.
+/// The data for callbacks between the gradients of a step and the step.
 struct Step {
   std::int64_t number = 0;  ///< counted from 1
   double loss = 0.0;        ///< mean over the batches of the step
-  Tensors gradients;        ///< of the optimiser's parameters, as they came, not clipped
+  Tensors gradients;        ///< for the optimizer's parameters, not clipped
   std::function<void()>
       again;  ///< computes loss and gradients once more from the same state, for looking closer
 };
@@ -25,15 +25,15 @@ class Callback : public Stateful {
   Callback(const Callback&) = default;
   Callback& operator=(const Callback&) = default;
 
-  /// Before the first step, after a state was loaded.
+  /// Runs before the first step, after a state was loaded.
   virtual void begin(Training&) {}
-  /// Whether a step is made; one that is skipped leaves the network as it was before. Errors thrown here end
-  /// the training.
+  /// Decides on a step; a skipped step leaves the network as it was before. Errors thrown here end the
+  /// training.
   virtual Verdict judge(Training&, const Step&) { return Verdict::take; }
   virtual void after_step(Training&) {}
-  /// With the figures of the epoch at hand.
+  /// Runs at the end of an epoch, when its figures are known.
   virtual void after_epoch(Training&) {}
-  /// When all callbacks have done the above: the state is complete and may be saved.
+  /// Runs after the functions above of all callbacks: the state is complete and may be saved.
   virtual void save(Training&, Moment) {}
   virtual void end(Training&) {}
 };

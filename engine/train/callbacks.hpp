@@ -8,18 +8,19 @@
 
 namespace lodestone::engine {
 
-/// Whether a figure got better, with the best one so far and how long ago as state.
+/// The direction in which a figure improves.
 enum class Better : std::uint8_t { lower, higher };
 struct Watch {
   std::string figure = "validation_loss";
   Better better = Better::lower;
-  double least_change = 0.0;  ///< what a change must exceed to count
+  double least_change = 0.0;  ///< a change counts if it exceeds this
 };
+/// The progress of a figure; its state is the best value so far and the number of epochs since.
 class BestSoFar : public Stateful {
  public:
   explicit BestSoFar(Watch watch);
-  /// Takes the figure of a finished epoch; → the number of epochs since the best one, 0 for a new best. A NaN
-  /// is never better.
+  /// Takes the figure of a finished epoch and returns the number of epochs since the best one, 0 for a new
+  /// best. A NaN is never better.
   std::int64_t update(const Training& training) const;
   /// Counts from now.
   void forget_waiting() const;
@@ -55,7 +56,7 @@ struct ReduceOnPlateauOptions {
 /// Multiplies the learning rate by a factor when a figure no longer gets better.
 class ReduceOnPlateau final : public Callback {
  public:
-  /// errors: InvalidArgument for a factor outside (0, 1).
+  /// Takes the options. errors: InvalidArgument for a factor outside (0, 1).
   explicit ReduceOnPlateau(ReduceOnPlateauOptions options = {});
   void after_epoch(Training& training) override;
 
@@ -88,7 +89,8 @@ class Checkpoint final : public Callback {
 class Csv final : public Callback {
  public:
   explicit Csv(std::filesystem::path path) : path_(std::move(path)) {}
-  /// errors: FileError, FormatError for a file of a resume that is not such a table.
+  /// Begins the table; a resume keeps its earlier rows. errors: FileError; FormatError when a resume finds no
+  /// such table.
   void begin(Training& training) override;
   void after_epoch(Training& training) override;
 

@@ -29,14 +29,14 @@ struct FitOptions {
   std::filesystem::path resume_from = {};  ///< a file that `Checkpoint` wrote; empty: from the beginning
 };
 
-/// How a training went.
+/// The outcome of a training.
 struct FitSummary {
   std::int64_t n_epochs = 0, n_steps = 0;
-  std::string why_stopped;       ///< "all 20 epochs done", or what a callback said
-  std::vector<Figures> figures;  ///< of each epoch made in this call
+  std::string why_stopped;       ///< "all 20 epochs done", or the reason of a callback
+  std::vector<Figures> figures;  ///< one entry for each epoch made in this call
 };
 
-/// A network with what it is trained by.
+/// A network with its loss and optimizer.
 class Model {
  public:
   template <std::derived_from<Optimizer> O>
@@ -76,7 +76,7 @@ class Model {
   BatchLoss loss_;
   std::shared_ptr<const Optimizer> optimizer_;
   ModelOptions options_;
-  std::source_location where_;        ///< of the construction, for messages about the loss
+  std::source_location where_;        ///< place of the construction, for messages about the loss
   std::vector<std::string> figures_;  ///< "loss" and the others
 };
 

@@ -15,9 +15,9 @@ using Figures = std::map<std::string, double, std::less<>>;
 class Callback;
 using Callbacks = std::vector<std::shared_ptr<Callback>>;
 
-/// A training while it runs: what callbacks see, and, as state, everything a resume needs: network ("net"),
-/// optimiser ("optimizer"), cursors of the data
-/// ("training_data", "validation_data"), callbacks ("callback_0", …) and progress ("progress").
+/// A training while it runs, as callbacks see it. Its state is everything a resume needs: network ("net"),
+/// optimizer ("optimizer"), cursors of the data ("training_data", "validation_data"), callbacks
+/// ("callback_0", …) and progress ("progress").
 class Training : public Stateful {
  public:
   /// shapes: `figures`, the names of what is averaged over an epoch, the loss first.
@@ -30,10 +30,11 @@ class Training : public Stateful {
   [[nodiscard]] const Loader& data() const { return data_; }
   [[nodiscard]] std::int64_t n_epochs() const;  ///< finished
   [[nodiscard]] std::int64_t n_steps() const { return optimizer_.n_steps(); }
-  /// Of the epoch that was finished last. errors of `figure`: InvalidArgument, with the names there are.
+  /// Returns the figures of the epoch that was finished last. errors of `figure`: InvalidArgument, with the
+  /// known names.
   [[nodiscard]] const Figures& figures() const { return figures_; }
   [[nodiscard]] double figure(std::string_view name) const;
-  /// Means over the epoch so far.
+  /// Returns means over the epoch so far.
   [[nodiscard]] Figures figures_so_far() const;
   /// No step is made after this one.
   void stop(std::string why);

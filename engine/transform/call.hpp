@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: transforms call bodies without the header of control flow.
 // Inside of the transforms: a function as one node.
 #pragma once
 
@@ -8,7 +9,7 @@ namespace lodestone::engine {
 
 struct CallAttrs {
   Subgraph body;
-  std::int64_t n_saved = 0;  ///< of the outputs, the last: given only for the backward pass
+  std::int64_t n_saved = 0;  ///< number of last outputs that only the backward pass uses
   static auto fields() {
     return std::tuple{Field{"body", &CallAttrs::body}, Field{"n_saved", &CallAttrs::n_saved}};
   }

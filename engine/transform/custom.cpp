@@ -20,8 +20,8 @@ using R = const RuleArgs&;
 struct CustomAttrs {
   Subgraph body;
   std::string name;
-  std::size_t n_own = 0;  ///< inputs that the rules know; the others were captured
-  Function jvp, vjp;      ///< of (x…, y…, dx… or ȳ…); empty: there is none
+  std::size_t n_own = 0;  ///< inputs of the rules; the others were captured
+  Function jvp, vjp;      ///< functions of (x…, y…, dx… or ȳ…); empty: there is none
   static auto fields() {
     return std::tuple{Field{"name", &CustomAttrs::name}, Field{"body", &CustomAttrs::body}};
   }
@@ -49,7 +49,7 @@ void check_results(R args, std::string_view rule, const Tensors& results, const 
       args.as<CustomAttrs>().name, at_line(args.where));
 }
 
-/// What a rule gives for (x…, y…, more…).
+/// Returns the result of a rule for (x…, y…, more…).
 Tensors apply_rule(R args, const Function& rule, std::string_view which, const Tensors& more,
                    const Tensors& like) {
   const auto& attrs = args.as<CustomAttrs>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the engine: what the rows of the external ops are made of.
-// Symbols: h a handle of the linearisations at x [items…, n_in], one per item; V, W directions [items…, k…,
+// Symbols: h a handle of the linearizations at x [items…, n_in], one per item; V, W directions [items…, k…,
 // n].
 #pragma once
 
@@ -15,7 +15,7 @@ struct ExternalAttrs {
   static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::name}}; }
 };
 
-/// The same items, each a vector of this many f64.
+/// Returns the abstract value of as many items, each a vector of `extent` f64.
 [[nodiscard]] Aval with_last(const Aval& aval, Dim extent);
 
 // Values: F(x); h of x; F of h; J V and Jᵀ W of h and directions.

@@ -14,7 +14,7 @@ using Vectors = Eigen::Map<Eigen::MatrixXd>;
 
 const core::DifferentiableMap& map_of(R args) { return *args.as<ExternalAttrs>().map; }
 
-/// The linearisations at every item.
+/// The linearizations at every item.
 class Linearizations final : public Opaque {
  public:
   using List = std::vector<std::unique_ptr<core::Linearization>>;

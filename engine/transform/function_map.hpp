@@ -10,14 +10,14 @@
 
 namespace lodestone::engine {
 
-/// How a function becomes a map.
+/// The options of the map of a function.
 struct FunctionMapOptions {
   std::string name;         ///< for messages
   Dim n_in = 0;             ///< unknowns
-  int communicator_id = 0;  ///< of the external maps inside, if any is collective
+  int communicator_id = 0;  ///< communicator of the external maps inside, if any is collective
 };
 
-/// F(x) = f(x) of f64 vectors, linearised by the engine: k directions go through f's graph as one batch. So a
+/// F(x) = f(x) of f64 vectors, linearized by the engine: k directions go through f's graph as one batch. So a
 /// network can be checked by `check_derivative`, composed with simulations and inverted. f is called anew
 /// with every x, and must not look at values. shapes: f takes [n_in], gives [n_out], both f64. errors:
 /// ShapeError, InvalidArgument for a function that gives something else.

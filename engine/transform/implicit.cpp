@@ -15,7 +15,7 @@ namespace {
 
 using R = const RuleArgs&;
 
-/// The same op for one more axis of items, which every input carries.
+/// Records the op for one more axis of items, which every input carries.
 Tensor batch_items(R args, const std::vector<bool>& batched) {
   const Dim size = batch_size(args, batched);
   Tensors inputs;

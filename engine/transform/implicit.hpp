@@ -9,7 +9,7 @@
 
 namespace lodestone::engine {
 
-/// The derivative F_u at a solution, factorised: what a solver keeps for derivatives. Immutable. n = number
+/// The derivative F_u at a solution, factorized: what a solver keeps for derivatives. Immutable. n = number
 /// of unknowns.
 class ImplicitFactors {
  public:
@@ -42,7 +42,7 @@ struct ImplicitProblem {
 };
 
 /// u as a function of m, by the solver, differentiated by the implicit function theorem: F_u du = -F_m dm,
-/// and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the factorisation of the forward solve; the solver itself is never
+/// and F_uᴴ λ = ū, m̄ = -F_mᴴ λ, with the factorization of the forward solve; the solver itself is never
 /// differentiated. k directions (`vmap`, `jacobian`) are one solve with k right-hand sides. Derivatives of
 /// any order, as far as those of F go. A batch of parameters is solved one by one. shapes: m as the solver
 /// takes them → {u}. errors: InvalidArgument, ShapeError (the solver's or F's results), those of the solver.

@@ -13,19 +13,19 @@ namespace lodestone::engine {
 /// may follow are further inputs.
 class Subgraph {
  public:
-  /// f of tensors like these. `where`: who asked for it.
+  /// Records f of tensors like these. `where`: the place of the call, for messages.
   Subgraph(const Function& f, std::span<const Aval> inputs, std::source_location where)
       : Subgraph(f, inputs, nullptr, where) {}
-  /// The same, and the outputs of the steps that `also` picks as further outputs.
+  /// Records f of tensors like these. The outputs of the steps that `also` picks are further outputs.
   Subgraph(const Function& f, std::span<const Aval> inputs, const std::function<Tensors(const Trace&)>& also,
            std::source_location where);
-  /// What to give behind the function's own inputs.
+  /// Returns the captured tensors, which follow the function's own inputs.
   [[nodiscard]] const Tensors& captured() const { return captured_; }
   [[nodiscard]] std::size_t n_inputs() const { return trace_->inputs().size(); }
   [[nodiscard]] std::size_t n_outputs() const { return trace_->outputs().size(); }
   [[nodiscard]] std::vector<Aval> inputs() const;
   [[nodiscard]] std::vector<Aval> outputs() const;
-  /// How many of the outputs, the last, `also` picked.
+  /// Returns the number of outputs that `also` picked; they are the last ones.
   [[nodiscard]] std::size_t n_picked() const { return n_picked_; }
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   /// Records the function on these inputs, captured ones included.
@@ -38,15 +38,15 @@ class Subgraph {
 };
 [[nodiscard]] std::string attr_text(const Subgraph& subgraph);  ///< "2 -> 1"
 
-/// Whether tensors like this have derivatives.
+/// Returns true if tensors like this have derivatives.
 [[nodiscard]] inline bool has_tangents(const Aval& aval) {
   return aval.kind == Kind::array && core::is_float(aval.dtype);
 }
-/// One list after another.
+/// Returns one list after another.
 [[nodiscard]] Tensors joined(std::initializer_list<std::span<const Tensor>> lists);
-/// Those that are marked.
+/// Returns the tensors that are marked.
 [[nodiscard]] Tensors picked(std::span<const Tensor> tensors, const std::vector<bool>& marked);
-/// The tensors at the marked places, none elsewhere.
+/// Returns a list with the tensors at the marked places and none elsewhere.
 [[nodiscard]] Tensors spread(std::span<const Tensor> tensors, const std::vector<bool>& marked);
 /// Which of these tangents are there, of tensors that have any.
 [[nodiscard]] std::vector<bool> present(std::span<const Tensor> tangents, std::span<const Aval> of);

@@ -15,14 +15,15 @@ namespace lodestone::engine {
 struct ValueGradientsAndMore {
   Tensor value;
   Tensors gradients;
-  Tensors more;  ///< what f gave beside its value, for which no gradient was taken
+  Tensors more;  ///< further results of f, without gradients
 };
-/// A real scalar function and its gradients with respect to variables, in their order; zeros where it does
-/// not depend on one. errors: ShapeError when f gives no single real number; InvalidArgument for variables
-/// that have no derivative (integers).
+/// Returns the value of a real scalar function and its gradients by variables, in their order. A gradient is
+/// zero where the function does not depend on the variable. errors: ShapeError when f gives no single real
+/// number; InvalidArgument for variables that have no derivative (integers).
 [[nodiscard]] ValueAndGradients value_and_grad(const std::function<Tensor()>& f, const Variables& variables,
                                                std::source_location where = std::source_location::current());
-/// The same for a function that gives more tensors, the value first: predictions for metrics, say.
+/// Returns value and gradients of a function with further results behind its value, for example predictions
+/// for metrics.
 [[nodiscard]] ValueGradientsAndMore value_and_grad_with_more(
     const std::function<Tensors()>& f, const Variables& variables,
     std::source_location where = std::source_location::current());

@@ -7,7 +7,7 @@
 namespace lodestone::engine::vmath {
 namespace detail {
 
-/// What the reduction x = n ln 2 + r of a type needs.
+/// The constants of the reduction x = n ln 2 + r for a type.
 template <class T>
 struct Exponent;
 

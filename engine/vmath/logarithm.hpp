@@ -18,7 +18,7 @@ struct Split {
   double exponent, mantissa;
 };
 
-/// Of a positive normal number.
+/// Splits a positive normal number.
 [[gnu::always_inline]] inline Split split(double x) {
   constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD, bias = std::uint64_t{1024} << 52,
                           exponent_bits = 0xFFF0000000000000;
@@ -27,7 +27,7 @@ struct Split {
   return {exponent, std::bit_cast<double>(bits - (shifted & exponent_bits) + bias)};
 }
 
-/// Of any positive number.
+/// Splits any positive number.
 [[gnu::always_inline]] inline Split split_any(double x) {
   const bool is_subnormal = x < std::numeric_limits<double>::min();
   const Split parts = split(is_subnormal ? x * 0x1p54 : x);
@@ -42,7 +42,7 @@ template <std::size_t n_terms>
   return k * ln2_high - ((half_square - std::fma(s, inner, std::fma(k, ln2_low, c))) - f);
 }
 
-/// What a logarithm is at the ends of its domain and outside: `size` is its argument.
+/// Returns a logarithm with its values at the ends of its domain and outside; `size` is the argument.
 [[gnu::always_inline]] inline double at_ends(double inside, double size) {
   using Limits = std::numeric_limits<double>;
   const double bounded = size < Limits::infinity() ? inside : size;  // a NaN too

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorise; numbers in
+// Polynomials with coefficients known to the compiler, unrolled so that loops over them vectorize; numbers in
 // two parts. See vmath.hpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin, cos and tan: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorise; larger ones are reduced by
+// sin, cos and tan: x = n π/2 + r, |r| <= π/4. Angles up to 2^26 vectorize; larger ones are reduced by
 // integers, one at a time. See vmath.hpp.
 #pragma once
 
@@ -28,8 +28,8 @@ struct Angle {
   return {high, low, std::bit_cast<std::uint64_t>(shifted) & 3};
 }
 
-/// The same for any finite x: its 53 bits times those of 2/π that matter, modulo 4. source: Payne & Hanek
-/// 1983, doi:10.1145/1057600.1057602
+/// Reduces any finite x: its 53 bits times the bits of 2/π that matter, modulo 4. source: Payne & Hanek 1983,
+/// doi:10.1145/1057600.1057602
 [[nodiscard]] inline Angle reduced_large_angle(double x) {
   __extension__ using Wide = unsigned __int128;
   __extension__ using SignedWide = __int128;
@@ -137,7 +137,7 @@ template <std::size_t n_sin, std::size_t n_cos>
 
 }  // namespace detail
 
-/// Whether `usual_sin`, `usual_cos` and `usual_tan` may be called: what loops ask before they vectorise.
+/// Returns true if `usual_sin`, `usual_cos` and `usual_tan` may be called; loops check it to vectorize.
 template <class T>
 [[gnu::always_inline]] inline bool is_usual_angle(T x) {
   return std::abs(x) <= static_cast<T>(detail::largest_usual_angle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions that loops can be vectorised over, with the same bits on every instruction set: only
+// Elementary functions that loops can be vectorized over, with the same bits on every instruction set: only
 // additions, multiplications, divisions, square roots, explicit fused multiply-adds, integer operations and
 // selections. Within 1.5 ulp. Real f32 and f64; wider types and complex numbers take the standard library's.
 // f32 other than exp computes in f64 with fewer terms.

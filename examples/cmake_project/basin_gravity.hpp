@@ -5,7 +5,7 @@
 
 namespace basin {
 
-/// Where gravity is measured and how the basin is divided.
+/// The stations of a gravity line and the columns of a basin.
 struct BasinOptions {
   Eigen::VectorXd station_y_m;  ///< along the profile
   Eigen::VectorXd column_y_m;   ///< centres of the columns of sediment
@@ -21,7 +21,8 @@ struct BasinOptions {
 /// shapes: thickness h in m (n_columns) → gravity in mGal (n_stations).
 class BasinGravity final : public lodestone::core::DifferentiableMap {
  public:
-  /// errors: InvalidArgument without stations or columns, or when a width or height is not positive.
+  /// Makes the map. errors: InvalidArgument without stations or columns, or when a width or height is not
+  /// positive.
   explicit BasinGravity(BasinOptions options);
 
   [[nodiscard]] Eigen::Index size_in() const override { return options_.column_y_m.size(); }

@@ -6,6 +6,7 @@
 // Equation:        data = stack(DC, MT)(m), m = log10 resistivity of layers: a thin resistive top only DC
 // sees, depths only MT reaches Sample run:      joint_sounding [FOLDER]
 #include "dc/simulation.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/map_algebra.hpp"
@@ -90,12 +91,13 @@ DataSet dc_data(const Layers& layers) {
 DataSet mt_data(const Layers& layers) {
   std::vector<double> frequencies_hz;
   for (int i = 0; i < 26; ++i) frequencies_hz.push_back(std::pow(10.0, 2.0 - 0.2 * i));
-  const std::vector<mt::Quantity> quantities{mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy};
+  const mt::Survey survey =
+      mt::full_survey({{"site"}}, frequencies_hz, {mt::Quantity::log10_rho_xy, mt::Quantity::phase_xy});
   const Eigen::VectorXd observed =
-      noisy(mt::d1::Simulation(true_thickness_m, frequencies_hz, quantities).value(true_log10), sigma_mt, 5);
+      noisy(mt::d1::data_map(true_thickness_m, survey)->value(true_log10), sigma_mt, 5);
   std::vector<std::uint8_t> is_phase(frequencies_hz.size(), 0);
   is_phase.resize(2 * frequencies_hz.size(), 1);
-  return {std::make_shared<mt::d1::Simulation>(layers.thickness_m(), frequencies_hz, quantities), observed,
+  return {mt::d1::data_map(layers.thickness_m(), survey), observed,
           Eigen::VectorXd::Constant(observed.size(), sigma_mt), is_phase};
 }
 
@@ -115,7 +117,7 @@ DataSet joined(const DataSet& first, const DataSet& second) {
 class Inversions {
  public:
   Inversions(MPI_Comm comm, std::filesystem::path folder) : comm_(comm), folder_(std::move(folder)) {
-    core::on_rank_zero(comm_, [&] { io::run::make_folder(folder_); });
+    core::on_rank_zero(comm_, [&] { core::make_folder(folder_); });
   }
 
   inversion::optimize::InversionSummary invert(const std::string& name, const DataSet& data,
@@ -158,7 +160,7 @@ class Inversions {
   }
 
   [[nodiscard]] inversion::optimize::GaussNewton optimizer(const std::string& name, int stop_after) const {
-    inversion::optimize::GaussNewton result(comm_, {.max_iterations = 30});
+    inversion::optimize::GaussNewton result(comm_, {.stop = {.max_iterations = 30}});
     result.add(std::make_shared<inversion::optimize::IterationTable>());
     result.add(
         std::make_shared<inversion::optimize::IterationsCsv>(comm_, folder_ / (name + "_iterations.csv")));

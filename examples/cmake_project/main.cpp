@@ -79,7 +79,7 @@ int run(const core::MpiScope& mpi) {
   const auto smooth = std::make_shared<const inversion::objective::Regularization>(roughness(), start);
 
   // 3. The smoothest basin that fits
-  inversion::optimize::GaussNewton optimizer(mpi.world(), {.max_iterations = 20});
+  inversion::optimize::GaussNewton optimizer(mpi.world(), {.stop = {.max_iterations = 20}});
   const auto summary = optimizer.minimize({forward, misfit, smooth}, start);
   const double error = (summary.model - true_model()).cwiseAbs().mean();
   core::log::info("{}; mean error of log10 thickness {:.3f}", summary.brief(), error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt/forward.hpp"
 
+#include "physics/mt/transform.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -28,12 +30,15 @@ d2::MeshDesignOptions iteration_meshes(const ForwardOptions& options) {
 /// Returns the maps of a survey, made by one of the members of `Simulations`.
 template <class Make>
 DataMaps maps_of(Survey survey, const std::vector<physics::mt::StaticShiftKey>& shifts, Make make) {
-  DataMaps maps;
-  maps.design = [survey, make](const Eigen::VectorXd& model) { return make(model, survey); };
-  if (!shifts.empty())
-    maps.with_further = [survey = std::move(survey), shifts](core::MapPtr map) {
-      return physics::mt::with_static_shifts(std::move(map), survey, shifts);
-    };
+  if (shifts.empty())
+    return {.design = [survey = std::move(survey), make](const Eigen::VectorXd& model) {
+      return d2::data_map(make(model, survey), survey);
+    }};
+  DataMaps maps;  // responses behind the unknowns, distorted and transformed at last
+  maps.design = [survey, make](const Eigen::VectorXd& model) { return core::MapPtr(make(model, survey)); };
+  maps.with_further = [survey = std::move(survey), shifts](core::MapPtr map) {
+    return physics::mt::data_map(std::move(map), physics::mt::needed_responses(survey), survey, shifts);
+  };
   return maps;
 }
 
@@ -48,8 +53,7 @@ physics::mesh::Model Simulations::section(const Eigen::VectorXd& model) const {
 
 Simulations::Ptr Simulations::make(const Eigen::VectorXd& model, const Survey& survey,
                                    const d2::MeshDesignOptions& meshes) const {
-  return std::make_shared<d2::Simulation>(comm_, earth_, survey,
-                                          d2::design_meshes(section(model), survey, meshes));
+  return d2::simulation_of(comm_, earth_, survey, d2::design_meshes(section(model), survey, meshes));
 }
 
 Simulations::Ptr Simulations::of_iterations(const Eigen::VectorXd& model, const Survey& survey) const {
@@ -88,10 +92,10 @@ Forward forward(std::shared_ptr<const Simulations> simulations, const physics::m
                 const std::vector<physics::mt::StaticShiftKey>& shifts) {
   const ForwardOptions& options = simulations->options();
   const auto of_iterations = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
-    return core::MapPtr(simulations->of_iterations(model, survey));
+    return simulations->of_iterations(model, survey);
   };
   const auto of_results = [simulations](const Eigen::VectorXd& model, const Survey& survey) {
-    return core::MapPtr(simulations->of_results(model, survey));
+    return simulations->of_results(model, survey);
   };
   return {.iterations = maps_of(data.kept().survey, shifts, of_iterations),
           .results = maps_of(data.survey, shifts, of_results),

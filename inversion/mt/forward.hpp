@@ -4,7 +4,7 @@
 #include "inversion/problem.hpp"
 #include "physics/mt/d2/certificate.hpp"
 #include "physics/mt/d2/simulation.hpp"
-#include "physics/mt/static_shift.hpp"
+#include "physics/mt/distortion.hpp"
 
 #include <mpi.h>
 
@@ -29,14 +29,14 @@ struct ForwardOptions {
                             final_accuracy = physics::mt::d2::Accuracy::standard;
   double iteration_coarsen = 1.0;  ///< cell sizes of the iterations' meshes over those of that accuracy
   Redesigning redesign = Redesigning::each_iteration;
-  double near_target = 1.5;  ///< with until_near_target: rms over the target from which on meshes are kept
+  double near_target = 1.5;  ///< rms over the target below which until_near_target keeps the meshes
   CertificateOf certificate = CertificateOf::both;
   physics::mt::d2::SystemSolver solver = physics::mt::d2::SystemSolver::lines;  ///< on all meshes of the run
 };
 
 /// Static shifts as further unknowns.
 struct StaticShiftOptions {
-  double sigma_decades = 0.15;  ///< of the Gaussian prior
+  double sigma_decades = 0.15;  ///< deviation of the Gaussian prior
   std::vector<physics::mt::Mode> modes{physics::mt::Mode::te, physics::mt::Mode::tm};
 };
 
@@ -59,6 +59,7 @@ class Simulations {
   [[nodiscard]] physics::mt::d2::Certificate certify(const Eigen::VectorXd& model,
                                                      const physics::mt::Survey& survey) const;
 
+  [[nodiscard]] const physics::mesh::Earth& earth() const { return earth_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] const ForwardOptions& options() const { return options_; }
 

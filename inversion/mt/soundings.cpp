@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/mt/soundings.hpp"
 
-#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
@@ -46,9 +45,10 @@ Eigen::SparseMatrix<double> roughness_of_layers(const TensorGrid& grid) {
 
 SoundingModel invert_one(const SoundingOptions& options, const physics::mt::Sounding& sounding,
                          const TensorGrid& grid) {
-  const auto forward = std::make_shared<physics::mt::d1::Simulation>(
-      layer_thickness_m(grid), sounding.frequencies_hz,
-      std::vector{physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_xy});
+  const auto forward = physics::mt::d1::data_map(
+      layer_thickness_m(grid),
+      physics::mt::full_survey({{"sounding"}}, sounding.frequencies_hz,
+                               {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_xy}));
   std::vector<std::uint8_t> is_phase(sounding.kept.size(), 0);
   std::fill(is_phase.begin() + static_cast<std::ptrdiff_t>(is_phase.size() / 2), is_phase.end(),
             std::uint8_t{1});
@@ -57,9 +57,8 @@ SoundingModel invert_one(const SoundingOptions& options, const physics::mt::Soun
       .forward = forward,
       .misfit = {sounding.value, sounding.sigma, sounding.kept, std::move(is_phase)},
       .regularization = std::make_shared<objective::Regularization>(roughness_of_layers(grid), start)};
-  const auto summary = optimize::GaussNewton(MPI_COMM_SELF, {.max_iterations = options.max_iterations,
-                                                             .target_rms = options.target_rms})
-                           .minimize(objective, start);
+  const auto summary =
+      optimize::GaussNewton(MPI_COMM_SELF, {.stop = options.stop}).minimize(objective, start);
   if (!summary.usable())
     throw core::SolverError("inversion::mt::soundings", "a sounding has no model: {}", summary.message);
   return {.log10_resistivity = summary.model,
@@ -131,41 +130,28 @@ Eigen::VectorXd stitched(const std::vector<SoundingModel>& models,
 
 Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models, const physics::mt::Survey& survey,
                              const TensorGrid& grid) {
-  std::vector<physics::mt::Quantity> quantities;
-  constexpr physics::mt::Elements impedances{physics::mt::Element::zxy, physics::mt::Element::zyx};
-  std::vector<int> place(physics::mt::n_datum_rows, -1);  // the others are 0 over a layered earth: the tipper
-  for (std::size_t code = 0; code < place.size(); ++code) {
-    const auto quantity = static_cast<physics::mt::Quantity>(code);
-    if (!impedances.contains(physics::mt::rule_of(quantity).needs)) continue;
-    place[code] = static_cast<int>(quantities.size());
-    quantities.push_back(quantity);
-  }
-  const physics::mt::d1::Simulation simulation(layer_thickness_m(grid), survey.frequencies_hz, quantities);
-  std::vector<Eigen::VectorXd> of_station(survey.stations.size());
-  for (const SoundingModel& model : models)
-    of_station[static_cast<std::size_t>(model.station)] = simulation.value(model.log10_resistivity);
-  Eigen::VectorXd result(static_cast<Eigen::Index>(survey.keys.size()));
-  for (std::size_t k = 0; k < survey.keys.size(); ++k) {
-    const physics::mt::DatumKey& key = survey.keys[k];
-    const Eigen::VectorXd& response = of_station[static_cast<std::size_t>(key.station)];
-    const int row = place[static_cast<std::size_t>(key.quantity)];
-    const auto n = static_cast<Eigen::Index>(survey.frequencies_hz.size());
-    result[static_cast<Eigen::Index>(k)] = response.size() == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                           : row < 0            ? 0.0
-                                                                : response[row * n + key.frequency];
+  using physics::mt::d1::Simulation;
+  Eigen::VectorXd result = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(survey.keys.size()),
+                                                     std::numeric_limits<double>::quiet_NaN());
+  for (const SoundingModel& model : models) {
+    physics::mt::Survey sounding{{{"sounding"}}, survey.frequencies_hz, {}};
+    std::vector<Eigen::Index> rows;
+    for (std::size_t k = 0; k < survey.keys.size(); ++k) {
+      const physics::mt::DatumKey& key = survey.keys[k];
+      if (key.station != model.station) continue;
+      const auto row = static_cast<Eigen::Index>(k);
+      if (Simulation::predicted_elements.contains(physics::mt::rule_of(key.quantity).needs)) {
+        sounding.keys.push_back({key.quantity, key.frequency, 0});
+        rows.push_back(row);
+      } else {
+        result[row] = 0.0;  // over a layered earth, as the tipper
+      }
+    }
+    if (rows.empty()) continue;
+    result(rows) =
+        physics::mt::d1::data_map(layer_thickness_m(grid), sounding)->value(model.log10_resistivity);
   }
   return result;
-}
-
-void write_soundings(const std::string& path, const std::vector<SoundingModel>& models,
-                     const std::vector<physics::mt::Station>& stations) {
-  std::string text = "site,y_m,rms,iterations,at_target\n";
-  for (const SoundingModel& model : models) {
-    const auto& station = stations[static_cast<std::size_t>(model.station)];
-    text += fmt::format("{},{},{},{},{}\n", station.name, station.y_m, model.rms, model.iterations,
-                        model.at_target ? 1 : 0);
-  }
-  core::write_file(path, text);
 }
 
 }  // namespace lodestone::inversion::mt

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "inversion/optimize/optimizer.hpp"
 #include "physics/mesh/surface.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 #include "physics/mt/sounding.hpp"
 #include "physics/mt/survey.hpp"
 
-#include <string>
 #include <vector>
 
 namespace lodestone::inversion::mt {
@@ -14,15 +14,14 @@ namespace lodestone::inversion::mt {
 /// The 1-D inversions of single stations.
 struct SoundingOptions {
   physics::mt::SoundingMode mode = physics::mt::SoundingMode::average;
-  double target_rms = 1.0;
-  int max_iterations = 20;
+  optimize::StopRulesOf<20> stop{};
 };
 
 /// The layered earth under one station: the smoothest whose sounding fits.
 struct SoundingModel {
   int station = 0;                    ///< index into the survey's stations
   Eigen::VectorXd log10_resistivity;  ///< (n_z) of the grid's rows, counted from the surface
-  double rms = 0.0;                   ///< of the sounding
+  double rms = 0.0;                   ///< rms of the sounding
   int iterations = 0;
   bool at_target = false;
 };
@@ -46,9 +45,5 @@ struct SoundingModel {
 [[nodiscard]] Eigen::VectorXd responses_of(const std::vector<SoundingModel>& models,
                                            const physics::mt::Survey& survey,
                                            const physics::mesh::TensorGrid& grid);
-
-/// Writes `site,y_m,rms,iterations,at_target`, one row per model. errors: FileError.
-void write_soundings(const std::string& path, const std::vector<SoundingModel>& models,
-                     const std::vector<physics::mt::Station>& stations);
 
 }  // namespace lodestone::inversion::mt

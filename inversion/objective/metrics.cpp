@@ -9,8 +9,6 @@
 namespace lodestone::inversion::objective {
 namespace {
 
-constexpr const char* component = "inversion::section_metrics";
-
 double similarity_of_window(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b, double c1,
                             double c2) {
   const double mean_a = a.mean(), mean_b = b.mean();
@@ -25,10 +23,11 @@ void check(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b, const S
   if (options.window_cells < 2 || !(options.range_decades > 0.0) || !(options.k1 > 0.0) ||
       !(options.k2 > 0.0))
     throw core::InvalidArgument(
-        component, "expected windows of 2 cells or more, a positive range, k1 and k2, got {}, {}, {} and {}",
+        "inversion::section_metrics#wrong_options",
+        "expected windows of 2 cells or more, a positive range, k1 and k2, got {}, {}, {} and {}",
         options.window_cells, options.range_decades, options.k1, options.k2);
   if (a.rows() != b.rows() || a.cols() != b.cols() || std::min(a.rows(), a.cols()) < options.window_cells)
-    throw core::ShapeError(component,
+    throw core::ShapeError("inversion::section_metrics#wrong_sections",
                            "expected two sections of the same size with room for a window of {} × {} cells, "
                            "got {} × {} and {} × {}",
                            options.window_cells, options.window_cells, a.rows(), a.cols(), b.rows(),
@@ -40,16 +39,22 @@ void check(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b, const S
 double relative_error(const core::ConstVectorRef& model, const core::ConstVectorRef& truth,
                       const std::vector<Eigen::Index>& cells) {
   if (model.size() != truth.size())
-    throw core::ShapeError(component, "expected a model with the {} cells of the truth, got {}", truth.size(),
+    throw core::ShapeError("inversion::section_metrics#wrong_size",
+                           "expected a model with the {} cells of the truth, got {}", truth.size(),
                            model.size());
-  if (cells.empty() ||
-      std::ranges::any_of(cells, [&](Eigen::Index cell) { return cell < 0 || cell >= truth.size(); }))
-    throw core::InvalidArgument(component, "expected cells among the {} of the truth, at least one, got {}",
-                                truth.size(), cells.empty() ? "none" : "one outside");
+  if (cells.empty())
+    throw core::InvalidArgument("inversion::section_metrics#no_cell", "expected at least one of the {} cells",
+                                truth.size());
+  for (const Eigen::Index cell : cells) {
+    if (cell < 0 || cell >= truth.size())
+      throw core::InvalidArgument("inversion::section_metrics#cell_outside",
+                                  "expected cells from 0 to {}, got {}", truth.size() - 1, cell);
+  }
   const double length = truth(cells).norm();
   if (!(length > 0.0))
     throw core::InvalidArgument(
-        component, "expected a truth that is not 0 in all of the cells (1 ohm m); leave some out");
+        "inversion::section_metrics#zero_truth",
+        "the truth is 0 (1 ohm m) in all cells, so that no relative error exists; select other cells");
   return (model(cells) - truth(cells)).norm() / length;
 }
 

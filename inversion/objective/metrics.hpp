@@ -9,8 +9,8 @@ namespace lodestone::inversion::objective {
 
 // How near a model comes to a known one: numbers for tests on synthetic data. Models are log10 of ohm m.
 
-/// ‖model − truth‖ / ‖truth‖ over these cells, all cells alike. errors: ShapeError; InvalidArgument (no cell,
-/// a cell outside, a truth of 0 everywhere).
+/// Returns ‖model − truth‖ / ‖truth‖ over these cells, all cells alike. errors: ShapeError; InvalidArgument
+/// (no cell, a cell outside, a truth of 0 everywhere).
 [[nodiscard]] double relative_error(const core::ConstVectorRef& model, const core::ConstVectorRef& truth,
                                     const std::vector<Eigen::Index>& cells);
 
@@ -21,10 +21,10 @@ struct SimilarityOptions {
   double k1 = 0.01, k2 = 0.03;  ///< C1 = (k1 L)², C2 = (k2 L)²
 };
 
-/// Mean over all whole windows of (2 μ_a μ_b + C1)(2 s_ab + C2) / ((μ_a² + μ_b² + C1)(s_a² + s_b² + C2)),
-/// means and (co)variances over a window's cells. 1: alike; near 0: nothing in common. shapes: (n_z, n_y)
-/// both, at least a window. errors: ShapeError; InvalidArgument (options). source: Wang et al. 2004, IEEE
-/// Trans. Image Process. 13, 600, eq. 13, uniform windows
+/// Returns the mean over all whole windows of (2 μ_a μ_b + C1)(2 s_ab + C2) / ((μ_a² + μ_b² + C1)(s_a² + s_b²
+/// + C2)), means and (co)variances over a window's cells. 1: alike; near 0: nothing in common. shapes: (n_z,
+/// n_y) both, at least a window. errors: ShapeError; InvalidArgument (options). source: Wang et al. 2004,
+/// IEEE Trans. Image Process. 13, 600, eq. 13, uniform windows
 [[nodiscard]] double structural_similarity(const core::ConstMatrixRef& a, const core::ConstMatrixRef& b,
                                            const SimilarityOptions& options = {});
 

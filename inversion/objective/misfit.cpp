@@ -10,13 +10,11 @@
 namespace lodestone::inversion::objective {
 namespace {
 
-constexpr const char* component = "inversion::DataMisfit";
-
 core::DataSet data_set(Eigen::VectorXd observed, Eigen::VectorXd sigma, const std::vector<std::uint8_t>& kept,
                        const std::vector<std::uint8_t>& is_phase) {
   const auto n = static_cast<std::size_t>(observed.size());
   if (static_cast<std::size_t>(sigma.size()) != n || kept.size() != n || is_phase.size() != n)
-    throw core::ShapeError(component,
+    throw core::ShapeError("inversion::DataMisfit#wrong_size",
                            "expected observed, sigma, kept and is_phase of one length, got {}, {}, {} and {}",
                            n, sigma.size(), kept.size(), is_phase.size());
   core::DataSetParts parts{.observed = std::move(observed),
@@ -39,10 +37,12 @@ DataMisfit::DataMisfit(const core::DataSet& data, double huber_threshold)
       n_kept_(data.n_used()),
       huber_threshold_(huber_threshold) {
   if (!(huber_threshold >= 0.0) || !std::isfinite(huber_threshold))
-    throw core::InvalidArgument(component, "expected a Huber threshold of 0 or more errors, got {}",
-                                huber_threshold);
+    throw core::InvalidArgument("inversion::DataMisfit#wrong_threshold",
+                                "expected a Huber threshold of 0 or more errors, got {}", huber_threshold);
   if (n_kept_ == 0)
-    throw core::InvalidArgument(component, "expected at least one kept datum, got none of {}", data.size());
+    throw core::InvalidArgument("inversion::DataMisfit#no_datum",
+                                "none of the {} data is kept; widen the selection or lift masks",
+                                data.size());
   for (Eigen::Index i = 0; i < size(); ++i) {
     if (data.is_used(i)) weights_[i] = 1.0 / data.sigma()[i];
   }
@@ -54,7 +54,8 @@ DataMisfit::DataMisfit(Eigen::VectorXd observed, Eigen::VectorXd sigma, const st
 
 Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) const {
   if (predicted.size() != size())
-    throw core::ShapeError(component, "expected {} predicted data, got {}", size(), predicted.size());
+    throw core::ShapeError("inversion::DataMisfit#wrong_predicted", "expected {} predicted data, got {}",
+                           size(), predicted.size());
   Eigen::VectorXd residual = Eigen::VectorXd::Zero(size());
   for (Eigen::Index i = 0; i < size(); ++i) {
     if (weights_[i] == 0.0) continue;
@@ -65,8 +66,8 @@ Eigen::VectorXd DataMisfit::residual(const core::ConstVectorRef& predicted) cons
 
 DataMisfit DataMisfit::with_errors_times(double factor) const {
   if (!(factor > 0.0 && std::isfinite(factor)))
-    throw core::InvalidArgument("inversion::DataMisfit", "expected a positive factor of the errors, got {}",
-                                factor);
+    throw core::InvalidArgument("inversion::DataMisfit#wrong_factor",
+                                "expected a positive factor of the errors, got {}", factor);
   DataMisfit scaled = *this;
   scaled.weights_ /= factor;
   scaled.huber_threshold_ /= factor;

@@ -15,8 +15,8 @@ namespace lodestone::inversion::objective {
 /// Ann. Math. Stat. 35, 73; Farquharson & Oldenburg 1998, Geophys. J. Int. 134, 213.
 class DataMisfit {
  public:
-  /// `huber_threshold`: in σ; 0: least squares. errors: InvalidArgument when no datum is used or the
-  /// threshold is negative or not finite.
+  /// Takes observed data. `huber_threshold`: in σ; 0: least squares. errors: InvalidArgument when no datum is
+  /// used or the threshold is negative or not finite.
   explicit DataMisfit(const core::DataSet& data, double huber_threshold = 0.0);
   /// Takes data whose phases have a turn of 2π. shapes: all (n_data). errors: ShapeError; InvalidArgument
   /// when a kept datum has no finite value or no positive sigma, or none is kept. `huber_threshold`: in σ; 0:
@@ -26,17 +26,17 @@ class DataMisfit {
 
   [[nodiscard]] Eigen::Index size() const { return observed_.size(); }
   [[nodiscard]] Eigen::Index n_kept() const { return n_kept_; }
-  /// (observed − predicted)/σ, wrapped where phase, 0 where masked. shape (n_data).
+  /// Returns (observed − predicted)/σ, wrapped where phase, 0 where masked. shape (n_data).
   [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& predicted) const;
-  /// 1/σ, 0 where masked. shape (n_data).
+  /// Returns 1/σ, 0 where masked. shape (n_data).
   [[nodiscard]] const Eigen::VectorXd& weights() const { return weights_; }
   [[nodiscard]] double huber_threshold() const { return huber_threshold_; }
-  /// The same with all errors so many times larger: the norm is divided by factor². errors: InvalidArgument
+  /// Multiplies all errors by `factor`, so that the norm is divided by factor². errors: InvalidArgument
   /// unless the factor is positive.
   [[nodiscard]] DataMisfit with_errors_times(double factor) const;
-  /// √(Σ norm(residual) / n_kept), the figure a run brings down; norm(r) = r², or Huber's.
+  /// Returns √(Σ norm(residual) / n_kept), the figure a run brings down; norm(r) = r², or Huber's.
   [[nodiscard]] double rms(const core::ConstVectorRef& predicted) const;
-  /// √w of each datum, w = min(1, c/|residual|): the least-squares problem with these weights has the
+  /// Returns √w of each datum, w = min(1, c/|residual|): the least-squares problem with these weights has the
   /// gradient of Huber's norm. 1 without a threshold.
   [[nodiscard]] Eigen::VectorXd root_weights(const core::ConstVectorRef& predicted) const;
 

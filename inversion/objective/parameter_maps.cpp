@@ -12,12 +12,12 @@ namespace {
 
 void check_bounds(double lower_log10, double upper_log10) {
   if (!(std::isfinite(lower_log10) && std::isfinite(upper_log10) && lower_log10 < upper_log10))
-    throw core::InvalidArgument("inversion::bounds_map",
+    throw core::InvalidArgument("inversion::bounds_map#wrong_bounds",
                                 "expected finite bounds with lower < upper in log10(ohm m), got {} and {}",
                                 lower_log10, upper_log10);
 }
 
-/// 1/(1 + e^{−x}), without overflow for any x.
+/// Returns 1/(1 + e^{−x}), without overflow for any x.
 double logistic(double x) {
   return x >= 0.0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x));
 }

@@ -14,7 +14,6 @@
 namespace lodestone::inversion::objective {
 namespace {
 
-constexpr const char* component = "inversion::Regularization";
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
 /// S with S Sᵀ = (RᵀR)⁻¹.
@@ -31,7 +30,7 @@ class Root {
 
 constexpr int tile_width = 16;
 using Tile = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic,
-                           Eigen::RowMajor>;  ///< of `tile_width` columns, or of one
+                           Eigen::RowMajor>;  ///< `tile_width` columns, or one
 
 /// The diagonal stands first in each column of L.
 template <int width>
@@ -62,13 +61,13 @@ template <int width>
   }
 }
 
-/// x ← L⁻¹ x.
+/// Computes x ← L⁻¹ x.
 LODESTONE_VECTOR_CLONES
 void solve_lower(const SparseMatrix& l, Tile& x) {
   x.cols() == 1 ? divide_lower<1>(l, x.data()) : divide_lower<tile_width>(l, x.data());
 }
 
-/// x ← L⁻ᵀ x.
+/// Computes x ← L⁻ᵀ x.
 LODESTONE_VECTOR_CLONES
 void solve_upper(const SparseMatrix& l, Tile& x) {
   x.cols() == 1 ? divide_upper<1>(l, x.data()) : divide_upper<tile_width>(l, x.data());
@@ -81,7 +80,7 @@ class CholeskyRoot final : public Root {
   explicit CholeskyRoot(const SparseMatrix& roughness) {
     const Eigen::SimplicialLLT<SparseMatrix> cholesky(SparseMatrix(roughness.transpose() * roughness));
     if (cholesky.info() != Eigen::Success)
-      throw core::SolverError(component,
+      throw core::SolverError("inversion::Regularization#not_positive_definite",
                               "RᵀR is not positive definite: part of the model has no roughness; add "
                               "smallness or a reference weight");
     l_ = cholesky.matrixL().nestedExpression();
@@ -135,7 +134,8 @@ class SquareRoot final : public Root {
     lu_.compute(roughness);
     if (lu_.info() != Eigen::Success)
       throw core::SolverError(
-          component, "the roughness operator is singular: part of the model has no roughness; add smallness");
+          "inversion::Regularization#singular",
+          "the roughness operator is singular: part of the model has no roughness; add smallness");
   }
   Eigen::MatrixXd apply(const core::ConstMatrixRef& b) const override { return lu_.solve(b.eval()); }
   Eigen::MatrixXd apply_transposed(const core::ConstMatrixRef& b) const override {
@@ -164,7 +164,7 @@ void check_root(const Root& root, const SparseMatrix& roughness) {
   const double gap =
       (root.apply_transposed(roughness.transpose() * image).col(0) - signs).lpNorm<Eigen::Infinity>();
   if (!(gap < 0.01))
-    throw core::SolverError(component,
+    throw core::SolverError("inversion::Regularization#nearly_singular",
                             "the roughness operator is singular to working precision (its root is wrong by "
                             "{:.1e}); add smallness",
                             gap);
@@ -184,10 +184,12 @@ Regularization::Regularization(SparseMatrix roughness, Eigen::VectorXd reference
     : impl_(std::make_unique<Impl>()) {
   if (roughness.cols() != reference.size() || reference.size() == 0 || roughness.rows() == 0)
     throw core::ShapeError(
-        component,
+        "inversion::Regularization#wrong_size",
         "expected an operator with as many columns as the reference model has cells, got ({}, {}) and {}",
         roughness.rows(), roughness.cols(), reference.size());
-  if (!reference.allFinite()) throw core::InvalidArgument(component, "expected a finite reference model");
+  if (!reference.allFinite())
+    throw core::InvalidArgument("inversion::Regularization#reference_not_finite",
+                                "expected a finite reference model");
   roughness.makeCompressed();
   impl_->root = make_root(roughness);
   check_root(*impl_->root, roughness);
@@ -199,8 +201,9 @@ Regularization::Regularization(const SparseMatrix& a, const Eigen::VectorXd& b,
                                std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual)
     : Regularization(a, Eigen::VectorXd(Eigen::VectorXd::Zero(a.cols()))) {
   if (b.size() != impl_->roughness.rows())
-    throw core::ShapeError(component, "expected b of the {} rows of the operator, got {}",
-                           impl_->roughness.rows(), b.size());
+    throw core::ShapeError("inversion::Regularization#wrong_rows",
+                           "expected b of the {} rows of the operator, got {}", impl_->roughness.rows(),
+                           b.size());
   impl_->reference = apply_root(apply_root_transposed(impl_->roughness.transpose() * b));
   impl_->residual = std::move(residual);
 }
@@ -215,18 +218,23 @@ bool Regularization::is_quadratic() const { return !impl_->residual; }
 
 Eigen::VectorXd Regularization::residual(const core::ConstVectorRef& model) const {
   if (model.size() != size())
-    throw core::ShapeError(component, "expected a model of {} cells, got {}", size(), model.size());
+    throw core::ShapeError("inversion::Regularization#wrong_model", "expected a model of {} cells, got {}",
+                           size(), model.size());
   if (impl_->residual) return impl_->residual(model);
   return impl_->roughness * (model - impl_->reference);
 }
 
 Eigen::MatrixXd Regularization::apply_root(const core::ConstMatrixRef& b) const {
-  if (b.rows() != size()) throw core::ShapeError(component, "expected {} rows, got {}", size(), b.rows());
+  if (b.rows() != size())
+    throw core::ShapeError("inversion::Regularization#wrong_rows", "expected {} rows, got {}", size(),
+                           b.rows());
   return impl_->root->apply(b);
 }
 
 Eigen::MatrixXd Regularization::apply_root_transposed(const core::ConstMatrixRef& b) const {
-  if (b.rows() != size()) throw core::ShapeError(component, "expected {} rows, got {}", size(), b.rows());
+  if (b.rows() != size())
+    throw core::ShapeError("inversion::Regularization#wrong_rows", "expected {} rows, got {}", size(),
+                           b.rows());
   return impl_->root->apply_transposed(b);
 }
 

@@ -13,13 +13,13 @@ namespace lodestone::inversion::objective {
 /// R with C⁻¹ = RᵀR, the inverse model covariance; applies C^{1/2} by a sparse factorization. Immutable.
 class Regularization {
  public:
-  /// shapes: operator (n_rows, n), reference (n). A square operator is factorized as it is (S = R⁻¹), which
-  /// keeps the digits that squaring loses. errors: ShapeError; SolverError when RᵀR is singular to working
-  /// precision.
+  /// Takes an operator and a reference. shapes: operator (n_rows, n), reference (n). A square operator is
+  /// factorized as it is (S = R⁻¹), which keeps the digits that squaring loses. errors: ShapeError;
+  /// SolverError when RᵀR is singular to working precision.
   Regularization(Eigen::SparseMatrix<double> roughness, Eigen::VectorXd reference);
-  /// ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at one
-  /// model, of a roughness that is not quadratic. `residual` is what that roughness squares, as a function of
-  /// the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
+  /// Takes ‖A m − b‖² up to its smallest value, R = A and m_ref = argmin ‖A m − b‖²: the quadratic part, at
+  /// one model, of a roughness that is not quadratic. `residual` is what that roughness squares, as a
+  /// function of the model. shapes: A (n_rows, n), b (n_rows), residual (n) → (n_rows). errors: as above.
   Regularization(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& b,
                  std::function<Eigen::VectorXd(const core::ConstVectorRef&)> residual);
   ~Regularization();
@@ -27,13 +27,14 @@ class Regularization {
   [[nodiscard]] Eigen::Index size() const;
   [[nodiscard]] const Eigen::SparseMatrix<double>& roughness() const;
   [[nodiscard]] const Eigen::VectorXd& reference() const;
-  /// R (m − m_ref), or the residual of the roughness whose quadratic part its square is. shape (n_rows).
+  /// Returns R (m − m_ref), or the residual of the roughness whose quadratic part its square is. shape
+  /// (n_rows).
   [[nodiscard]] Eigen::VectorXd residual(const core::ConstVectorRef& model) const;
-  /// ‖residual‖².
+  /// Returns ‖residual‖².
   [[nodiscard]] double cost(const core::ConstVectorRef& model) const { return residual(model).squaredNorm(); }
   /// Returns true if R (m − m_ref) is the residual everywhere.
   [[nodiscard]] bool is_quadratic() const;
-  /// S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
+  /// Return S B and Sᵀ B with S Sᵀ = C = (RᵀR)⁻¹. shapes: (n, k) → (n, k).
   [[nodiscard]] Eigen::MatrixXd apply_root(const core::ConstMatrixRef& b) const;
   [[nodiscard]] Eigen::MatrixXd apply_root_transposed(const core::ConstMatrixRef& b) const;
   /// Multiplications and additions of one column in either of the two.

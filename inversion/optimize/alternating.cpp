@@ -15,28 +15,25 @@
 namespace lodestone::inversion::optimize {
 namespace {
 
-constexpr const char* component = "inversion::Alternating";
 constexpr double slow = 0.8,
                  after_slow = 0.1;  // a pair that falls by less than a fifth: λ/rms falls to a tenth
 constexpr Eigen::Index of_pixels = 0, of_codes = 1;  // places in the memory
 
-StopRules rules_of(const AlternatingOptions& o) {
-  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
-}
-
 void check(const AlternatingOptions& o) {
-  check(rules_of(o), component);
+  check(o.stop, "inversion::Alternating");
   const auto is_lambda = [](double value) { return std::isfinite(value) && value >= 0.0; };
   if (!is_lambda(o.pixel_lambda) || !is_lambda(o.code_lambda))
-    throw core::InvalidArgument(component, "expected pixel_lambda ≥ 0 and code_lambda ≥ 0, got {} and {}",
+    throw core::InvalidArgument("inversion::Alternating#wrong_lambdas",
+                                "expected pixel_lambda ≥ 0 and code_lambda ≥ 0, got {} and {}",
                                 o.pixel_lambda, o.code_lambda);
   if (!(o.decay > 0.0 && o.decay <= 1.0) || o.max_halvings < 0)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::Alternating#wrong_decay",
                                 "expected a decay above 0 and at most 1 and max_halvings ≥ 0, got {} and {}",
                                 o.decay, o.max_halvings);
   if (!(o.encode.sigma_decades > 0.0) || o.encode.max_iterations < 0)
     throw core::InvalidArgument(
-        component, "expected encode.sigma_decades > 0 and encode.max_iterations ≥ 0, got {} and {}",
+        "inversion::Alternating#wrong_encode_options",
+        "expected encode.sigma_decades > 0 and encode.max_iterations ≥ 0, got {} and {}",
         o.encode.sigma_decades, o.encode.max_iterations);
 }
 
@@ -48,22 +45,22 @@ struct Half {
   const objective::Regularization& regularization;
   double lambda;
   std::function<Eigen::VectorXd(const Eigen::VectorXd& x)> model_of;
-  bool is_last;  ///< of its pair: its trial may be accepted
+  bool is_last;  ///< last half of its pair: its trial may be accepted
 };
 
 class AlternatingRun final : public Run {
  public:
   AlternatingRun(const RunSettings& settings, const AlternatingOptions& options,
                  const prior::CodedRoughness& coded, Objective objective)
-      : Run(settings, rules_of(options), options.pixel_lambda, std::move(objective)),
+      : Run(settings, options.stop, options.pixel_lambda, std::move(objective)),
         options_(options),
         coded_(coded) {}
 
  private:
   using System = std::unique_ptr<GaussNewtonSystem>;
 
-  /// The pair at its λ or at smaller ones, or else the step of the codes alone, whose model fits better; its
-  /// two halves follow their own objectives.
+  /// Takes the pair at its λ or at smaller ones, or else the step of the codes alone, whose model fits
+  /// better; its two halves follow their own objectives.
   std::optional<Stop> iterate() override {
     System system;
     progress("jacobian of the cells");
@@ -97,7 +94,7 @@ class AlternatingRun final : public Run {
                 "the codes alone"};
   }
 
-  /// From the codes of `model` to better ones: sets the pair's model, and λ/rms of the next one.
+  /// Moves from the codes of `model` to better ones; sets the pair's model, and λ/rms of the next one.
   std::optional<Stop> step_of_codes(const Eigen::VectorXd& model, double share, Candidate& pair,
                                     double& next) {
     const prior::SubdomainMap& map = coded_.map();
@@ -142,7 +139,7 @@ class AlternatingRun final : public Run {
     return std::nullopt;
   }
 
-  /// The jump, or the first of its halves, that lowers the objective of its λ; else where it began.
+  /// Returns the jump, or the first of its halves, that lowers the objective of its λ; else its start.
   Candidate step(const Half& half, const Eigen::VectorXd& x, Candidate begin) {
     begin.step = 0.0;
     const auto full = half.system.jump(half.lambda);
@@ -165,14 +162,14 @@ class AlternatingRun final : public Run {
     return begin;
   }
 
-  /// λ/rms of the pair before, times the present rms, if it promises enough. A state of another method has
-  /// none, and begins afresh.
+  /// Returns λ/rms of the pair before, times the present rms, if it promises enough. A state of another
+  /// method has none, and begins afresh.
   double lambda_of(Eigen::Index half, const GaussNewtonSystem& system, double rms) const {
     const bool first = state_.memory.rows() != 2 || state_.memory.cols() != 1;
     const double given = half == of_pixels ? options_.pixel_lambda : options_.code_lambda;
     if (first && given > 0.0) return given;
     return half_step_lambda(system, first ? 0.0 : state_.memory(half, 0) * rms,
-                            {options_.target_rms, rms_at_start_, rms, half == of_codes});
+                            {options_.stop.target_rms, rms_at_start_, rms, half == of_codes});
   }
 
   /// The linearization is freed before the forward runs of the search.
@@ -207,7 +204,7 @@ class AlternatingRun final : public Run {
     if (!trial.failure.empty()) failure_ = trial.failure;
   }
 
-  /// ‖residual‖² + λ roughness.
+  /// Returns ‖residual‖² + λ roughness.
   double objective_of(const Half& half, double rms, const Eigen::VectorXd& x) const {
     return static_cast<double>(objective_.misfit.n_kept()) * rms * rms +
            half.lambda * half.regularization.cost(x);
@@ -225,13 +222,13 @@ Alternating::Alternating(MPI_Comm comm, AlternatingOptions options, prior::Coded
     : Optimizer(comm), options_(options), coded_(std::move(coded)) {
   check(options_);
   if (coded_.map().n_codes() == 0)
-    throw core::InvalidArgument(
-        component, "expected at least one subdomain, got none; name a region or invert without codes");
+    throw core::InvalidArgument("inversion::Alternating#no_subdomain",
+                                "the map has no subdomain; name a region or invert without codes");
 }
 
 std::unique_ptr<Run> Alternating::make_run(Objective objective) const {
   if (objective.regularization->size() != coded_.map().size_out())
-    throw core::ShapeError(component,
+    throw core::ShapeError("inversion::Alternating#wrong_cells",
                            "expected an objective of the {} cells that the subdomains cut, got {} unknowns",
                            coded_.map().size_out(), objective.regularization->size());
   return std::make_unique<AlternatingRun>(settings(), options_, coded_, std::move(objective));

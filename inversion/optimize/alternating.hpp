@@ -9,15 +9,11 @@ namespace lodestone::inversion::optimize {
 /// Pairs of a step of all cells and a step of the codes of subdomains, each a Gauss–Newton jump with a λ that
 /// follows the misfit.
 struct AlternatingOptions {
-  int max_iterations = 13;  ///< pairs
-  double target_rms = 1.0;
-  double pixel_lambda = 0.0;  ///< of the first step of the cells; 0: by the rule of Gauss–Newton's start
-  double code_lambda = 0.0;   ///< of the first step of the codes; 0: likewise
-  double decay = 0.9;         ///< of λ/rms from pair to pair
-  int max_halvings = 5;       ///< of either step, when it does not lower its objective
-  double min_rms_drop =
-      0.01;  ///< relative, of a pair; a smaller one for `patience` pairs in a row: stagnated
-  int patience = 2;
+  StopRulesOf<13> stop{};
+  double pixel_lambda = 0.0;  ///< λ of the first step of the cells; 0: by the rule of Gauss–Newton's start
+  double code_lambda = 0.0;   ///< λ of the first step of the codes; 0: likewise
+  double decay = 0.9;         ///< factor of λ/rms from pair to pair
+  int max_halvings = 5;       ///< halvings of a step that does not lower its objective
   prior::EncodeOptions encode{};  ///< between the two steps
 };
 
@@ -26,12 +22,11 @@ struct AlternatingOptions {
 /// docs/theory/learned_prior.md. source: Zhou et al. 2024, Geophysics 89, WA67.
 class Alternating final : public Optimizer {
  public:
-  /// `coded`: the subdomains, and what the codes are weighed against. errors: InvalidArgument on options
-  /// without sense.
+  /// Checks the options. `coded`: the subdomains and the weights of their codes. errors: InvalidArgument.
   Alternating(MPI_Comm comm, AlternatingOptions options, prior::CodedRoughness coded);
 
  private:
-  /// errors: ShapeError where the objective is not of the cells that the subdomains cut.
+  /// Makes a run. errors: ShapeError where the objective has other cells than the subdomains.
   [[nodiscard]] std::unique_ptr<Run> make_run(Objective objective) const override;
   AlternatingOptions options_;
   prior::CodedRoughness coded_;

@@ -25,12 +25,12 @@ std::variant<Candidate, Stop> CoolingStep::run() {
   return Stop{StopReason::stagnated, "no step lowers the objective, at this lambda or at smaller ones"};
 }
 
-/// λ of the last iteration until `cooling_rate` iterations had it, then smaller by `cooling_factor`.
+/// Returns λ of the last iteration until `cooling_rate` iterations had it, then smaller by `cooling_factor`.
 double CoolingStep::next_lambda() const {
   const auto& history = present_.history;
   if (history.size() <= 1)
     return present_.lambda > 0.0 ? present_.lambda
-                                 : automatic_lambda(system_, options_.target_rms, present_.rms);
+                                 : automatic_lambda(system_, options_.stop.target_rms, present_.rms);
   int n_same = 0;
   for (auto row = history.rbegin();
        row != history.rend() && row->kind != StepKind::start && row->lambda == present_.lambda; ++row)
@@ -38,7 +38,7 @@ double CoolingStep::next_lambda() const {
   return n_same >= options_.cooling_rate ? present_.lambda / options_.cooling_factor : present_.lambda;
 }
 
-/// The jump, or the first of its halves that lowers the objective.
+/// Returns the jump, or the first of its halves that lowers the objective.
 std::optional<Candidate> CoolingStep::shorten(double lambda) {
   const auto full = system_.jump(lambda);
   if (!full) {
@@ -61,7 +61,7 @@ std::optional<Candidate> CoolingStep::shorten(double lambda) {
 }
 
 bool CoolingStep::is_lambda_too_large(double lambda) const {
-  const double small_enough = (1.0 - options_.min_rms_drop) * present_.rms;
+  const double small_enough = (1.0 - options_.stop.min_rms_drop) * present_.rms;
   return system_.linear_rms(lambda) > small_enough && system_.linear_rms(1e-6 * lambda) <= small_enough;
 }
 

@@ -19,22 +19,22 @@ class CoolingStep {
   struct Present {
     const Eigen::VectorXd& model;
     double rms;     ///< on the present forward map
-    double lambda;  ///< of the last iteration, or to start with; 0: none
+    double lambda;  ///< λ of the last iteration or of the start; 0: none
     const std::vector<IterationRecord>& history;
   };
 
   CoolingStep(const GaussNewtonOptions& options, const GaussNewtonSystem& system, const Objective& objective,
               Present present, StepServices services);
-  /// A model whose objective is lower at its λ, or why there is none.
+  /// Returns a model whose objective is lower at its λ, or why there is none.
   [[nodiscard]] std::variant<Candidate, Stop> run();
-  /// Whether the linearized rms at this λ hardly falls, but would at a much smaller one: such an iteration
-  /// says nothing about stagnation.
+  /// Tests whether the linearized rms hardly falls at this λ, but would at a much smaller one. Such an
+  /// iteration is no sign of stagnation.
   [[nodiscard]] bool is_lambda_too_large(double lambda) const;
 
  private:
   [[nodiscard]] double next_lambda() const;
   [[nodiscard]] std::optional<Candidate> shorten(double lambda);
-  /// ‖residual‖² + λ roughness.
+  /// Returns ‖residual‖² + λ roughness.
   [[nodiscard]] double objective_of(double rms, const Eigen::VectorXd& model, double lambda) const;
 
   const GaussNewtonOptions& options_;

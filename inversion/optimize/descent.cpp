@@ -15,29 +15,26 @@
 namespace lodestone::inversion::optimize {
 namespace {
 
-constexpr const char* component = "inversion::Descent";
 constexpr double sufficient_share = 1e-4;  // of the decrease that the slope promises (Armijo)
 constexpr double start_share = 0.01;       // of the λ of balance, for the automatic λ
 
-StopRules rules_of(const DescentOptions& o) {
-  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
-}
-
 void check(const DescentOptions& o) {
-  check(rules_of(o), component);
+  check(o.stop, "inversion::Descent");
   if (o.memory < 1 || o.max_halvings < 0)
-    throw core::InvalidArgument(component, "expected memory ≥ 1 and max_halvings ≥ 0, got {} and {}",
-                                o.memory, o.max_halvings);
+    throw core::InvalidArgument("inversion::Descent#wrong_counts",
+                                "expected memory ≥ 1 and max_halvings ≥ 0, got {} and {}", o.memory,
+                                o.max_halvings);
   if (!std::isfinite(o.lambda_start) || !(o.lambda_start >= 0.0) || !std::isfinite(o.lambda_factor) ||
       !(o.lambda_factor > 1.0))
-    throw core::InvalidArgument(component, "expected lambda_start ≥ 0 and lambda_factor > 1, got {} and {}",
+    throw core::InvalidArgument("inversion::Descent#wrong_lambda_options",
+                                "expected lambda_start ≥ 0 and lambda_factor > 1, got {} and {}",
                                 o.lambda_start, o.lambda_factor);
 }
 
 class DescentRun final : public Run {
  public:
   DescentRun(const RunSettings& settings, const DescentOptions& options, Objective objective)
-      : Run(settings, rules_of(options), options.lambda_start, std::move(objective)), options_(options) {}
+      : Run(settings, options.stop, options.lambda_start, std::move(objective)), options_(options) {}
 
  private:
   struct Found {
@@ -77,8 +74,8 @@ class DescentRun final : public Run {
     return std::nullopt;
   }
 
-  /// From the first linearization of the run; a resumed one finds the damping in the first column of the
-  /// memory.
+  /// Makes the metric from the first linearization of the run; a resumed run finds the damping in the first
+  /// column of the memory.
   void make_metric() {
     if (state_.memory.cols() == 0) {
       const Eigen::VectorXd diagonal = probe_diagonal(team_, *linearization_, objective_.misfit);
@@ -102,8 +99,8 @@ class DescentRun final : public Run {
     return search();
   }
 
-  /// Along the method's direction: the minimum of the quadratic model, shortened by parabolas until the
-  /// objective falls enough.
+  /// Searches along the method's direction: takes the minimum of the quadratic model, shortened by parabolas
+  /// until the objective falls enough.
   std::optional<Found> search() {
     const double lambda = state_.lambda;
     const Eigen::VectorXd gradient = gradient_.of(lambda);
@@ -132,8 +129,7 @@ class DescentRun final : public Run {
     return std::nullopt;
   }
 
-  /// Where the parabola through the present value, its slope and the trial has its minimum, as a share of the
-  /// step.
+  /// Returns the share of the step at which the parabola through present value, slope and trial is lowest.
   static double shortening(double rise, double slope_times_length) {
     if (!std::isfinite(rise)) return 0.1;
     return std::clamp(-0.5 * slope_times_length / (rise - slope_times_length), 0.1, 0.5);
@@ -168,7 +164,7 @@ class DescentRun final : public Run {
     return objective_.misfit.root_weights(linearization.value());
   }
 
-  /// Sᵀ Jᵀ W (−w residual) and the roughness's.
+  /// Returns Sᵀ Jᵀ W (−w residual) and the roughness's.
   [[nodiscard]] DescentGradient gradient_at(const core::Linearization& linearization,
                                             const Eigen::VectorXd& model) const {
     const core::ScopedTimer timer("inversion/gradient");
@@ -179,7 +175,7 @@ class DescentRun final : public Run {
     return {metric_->root_transposed(of_model), metric_->roughness_gradient(model)};
   }
 
-  /// ‖√w W J move‖².
+  /// Returns ‖√w W J move‖².
   [[nodiscard]] double data_curvature(const Eigen::VectorXd& move) const {
     const core::ScopedTimer timer("inversion/curvature");
     const Eigen::VectorXd weights = root_weights(*linearization_).cwiseProduct(objective_.misfit.weights());
@@ -187,7 +183,7 @@ class DescentRun final : public Run {
     return weights.cwiseProduct(change).squaredNorm();
   }
 
-  /// ½(‖residual‖² + λ roughness).
+  /// Returns ½(‖residual‖² + λ roughness).
   [[nodiscard]] double objective_of(double rms, const Eigen::VectorXd& model, double lambda) const {
     return 0.5 * (static_cast<double>(objective_.misfit.n_kept()) * rms * rms +
                   lambda * objective_.regularization->cost(model));

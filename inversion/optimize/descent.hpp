@@ -5,7 +5,7 @@
 
 namespace lodestone::inversion::optimize {
 
-/// How a descent chooses its direction from gradients.
+/// The rule by which a descent chooses its direction from gradients.
 enum class DescentMethod { nlcg, lbfgs };
 
 /// Nonlinear conjugate gradients (Polak–Ribière, restarted where its factor is negative) or L-BFGS,
@@ -14,22 +14,18 @@ enum class DescentMethod { nlcg, lbfgs };
 /// most two `vjp` of a single vector each.
 struct DescentOptions {
   DescentMethod method = DescentMethod::lbfgs;
-  int max_iterations = 100;
-  double target_rms = 1.0;
-  double lambda_start = 0.0;    ///< 0: from the size of the sensitivities
-  double lambda_factor = 10.0;  ///< λ is divided by it where the rms stalls
-  int memory = 10;              ///< L-BFGS: pairs that are kept
-  int max_halvings = 8;         ///< of the step
-  double min_rms_drop =
-      0.005;  ///< relative; λ is lowered after a smaller one; after `patience` of those in a row: stagnated
-  int patience = 4;
+  StopRulesOf<100, 5, 4> stop{};  ///< λ is lowered after a drop below `min_rms_drop`
+  double lambda_start = 0.0;      ///< 0: from the size of the sensitivities
+  double lambda_factor = 10.0;    ///< λ is divided by it where the rms stalls
+  int memory = 10;                ///< L-BFGS: pairs that are kept
+  int max_halvings = 8;           ///< halvings of the step
 };
 
 /// source: Polak & Ribière 1969; Rodi & Mackie 2001 (NLCG in MT); Nocedal & Wright 2006, algorithm 7.4
 /// (L-BFGS), section 3.5 (line search).
 class Descent final : public Optimizer {
  public:
-  /// errors: InvalidArgument on options without sense.
+  /// Checks the options. errors: InvalidArgument.
   explicit Descent(MPI_Comm comm, DescentOptions options = {});
 
  private:

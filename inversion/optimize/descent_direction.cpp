@@ -11,7 +11,7 @@ namespace {
 
 constexpr Eigen::Index n_per_pair = 3;
 
-/// −H⁻¹ gradient by the two loops of L-BFGS.
+/// Returns −H⁻¹ gradient by the two loops of L-BFGS.
 Eigen::VectorXd lbfgs_direction(const Eigen::MatrixXd& memory, const Eigen::VectorXd& gradient,
                                 double lambda) {
   const Eigen::Index n_pairs = memory.cols() / n_per_pair;
@@ -38,7 +38,7 @@ Eigen::VectorXd lbfgs_direction(const Eigen::MatrixXd& memory, const Eigen::Vect
   return q;
 }
 
-/// β d with β of Polak and Ribière; nothing where β is not positive (restart).
+/// Returns β d with β of Polak and Ribière; nothing where β is not positive (restart).
 Eigen::MatrixXd remember_direction(const DescentStep& step) {
   const Eigen::VectorXd before = step.before.of(step.lambda), after = step.after.of(step.lambda);
   const double beta = after.dot(after - before) / before.squaredNorm();

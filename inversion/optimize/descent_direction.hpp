@@ -19,12 +19,13 @@ struct DescentStep {
   double lambda;
 };
 
-/// The direction in which to move, from the gradient and a memory of earlier steps, which is a matrix so that
-/// a checkpoint can hold it. NLCG: β d, one column or none. L-BFGS: three columns per step, oldest first: the
-/// change of x and those of the two gradients, so that a pair is exact for any λ. Internal to this layer.
+/// Returns the direction in which to move, from the gradient and a memory of earlier steps, which is a matrix
+/// so that a checkpoint can hold it. NLCG: β d, one column or none. L-BFGS: three columns per step, oldest
+/// first: the change of x and those of the two gradients, so that a pair is exact for any λ. Internal to this
+/// layer.
 [[nodiscard]] Eigen::VectorXd descent_direction(DescentMethod method, const Eigen::MatrixXd& memory,
                                                 const Eigen::VectorXd& gradient, double lambda);
-/// The memory after a step. `n_pairs`: most pairs of L-BFGS.
+/// Returns the memory after a step. `n_pairs`: most pairs of L-BFGS.
 [[nodiscard]] Eigen::MatrixXd remember(DescentMethod method, const Eigen::MatrixXd& memory,
                                        const DescentStep& step, int n_pairs);
 

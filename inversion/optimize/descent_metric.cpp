@@ -11,7 +11,7 @@ namespace {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-/// R with a row √damping for every unknown below it.
+/// Returns R with a row √damping for every unknown below it.
 SparseMatrix damped(const SparseMatrix& roughness, const Eigen::VectorXd& damping) {
   std::vector<Eigen::Triplet<double>> entries;
   for (int column = 0; column < roughness.outerSize(); ++column) {

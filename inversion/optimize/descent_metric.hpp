@@ -10,12 +10,14 @@
 
 namespace lodestone::inversion::optimize {
 
-/// The diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one `vjp`.
-/// The same bits on every rank. Internal to this layer. collective. errors: SolverError. shape (n_model).
+/// Estimates the diagonal of JᵀW²J by eight random vectors of signs (Hutchinson's estimator, fixed seed), one
+/// `vjp`. The same bits on every rank. Internal to this layer. collective. errors: SolverError. shape
+/// (n_model).
 [[nodiscard]] Eigen::VectorXd probe_diagonal(const core::Team& team, const core::Linearization& linearization,
                                              const objective::DataMisfit& misfit);
 
-/// The vector of rank 0 everywhere, or SolverError everywhere when `product` throws it on any rank.
+/// Returns the vector of rank 0 on all ranks. errors: SolverError on all ranks when `product` throws it on
+/// one.
 template <class Product>
 [[nodiscard]] Eigen::MatrixXd agreed(const core::Team& team, Product&& product) {
   Eigen::MatrixXd result;
@@ -26,7 +28,7 @@ template <class Product>
     failure = error.what();
   }
   if (team.any(!failure.empty()))
-    throw core::SolverError("inversion::Descent", "{}",
+    throw core::SolverError("inversion::Descent#product_failed", "{}",
                             failure.empty() ? "a product with the Jacobian failed on another rank" : failure);
   team.broadcast(result);
   return result;
@@ -43,9 +45,9 @@ class DescentMetric {
   [[nodiscard]] Eigen::VectorXd root_transposed(const Eigen::VectorXd& gradient) const {
     return root_.apply_root_transposed(gradient).col(0);
   }
-  /// Of ½‖R (m − m_ref)‖², with respect to x.
+  /// Returns the gradient of ½‖R (m − m_ref)‖² with respect to x.
   [[nodiscard]] Eigen::VectorXd roughness_gradient(const Eigen::VectorXd& model) const;
-  /// ‖R move‖².
+  /// Returns ‖R move‖².
   [[nodiscard]] double roughness_curvature(const Eigen::VectorXd& move) const {
     return (regularization_.roughness() * move).squaredNorm();
   }
@@ -55,8 +57,8 @@ class DescentMetric {
   objective::Regularization root_;
 };
 
-/// λ at which a structure of a hundred cells costs as much roughness as misfit where the data see the cells
-/// as they do on average.
+/// Returns the λ at which a structure of a hundred cells costs as much roughness as misfit, where the data
+/// see the cells as they do on average.
 [[nodiscard]] double lambda_of_balance(const Eigen::VectorXd& diagonal,
                                        const objective::Regularization& regularization);
 

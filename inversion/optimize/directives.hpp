@@ -37,7 +37,7 @@ class ProgressBar final : public Directive {
 /// the run has stages. collective over `comm`; rank 0 writes. errors: FileError.
 class IterationsCsv final : public Directive {
  public:
-  /// `comm` is not used by a process that never started MPI.
+  /// Keeps `comm`, which a process without MPI never uses.
   IterationsCsv(MPI_Comm comm, std::string path, std::optional<StagedHistory> stages = {});
   void on_iteration(const IterationView& view) override;
 

@@ -13,39 +13,34 @@
 namespace lodestone::inversion::optimize {
 namespace {
 
-constexpr const char* component = "inversion::GaussNewton";
-
-StopRules rules_of(const GaussNewtonOptions& o) {
-  return {o.max_iterations, o.target_rms, o.min_rms_drop, o.patience};
-}
-
 void check(const GaussNewtonOptions& o) {
   const auto finite_and = [](double value, bool condition) { return std::isfinite(value) && condition; };
-  check(rules_of(o), component);
+  check(o.stop, "inversion::GaussNewton");
   if (o.max_lambda_trials < 1 || o.max_halvings < 0 || o.cooling_rate < 1)
     throw core::InvalidArgument(
-        component, "expected max_lambda_trials ≥ 1, max_halvings ≥ 0 and cooling_rate ≥ 1, got {}, {} and {}",
+        "inversion::GaussNewton#wrong_counts",
+        "expected max_lambda_trials ≥ 1, max_halvings ≥ 0 and cooling_rate ≥ 1, got {}, {} and {}",
         o.max_lambda_trials, o.max_halvings, o.cooling_rate);
   if (!finite_and(o.lambda_start, o.lambda_start >= 0.0) ||
       !finite_and(o.lambda_factor, o.lambda_factor > 1.0) ||
       !finite_and(o.lambda_tolerance, o.lambda_tolerance > 0.0) ||
       !finite_and(o.cooling_factor, o.cooling_factor > 1.0))
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_lambda_options",
                                 "expected lambda_start ≥ 0, lambda_factor > 1, lambda_tolerance > 0 and "
                                 "cooling_factor > 1, got {}, {}, {} and {}",
                                 o.lambda_start, o.lambda_factor, o.lambda_tolerance, o.cooling_factor);
   if (!finite_and(o.sufficient_drop, o.sufficient_drop > 0.0 && o.sufficient_drop <= 1.0))
-    throw core::InvalidArgument(component, "expected sufficient_drop above 0 and at most 1, got {}",
-                                o.sufficient_drop);
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_sufficient_drop",
+                                "expected sufficient_drop above 0 and at most 1, got {}", o.sufficient_drop);
   if (!finite_and(o.min_roughness_drop, o.min_roughness_drop >= 0.0))
-    throw core::InvalidArgument(component, "expected min_roughness_drop of 0 or more, got {}",
-                                o.min_roughness_drop);
+    throw core::InvalidArgument("inversion::GaussNewton#wrong_roughness_drop",
+                                "expected min_roughness_drop of 0 or more, got {}", o.min_roughness_drop);
 }
 
 class GaussNewtonRun final : public Run {
  public:
   GaussNewtonRun(const RunSettings& settings, const GaussNewtonOptions& options, Objective objective)
-      : Run(settings, rules_of(options), options.lambda_start, std::move(objective)), options_(options) {}
+      : Run(settings, options.stop, options.lambda_start, std::move(objective)), options_(options) {}
 
  private:
   /// Occam goes on while the roughness falls; cooling ends at once. Only a jump looks for a smoother model: a
@@ -62,7 +57,7 @@ class GaussNewtonRun final : public Run {
     return std::nullopt;
   }
 
-  /// The linearized problem at the present model, or why there is none.
+  /// Returns the linearized problem at the present model, or why there is none.
   std::optional<Stop> make_linear_system(std::unique_ptr<GaussNewtonSystem>& system) {
     progress("jacobian");
     if (auto stop = linearize()) return stop;

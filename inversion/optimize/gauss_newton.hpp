@@ -6,13 +6,13 @@
 
 namespace lodestone::inversion::optimize {
 
-/// Where the normal equations are solved; both give the same model.
+/// The space in which the normal equations are solved; both give the same model.
 enum class SystemSpace { automatic, data, model };
 constexpr auto words(SystemSpace) {
   using enum SystemSpace;
   return core::Words<SystemSpace>{{automatic, "auto"}, {data, "data"}, {model, "model"}};
 }
-/// How λ is chosen: searched in every iteration, or lowered from one to the next.
+/// The choice of λ: a search in every iteration, or a decrease from one to the next.
 enum class LambdaStrategy { occam, cooling };
 constexpr auto words(LambdaStrategy) {
   using enum LambdaStrategy;
@@ -22,8 +22,7 @@ constexpr auto words(LambdaStrategy) {
 /// Gauss–Newton with a search for λ in every iteration (Occam; steps creep where Occam's jumps no longer
 /// pay), or with a λ that cools.
 struct GaussNewtonOptions {
-  int max_iterations = 15;
-  double target_rms = 1.0;
+  StopRules stop{};
   SystemSpace space = SystemSpace::automatic;  ///< automatic: the one with fewer flops
   LambdaStrategy lambda_strategy = LambdaStrategy::occam;
   double lambda_start =
@@ -35,10 +34,8 @@ struct GaussNewtonOptions {
                                  ///< is taken at once; 1: never
   double cooling_factor = 3.1622776601683795;  ///< cooling: λ is divided by it …
   int cooling_rate = 1;                        ///< … after so many iterations
-  int max_halvings = 5;                        ///< of the step, when it does not help
-  double min_rms_drop = 0.01;  ///< relative; a smaller one for `patience` iterations in a row: stagnated
-  int patience = 2;
-  bool smooth_at_target = true;  ///< Occam: go on at the target while the roughness falls
+  int max_halvings = 5;                        ///< halvings of a step that does not help
+  bool smooth_at_target = true;                ///< Occam: go on at the target while the roughness falls
   double min_roughness_drop =
       0.02;  ///< Occam: relative; a smaller one between two models at the target: target_reached
 };
@@ -46,7 +43,7 @@ struct GaussNewtonOptions {
 /// source: Constable et al. 1987 (Occam); Siripunvaraporn & Egbert 2000 (data space); Parker 1994 (creeping).
 class GaussNewton final : public Optimizer {
  public:
-  /// errors: InvalidArgument on options without sense.
+  /// Checks the options. errors: InvalidArgument.
   explicit GaussNewton(MPI_Comm comm, GaussNewtonOptions options = {});
 
  private:

@@ -13,9 +13,9 @@ namespace {
 constexpr double step_growth = 1.5, largest_step = 1.0;  // in log10 λ
 constexpr double worthwhile_gain = 0.01;  // relative fall of rms that pays for another forward run
 
-/// How close to the target the search for the largest λ there goes.
+/// The closeness to the target at which the search for the largest λ there ends.
 struct Closeness {
-  double share;      ///< of the target that counts as met from below
+  double share;      ///< share of the target that counts as met from below
   double tolerance;  ///< in log10 λ
 };
 Closeness closeness(const LambdaSearchOptions& options) {
@@ -90,7 +90,8 @@ class Search {
     return moved;
   }
 
-  /// Minimum of the parabola through the best trial and its neighbours where it promises a worthwhile gain.
+  /// Returns the minimum of the parabola through the best trial and its neighbours where it promises a
+  /// worthwhile gain.
   [[nodiscard]] std::optional<double> parabola_vertex(double best_x) const {
     const auto middle = by_x_.find(best_x);
     if (middle == by_x_.begin() || std::next(middle) == by_x_.end()) return std::nullopt;
@@ -132,8 +133,8 @@ class Search {
     return it;
   }
 
-  /// Where ln rms, taken as linear between two trials, falls just below the target; the middle where that
-  /// cannot be told.
+  /// Returns the λ at which ln rms, linear between two trials, falls just below the target. Without a
+  /// finite rms at both it is the middle.
   [[nodiscard]] double between(std::map<double, std::size_t>::const_iterator low,
                                std::map<double, std::size_t>::const_iterator high) const {
     double share = 0.5;

@@ -13,14 +13,14 @@ struct LambdaTrial {
 
 struct LambdaSearchOptions {
   double target_rms = 1.0;
-  double current_rms = 0.0;     ///< of the model the step starts from
+  double current_rms = 0.0;     ///< rms of the model from which the step starts
   double sufficient_rms = 0.0;  ///< a first trial at or below it ends the search
   double first_step = 0.5;      ///< in log10 λ
   double tolerance = 0.1;       ///< in log10 λ, of the largest λ that reaches the target
   int max_trials = 10;
   bool any_at_target = false;  ///< three times the tolerance will do
-  /// Of a trial (by its place in the order they were run) at the target: whether a larger λ there is not
-  /// worth another run; empty: it always is.
+  /// Tests whether a trial at the target, given by its place in the order of runs, makes a larger λ not worth
+  /// another run; empty: it always is.
   std::function<bool(std::size_t trial)> suffices{};
 };
 
@@ -30,7 +30,7 @@ struct LambdaSearchResult {
   bool target_reached = false;
 };
 
-/// The Occam search over λ. rule: docs/theory/inversion.md. Internal to this layer.
+/// Searches over λ (Occam). rule: docs/theory/inversion.md. Internal to this layer.
 [[nodiscard]] LambdaSearchResult search_lambda(const std::function<double(double lambda)>& rms_of,
                                                double lambda_start, const LambdaSearchOptions& options);
 

@@ -53,19 +53,19 @@ class TiledMatrix {
       : data_(matrix.data()), size_(static_cast<int>(matrix.rows())) {}
   [[nodiscard]] int n_tiles() const { return (size_ + tile_size - 1) / tile_size; }
 
-  /// L_kk; false when it is not positive definite.
+  /// Computes L_kk; false when it is not positive definite.
   [[nodiscard]] bool factorize(int k) const {
     const int n = width(k);
     int info = 0;
     dpotrf_("L", &n, tile(k, k), &size_, &info);
     return info == 0;
   }
-  /// A_ik → L_ik.
+  /// Computes A_ik → L_ik.
   void divide(int i, int k) const {
     const int m = width(i), n = width(k);
     dtrsm_("R", "L", "T", "N", &m, &n, &one, tile(k, k), &size_, tile(i, k), &size_);
   }
-  /// A_ij −= L_ik L_jkᵀ.
+  /// Computes A_ij −= L_ik L_jkᵀ.
   void subtract(int i, int j, int k) const {
     const int m = width(i), n = width(j), depth = width(k);
     if (i == j) {

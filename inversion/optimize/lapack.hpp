@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: keeps the declarations of BLAS and LAPACK in one source file.
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
@@ -7,18 +8,18 @@
 /// this layer.
 namespace lodestone::inversion::optimize::lapack {
 
-/// Aᵀ B. shapes: (n, p), (n, q) → (p, q).
+/// Returns Aᵀ B. shapes: (n, p), (n, q) → (p, q).
 [[nodiscard]] Eigen::MatrixXd transposed_product(const core::ConstMatrixRef& a,
                                                  const core::ConstMatrixRef& b);
-/// Lower triangle of Aᵀ A; the upper one is 0. shapes: (n, p) → (p, p).
+/// Returns the lower triangle of Aᵀ A; the upper one is 0. shapes: (n, p) → (p, p).
 [[nodiscard]] Eigen::MatrixXd lower_gram(const core::ConstMatrixRef& a);
 /// Overwrites the lower triangle by its Cholesky factor, threads sharing its tiles of 256 × 256; false when
 /// the matrix is not positive definite.
 [[nodiscard]] bool factorize(Eigen::MatrixXd& lower);
-/// L⁻¹ B and L⁻ᵀ B of a factor L, its lower triangle. shapes: (n, n), (n, k) → (n, k).
+/// Return L⁻¹ B and L⁻ᵀ B of a factor L, its lower triangle. shapes: (n, n), (n, k) → (n, k).
 [[nodiscard]] Eigen::MatrixXd divide_lower(const Eigen::MatrixXd& factor, Eigen::MatrixXd b);
 [[nodiscard]] Eigen::MatrixXd divide_lower_transposed(const Eigen::MatrixXd& factor, Eigen::MatrixXd b);
-/// A⁻¹ b by the factor.
+/// Returns A⁻¹ b by the factor.
 [[nodiscard]] Eigen::VectorXd solve(const Eigen::MatrixXd& factor, Eigen::VectorXd b);
 
 }  // namespace lodestone::inversion::optimize::lapack

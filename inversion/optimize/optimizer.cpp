@@ -27,8 +27,8 @@ InversionSummary Optimizer::minimize(Objective objective, Eigen::VectorXd start)
 InversionSummary Optimizer::resume(Objective objective, InversionState state) {
   check(objective, state.model);
   if (state.history.empty())
-    throw core::InvalidArgument("inversion::Optimizer",
-                                "expected a saved state with a history, got none; start a new run");
+    throw core::InvalidArgument("inversion::Optimizer#no_history",
+                                "the saved state has no history; start a new run");
   return make_run(std::move(objective))->resume(std::move(state));
 }
 

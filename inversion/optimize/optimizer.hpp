@@ -19,13 +19,30 @@
 
 namespace lodestone::inversion::optimize {
 
-/// What is minimized: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual where the
-/// misfit has a threshold.
+/// The function that is minimized: ½‖residual(F(m))‖² + ½λ‖R (m − m_ref)‖², or Huber's norm of the residual
+/// where the misfit has a threshold.
 struct Objective {
   core::MapPtr forward;  ///< unknowns m → data
   objective::DataMisfit misfit;
   std::shared_ptr<const objective::Regularization> regularization;
 };
+
+/// The rules that end a run of iterations, with the defaults of its method.
+template <int iterations = 15, int drop_per_mille = 10, int stagnant = 2>
+struct StopRulesOf {
+  int max_iterations = iterations;  ///< pairs in `Alternating`
+  double target_rms = 1.0;
+  double min_rms_drop =
+      drop_per_mille / 1000.0;  ///< relative; a smaller one for `patience` iterations in a row: stagnated
+  int patience = stagnant;
+
+  /// Rules are the same for every method; only their defaults differ.
+  template <int i, int d, int s>
+  operator StopRulesOf<i, d, s>() const {
+    return {max_iterations, target_rms, min_rms_drop, patience};
+  }
+};
+using StopRules = StopRulesOf<>;
 
 /// The end of a minimization.
 enum class StopReason { target_reached, stagnated, max_iterations, interrupted, time_limit, failed };
@@ -52,31 +69,31 @@ struct InversionSummary {
 struct InversionState {
   int iteration = 0;
   double lambda =
-      0.0;  ///< of the last jump (of a pair: that of the cells), or in force (gradient methods); 0: none yet
-  double creep_lambda = 0.0;  ///< of the last step if that crept; 0: it jumped
+      0.0;  ///< λ of the last jump (in a pair, of the cells) or in force (gradient methods); 0: none yet
+  double creep_lambda = 0.0;  ///< λ of the last step if that crept; 0: it jumped
   int n_stagnated = 0;        ///< iterations in a row whose rms fell by less than min_rms_drop
   Eigen::VectorXd model;
-  Eigen::MatrixXd memory;  ///< of gradient methods, one column per vector; of pairs, λ/rms of either half for
+  Eigen::MatrixXd memory;  ///< gradient methods: one column per vector; pairs: λ/rms of either half for
                            ///< the next; else empty
   int design_iteration =
       -1;  ///< iteration whose redesign made the forward map; −1: the map the run began with
-  Eigen::VectorXd design_model;  ///< the model that redesign was asked with; empty without one
+  Eigen::VectorXd design_model;  ///< the argument of that redesign; empty without one
   std::vector<IterationRecord> history;
 };
 
-/// What a redesign is asked with before an iteration.
+/// The arguments of a redesign before an iteration.
 struct RedesignView {
-  const Eigen::VectorXd& model;                ///< from which the iteration goes on
-  int iteration = 0;                           ///< that is about to begin, 1 the first
-  std::span<const IterationRecord> history{};  ///< of all models so far; the last row is that of `model`
+  const Eigen::VectorXd& model;                ///< start of the iteration
+  int iteration = 0;                           ///< number of the iteration about to begin; the first has 1
+  std::span<const IterationRecord> history{};  ///< all models so far; the last row is that of `model`
 };
 
-/// Asked before each iteration: may replace the forward map (a redesigned mesh); nullptr keeps it. The misfit
-/// is logged before and after. Must follow from its arguments alone: `resume` asks again with those of the
-/// last redesign to get the same map back.
+/// A function that runs before each iteration and may replace the forward map (a redesigned mesh); nullptr
+/// keeps it. The misfit is logged before and after. Its result must follow from the arguments alone: `resume`
+/// calls it with those of the last redesign to get the same map back.
 using Redesign = std::function<core::MapPtr(const RedesignView& view)>;
 
-/// What surrounds a run, the same for every method.
+/// The surroundings of a run, alike for every method.
 struct RunSettings {
   MPI_Comm comm;
   std::vector<std::shared_ptr<Directive>> directives{};
@@ -99,21 +116,22 @@ class Optimizer {
 
   void add(std::shared_ptr<Directive> directive);
   void set_redesign(Redesign redesign);
-  /// The roughness in the history is then the one after reweighting. Not for descents: they precondition with
-  /// the regularization they start with.
+  /// Sets the reweighting; the history then contains the roughness after it. Not for descents, because
+  /// they precondition with the regularization of the start.
   void set_reweigh(objective::Reweigh reweigh);
-  /// Asked after the start model and after every iteration; a reason on any rank stops all of them cleanly.
+  /// Sets the check for a stop, which runs after the start model and after every iteration. A reason on any
+  /// rank stops all of them cleanly.
   void set_stop(std::function<std::optional<StopReason>()> stop);
 
-  /// errors: ShapeError, InvalidArgument. A forward run that throws SolverError or gives NaN never leaves as
-  /// an exception: as a trial it is rejected, elsewhere the summary says `failed` and keeps the last good
-  /// model.
+  /// Minimizes from a start model. A forward run that throws SolverError or gives NaN causes no exception: as
+  /// a trial it is rejected, elsewhere the summary has `failed` and the last good model. errors: ShapeError,
+  /// InvalidArgument.
   [[nodiscard]] InversionSummary minimize(Objective objective, Eigen::VectorXd start);
   /// Continues from a saved state; the trajectory is the one the uninterrupted run takes.
   [[nodiscard]] InversionSummary resume(Objective objective, InversionState state);
 
  protected:
-  /// `comm` is not used by a process that never started MPI.
+  /// Keeps `comm`, which a process without MPI never uses.
   explicit Optimizer(MPI_Comm comm) : settings_{.comm = comm} {}
   [[nodiscard]] const RunSettings& settings() const { return settings_; }
 
@@ -123,7 +141,7 @@ class Optimizer {
   RunSettings settings_;
 };
 
-/// State ↔ named arrays of a group, for checkpoints, without loss. errors of read_state: FormatError.
+/// Writes and reads a state as named arrays of a group, without loss. errors of read_state: FormatError.
 void write_state(core::ArraySink& sink, const InversionState& state, const std::string& group = "state");
 [[nodiscard]] InversionState read_state(const core::ArraySource& source, const std::string& group = "state");
 

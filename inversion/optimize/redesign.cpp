@@ -17,7 +17,7 @@ Redesign redesign_each_iteration(objective::Design design) {
 
 Redesign redesign_until_near(double near_rms, objective::Design design) {
   if (!(near_rms > 0.0) || !std::isfinite(near_rms))
-    throw core::InvalidArgument("inversion::redesign_until_near", "expected a positive rms, got {}",
+    throw core::InvalidArgument("inversion::redesign_until_near#wrong_rms", "expected a positive rms, got {}",
                                 near_rms);
   return [near_rms, each = redesign_each_iteration(std::move(design))](const RedesignView& view) {
     const bool is_frozen =

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: rules on meshes, which optimizers do not include.
 #pragma once
 
 #include "inversion/optimize/optimizer.hpp"
 
 namespace lodestone::inversion::optimize {
 
-/// The forward map follows the model from the second iteration on; the first begins with the map that was
-/// made for the start.
+/// Returns a rule by which the forward map follows the model from the second iteration on. The first begins
+/// with the map for the start.
 [[nodiscard]] Redesign redesign_each_iteration(objective::Design design);
 
 /// Returns a rule that follows the model until one has an rms of at most `near_rms`: its map is the last.
-/// What the data are fitted with at the end then no longer changes by the errors of its meshes, which are no
-/// smaller than the misfit there. Whether a run was near follows from its history, so a resumed run decides
-/// alike. errors: InvalidArgument unless `near_rms` is positive.
+/// So the map of the last iterations no longer changes by the errors of its meshes, which are no smaller than
+/// the misfit there. The rule follows from the history, so a resumed run decides alike. errors:
+/// InvalidArgument unless `near_rms` is positive.
 [[nodiscard]] Redesign redesign_until_near(double near_rms, objective::Design design);
 
 /// Returns true if one of these models was near.

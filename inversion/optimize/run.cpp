@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace lodestone::inversion::optimize {
@@ -22,26 +23,31 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 void check(const StopRules& rules, const char* component) {
   if (rules.max_iterations < 0 || rules.patience < 1)
-    throw core::InvalidArgument(component, "expected max_iterations ≥ 0 and patience ≥ 1, got {} and {}",
+    throw core::InvalidArgument(std::string(component) + "#wrong_iterations",
+                                "expected max_iterations ≥ 0 and patience ≥ 1, got {} and {}",
                                 rules.max_iterations, rules.patience);
   if (!(rules.target_rms > 0.0) || !std::isfinite(rules.target_rms) || !(rules.min_rms_drop >= 0.0) ||
       !std::isfinite(rules.min_rms_drop))
-    throw core::InvalidArgument(component, "expected target_rms > 0 and min_rms_drop ≥ 0, got {} and {}",
+    throw core::InvalidArgument(std::string(component) + "#wrong_rms",
+                                "expected target_rms > 0 and min_rms_drop ≥ 0, got {} and {}",
                                 rules.target_rms, rules.min_rms_drop);
 }
 
 void check(const Objective& objective, const Eigen::VectorXd& model) {
-  constexpr const char* component = "inversion::Optimizer";
   if (!objective.forward || !objective.regularization)
-    throw core::InvalidArgument(component, "the objective needs a forward map and a regularization");
+    throw core::InvalidArgument("inversion::Optimizer#no_map",
+                                "the objective needs a forward map and a regularization");
   if (objective.forward->size_in() != model.size() || objective.regularization->size() != model.size())
     throw core::ShapeError(
-        component, "expected a start model of {} unknowns (forward map) and {} (regularization), got {}",
+        "inversion::Optimizer#wrong_model",
+        "expected a start model of {} unknowns (forward map) and {} (regularization), got {}",
         objective.forward->size_in(), objective.regularization->size(), model.size());
   if (objective.forward->size_out() != objective.misfit.size())
-    throw core::ShapeError(component, "the forward map gives {} data, the misfit holds {}",
+    throw core::ShapeError("inversion::Optimizer#wrong_data",
+                           "the forward map gives {} data, the misfit holds {}",
                            objective.forward->size_out(), objective.misfit.size());
-  if (!model.allFinite()) throw core::InvalidArgument(component, "expected a finite start model");
+  if (!model.allFinite())
+    throw core::InvalidArgument("inversion::Optimizer#start_not_finite", "expected a finite start model");
 }
 
 Run::Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective)
@@ -93,7 +99,7 @@ std::optional<Stop> Run::settled_at_target() const {
   return Stop{StopReason::target_reached, "the first model at the target"};
 }
 
-/// What follows from the state alone, so that a resumed run decides alike.
+/// Returns the stop that follows from the state alone, so that a resumed run decides alike.
 std::optional<Stop> Run::finished() const {
   const IterationRecord& last = state_.history.back();
   if (at_target(last.rms)) {
@@ -122,7 +128,7 @@ bool Run::asked_to_stop() {
   return true;
 }
 
-/// With the rows before that iteration, so that a resumed run asks what was asked then.
+/// Passes the rows before that iteration, so that a resumed run gives the same arguments.
 core::MapPtr Run::ask_for_redesign(const Eigen::VectorXd& model, int iteration) const {
   const auto n_before = std::ranges::count_if(
       state_.history, [&](const IterationRecord& row) { return row.iteration < iteration; });

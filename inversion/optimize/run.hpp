@@ -12,7 +12,7 @@
 
 namespace lodestone::inversion::optimize {
 
-/// Why a run ends.
+/// The reason for which a run ends.
 struct Stop {
   StopReason reason;
   std::string message;
@@ -23,25 +23,18 @@ struct Candidate {
   Eigen::VectorXd model{}, predicted{};
   StepKind kind = StepKind::jump;
   double lambda = 0.0, step = 1.0;
-  double code_lambda = 0.0;  ///< of a pair
+  double code_lambda = 0.0;  ///< λ of the codes in a pair
   double rms = std::numeric_limits<double>::infinity();
-  std::string failure{};  ///< why it was rejected
+  std::string failure{};  ///< reason of its rejection
 };
 
-/// When every method ends; members as in the options of the methods.
-struct StopRules {
-  int max_iterations;
-  double target_rms, min_rms_drop;
-  int patience;
-};
-
-/// errors: InvalidArgument, in the name of `component`.
+/// Checks the rules. errors: InvalidArgument of `component`.
 void check(const StopRules& rules, const char* component);
-/// errors: InvalidArgument, ShapeError.
+/// Checks that an objective belongs to a start model. errors: InvalidArgument, ShapeError.
 void check(const Objective& objective, const Eigen::VectorXd& model);
 
-/// One run: the state, what surrounds the iterations, and what all methods need in them. Internal to this
-/// layer. collective: every member.
+/// One run: the state, the surroundings of the iterations, and the parts that all methods need. Internal to
+/// this layer. collective: every member.
 class Run {
  public:
   Run(const RunSettings& settings, StopRules rules, double lambda_start, Objective objective);
@@ -53,10 +46,10 @@ class Run {
   [[nodiscard]] InversionSummary resume(InversionState state);
 
  protected:
-  /// Moves from the present model to a better one by `accept`, or says why there is none.
+  /// Moves from the present model to a better one by `accept`, or returns why there is none.
   [[nodiscard]] virtual std::optional<Stop> iterate() = 0;
-  /// Whether a model at the target is the last; from the state alone, so that a resumed run decides alike. By
-  /// default the first one is.
+  /// Tests whether a model at the target is the last, from the state alone, so that a resumed run decides
+  /// alike. By default the first one is.
   [[nodiscard]] virtual std::optional<Stop> settled_at_target() const;
 
   [[nodiscard]] bool at_target(double rms) const { return rms <= rules_.target_rms; }
@@ -65,18 +58,17 @@ class Run {
   }
   /// Runs the forward map; a failure or NaN on any rank rejects the candidate on all of them.
   void evaluate(Candidate& candidate);
-  /// As `evaluate` for a trial of a step. Unless the map is redesigned between iterations, the linearization
-  /// of the trial that is most likely to be accepted is kept (one more lives meanwhile), so that `accept`
-  /// hands it to the next iteration.
+  /// Evaluates a trial of a step. Unless the map is redesigned between iterations, the linearization of the
+  /// trial most likely to be accepted is kept for the next iteration. Meanwhile one more of them exists.
   void evaluate_trial(Candidate& candidate);
-  /// The same by a linearization, which is handed out when the candidate was not rejected.
+  /// Runs the forward map by a linearization, and hands that out unless the candidate is rejected.
   void evaluate(Candidate& candidate, std::unique_ptr<core::Linearization>& linearization);
-  /// Told when the forward map was replaced.
+  /// Runs after a replacement of the forward map.
   virtual void on_redesign() {}
 
   /// Makes `linearization_` at the present model unless it is there, and `rms_at_start_`.
   [[nodiscard]] std::optional<Stop> linearize();
-  /// The candidate becomes the present model, and the state is handed to the directives; `linearization_` is
+  /// Makes the candidate the present model and passes the state to the directives. `linearization_` is then
   /// that of the trial if it was kept, or nothing.
   void accept(Candidate& candidate, int n_stagnated);
   void progress(const std::string& what) const;

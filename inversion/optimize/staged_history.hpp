@@ -11,7 +11,7 @@ namespace lodestone::inversion::optimize {
 /// A row of the iteration table of a run that has stages, each a minimization of its own; iterations are
 /// counted over all of them.
 struct StagedRecord final : IterationRecord {
-  std::string stage = "cells";  ///< with a learned prior "features", and "polish" behind them
+  std::string stage = "cells";  ///< "cells", or with a learned prior "features" and then "polish"
 };
 
 /// The present stage of a run: its name and the rows of the stages before. Its start model bears the number
@@ -21,7 +21,7 @@ struct StagedHistory {
   std::vector<StagedRecord> before{};
 
   [[nodiscard]] int n_iterations_before() const { return before.empty() ? 0 : before.back().iteration; }
-  /// All rows so far. `history`: of the present stage.
+  /// Returns all rows so far. `history`: rows of the present stage.
   [[nodiscard]] std::vector<StagedRecord> with(const std::vector<IterationRecord>& history) const {
     std::vector<StagedRecord> rows = before;
     for (IterationRecord record : history) {

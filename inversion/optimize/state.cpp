@@ -72,7 +72,7 @@ InversionState read_state(const core::ArraySource& source, const std::string& gr
   if (counters.size() != 3 || lambda.size() != 2 ||
       (history.cols() != n_columns && history.cols() != n_columns_before) || history.rows() == 0)
     throw core::FormatError(
-        "inversion::read_state",
+        "inversion::read_state#wrong_layout",
         "expected 3 counters, 2 lambdas and a history of {} columns, got {}, {} and {} x {}; "
         "was the checkpoint written by another version?",
         n_columns, counters.size(), lambda.size(), history.rows(), history.cols());

@@ -37,14 +37,14 @@ std::variant<Candidate, Stop> StepSearch::run() {
   std::optional<Best> creep;
   if (present_.creep_lambda > 0.0) {
     creep = search(StepKind::creep, present_.creep_lambda);
-    if (creep->target_reached || falls_by(options_.min_rms_drop, creep->candidate))
+    if (creep->target_reached || falls_by(options_.stop.min_rms_drop, creep->candidate))
       return std::move(creep->candidate);
   }
   Best jump = search(StepKind::jump, first_lambda());
   if (jump.target_reached || falls_by(small_gain, jump.candidate)) return std::move(jump.candidate);
   if (!creep) creep = search(StepKind::creep, jump.candidate.lambda);
   Candidate& best = creep->candidate.rms < jump.candidate.rms ? creep->candidate : jump.candidate;
-  if (falls_by(options_.min_rms_drop, best)) return std::move(best);
+  if (falls_by(options_.stop.min_rms_drop, best)) return std::move(best);
   return shorten(is_better(best) ? best : jump.candidate);
 }
 
@@ -65,7 +65,7 @@ StepSearch::Best StepSearch::search(StepKind kind, double lambda_start) {
   };
   const LambdaSearchResult found = search_lambda(
       rms_of, lambda_start,
-      {.target_rms = options_.target_rms,
+      {.target_rms = options_.stop.target_rms,
        .current_rms = present_.rms,
        .sufficient_rms = (1.0 - options_.sufficient_drop) * present_.rms,
        .first_step = std::log10(options_.lambda_factor),
@@ -120,10 +120,10 @@ std::variant<Candidate, Stop> StepSearch::shorten(const Candidate& full) {
 
 double StepSearch::first_lambda() const {
   return present_.jump_lambda > 0.0 ? present_.jump_lambda
-                                    : automatic_lambda(system_, options_.target_rms, present_.rms);
+                                    : automatic_lambda(system_, options_.stop.target_rms, present_.rms);
 }
 
-/// Lower rms above the target; at the target, smoother and still there.
+/// Tests for a lower rms above the target; at the target, smoother and still there.
 bool StepSearch::is_better(const Candidate& candidate) const {
   if (!at_target(present_.rms)) return candidate.rms < present_.rms;
   return at_target(candidate.rms) &&

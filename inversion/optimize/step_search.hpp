@@ -11,18 +11,18 @@
 
 namespace lodestone::inversion::optimize {
 
-/// What a choice of the next model needs from its run.
+/// The services of a run that the choice of the next model needs.
 struct StepServices {
   std::function<void(Candidate&)> evaluate;  ///< runs the forward map
   std::function<void(const std::string&)> progress;
 };
 
-/// The largest λ, in factors of 10 from the size of the system, whose linearized rms is at most max(target,
-/// half the present rms).
+/// Returns the largest λ, in factors of 10 from the size of the system, whose linearized rms is at most
+/// max(target, half the present rms).
 [[nodiscard]] double automatic_lambda(const GaussNewtonSystem& system, double target_rms, double present_rms);
 
-/// The next model from one linearization: jumps (Occam), creeps where jumps do not pay, shortens what is
-/// left. Internal to this layer.
+/// The search for the next model from one linearization. It jumps (Occam), creeps where jumps do not pay, and
+/// shortens the remaining steps. Internal to this layer.
 ///
 /// collective: every member. source: Parker 1994, "Geophysical Inverse Theory", §5.05 (jumping and creeping).
 class StepSearch {
@@ -30,12 +30,12 @@ class StepSearch {
   struct Present {
     const Eigen::VectorXd& model;
     double rms;           ///< on the present forward map
-    double jump_lambda;   ///< of the last jump; 0: none yet
-    double creep_lambda;  ///< of the last step if that crept; 0: it jumped
+    double jump_lambda;   ///< λ of the last jump; 0: none yet
+    double creep_lambda;  ///< λ of the last step if that crept; 0: it jumped
   };
   StepSearch(const GaussNewtonOptions& options, const GaussNewtonSystem& system,
              const objective::Regularization& regularization, Present present, StepServices services);
-  /// A better model, or why there is none.
+  /// Returns a better model, or why there is none.
   [[nodiscard]] std::variant<Candidate, Stop> run();
 
  private:
@@ -48,7 +48,7 @@ class StepSearch {
   [[nodiscard]] Candidate trial(StepKind kind, double lambda);
   [[nodiscard]] std::variant<Candidate, Stop> shorten(const Candidate& full);
   [[nodiscard]] double first_lambda() const;
-  [[nodiscard]] bool at_target(double rms) const { return rms <= options_.target_rms; }
+  [[nodiscard]] bool at_target(double rms) const { return rms <= options_.stop.target_rms; }
   [[nodiscard]] bool falls_by(double share, const Candidate& candidate) const {
     return candidate.rms < (1.0 - share) * present_.rms;
   }

@@ -28,7 +28,7 @@ core::JacobianRows local_rows(const core::Team& team, const core::Linearization&
   return rows;
 }
 
-/// Cholesky factor of A + λ I by the lower triangle of A.
+/// Returns the Cholesky factor of A + λ I by the lower triangle of A.
 std::optional<Eigen::MatrixXd> shifted_factor(const Eigen::MatrixXd& lower, double lambda) {
   const core::ScopedTimer timer("inversion/cholesky");
   Eigen::MatrixXd factor = lower;
@@ -53,10 +53,10 @@ std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit) {
 struct GaussNewtonSystem::OwnRows {
   OwnRows(const core::Team& team, const core::Linearization& linearization,
           const std::vector<Eigen::Index>& kept);
-  /// Jᵀ W of some of them, copied eight at a time so that whole cache lines of J are used.
+  /// Returns Jᵀ W of some of them, copied eight at a time so that whole cache lines of J are used.
   [[nodiscard]] Eigen::MatrixXd weighted_transpose(Eigen::Index first, Eigen::Index n,
                                                    const Eigen::VectorXd& weights) const;
-  /// J d, each number where it is known: at its column of B.
+  /// Returns J d, each number where it is known: at its column of B.
   [[nodiscard]] Eigen::MatrixXd times(const Eigen::VectorXd& d, Eigen::Index n_columns) const;
 
   core::JacobianRows jacobian;
@@ -79,7 +79,7 @@ GaussNewtonSystem::OwnRows::OwnRows(const core::Team& team, const core::Lineariz
   owner = team.deal_rows(held);
   for (std::size_t column = 0; column < owner.size(); ++column) {
     if (owner[column] < 0)
-      throw core::ShapeError("inversion::GaussNewton",
+      throw core::ShapeError("inversion::GaussNewton#row_without_rank",
                              "no rank holds row {} of the Jacobian; this is a fault in the map",
                              kept[column]);
   }
@@ -168,7 +168,7 @@ Eigen::MatrixXd GaussNewtonSystem::factor(double lambda) const {
   std::optional<Eigen::MatrixXd> factor;
   if (team_.rank() == 0) factor = shifted_factor(dense_, lambda);
   if (team_.any(team_.rank() == 0 && !factor))
-    throw core::SolverError("inversion::GaussNewtonSystem",
+    throw core::SolverError("inversion::GaussNewtonSystem#not_positive_definite",
                             "the system at lambda {:g} is not positive definite; take a larger lambda",
                             lambda);
   return factor ? std::move(*factor) : Eigen::MatrixXd();

@@ -25,7 +25,7 @@ struct LinearSample {
   double half_misfit;
 };
 
-/// Data with a weight, in order.
+/// Returns the indices of data with a weight, in order.
 [[nodiscard]] std::vector<Eigen::Index> kept_data(const objective::DataMisfit& misfit);
 
 /// The Gauss–Newton step of one linearization in the variables x, m = m_ref + S x, where S Sᵀ = (RᵀR)⁻¹ and
@@ -42,23 +42,23 @@ class GaussNewtonSystem {
   GaussNewtonSystem(const GaussNewtonSystem&) = delete;
   GaussNewtonSystem& operator=(const GaussNewtonSystem&) = delete;
 
-  /// The model whose roughness λ weighs, the same bits on every rank; nothing when the system is not positive
-  /// definite.
+  /// Returns the model whose roughness λ weighs, the same bits on every rank; nothing when the system is not
+  /// positive definite.
   [[nodiscard]] std::optional<Eigen::VectorXd> jump(double lambda) const;
-  /// The model whose change's roughness λ weighs, otherwise as `jump`.
+  /// Returns the model whose change's roughness λ weighs, otherwise as `jump`.
   [[nodiscard]] std::optional<Eigen::VectorXd> creep(double lambda) const;
-  /// rms of the linearized data after a jump; infinite when the system is not positive definite.
+  /// Returns the rms of the linearized data after a jump; infinite when the system is not positive definite.
   [[nodiscard]] double linear_rms(double lambda) const;
-  /// Cholesky factor (lower triangle) of G + λ I or H + λ I on rank 0, empty elsewhere. errors: SolverError,
-  /// on every rank, where there is none.
+  /// Returns the Cholesky factor (lower triangle) of G + λ I or H + λ I on rank 0, empty elsewhere. errors:
+  /// SolverError, on every rank, where there is none.
   [[nodiscard]] Eigen::MatrixXd factor(double lambda) const;
-  /// The jump with data d̂ + ε and the reference model m_ref + S z/√λ, by `factor(lambda)`; noise: ε and z.
-  /// The same bits on every rank.
+  /// Returns the jump with data d̂ + ε and the reference model m_ref + S z/√λ, by `factor(lambda)`; noise: ε
+  /// and z. The same bits on every rank.
   [[nodiscard]] LinearSample randomized_jump(const Eigen::MatrixXd& factor, double lambda,
                                              const Noise& noise) const;
   [[nodiscard]] const Eigen::MatrixXd& b() const { return b_; }  ///< (n_model, n_kept)
   [[nodiscard]] virtual SystemSpace space() const = 0;
-  /// Of BᵀB: the λ at which data and roughness weigh alike.
+  /// Returns the mean diagonal of BᵀB: the λ at which data and roughness weigh alike.
   [[nodiscard]] double mean_diagonal() const { return mean_diagonal_; }
 
  protected:
@@ -70,13 +70,13 @@ class GaussNewtonSystem {
   Eigen::MatrixXd dense_;  ///< G or H, lower triangle, rank 0 only
 
  private:
-  /// x for these data by the factor, on rank 0.
+  /// Returns x for these data by the factor, on rank 0.
   [[nodiscard]] virtual Eigen::VectorXd solve(const Eigen::MatrixXd& factor,
                                               const Eigen::VectorXd& data) const = 0;
   [[nodiscard]] std::optional<Eigen::VectorXd> solve(const Eigen::VectorXd& data, double lambda) const;
   struct OwnRows;
   void build_root(const OwnRows& own, const Eigen::VectorXd& weights);
-  /// from + S x.
+  /// Returns from + S x.
   [[nodiscard]] std::optional<Eigen::VectorXd> step(const Eigen::VectorXd& from, const Eigen::VectorXd& data,
                                                     double lambda) const;
 
@@ -117,7 +117,7 @@ class ModelSpaceSystem final : public GaussNewtonSystem {
                                       const Eigen::VectorXd& data) const override;
 };
 
-/// `automatic` takes the space whose counted flops are fewer.
+/// Makes a system. `automatic` takes the space whose counted flops are fewer.
 [[nodiscard]] std::unique_ptr<GaussNewtonSystem> make_system(SystemSpace space, const core::Team& team,
                                                              const core::Linearization& linearization,
                                                              const Objective& objective,

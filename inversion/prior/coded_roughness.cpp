@@ -14,9 +14,8 @@ namespace {
 
 using Eigen::MatrixXd;
 using SparseMatrix = Eigen::SparseMatrix<double>;
-constexpr const char* component = "inversion::CodedRoughness";
 
-/// What the cells of a row of the operator have to do with the subdomains.
+/// The position of the cells of a row of the operator relative to the subdomains.
 enum class Place : std::uint8_t { none, inside_one, between, partly_outside };
 
 std::vector<Place> places_of(const SparseMatrix& roughness, const std::vector<int>& subdomain_of) {
@@ -45,7 +44,7 @@ double weight_of(Place place, const CodedRoughnessOptions& options) {
   return place == Place::between ? options.between_weight : 1.0;
 }
 
-/// The rows of these places, each times the root of its weight; of weight 0: left out.
+/// Returns the rows of these places, each times the root of its weight; of weight 0: left out.
 template <class WeightOf>
 SparseMatrix weighted_rows(const SparseMatrix& roughness, const std::vector<Place>& places,
                            WeightOf&& weight_of) {
@@ -84,8 +83,8 @@ Eigen::VectorXd scales_between(const SparseMatrix& roughness, const std::vector<
   return largest;
 }
 
-/// Mean of ‖R (m − mean m)‖² over draws of the prior in a region alone, for each of its codes; R: the rows
-/// inside single subdomains.
+/// Returns the mean of ‖R (m − mean m)‖² over draws of the prior in a region alone, for each of its codes; R:
+/// the rows inside single subdomains.
 double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, std::size_t region) {
   constexpr Eigen::Index n_draws = 64;
   const Region& r = map.regions()[region];
@@ -105,7 +104,7 @@ double roughness_per_code(const SparseMatrix& inside, const SubdomainMap& map, s
   return sum / static_cast<double>(n_draws * r.decoder->n_codes() * std::ssize(r.subdomains));
 }
 
-/// [above; weights on the diagonal of the first columns].
+/// Returns [above; weights on the diagonal of the first columns].
 SparseMatrix with_codes(const SparseMatrix& above, const Eigen::VectorXd& weights) {
   SparseMatrix result(above.rows() + weights.size(), above.cols());
   result.reserve(above.nonZeros() + weights.size());
@@ -124,20 +123,20 @@ SparseMatrix with_codes(const SparseMatrix& above, const Eigen::VectorXd& weight
 
 struct CodedRoughness::Impl {
   std::shared_ptr<const SubdomainMap> map;
-  SparseMatrix roughness;  ///< of the rows that count
+  SparseMatrix roughness;  ///< the rows that count
   Eigen::VectorXd reference;
-  std::vector<double> code_weights;  ///< of each region
-  Eigen::VectorXd weights;           ///< of each code
+  std::vector<double> code_weights;  ///< one per region
+  Eigen::VectorXd weights;           ///< one per code
   RoughnessNormOptions between_norm;
   Eigen::VectorXd
-      scales;  ///< of the rows: their jump between subdomains, 0 for other rows; empty where the norm is l2
+      scales;  ///< scale of the jump between subdomains per row, 0 for other rows; empty where the norm is l2
 
-  /// R with the weights that the norm has for this model.
+  /// Returns R with the weights that the norm has for this model.
   [[nodiscard]] SparseMatrix roughness_at(const Eigen::VectorXd& model) const {
     return scales.size() == 0 ? roughness
                               : reweighted(roughness, (roughness * model).cwiseProduct(scales), between_norm);
   }
-  /// [R (M(u) − m_ref); √w v].
+  /// Returns [R (M(u) − m_ref); √w v].
   [[nodiscard]] Eigen::VectorXd residual(const SparseMatrix& at_model,
                                          const core::ConstVectorRef& unknowns) const {
     Eigen::VectorXd result(at_model.rows() + map->n_codes());
@@ -153,14 +152,17 @@ CodedRoughness::CodedRoughness(std::shared_ptr<const SubdomainMap> map, SparseMa
   if (!(options.code_weight > 0.0) || !is_weight(options.code_weight) || !is_weight(options.between_weight) ||
       !is_weight(options.inside_weight))
     throw core::InvalidArgument(
-        component, "expected code_weight > 0, between_weight ≥ 0 and inside_weight ≥ 0, got {}, {} and {}",
+        "inversion::CodedRoughness#wrong_weights",
+        "expected code_weight > 0, between_weight ≥ 0 and inside_weight ≥ 0, got {}, {} and {}",
         options.code_weight, options.between_weight, options.inside_weight);
   if (const double epsilon = options.between_norm.epsilon; !(epsilon > 0.0 && std::isfinite(epsilon)))
-    throw core::InvalidArgument(
-        component, "expected a positive epsilon of the norm between subdomains, got {}", epsilon);
+    throw core::InvalidArgument("inversion::CodedRoughness#wrong_epsilon",
+                                "expected a positive epsilon of the norm between subdomains, got {}",
+                                epsilon);
   if (roughness.cols() != map->size_out() || reference.size() != map->size_out())
-    throw core::ShapeError(component, "expected an operator and a reference of {} cells, got {} and {}",
-                           map->size_out(), roughness.cols(), reference.size());
+    throw core::ShapeError("inversion::CodedRoughness#wrong_size",
+                           "expected an operator and a reference of {} cells, got {} and {}", map->size_out(),
+                           roughness.cols(), reference.size());
   const std::vector<Place> places = places_of(roughness, map->subdomain_of());
   const SparseMatrix inside =
       weighted_rows(roughness, places, [](Place place) { return place == Place::inside_one ? 1.0 : 0.0; });

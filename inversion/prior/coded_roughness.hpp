@@ -8,17 +8,17 @@
 
 namespace lodestone::inversion::prior {
 
-/// How codes and cells are weighed against each other.
+/// The weights of codes and cells against each other.
 struct CodedRoughnessOptions {
-  /// Of ‖v‖² beside the roughness, in units of the rule: draws of the prior cost, on average, as much as the
-  /// roughness they would have as cells. So λ means the same with codes and without.
+  /// Weight of ‖v‖² beside the roughness, in units of the rule. With 1, draws of the prior cost on average as
+  /// much as the roughness of their cells. So λ has one meaning with codes and without.
   double code_weight = 1.0;
-  /// Of the roughness across faces between two subdomains, of that elsewhere.
+  /// Roughness across faces between two subdomains, relative to that elsewhere.
   double between_weight = 1.0;
-  /// Of the roughness and smallness inside a subdomain, of that elsewhere. 0: there the decoder alone rules;
-  /// 1: of all draws that fit, a smooth one.
+  /// Roughness and smallness inside a subdomain, relative to those elsewhere. 0: there the decoder alone
+  /// rules; 1: a smooth draw among those that fit.
   double inside_weight = 0.0;
-  /// How a jump between two subdomains counts, face by face, ε in decades: as ‖·‖², or so that a few high
+  /// Norm of a jump between two subdomains, face by face, ε in decades: ‖·‖², or one in which a few high
   /// steps are cheaper than many low ones (reweighted at each model).
   RoughnessNormOptions between_norm{};
 };
@@ -28,20 +28,20 @@ struct CodedRoughnessOptions {
 /// count by another norm, their rows of R follow u.
 class CodedRoughness {
  public:
-  /// `roughness`: of first order on the model's cells, as `roughness_operator` makes it. shapes: (n_rows,
-  /// n_model), (n_model). errors: InvalidArgument (weights), ShapeError.
+  /// Combines the parts. `roughness`: of first order on the model's cells, as `roughness_operator` makes it.
+  /// shapes: (n_rows, n_model), (n_model). errors: InvalidArgument (weights), ShapeError.
   CodedRoughness(std::shared_ptr<const SubdomainMap> map, Eigen::SparseMatrix<double> roughness,
                  Eigen::VectorXd reference, CodedRoughnessOptions options = {});
 
   [[nodiscard]] double cost(const core::ConstVectorRef& unknowns) const;
-  /// Weight of ‖v‖² of each region's codes that the rule gives, times `code_weight`.
+  /// Returns the weight of ‖v‖² of each region's codes by the rule, times `code_weight`.
   [[nodiscard]] const std::vector<double>& code_weights() const;
-  /// Its quadratic part (Gauss–Newton) at these unknowns, with the weights that the norm has there. errors:
+  /// Returns its quadratic part (Gauss–Newton) at these unknowns, with the weights of the norm there. errors:
   /// SolverError when that is singular.
   [[nodiscard]] std::shared_ptr<const objective::Regularization> at(
       const core::ConstVectorRef& unknowns) const;
-  /// The same of the codes alone, the cells outside held where they are; its cost takes codes. errors: as
-  /// above.
+  /// Returns the quadratic part of the codes alone, with fixed cells outside. Its cost takes codes. errors:
+  /// SolverError when that is singular.
   [[nodiscard]] std::shared_ptr<const objective::Regularization> of_codes(
       const core::ConstVectorRef& unknowns) const;
   [[nodiscard]] const SubdomainMap& map() const;

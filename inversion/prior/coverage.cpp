@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace lodestone::inversion::prior {
@@ -14,22 +13,22 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-constexpr const char* component = "inversion::coverage";
 
 void check(const SubdomainMap& map, const core::ConstVectorRef& model,
            const std::vector<DecoderScores>& scores, const VectorXd& reduction, const CoverageOptions& o) {
   if (model.size() != map.size_out() || (reduction.size() != 0 && reduction.size() != map.size_out()))
-    throw core::ShapeError(component, "expected a model and a variance reduction of {} cells, got {} and {}",
+    throw core::ShapeError("inversion::coverage#wrong_size",
+                           "expected a model and a variance reduction of {} cells, got {} and {}",
                            map.size_out(), model.size(), reduction.size());
   if (scores.size() != map.regions().size())
-    throw core::ShapeError(component, "expected scores of the {} regions, got {}", map.regions().size(),
-                           scores.size());
+    throw core::ShapeError("inversion::coverage#wrong_number_of_scores",
+                           "expected scores of the {} regions, got {}", map.regions().size(), scores.size());
   for (std::size_t r = 0; r < scores.size(); ++r) {
     const DecoderScores& s = scores[r];
     const Region& region = map.regions()[r];
     if (!(s.rms > 0.0) || !(s.reduced_chi_square > 0.0) || s.n_active < 0 ||
         s.n_active > region.decoder->n_codes())
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("inversion::coverage#wrong_scores",
                                   "region \"{}\": expected rms > 0, reduced_chi_square > 0 and 0 to {} "
                                   "active codes, got {}, {} and {}",
                                   region.name, region.decoder->n_codes(), s.rms, s.reduced_chi_square,
@@ -37,7 +36,7 @@ void check(const SubdomainMap& map, const core::ConstVectorRef& model,
   }
   if (!(o.inside_distance > 0.0) || !(o.outside_distance >= o.inside_distance) || !(o.outside_tail >= 0.0) ||
       !(o.inside_tail >= o.outside_tail) || o.max_iterations < 0)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::coverage#wrong_options",
                                 "expected 0 < inside_distance ≤ outside_distance and 0 ≤ outside_tail ≤ "
                                 "inside_tail, got {}, {}, {}, {}",
                                 o.inside_distance, o.outside_distance, o.outside_tail, o.inside_tail);
@@ -59,7 +58,7 @@ void rate_code(SubdomainCoverage& row, const VectorXd& code, const DecoderScores
   row.tail = chi_square_tail(active * row.chi_square, active);
 }
 
-/// "region \"crust\": 4, 5, 9; region \"basin\": 0".
+/// Returns "region \"crust\": 4, 5, 9; region \"basin\": 0".
 std::string numbers_of(const std::vector<SubdomainCoverage>& rows, Verdict verdict) {
   constexpr int most = 12;  // of a region that are named
   std::string text;
@@ -123,32 +122,6 @@ std::vector<SubdomainCoverage> coverage(const SubdomainMap& map, const core::Con
   return rows;
 }
 
-namespace {
-
-template <class Value>
-VectorXd expanded(const SubdomainMap& map, const std::vector<SubdomainCoverage>& rows, Value&& value) {
-  VectorXd cells = VectorXd::Constant(map.size_out(), std::numeric_limits<double>::quiet_NaN());
-  for (Index cell = 0; cell < cells.size(); ++cell) {
-    const int subdomain = map.subdomain_of()[static_cast<std::size_t>(cell)];
-    if (subdomain >= std::ssize(rows))
-      throw core::ShapeError(component, "expected a row for every subdomain, got {} rows and subdomain {}",
-                             rows.size(), subdomain);
-    if (subdomain >= 0) cells[cell] = value(rows[static_cast<std::size_t>(subdomain)]);
-  }
-  return cells;
-}
-
-}  // namespace
-
-VectorXd in_cells(const SubdomainMap& map, const std::vector<SubdomainCoverage>& rows,
-                  double SubdomainCoverage::*member) {
-  return expanded(map, rows, [member](const SubdomainCoverage& row) { return row.*member; });
-}
-
-VectorXd verdicts_in_cells(const SubdomainMap& map, const std::vector<SubdomainCoverage>& rows) {
-  return expanded(map, rows, [](const SubdomainCoverage& row) { return static_cast<double>(row.verdict); });
-}
-
 std::string in_words(const std::vector<SubdomainCoverage>& rows) {
   constexpr double usual_tail = 0.05;
   if (rows.empty()) return "There are no subdomains.";
@@ -187,15 +160,15 @@ namespace {
 constexpr double tiny = 1e-300, precision = 1e-16;
 constexpr int most_terms = 10000;
 
-/// P(a, x) = x^a e^−x/Γ(a + 1) · Σ x^n/((a + 1)…(a + n)).
+/// Returns P(a, x) = x^a e^−x/Γ(a + 1) · Σ x^n/((a + 1)…(a + n)).
 double lower_series(double a, double x) {
   double term = 1.0, sum = 1.0;
   for (int n = 1; n < most_terms && term > precision * sum; ++n) sum += term *= x / (a + n);
   return sum * std::exp(a * std::log(x) - x - std::lgamma(a + 1.0));
 }
 
-/// Q(a, x) = x^a e^−x/Γ(a) · 1/(x + 1 − a − 1(1 − a)/(x + 3 − a − 2(2 − a)/(…))), evaluated from the front
-/// (modified Lentz).
+/// Returns Q(a, x) = x^a e^−x/Γ(a) · 1/(x + 1 − a − 1(1 − a)/(x + 3 − a − 2(2 − a)/(…))), evaluated from the
+/// front (modified Lentz).
 double upper_fraction(double a, double x) {
   double b = x + 1.0 - a, c = 1.0 / tiny, d = 1.0 / b, value = d;
   for (int n = 1; n < most_terms; ++n) {
@@ -216,8 +189,8 @@ double upper_fraction(double a, double x) {
 
 double chi_square_tail(double x, double k) {
   if (!(x >= 0.0) || !(k > 0.0))
-    throw core::InvalidArgument("inversion::chi_square_tail", "expected x ≥ 0 and k > 0, got {} and {}", x,
-                                k);
+    throw core::InvalidArgument("inversion::chi_square_tail#wrong_arguments",
+                                "expected x ≥ 0 and k > 0, got {} and {}", x, k);
   const double a = 0.5 * k, half = 0.5 * x;
   if (half == 0.0) return 1.0;
   if (!std::isfinite(half)) return 0.0;

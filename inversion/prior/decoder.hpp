@@ -12,7 +12,7 @@ namespace lodestone::inversion::prior {
 
 /// The distance of a decoder from the draws that it was trained on.
 struct DecoderScores {
-  double rms = 0.0;                 ///< of x − Dec(Enc(x)) over draws, decades
+  double rms = 0.0;                 ///< rms of x − Dec(Enc(x)) over draws, decades
   double reduced_chi_square = 1.0;  ///< mean of |v|²/n_codes over encoded draws
   Eigen::Index n_active = 0;        ///< codes that vary over the draws; 0: all of them
 };
@@ -23,7 +23,7 @@ struct DecoderCard {
   DecoderScores scores{};
   std::string kind{};    ///< "network", or "gaussian": the normal distribution of the training draws
   std::string file{};    ///< as the user gave it
-  std::string digest{};  ///< of the file
+  std::string digest{};  ///< digest of the file
   std::string origin{};  ///< size, seeds and epoch of the training
 };
 
@@ -40,13 +40,13 @@ class Decoder {
   [[nodiscard]] virtual std::string name() const = 0;  ///< for messages
   [[nodiscard]] virtual Eigen::Index n_codes() const = 0;
   [[nodiscard]] virtual Eigen::Index n_cells() const = 0;
-  /// Values of the cells, log10 of ohm m. shapes: (n_codes, n) → (n_cells, n), one column for each of n
-  /// subdomains.
+  /// Returns the values of the cells, log10 of ohm m. shapes: (n_codes, n) → (n_cells, n), one column for
+  /// each of n subdomains.
   [[nodiscard]] virtual Eigen::MatrixXd decode(const core::ConstMatrixRef& codes) const = 0;
-  /// Derivatives of each subdomain's cells by its own codes, side by side. shapes: (n_codes, n) → (n_cells,
-  /// n_codes·n).
+  /// Returns the derivatives of each subdomain's cells by its own codes, side by side. shapes: (n_codes, n) →
+  /// (n_cells, n_codes·n).
   [[nodiscard]] virtual Eigen::MatrixXd jacobians(const core::ConstMatrixRef& codes) const = 0;
-  /// Codes whose subdomains are near these, as a first guess. shapes: (n_cells, n) → (n_codes, n).
+  /// Returns codes whose subdomains are near these, as a first guess. shapes: (n_cells, n) → (n_codes, n).
   [[nodiscard]] virtual Eigen::MatrixXd encode(const core::ConstMatrixRef& cells) const = 0;
   /// Returns the facts of its training; null where there are none.
   [[nodiscard]] virtual const DecoderCard* card() const { return nullptr; }

@@ -12,7 +12,7 @@ namespace {
 constexpr double first_damping = 1e-2, damping_factor = 4.0, largest_damping = 1e8;
 constexpr double enough = 1e-10;  // relative fall of the cost that counts as none
 
-/// The Levenberg–Marquardt step of one subdomain.
+/// Returns the Levenberg–Marquardt step of one subdomain.
 Eigen::VectorXd step(const core::ConstMatrixRef& jacobian, const Eigen::VectorXd& misfit,
                      const Eigen::VectorXd& code, double sigma, double damping) {
   const double weight = 1.0 / (sigma * sigma);
@@ -36,8 +36,7 @@ class Fits {
 
   [[nodiscard]] const Eigen::MatrixXd& codes() const { return codes_; }
 
-  /// Each of these codes that fits better, or where the present one has no finite cost. Whether any cost
-  /// fell.
+  /// Takes each code that fits better, or whose present one has no finite cost; true when a cost fell.
   bool take(const Eigen::MatrixXd& trial) {
     const Eigen::MatrixXd misfit = cells_ - decoder_.decode(trial);
     const Eigen::ArrayXd cost = costs(misfit, trial);
@@ -55,7 +54,7 @@ class Fits {
     return any_fell;
   }
 
-  /// Where the next step of each leads.
+  /// Returns the codes after the next step of each.
   [[nodiscard]] Eigen::MatrixXd stepped() const {
     const Eigen::Index n = decoder_.n_codes();
     const Eigen::MatrixXd jacobians = decoder_.jacobians(codes_);
@@ -67,7 +66,7 @@ class Fits {
   }
 
  private:
-  /// ‖(cells − decoded)/σ‖² + ‖v‖² of each.
+  /// Returns ‖(cells − decoded)/σ‖² + ‖v‖² of each.
   [[nodiscard]] Eigen::ArrayXd costs(const Eigen::MatrixXd& misfit, const Eigen::MatrixXd& codes) const {
     return (misfit.colwise().squaredNorm() / (sigma_ * sigma_) + codes.colwise().squaredNorm())
         .transpose()
@@ -86,10 +85,11 @@ class Fits {
 Eigen::MatrixXd encode_by_least_squares(const Decoder& decoder, const core::ConstMatrixRef& cells,
                                         const EncodeOptions& options) {
   if (cells.rows() != decoder.n_cells())
-    throw core::ShapeError("inversion::encode", "expected the {} cells of {} in each column, got {}",
-                           decoder.n_cells(), decoder.name(), cells.rows());
+    throw core::ShapeError("inversion::encode#wrong_size",
+                           "expected the {} cells of {} in each column, got {}", decoder.n_cells(),
+                           decoder.name(), cells.rows());
   if (!(options.sigma_decades > 0.0) || options.max_iterations < 0)
-    throw core::InvalidArgument("inversion::encode",
+    throw core::InvalidArgument("inversion::encode#wrong_options",
                                 "expected sigma_decades > 0 and max_iterations ≥ 0, got {} and {}",
                                 options.sigma_decades, options.max_iterations);
   Fits fits(decoder, cells, options.sigma_decades);

@@ -16,7 +16,7 @@ constexpr double hardly_less =
     0.95;  // of the rms that a polish started from: what it gained is no fault of the prior
 constexpr double rounding = 1.01;  // of the target
 
-/// How far the codes had to go, where no coverage says it better.
+/// Describes how far the codes lie from their prior, where there is no coverage.
 std::string about_codes(const PriorFindings& prior) {
   std::string text;
   for (const RegionFindings& region : prior.regions) {
@@ -29,7 +29,7 @@ std::string about_codes(const PriorFindings& prior) {
   return text;
 }
 
-/// Whether the final model has a subdomain that is no draw.
+/// Tests whether the final model has a subdomain that is no draw.
 bool leaves_prior(const PriorFindings& prior) {
   return std::ranges::any_of(prior.regions, [](const RegionFindings& region) {
     return std::ranges::any_of(region.coverage,
@@ -71,7 +71,7 @@ Eigen::VectorXd PriorFindings::in_cells(const std::function<double(const Subdoma
 void check(const PriorFindings& prior, Eigen::Index n_cells) {
   for (const RegionFindings& region : prior.regions) {
     if (!region.coverage.empty() && std::ssize(region.coverage) != region.codes.cols())
-      throw core::ShapeError("inversion::PriorFindings",
+      throw core::ShapeError("inversion::PriorFindings#wrong_coverage",
                              "region \"{}\": expected coverage of {} subdomains, got {}", region.name,
                              region.codes.cols(), region.coverage.size());
   }
@@ -79,8 +79,8 @@ void check(const PriorFindings& prior, Eigen::Index n_cells) {
                                      {"decoded_log10_resistivity", &prior.decoded_log10_resistivity},
                                      {"deviation_decades", &prior.deviation_decades}}) {
     if (values->size() != n_cells)
-      throw core::ShapeError("inversion::PriorFindings", "expected {} values in {}, got {}", n_cells, name,
-                             values->size());
+      throw core::ShapeError("inversion::PriorFindings#wrong_size", "expected {} values in {}, got {}",
+                             n_cells, name, values->size());
   }
 }
 

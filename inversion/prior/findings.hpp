@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/array_io.hpp"
 #include "inversion/prior/coverage.hpp"
+#include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +22,10 @@ struct RegionFindings {
   std::string decoder;  ///< "network", or "gaussian": the normal distribution of the network's training draws
   std::string origin;   ///< size, seeds and epoch of the training
   double y_from_m = 0.0, y_to_m = 0.0, z_from_m = 0.0, z_to_m = 0.0;  ///< edges of its cells
-  double reconstruction_rms_decades = 0.0;    ///< of the network over its validation draws
+  double reconstruction_rms_decades = 0.0;    ///< rms of the network over its validation draws
   Eigen::MatrixXd codes;                      ///< one column per subdomain
   std::vector<SubdomainCoverage> coverage{};  ///< one per subdomain; none in older files
-  /// Of the codes; 1 for draws of the prior.
+  /// Returns the mean square of the codes; 1 for draws of the prior.
   [[nodiscard]] double mean_square_code() const {
     return codes.size() > 0 ? codes.squaredNorm() / static_cast<double>(codes.size()) : 0.0;
   }
@@ -46,7 +49,8 @@ struct PriorFindings {
     double rms = 0.0, largest = 0.0;
   };
   [[nodiscard]] Deviation deviation(int region = -1) const;
-  /// A number of every subdomain in its cells, NaN outside all of them and without coverage. shape (n_cells).
+  /// Returns a number of every subdomain in its cells, NaN outside all of them and without coverage. shape
+  /// (n_cells).
   [[nodiscard]] Eigen::VectorXd in_cells(const std::function<double(const SubdomainCoverage&)>& number) const;
 };
 
@@ -56,5 +60,12 @@ void check(const PriorFindings& prior, Eigen::Index n_cells);
 /// Returns sentences on whether the prior fits the data to the target, and where the model is one of its
 /// kind.
 [[nodiscard]] std::string in_words(const PriorFindings& findings, double target_rms);
+
+/// Writes the findings to the group "learned_prior". `grid`: the cells they belong to. errors: ShapeError.
+void write(core::ArraySink& sink, const PriorFindings& prior, const physics::mesh::TensorGrid& grid);
+/// Reads the findings; nothing where the source has none. errors: FormatError when parts do not fit the grid
+/// or each other.
+[[nodiscard]] std::optional<PriorFindings> read_findings(const core::ArraySource& source,
+                                                         const physics::mesh::TensorGrid& grid);
 
 }  // namespace lodestone::inversion::prior

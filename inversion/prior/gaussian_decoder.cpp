@@ -12,7 +12,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr const char* component = "inversion::gaussian_decoder";
 constexpr double smallest = 1e-10;  // of the largest eigenvalue
 
 class GaussianDecoder final : public Decoder {
@@ -41,26 +40,30 @@ class GaussianDecoder final : public Decoder {
  private:
   static void check(const char* what, const core::ConstMatrixRef& given, Index rows) {
     if (given.rows() != rows)
-      throw core::ShapeError(component, "expected {} {} per subdomain, got {}", rows, what, given.rows());
+      throw core::ShapeError("inversion::gaussian_decoder#wrong_rows", "expected {} {} per subdomain, got {}",
+                             rows, what, given.rows());
   }
   VectorXd mean_;
   MatrixXd basis_, inverse_;  ///< L, and its left inverse
 };
 
-/// errors: as `gaussian_decoder`.
+/// Checks mean and covariance. errors: as `gaussian_decoder`.
 void check(const core::ConstVectorRef& mean, const core::ConstMatrixRef& covariance) {
   if (mean.size() < 1 || covariance.rows() != mean.size() || covariance.cols() != mean.size())
-    throw core::ShapeError(component,
+    throw core::ShapeError("inversion::gaussian_decoder#wrong_size",
                            "expected a covariance of {0} × {0} for a mean of {0} cells, got {1} × {2}",
                            mean.size(), covariance.rows(), covariance.cols());
   if (!mean.allFinite() || !covariance.allFinite())
-    throw core::InvalidArgument(component,
-                                "expected finite numbers, got others; do the training draws hold NaN?");
+    throw core::InvalidArgument(
+        "inversion::gaussian_decoder#not_finite",
+        "mean and covariance must be finite; remove draws with NaN from the training");
   const double size = covariance.cwiseAbs().maxCoeff();
   if (!(size > 0.0))
-    throw core::InvalidArgument(component, "expected draws that vary, got a covariance of zeros");
+    throw core::InvalidArgument("inversion::gaussian_decoder#no_variation",
+                                "the covariance is zero; take draws that vary");
   if ((covariance - covariance.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size)
-    throw core::InvalidArgument(component, "expected a symmetric covariance, got one that is not");
+    throw core::InvalidArgument("inversion::gaussian_decoder#not_symmetric",
+                                "the covariance must be symmetric");
 }
 
 }  // namespace
@@ -72,8 +75,9 @@ DecoderPtr gaussian_decoder(const core::ConstVectorRef& mean, const core::ConstM
   const double largest = values[values.size() - 1];
   if (values[0] < -1e-9 * largest)
     throw core::InvalidArgument(
-        component, "expected no negative eigenvalue of the covariance, got {:.3g} beside a largest of {:.3g}",
-        values[0], largest);
+        "inversion::gaussian_decoder#negative_eigenvalue",
+        "expected no negative eigenvalue of the covariance, got {:.3g} beside a largest of {:.3g}", values[0],
+        largest);
   const Index n = (values.array() > smallest * largest).count();
   const MatrixXd directions = eigen.eigenvectors().rightCols(n).rowwise().reverse();
   const VectorXd deviations = values.tail(n).reverse().cwiseSqrt();

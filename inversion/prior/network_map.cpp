@@ -15,8 +15,6 @@ using namespace engine;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr const char* component = "inversion::network_decoder";
-
 /// A column-major (rows, n) matrix is a row-major [n, rows] tensor.
 Tensor tensor_of(const MatrixXd& columns) {
   return Tensor::from(std::span(columns.data(), static_cast<std::size_t>(columns.size())),
@@ -31,8 +29,9 @@ class NetworkDecoder final : public Decoder {
   NetworkDecoder(NetworkDecoderOptions options, Layer decode, std::optional<Layer> encode)
       : options_(std::move(options)), decode_(std::move(decode)), encode_(std::move(encode)) {
     if (n_codes() < 1 || n_cells() < 1)
-      throw core::InvalidArgument(component, "{}: expected at least one code and one cell, got {} and {}",
-                                  options_.name, n_codes(), n_cells());
+      throw core::InvalidArgument("inversion::network_decoder#no_code_or_cell",
+                                  "{}: expected at least one code and one cell, got {} and {}", options_.name,
+                                  n_codes(), n_cells());
     check_layer("a decoder", decode_, n_codes(), n_cells());
     if (encode_) check_layer("an encoder", *encode_, n_cells(), n_codes());
   }
@@ -75,22 +74,24 @@ class NetworkDecoder final : public Decoder {
   void check_layer(const char* what, const Layer& layer, Index n_in, Index n_out) const {
     const Tensor out = called(layer, zeros({2, n_in}, DType::f64));
     if (out.dtype() != DType::f64 || out.shape() != Shape{2, n_out})
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("inversion::network_decoder#wrong_network",
                                   "{}: expected {} from f64[2, {}] to f64[2, {}], got {}; its sizes, or the "
                                   "dtype of its parameters, differ",
                                   options_.name, what, n_in, n_out, out.aval().text());
   }
   void check(const char* what, const core::ConstMatrixRef& given, Index rows) const {
     if (given.rows() != rows)
-      throw core::ShapeError(component, "{}: expected {} {} per subdomain, got {}", options_.name, rows, what,
+      throw core::ShapeError("inversion::network_decoder#wrong_rows",
+                             "{}: expected {} {} per subdomain, got {}", options_.name, rows, what,
                              given.rows());
     if (!given.allFinite())
-      throw core::SolverError(component, "{}: expected finite {}, got a number that is not", options_.name,
-                              what);
+      throw core::SolverError("inversion::network_decoder#input_not_finite",
+                              "{}: expected finite {}, got a number that is not", options_.name, what);
   }
   [[nodiscard]] MatrixXd finite(const char* what, MatrixXd values) const {
     if (!values.allFinite())
-      throw core::SolverError(component, "{}: {} gave a number that is not finite", options_.name, what);
+      throw core::SolverError("inversion::network_decoder#output_not_finite",
+                              "{}: {} gave a number that is not finite", options_.name, what);
     return values;
   }
 

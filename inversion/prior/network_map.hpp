@@ -10,9 +10,9 @@
 
 namespace lodestone::inversion::prior {
 
-/// Any module as a map of all its inputs: F(x) = module(x[1, n_in]) flattened, in evaluation mode, linearized
-/// by the engine. Its numbers are f64. errors: ShapeError, InvalidArgument for a module that gives something
-/// else.
+/// Returns a module as a map of all its inputs: F(x) = module(x[1, n_in]) flattened, in evaluation mode,
+/// linearized by the engine. Its numbers are f64. errors: ShapeError, InvalidArgument for a module that gives
+/// something else.
 [[nodiscard]] core::MapPtr network_map(engine::Layer module, Eigen::Index n_in, std::string name = "network");
 
 /// The sizes that a decoder joins.

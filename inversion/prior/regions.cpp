@@ -17,8 +17,9 @@ using physics::mesh::Interval;
 using physics::mesh::TensorGrid;
 
 template <class... Args>
-[[noreturn]] void refuse(const RegionOptions& region, fmt::format_string<Args...> text, Args&&... args) {
-  throw core::ConfigError("configuration", "{}: region \"{}\": {}", region.place, region.name,
+[[noreturn]] void refuse(const RegionOptions& region, const std::string& id, fmt::format_string<Args...> text,
+                         Args&&... args) {
+  throw core::ConfigError("configuration#" + id, "{}: region \"{}\": {}", region.place, region.name,
                           fmt::format(text, std::forward<Args>(args)...));
 }
 
@@ -26,13 +27,14 @@ struct Range {
   int first = 0, count = 0;
 };
 
-/// Cells whose centres lie inside. The ends may stick out of the grid by the rounding of their digits only.
+/// Returns the cells whose centres lie inside. The ends may stick out of the grid by the rounding of their
+/// digits only.
 Range cells_inside(const RegionOptions& region, const char* key, const Interval& extent,
                    const std::vector<double>& edges_m) {
   const double slack_m = 1e-3 * (edges_m.back() - edges_m.front());
   if ((std::isfinite(extent.from) && extent.from < edges_m.front() - slack_m) ||
       (std::isfinite(extent.to) && extent.to > edges_m.back() + slack_m))
-    refuse(region,
+    refuse(region, "region_outside_grid",
            "expected {} inside the grid, {:g} to {:g} m, got {:g} to {:g} m; move its ends or widen [grid]",
            key, edges_m.front(), edges_m.back(), extent.from, extent.to);
   Range range;
@@ -42,21 +44,21 @@ Range cells_inside(const RegionOptions& region, const char* key, const Interval&
     if (range.count++ == 0) range.first = static_cast<int>(i);
   }
   if (range.count == 0)
-    refuse(region, "expected the centre of at least one cell in {}, {:g} to {:g} m, got none; widen it", key,
-           extent.from, extent.to);
+    refuse(region, "region_without_cells",
+           "expected the centre of at least one cell in {}, {:g} to {:g} m; widen it", key, extent.from,
+           extent.to);
   return range;
 }
 
-/// Interfaces below the surface. A grid on the datum has depths where the ground is level only.
+/// Returns the interfaces below the surface. A grid on the datum has such depths only under level ground.
 std::vector<double> depths_of(const RegionOptions& region, const physics::mesh::Earth& earth) {
   std::vector<double> depth_m = earth.grid.z_edges_m();
   if (earth.grid.reference() == physics::mesh::DepthReference::surface) return depth_m;
   const double highest = earth.surface.highest_m(), lowest = earth.surface.lowest_m();
   if (lowest - highest > 1.0)
-    refuse(region,
-           "expected a grid whose depths count from the surface, got one on the datum under relief of {:g} "
-           "m; use [grid] without "
-           "from_start_model",
+    refuse(region, "region_on_datum",
+           "expected a grid whose depths count from the surface, but its depths count from the datum under a "
+           "relief of {:g} m; use [grid] without from_start_model",
            lowest - highest);
   for (double& each : depth_m) each -= highest;
   return depth_m;
@@ -66,7 +68,8 @@ std::vector<double> edges_of(const std::vector<double>& all_m, Range range) {
   return {all_m.begin() + range.first, all_m.begin() + range.first + range.count + 1};
 }
 
-/// Linear from the sides of a patch over the shared columns. shape: (n_rows · n_columns).
+/// Returns weights that grow linearly from the sides of a patch over the shared columns. shape: (n_rows ·
+/// n_columns).
 Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
   Eigen::RowVectorXd of_column(n_columns);
   for (int i = 0; i < n_columns; ++i)
@@ -74,15 +77,15 @@ Eigen::VectorXd linear_taper(int n_rows, int n_columns, int overlap) {
   return of_column.replicate(1, n_rows).transpose();
 }
 
-/// First columns of the patches within the region, the last flush with its end.
+/// Returns the first columns of the patches within the region, the last flush with its end.
 std::vector<int> patch_starts(const CutRegion& region, int width) {
   const int overlap = region.options.overlap, stride = width - overlap;
   if (stride < 1)
-    refuse(region.options,
+    refuse(region.options, "region_wide_overlap",
            "expected an overlap below the {} columns of the network's patches, got {}; lower it", width,
            overlap);
   if (region.n_columns < width || (region.n_columns - width) % stride != 0)
-    refuse(region.options,
+    refuse(region.options, "region_wrong_columns",
            "expected {} + k·{} columns in y_m, for patches of {} columns that share {}, got {}; move its "
            "ends or change overlap",
            width, stride, width, overlap, region.n_columns);
@@ -92,23 +95,22 @@ std::vector<int> patch_starts(const CutRegion& region, int width) {
   return starts;
 }
 
-/// errors: ConfigError where the patch is not that of the decoder.
+/// Checks the patch of a region. errors: ConfigError where it is not that of the decoder.
 void check_patch(const CutRegion& region, const std::vector<double>& depth_m, std::vector<double> y_edges_m) {
   const double left_m = y_edges_m.front();
   for (double& each : y_edges_m) each -= left_m;
   try {
     prior::check_patch(region.card(), depth_m, y_edges_m, region.card().file);
   } catch (const core::InvalidArgument& error) {
-    refuse(region.options, "{}", error.what());
+    refuse(region.options, "region_other_patch", "{}", error.what());
   }
 }
 
 void check_codes(const RegionOptions& region) {
   if (!region.n_codes || *region.n_codes == region.decoder->n_codes()) return;
-  refuse(region,
+  refuse(region, "region_wrong_codes",
          "{}: expected {} codes per subdomain as the network has, got {}; correct codes, or name the file of "
-         "the "
-         "training that has so many",
+         "a training with so many codes",
          region.decoder->card()->file, region.decoder->n_codes(), *region.n_codes);
 }
 
@@ -126,8 +128,8 @@ void cut(CutRegion& region, const physics::mesh::Earth& earth) {
   region.first_column = columns.first, region.n_columns = columns.count;
   const int width = trained.n_y();
   if (width == 1 && region.options.overlap > 0)
-    refuse(region.options, "expected overlap = 0 for a network of single columns, got {}; remove it",
-           region.options.overlap);
+    refuse(region.options, "region_overlap_of_columns",
+           "expected overlap = 0 for a network of single columns, got {}; remove it", region.options.overlap);
   for (const int start : patch_starts(region, width)) {
     check_patch(region, edges_of(all_depths_m, rows), edges_of(grid.y_edges_m(), {start, width}));
     std::vector<Index>& cells = region.subdomains.emplace_back();
@@ -145,7 +147,7 @@ void check_free(const CutRegion& region, const std::vector<Index>& free_cells) {
         cells, [&](Index cell) { return !std::ranges::binary_search(free_cells, cell); }));
   if (n_fixed > 0)
     refuse(
-        region.options,
+        region.options, "region_holds_fixed_cells",
         "expected free cells only, got {} that [[regularization.fixed]] holds; move one of the two regions",
         n_fixed);
 }
@@ -155,7 +157,7 @@ bool is_same_decoder(const CutRegion& a, const CutRegion& b) {
          (!a.card().digest.empty() && a.card().digest == b.card().digest && a.card().kind == b.card().kind);
 }
 
-/// Regions of one network may overlap, they are blended; two opinions on a cell may not.
+/// Checks overlaps. Regions of one network may overlap and are blended; those of two networks may not.
 void check_overlaps(const std::vector<CutRegion>& regions) {
   for (const CutRegion& b : regions) {
     for (const CutRegion& a : regions) {
@@ -164,9 +166,9 @@ void check_overlaps(const std::vector<CutRegion>& regions) {
                          b.first_column + b.n_columns <= a.first_column ||
                          a.first_row + a.n_rows <= b.first_row || b.first_row + b.n_rows <= a.first_row;
       if (apart || is_same_decoder(a, b)) continue;
-      refuse(b.options,
-             "expected cells of its own, got some of region \"{}\", which has another network or decoder; "
-             "move one of them",
+      refuse(b.options, "region_overlaps_other",
+             "some of its cells belong to region \"{}\" too, which has another network; move one of the two "
+             "regions",
              a.options.name);
     }
   }
@@ -180,8 +182,8 @@ Regions::Regions(LearnedPriorOptions options, const physics::mesh::Earth& earth,
   for (const RegionOptions& each : options_.regions) {
     if (!each.decoder || each.decoder->card() == nullptr)
       throw core::InvalidArgument("inversion::Regions#no_card",
-                                  "region \"{}\": expected a decoder that states its patch, got none; add "
-                                  "it by with_card",
+                                  "region \"{}\": expected a decoder that states its patch; add one by "
+                                  "with_card",
                                   each.name);
     CutRegion region{.options = each};
     cut(region, earth);

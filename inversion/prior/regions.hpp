@@ -16,7 +16,7 @@ namespace lodestone::inversion::prior {
 /// The rule by which cells follow the codes in a stage of their own.
 enum class Polish : std::uint8_t {
   never,
-  when_needed,  ///< where the codes stop above the target
+  when_needed,  ///< only if the codes stop above the target
   always,
 };
 constexpr auto words(Polish) {
@@ -27,12 +27,12 @@ constexpr auto words(Polish) {
 /// A part of the section for which there is prior knowledge.
 struct RegionOptions {
   std::string name = "region 1";
-  DecoderPtr decoder{};                          ///< with a card
+  DecoderPtr decoder{};                          ///< must have a card
   physics::mesh::Interval y_m{};                 ///< columns whose centres lie inside
   std::optional<physics::mesh::Interval> z_m{};  ///< rows, below the surface; absent: those of the decoder
   int overlap = 0;                               ///< columns that neighbouring patches share
-  std::optional<int> n_codes{};                  ///< that the decoder must have; absent: any number
-  std::string place{};                           ///< where the region was stated, for messages
+  std::optional<int> n_codes{};                  ///< codes of the decoder; absent: any number
+  std::string place{};                           ///< place of the region in the configuration, for messages
 };
 
 /// A learned prior: its regions, and how their codes weigh against the roughness.

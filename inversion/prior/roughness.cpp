@@ -15,20 +15,22 @@ using SparseMatrix = Eigen::SparseMatrix<double>;
 using Triplets = std::vector<Eigen::Triplet<double>>;
 
 void check(const RoughnessOptions& options) {
-  constexpr const char* component = "inversion::roughness_operator";
   const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
   if (options.order != 1 && options.order != 2)
-    throw core::InvalidArgument(component, "expected roughness of order 1 or 2, got {}", options.order);
+    throw core::InvalidArgument("inversion::roughness_operator#wrong_order",
+                                "expected roughness of order 1 or 2, got {}", options.order);
   if (!positive(options.horizontal_weight) || !positive(options.vertical_weight))
-    throw core::InvalidArgument(component, "expected positive weights, got horizontal {} and vertical {}",
+    throw core::InvalidArgument("inversion::roughness_operator#wrong_weights",
+                                "expected positive weights, got horizontal {} and vertical {}",
                                 options.horizontal_weight, options.vertical_weight);
   if (!std::isfinite(options.depth_weight_exponent) ||
       !std::isfinite(options.horizontal_depth_exponent.value_or(0.0)) || !positive(options.depth_weight_z0_m))
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::roughness_operator#wrong_depth_weights",
                                 "expected a finite depth exponent and a positive z0, got {} and {} m",
                                 options.depth_weight_exponent, options.depth_weight_z0_m);
   if (!(std::isfinite(options.smallness_length_m) && options.smallness_length_m >= 0.0))
-    throw core::InvalidArgument(component, "expected a smallness length of 0 or more, got {} m",
+    throw core::InvalidArgument("inversion::roughness_operator#wrong_smallness",
+                                "expected a smallness length of 0 or more, got {} m",
                                 options.smallness_length_m);
   for (const mesh::Tear& tear : options.tears) mesh::check(tear);
 }
@@ -92,8 +94,8 @@ SparseMatrix first_order(const mesh::Cells& cells, const Weights& weights, const
   return roughness;
 }
 
-/// (volume)^{-1/2}·√(depth weight)·(ℓ K + volume/L): K sums the fluxes out of a cell, K m ≈ −∇²m·volume; a
-/// constant model costs ∫ m²/L² as in the first order.
+/// Returns (volume)^{-1/2}·√(depth weight)·(ℓ K + volume/L): K sums the fluxes out of a cell, K m ≈
+/// −∇²m·volume; a constant model costs ∫ m²/L² as in the first order.
 SparseMatrix second_order(const mesh::Cells& cells, const Weights& weights, const RoughnessOptions& options) {
   std::vector<double> row_scale(static_cast<std::size_t>(cells.n_cells()));
   Triplets entries;

@@ -30,7 +30,7 @@ struct RoughnessOptions {
   double depth_weight_z0_m = 1000.0;
   double smallness_length_m = 0.0;  ///< adds ∫ (m − m_ref)²/L² (makes the operator invertible); 0: L = 10 ×
                                     ///< the longest side of the grid
-  std::vector<physics::mesh::Tear> tears{};  ///< where the model may jump
+  std::vector<physics::mesh::Tear> tears{};  ///< places at which the model may jump
 };
 
 /// Makes the roughness operator of cells in any dimension. No flux crosses the grid's edges (the outermost
@@ -42,14 +42,14 @@ struct RoughnessOptions {
 [[nodiscard]] Eigen::SparseMatrix<double> roughness_operator(const physics::mesh::TensorGrid& grid,
                                                              const RoughnessOptions& options);
 
-/// The operator of some of the cells, the others being held at the reference model. shapes: (n_rows, n_cells)
-/// → (n_rows, free_cells.size()); a square operator (order 2) stays square: the rows of the cells that are
-/// held go as well.
+/// Returns the operator of some of the cells, the others being held at the reference model. shapes: (n_rows,
+/// n_cells) → (n_rows, free_cells.size()); a square operator (order 2) stays square: the rows of the cells
+/// that are held go as well.
 [[nodiscard]] Eigen::SparseMatrix<double> of_free_cells(const Eigen::SparseMatrix<double>& roughness,
                                                         const std::vector<Eigen::Index>& free_cells);
 
-/// The operator with further unknowns behind the cells, each with one row of its own that holds `weight`.
-/// shapes: (n_rows, n), weights (k) → (n_rows + k, n + k).
+/// Returns the operator with further unknowns behind the cells, each with one row of its own that holds
+/// `weight`. shapes: (n_rows, n), weights (k) → (n_rows + k, n + k).
 [[nodiscard]] Eigen::SparseMatrix<double> with_further_unknowns(const Eigen::SparseMatrix<double>& roughness,
                                                                 const core::ConstVectorRef& weights);
 

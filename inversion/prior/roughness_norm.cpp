@@ -11,10 +11,9 @@
 namespace lodestone::inversion::prior {
 namespace {
 
-constexpr const char* component = "inversion::reweighted";
 constexpr double least_weight = 1e-6;  // keeps RᵀR factorizable where a boundary is far sharper than ε
 
-/// norm'(v)/(2v).
+/// Returns norm'(v)/(2v).
 double weight_of(double v, const RoughnessNormOptions& options) {
   const double share = options.epsilon / std::hypot(v, options.epsilon);
   switch (options.norm) {
@@ -37,7 +36,7 @@ double usual_epsilon(RoughnessNorm norm) {
 Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::Cells& cells,
                                             const RoughnessOptions& options) {
   if (options.order != 1)
-    throw core::InvalidArgument("inversion::scaled_gradient",
+    throw core::InvalidArgument("inversion::scaled_gradient#wrong_order",
                                 "norms of the gradient need roughness of order 1, got {}", options.order);
   std::vector<Eigen::Triplet<double>> entries;
   int row = 0;
@@ -65,10 +64,12 @@ Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,
                                        const core::ConstVectorRef& gradient,
                                        const RoughnessNormOptions& options) {
   if (gradient.size() != roughness.rows())
-    throw core::ShapeError(component, "expected {} gradients, one per row of the operator, got {}",
-                           roughness.rows(), gradient.size());
+    throw core::ShapeError("inversion::reweighted#wrong_size",
+                           "expected {} gradients, one per row of the operator, got {}", roughness.rows(),
+                           gradient.size());
   if (!(std::isfinite(options.epsilon) && options.epsilon > 0.0))
-    throw core::InvalidArgument(component, "expected a positive epsilon, got {}", options.epsilon);
+    throw core::InvalidArgument("inversion::reweighted#wrong_epsilon", "expected a positive epsilon, got {}",
+                                options.epsilon);
   const Eigen::VectorXd root = gradient.unaryExpr([&](double v) { return std::sqrt(weight_of(v, options)); });
   return root.asDiagonal() * std::move(roughness);
 }

@@ -21,8 +21,8 @@ constexpr auto words(RoughnessNorm) {
   return core::Words<RoughnessNorm>{{l2, "l2"}, {l1, "l1"}, {minimum_gradient_support, "mgs"}};
 }
 
-/// An ε that serves when none is given: a tenth of a decade for l1, half a decade for minimum gradient
-/// support, over a distance of (depth + z0).
+/// Returns the ε that applies where none is given: a tenth of a decade for l1, half a decade for minimum
+/// gradient support, over a distance of (depth + z0).
 [[nodiscard]] double usual_epsilon(RoughnessNorm norm);
 
 struct RoughnessNormOptions {
@@ -39,8 +39,8 @@ struct RoughnessNormOptions {
 [[nodiscard]] Eigen::SparseMatrix<double> scaled_gradient(const physics::mesh::TensorGrid& grid,
                                                           const RoughnessOptions& options);
 
-/// The operator whose ‖R m‖² touches the norm at gradients v and lies above it elsewhere: row i times √ω, ω =
-/// norm'(v)/(2v), 1 at v = 0. shapes: roughness (n_rows, n), gradient (n_rows). errors: ShapeError,
+/// Returns the operator whose ‖R m‖² touches the norm at gradients v and lies above it elsewhere: row i times
+/// √ω, ω = norm'(v)/(2v), 1 at v = 0. shapes: roughness (n_rows, n), gradient (n_rows). errors: ShapeError,
 /// InvalidArgument when ε is not positive. source: Farquharson & Oldenburg 1998, Geophys. J. Int. 134, 213
 /// (iterative reweighting).
 [[nodiscard]] Eigen::SparseMatrix<double> reweighted(Eigen::SparseMatrix<double> roughness,

@@ -9,7 +9,6 @@
 namespace lodestone::inversion::prior {
 namespace {
 
-constexpr const char* component = "inversion::SubdomainMap";
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
 /// The derivative as a sparse matrix, and its dense blocks: a Jacobian has a thousand rows to go through it.
@@ -37,7 +36,7 @@ class SubdomainLinearization final : public core::Linearization {
     return cells;
   }
 
-  /// → the first column of the next.
+  /// Adds a block and returns the first column of the next.
   Eigen::Index add_block(Eigen::Index first, Eigen::Index n_codes) {
     const std::vector<Eigen::Index> cells = cells_of(first);
     Eigen::Index end = first + 1;
@@ -85,28 +84,33 @@ class SubdomainLinearization final : public core::Linearization {
 };
 
 void check_region(const Region& region, Eigen::Index n_model) {
-  if (!region.decoder) throw core::InvalidArgument(component, "region \"{}\" has no decoder", region.name);
+  if (!region.decoder)
+    throw core::InvalidArgument("inversion::SubdomainMap#no_decoder", "region \"{}\" has no decoder",
+                                region.name);
   const Eigen::Index n_cells = region.decoder->n_cells();
   if (region.taper.size() != 0 && region.taper.size() != n_cells)
-    throw core::ShapeError(component, "region \"{}\": expected a taper of {} cells, got {}", region.name,
-                           n_cells, region.taper.size());
+    throw core::ShapeError("inversion::SubdomainMap#wrong_taper",
+                           "region \"{}\": expected a taper of {} cells, got {}", region.name, n_cells,
+                           region.taper.size());
   if (region.taper.size() != 0 && !(region.taper.array() > 0.0).all())
-    throw core::InvalidArgument(component, "region \"{}\": expected a taper above 0 in every cell",
-                                region.name);
+    throw core::InvalidArgument("inversion::SubdomainMap#taper_not_positive",
+                                "region \"{}\": expected a taper above 0 in every cell", region.name);
   std::vector<std::size_t> last_seen(static_cast<std::size_t>(n_model), 0);
   for (std::size_t s = 0; s < region.subdomains.size(); ++s) {
     const auto& cells = region.subdomains[s];
     if (std::ssize(cells) != n_cells)
-      throw core::ShapeError(component, "region \"{}\", subdomain {}: expected the {} cells of {}, got {}",
-                             region.name, s, n_cells, region.decoder->name(), cells.size());
+      throw core::ShapeError("inversion::SubdomainMap#wrong_cells",
+                             "region \"{}\", subdomain {}: expected the {} cells of {}, got {}", region.name,
+                             s, n_cells, region.decoder->name(), cells.size());
     for (const Eigen::Index cell : cells) {
       if (cell < 0 || cell >= n_model)
-        throw core::InvalidArgument(component,
+        throw core::InvalidArgument("inversion::SubdomainMap#cell_outside",
                                     "region \"{}\", subdomain {}: cell {} is none of the model's {}",
                                     region.name, s, cell, n_model);
       if (std::exchange(last_seen[static_cast<std::size_t>(cell)], s + 1) == s + 1)
-        throw core::InvalidArgument(component, "region \"{}\", subdomain {}: cell {} stands in it twice",
-                                    region.name, s, cell);
+        throw core::InvalidArgument("inversion::SubdomainMap#cell_twice",
+                                    "region \"{}\", subdomain {}: cell {} stands in it twice", region.name, s,
+                                    cell);
     }
   }
 }
@@ -148,7 +152,8 @@ SubdomainMap::SubdomainMap(Eigen::Index n_model, std::vector<Region> regions)
 
 Eigen::MatrixXd SubdomainMap::codes_of(std::size_t region, const core::ConstVectorRef& unknowns) const {
   if (unknowns.size() != size_in())
-    throw core::ShapeError(component, "expected {} unknowns, got {}", size_in(), unknowns.size());
+    throw core::ShapeError("inversion::SubdomainMap#wrong_unknowns", "expected {} unknowns, got {}",
+                           size_in(), unknowns.size());
   const Eigen::Index n = regions_.at(region).decoder->n_codes(),
                      count = std::ssize(regions_[region].subdomains);
   return unknowns.segment(first_code_[region], n * count).reshaped(n, count);
@@ -193,7 +198,8 @@ std::unique_ptr<core::Linearization> SubdomainMap::do_linearize(const core::Cons
 
 Eigen::VectorXd SubdomainMap::encode(const core::ConstVectorRef& model, const EncodeOptions& options) const {
   if (model.size() != n_model_)
-    throw core::ShapeError(component, "expected a model of {} cells, got {}", n_model_, model.size());
+    throw core::ShapeError("inversion::SubdomainMap#wrong_model", "expected a model of {} cells, got {}",
+                           n_model_, model.size());
   const core::ScopedTimer timer("codes/encode");
   Eigen::VectorXd unknowns(size_in());
   for (std::size_t r = 0; r < regions_.size(); ++r) {

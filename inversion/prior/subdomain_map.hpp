@@ -15,15 +15,15 @@ struct Region {
   std::string name;  ///< for messages
   DecoderPtr decoder;
   std::vector<std::vector<Eigen::Index>> subdomains;  ///< the model's cells of each, in the decoder's order
-  /// How much each cell of the decoder counts where subdomains overlap, positive; empty: all alike. shape:
+  /// Weight of each cell of the decoder where subdomains overlap, positive; empty: all alike. shape:
   /// (n_cells).
   Eigen::VectorXd taper{};
 };
 
-/// How codes are found for a given model.
+/// The search for the codes of a given model.
 struct EncodeOptions {
   double sigma_decades = 0.1;  ///< deviation from the model that counts like a code of one standard deviation
-  int max_iterations = 20;     ///< of least squares from the encoder's guess; 0: the guess itself
+  int max_iterations = 20;     ///< iterations of least squares from the encoder's guess; 0: the guess itself
 };
 
 /// u = [codes of every subdomain; cells outside all regions] → m: decoded inside, as they are outside.
@@ -32,8 +32,8 @@ struct EncodeOptions {
 /// Geophysics 89, WA67.
 class SubdomainMap final : public core::DifferentiableMap {
  public:
-  /// errors: InvalidArgument (no decoder, a cell outside the model or twice in a subdomain, a taper that is
-  /// not positive), ShapeError.
+  /// Checks the regions. errors: InvalidArgument (no decoder, a cell outside the model or twice in a
+  /// subdomain, a taper that is not positive), ShapeError.
   SubdomainMap(Eigen::Index n_model, std::vector<Region> regions);
 
   [[nodiscard]] Eigen::Index size_in() const override { return n_codes_ + std::ssize(outside_); }
@@ -45,13 +45,13 @@ class SubdomainMap final : public core::DifferentiableMap {
   [[nodiscard]] Eigen::Index n_codes() const { return n_codes_; }
   /// Codes of a region, one column for each subdomain. shapes: u (n_in) → (n_codes, n_subdomains).
   [[nodiscard]] Eigen::MatrixXd codes_of(std::size_t region, const core::ConstVectorRef& unknowns) const;
-  /// The model's cells outside all regions, in order; the unknowns behind the codes.
+  /// Returns the model's cells outside all regions, in order; the unknowns behind the codes.
   [[nodiscard]] const std::vector<Eigen::Index>& outside() const { return outside_; }
-  /// Number of the subdomain of each cell, counted over all regions, −1 outside; the first of several. shape:
-  /// (n_model).
+  /// Returns the number of the subdomain of each cell, counted over all regions, −1 outside; the first of
+  /// several. shape: (n_model).
   [[nodiscard]] const std::vector<int>& subdomain_of() const { return subdomain_of_; }
 
-  /// dm/du. shape: (n_model, n_in).
+  /// Returns dm/du. shape: (n_model, n_in).
   [[nodiscard]] Eigen::SparseMatrix<double> derivative(const core::ConstVectorRef& unknowns) const;
   /// Unknowns whose model is near this one: outside exactly, inside by the encoder and least squares from
   /// there. shapes: (n_model) → (n_in). errors: ShapeError.
@@ -65,8 +65,8 @@ class SubdomainMap final : public core::DifferentiableMap {
 
   Eigen::Index n_model_, n_codes_ = 0;
   std::vector<Region> regions_;
-  std::vector<Eigen::Index> first_code_;  ///< of each region
-  std::vector<Eigen::MatrixXd> shares_;   ///< of each region's cells in the model's cells, (n_cells,
+  std::vector<Eigen::Index> first_code_;  ///< one per region
+  std::vector<Eigen::MatrixXd> shares_;   ///< shares of each region's cells in the model's cells, (n_cells,
                                           ///< n_subdomains); sum to 1 over all that overlap
   std::vector<Eigen::Index> outside_;
   std::vector<int> subdomain_of_;

@@ -18,25 +18,24 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-constexpr const char* component = "inversion::Ensemble";
 
 void check(const EnsembleOptions& o, const optimize::Objective& objective, const EnsembleHooks& hooks,
            double lambda) {
   if (o.n_samples < 1 || o.max_iterations < 1 || o.max_halvings < 0 || !(o.tolerance > 0.0))
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::Ensemble#wrong_options",
                                 "expected n_samples ≥ 1, max_iterations ≥ 1, max_halvings ≥ 0 and tolerance "
                                 "> 0, got {}, {}, {} and {}",
                                 o.n_samples, o.max_iterations, o.max_halvings, o.tolerance);
   if (!(lambda > 0.0) || !std::isfinite(lambda))
-    throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
+    throw core::InvalidArgument("inversion::Ensemble#wrong_lambda", "expected lambda > 0, got {}", lambda);
   if (objective.misfit.huber_threshold() > 0.0)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::Ensemble#huber_misfit",
                                 "expected a least-squares misfit, got a Huber threshold of {}: it stands for "
                                 "no distribution of errors "
                                 "to draw from; use a misfit without one",
                                 objective.misfit.huber_threshold());
   if (!objective.regularization->is_quadratic() && !hooks.reweigh)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::Ensemble#no_reweigh",
                                 "the roughness is not quadratic; give the hook that makes its quadratic part "
                                 "at each model (reweigh)");
 }
@@ -53,7 +52,7 @@ class Sampler {
  public:
   Sampler(MPI_Comm comm, const optimize::Objective& objective, const VectorXd& start, double lambda,
           const EnsembleOptions& options, const EnsembleHooks& hooks);
-  /// The sample's record, and its model unless it failed.
+  /// Returns the sample's record, and its model unless it failed.
   SampleRecord draw(int number, VectorXd& model) const;
   [[nodiscard]] const core::Team& team() const { return team_; }
 
@@ -77,7 +76,7 @@ class Sampler {
   [[nodiscard]] double prior_part(const VectorXd& residual, const SampleNoise& noise) const {
     return 0.5 * lambda_ * (residual - noise.roughness() / std::sqrt(lambda_)).squaredNorm();
   }
-  /// A step from `at` by its linear problem; true when the sample is done.
+  /// Takes a step from `at` by its linear problem; true when the sample is done.
   bool step(const Linear& linear, const SampleNoise& noise, Point& at) const;
   [[nodiscard]] bool shortened(const Linear& linear, const SampleNoise& noise, const VectorXd& move,
                                Point& at, double& share) const;
@@ -127,7 +126,8 @@ VectorXd Sampler::predict(const VectorXd& model) const {
   together(team_, [&] { predicted = objective_.forward->value(model); });
   team_.broadcast(predicted);
   if (!objective_.misfit.residual(predicted).allFinite())
-    throw core::SolverError(component, "the forward run gave a kept datum that is not finite");
+    throw core::SolverError("inversion::Ensemble#not_finite",
+                            "the forward run gave a kept datum that is not finite");
   return predicted;
 }
 
@@ -173,7 +173,7 @@ bool Sampler::step(const Linear& linear, const SampleNoise& noise, Point& at) co
   if (before - promised < options_.tolerance) return true;
   double share = 1.0;
   if (!shortened(linear, noise, move, at, share))
-    throw core::SolverError(component, "no step lowers the objective of the sample");
+    throw core::SolverError("inversion::Ensemble#no_step", "no step lowers the objective of the sample");
   return before - at.objective < options_.tolerance ||
          (share == 1.0 && std::abs(at.objective - promised) < options_.tolerance);
 }
@@ -218,7 +218,7 @@ Ensemble begun(Ensemble done, const VectorXd& start, double lambda, std::uint64_
             .stopped = {}};
   const bool same_start = done.start.size() == start.size() && (done.start.array() == start.array()).all();
   if (done.seed != seed || done.lambda != lambda || !same_start)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("inversion::Ensemble#other_samples",
                                 "expected samples of seed {} and lambda {:g} from the same start model, got "
                                 "those of seed {} and lambda {:g}{}; "
                                 "begin a new ensemble or go back to the model it was made with",

@@ -18,7 +18,7 @@ struct EnsembleOptions {
   std::uint64_t seed = 1;
   int max_iterations =
       3;  ///< Gauss–Newton steps of one sample; the first uses the Jacobian at the start for all samples
-  int max_halvings = 5;  ///< of a step that does not lower the sample's objective
+  int max_halvings = 5;  ///< halvings of a step that does not lower the sample's objective
   /// A sample is done when a step lowers its objective by less than this, or a full step by what its
   /// linearization promised to this; ½ is what one unknown that is one standard deviation off costs.
   double tolerance = 0.05;
@@ -29,8 +29,8 @@ struct RunCounts {
   int forward = 0, jacobian = 0;
 };
 
-/// What `n_samples` samples take where no step is halved: those of linear problems, done after their first
-/// step, and those that need all of theirs.
+/// The forward runs and Jacobians of `n_samples` samples where no step is halved: the least, of linear
+/// problems that need one step, and the most, of samples that need all their steps.
 struct EnsembleCost {
   RunCounts least, most;
 };
@@ -57,11 +57,11 @@ struct Ensemble {
 
   [[nodiscard]] int n_failed() const;
   [[nodiscard]] int n_unconverged() const;
-  /// "50 samples (2 failed, 1 not converged): rms 1.02 to 1.31".
+  /// Returns "50 samples (2 failed, 1 not converged): rms 1.02 to 1.31".
   [[nodiscard]] std::string brief() const;
 };
 
-/// What surrounds the samples.
+/// The surroundings of the samples.
 struct EnsembleHooks {
   objective::Reweigh reweigh{};  ///< `CodedRoughness::reweigh` where unknowns are codes; empty: the
                                  ///< objective's own regularization, which must then be quadratic
@@ -69,7 +69,7 @@ struct EnsembleHooks {
   std::function<std::optional<optimize::StopReason>()> stop{};
 };
 
-/// Randomize, then optimize: sample k is a minimum, found from `start`, of
+/// Draws samples by randomize-then-optimize: sample k is a minimum, found from `start`, of
 ///   Φ_k(u) = ½‖W(d + σε_k − F(u))‖² + ½λ‖ρ(u) − ξ_k/√λ‖²,   ρ(u) = R (u − u_ref) or the residual of a coded
 ///   roughness,
 /// with ε_k (kept data) and ξ_k (rows of ρ) standard normal, drawn from (seed, k) alone: no sample depends on
@@ -93,15 +93,15 @@ struct EnsembleStatistics {
   Eigen::VectorXd p5, p50, p95, mean, deviation;
 };
 
-/// Over the columns. Between p5 and p95 a further sample lies with probability 0.9, whatever their number
-/// from 19 on; with fewer they are the extremes. shapes: (n_cells, n ≥ 2). errors: InvalidArgument. source:
-/// Hyndman & Fan 1996, Am. Stat. 50, 361, definition 6.
+/// Returns statistics over the columns. Between p5 and p95 a further sample lies with probability 0.9,
+/// whatever their number from 19 on; with fewer they are the extremes. shapes: (n_cells, n ≥ 2). errors:
+/// InvalidArgument. source: Hyndman & Fan 1996, Am. Stat. 50, 361, definition 6.
 [[nodiscard]] EnsembleStatistics statistics(const Eigen::MatrixXd& values);
-/// The cells of every model. `map`: serial. shapes: (n_unknowns, n) → (n_cells, n).
+/// Returns the cells of every model. `map`: serial. shapes: (n_unknowns, n) → (n_cells, n).
 [[nodiscard]] Eigen::MatrixXd mapped(const core::DifferentiableMap& map, const Eigen::MatrixXd& models);
 
-/// Ensemble ↔ named arrays ("ensemble/…"), without loss but for the texts of failures. errors of
-/// read_ensemble: FormatError.
+/// Write and read an ensemble as named arrays ("ensemble/…"), without loss but for the texts of failures.
+/// errors of read_ensemble: FormatError.
 void write_ensemble(core::ArraySink& sink, const Ensemble& ensemble);
 [[nodiscard]] Ensemble read_ensemble(const core::ArraySource& source);
 

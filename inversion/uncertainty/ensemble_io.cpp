@@ -15,8 +15,8 @@ using Eigen::VectorXd;
 
 constexpr int n_columns = 6;
 
-/// Of sorted values: the next one drawn alike lies below with probability `share`, where there are enough of
-/// them to tell.
+/// Returns a quantile of sorted values: a further draw lies below it with probability `share`. With too few
+/// values it is an extreme.
 double quantile(const VectorXd& sorted, double share) {
   const double place = std::clamp(share * static_cast<double>(sorted.size() + 1) - 1.0, 0.0,
                                   static_cast<double>(sorted.size() - 1));
@@ -29,8 +29,8 @@ double quantile(const VectorXd& sorted, double share) {
 
 EnsembleStatistics statistics(const MatrixXd& values) {
   if (values.cols() < 2)
-    throw core::InvalidArgument("inversion::statistics", "expected at least 2 samples, got {}",
-                                values.cols());
+    throw core::InvalidArgument("inversion::statistics#too_few_samples",
+                                "expected at least 2 samples, got {}", values.cols());
   const Index n = values.rows();
   EnsembleStatistics result{VectorXd(n), VectorXd(n), VectorXd(n), values.rowwise().mean(), VectorXd(n)};
   result.deviation =
@@ -80,7 +80,7 @@ Ensemble read_ensemble(const core::ArraySource& source) {
   const MatrixXd records = core::read_matrix(source, "ensemble/records");
   if (seed.size() != 2 || lambda.size() != 1 || records.cols() != n_columns || records.rows() != seed[1])
     throw core::FormatError(
-        "inversion::read_ensemble",
+        "inversion::read_ensemble#wrong_layout",
         "expected 2 numbers, 1 lambda and {} records of {} columns, got {}, {} and {} x {}; was the "
         "file written by another version?",
         seed.size() > 1 ? seed[1] : 0, n_columns, seed.size(), lambda.size(), records.rows(), records.cols());
@@ -104,7 +104,7 @@ Ensemble read_ensemble(const core::ArraySource& source) {
                                                        : MatrixXd(ensemble.start.size(), 0);
   const Index n_models = std::ssize(ensemble.records) - ensemble.n_failed();
   if (ensemble.models.rows() != ensemble.start.size() || ensemble.models.cols() != n_models)
-    throw core::FormatError("inversion::read_ensemble", "expected models ({}, {}), got ({}, {})",
+    throw core::FormatError("inversion::read_ensemble#wrong_size", "expected models ({}, {}), got ({}, {})",
                             ensemble.start.size(), n_models, ensemble.models.rows(), ensemble.models.cols());
   return ensemble;
 }

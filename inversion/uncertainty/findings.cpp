@@ -15,8 +15,8 @@ namespace {
 
 void check(const char* name, const Eigen::VectorXd& values, Eigen::Index n_cells) {
   if (values.size() != n_cells)
-    throw core::ShapeError("inversion::Uncertainty", "expected {} values in {}, got {}", n_cells, name,
-                           values.size());
+    throw core::ShapeError("inversion::Uncertainty#wrong_size", "expected {} values in {}, got {}", n_cells,
+                           name, values.size());
 }
 
 double median(std::vector<double> values) {
@@ -26,8 +26,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Lower edge of the deepest cell of each column that is seen, the median over the columns; depth as the grid
-/// counts it.
+/// Returns the lower edge of the deepest cell of each column that is seen, the median over the columns; depth
+/// as the grid counts it.
 double usual_depth_m(const physics::mesh::TensorGrid& grid, const Eigen::VectorXd& investigated) {
   std::vector<double> depth_m;
   for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -43,8 +43,7 @@ double usual_depth_m(const physics::mesh::TensorGrid& grid, const Eigen::VectorX
 
 constexpr double clearly_narrower = 0.9;  // than trained
 
-/// Of errors that were taken to be larger than stated, and of a prior that was taken to be narrower than
-/// trained.
+/// Describes errors that count larger than stated, and a prior that counts narrower than trained.
 std::string on_counting(const Counting& counting) {
   std::string text;
   if (counting.error_scale != 1.0)

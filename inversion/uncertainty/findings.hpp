@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/array_io.hpp"
 #include "physics/mesh/tensor_grid.hpp"
 
 #include <Eigen/Core>
@@ -13,7 +14,7 @@ namespace lodestone::inversion::uncertainty {
 
 /// The weights of errors and prior, relative to what was stated and trained.
 struct Counting {
-  double error_scale = 1.0;  ///< of the errors as stated, and of 1/√λ of the run
+  double error_scale = 1.0;  ///< factor of the stated errors and of 1/√λ of the run
   double codes_in_run = 1.0,
          codes = 1.0;  ///< deviation of codes before the data, of that they were trained with: in the run
                        ///< with scaled errors, and here
@@ -31,7 +32,7 @@ struct PosteriorSpread {
       resolution;  ///< diagonal of the resolution matrix; NaN in cells that are no unknowns of their own
   Eigen::VectorXd investigated;  ///< 1 where the data see the cell, 0 beyond the depth of investigation
   double seen_share = 0.0,
-         largest_prior_decades = 0.0;  ///< of the rule: after ≤ share · min(before, largest prior)
+         largest_prior_decades = 0.0;  ///< the rule: after ≤ share · min(before, largest prior)
   double lambda = 0.0, degrees_of_freedom = 0.0, n_unknowns = 0.0, n_data = 0.0;
   Counting counting{};
   std::string unknowns;  ///< "cells" or "codes"
@@ -60,5 +61,12 @@ void check(const Uncertainty& uncertainty, Eigen::Index n_cells);
 
 /// Returns the findings in sentences, "" without any. `grid`: the cells they belong to.
 [[nodiscard]] std::string in_words(const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid);
+
+/// Writes the findings to the group "uncertainty". `grid`: the cells they belong to. errors: ShapeError.
+void write(core::ArraySink& sink, const Uncertainty& uncertainty, const physics::mesh::TensorGrid& grid);
+/// Reads the findings; nothing where the source has none. errors: FormatError when parts do not fit the grid
+/// or each other.
+[[nodiscard]] std::optional<Uncertainty> read_findings(const core::ArraySource& source,
+                                                       const physics::mesh::TensorGrid& grid);
 
 }  // namespace lodestone::inversion::uncertainty

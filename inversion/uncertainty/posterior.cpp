@@ -24,16 +24,15 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-constexpr const char* component = "inversion::Posterior";
 
-/// Unit vectors [first, first + size) of n.
+/// Returns unit vectors [first, first + size) of n.
 MatrixXd units(Index n, Index first, Index size) {
   MatrixXd result = MatrixXd::Zero(n, size);
   result.middleRows(first, size).setIdentity();
   return result;
 }
 
-/// The linearization, or the same error on every rank.
+/// Returns the linearization, or the same error on every rank.
 std::unique_ptr<core::Linearization> linearized(const core::Team& team, const core::DifferentiableMap& map,
                                                 const VectorXd& model) {
   std::unique_ptr<core::Linearization> linearization;
@@ -52,7 +51,7 @@ const optimize::Objective& checked(const optimize::Objective& objective, const V
                                    double lambda) {
   check(objective, model);
   if (!(lambda > 0.0) || !std::isfinite(lambda))
-    throw core::InvalidArgument(component, "expected lambda > 0, got {}", lambda);
+    throw core::InvalidArgument("inversion::Posterior#wrong_lambda", "expected lambda > 0, got {}", lambda);
   return objective;
 }
 
@@ -70,13 +69,13 @@ struct Posterior::Impl {
   [[nodiscard]] bool in_data_space() const { return system->space() == optimize::SystemSpace::data; }
   [[nodiscard]] MatrixXd make_root() const;
   [[nodiscard]] VectorXd make_resolution() const;
-  /// Spread of numbers whose gradients by the unknowns are Mᵀ of unit vectors; `push` is M.
+  /// Returns the spread of numbers whose gradients by the unknowns are Mᵀ of unit vectors; `push` is M.
   [[nodiscard]] Spread spread_of(Index n_out,
                                  const std::function<MatrixXd(Index first, Index size)>& gradients,
                                  const std::function<MatrixXd(const MatrixXd&)>& push) const;
   [[nodiscard]] MatrixXd on_root(Index n_columns, const std::function<MatrixXd()>& compute) const;
   [[nodiscard]] MatrixXd unit_columns(const std::vector<Index>& which) const;
-  /// RᵀR B.
+  /// Returns RᵀR B.
   [[nodiscard]] MatrixXd precision(const MatrixXd& b) const {
     const auto& r = objective.regularization->roughness();
     return r.transpose() * (r * b);
@@ -182,8 +181,8 @@ MatrixXd Posterior::Impl::unit_columns(const std::vector<Index>& which) const {
   MatrixXd result = MatrixXd::Zero(model.size(), std::ssize(which));
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (which[i] < 0 || which[i] >= model.size())
-      throw core::InvalidArgument(component, "expected an unknown from 0 to {}, got {}", model.size() - 1,
-                                  which[i]);
+      throw core::InvalidArgument("inversion::Posterior#unknown_outside",
+                                  "expected an unknown from 0 to {}, got {}", model.size() - 1, which[i]);
     result(which[i], static_cast<Index>(i)) = 1.0;
   }
   return result;
@@ -202,7 +201,7 @@ const VectorXd& Posterior::resolution() const { return impl_->resolution; }
 
 Spread Posterior::spread_of(const core::Linearization& map) const {
   if (map.size_in() != size())
-    throw core::ShapeError(component, "expected a map of the {} unknowns, got one of {}", size(),
+    throw core::ShapeError("inversion::Posterior#wrong_size", "expected a map of {} unknowns, got {}", size(),
                            map.size_in());
   const Index n_out = map.size_out();
   return impl_->spread_of(
@@ -245,7 +244,7 @@ MatrixXd Posterior::samples(std::uint64_t seed, int first, int count) const {
 
 std::vector<std::uint8_t> investigated(const Spread& spread, const InvestigationOptions& options) {
   if (!(options.share > 0.0 && options.share < 1.0) || !(options.largest_prior > 0.0))
-    throw core::InvalidArgument("inversion::investigated",
+    throw core::InvalidArgument("inversion::investigated#wrong_options",
                                 "expected a share between 0 and 1 and largest_prior > 0, got {} and {}",
                                 options.share, options.largest_prior);
   std::vector<std::uint8_t> seen;

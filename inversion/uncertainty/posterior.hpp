@@ -13,8 +13,8 @@ namespace lodestone::inversion::uncertainty {
 /// Standard deviations of the same numbers before the data were seen and after. shapes (n).
 struct Spread {
   Eigen::VectorXd prior, posterior;
-  /// 1 − posterior²/prior²: the share of the prior's variance that the data took away; 0 where the prior
-  /// leaves none. shape (n).
+  /// Returns 1 − posterior²/prior²: the share of the prior's variance that the data took away; 0 where the
+  /// prior leaves none. shape (n).
   [[nodiscard]] Eigen::VectorXd variance_reduction() const;
 };
 
@@ -38,16 +38,17 @@ class Posterior {
   Posterior(Posterior&&) noexcept;
 
   [[nodiscard]] Eigen::Index size() const;
-  /// Of the unknowns.
+  /// Returns the spread of the unknowns.
   [[nodiscard]] const Spread& spread() const;
-  /// Diagonal of the resolution matrix 1 − λ C RᵀR = C JᵀW²J, the derivative of the estimated unknowns by the
-  /// true ones. shape (n).
+  /// Returns the diagonal of the resolution matrix 1 − λ C RᵀR = C JᵀW²J, the derivative of the estimated
+  /// unknowns by the true ones. shape (n).
   [[nodiscard]] const Eigen::VectorXd& resolution() const;
   /// Its trace: how many numbers the data determine.
   [[nodiscard]] double degrees_of_freedom() const { return resolution().sum(); }
 
-  /// Of y = M(m): the diagonals of M′ C M′ᵀ and of the prior's. `map`: serial, with the unknowns as inputs,
-  /// linearized at the model. cost: one `jvp` of k directions and one `vjp` of n_out. errors: ShapeError.
+  /// Returns the spread of y = M(m): the diagonals of M′ C M′ᵀ and of the prior's. `map`: serial, with the
+  /// unknowns as inputs, linearized at the model. cost: one `jvp` of k directions and one `vjp` of n_out.
+  /// errors: ShapeError.
   [[nodiscard]] Spread spread_of(const core::Linearization& map) const;
   /// Columns of C, and of the resolution matrix (the image of a point). shape: (n, which.size()). errors:
   /// InvalidArgument.
@@ -62,15 +63,16 @@ class Posterior {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How far down (and aside) the data say something.
+/// The rule for the depth (and distance aside) that the data constrain.
 struct InvestigationOptions {
-  double share = 0.8;  ///< of the prior's standard deviation: a cell with more of it left counts as not seen
+  double share =
+      0.8;  ///< share of the prior's standard deviation: a cell with more of it left counts as not seen
   /// Standard deviation of a log10 resistivity that nothing is known about; wider priors (roughness leaves
   /// the level of a section free) count as this.
   double largest_prior = 1.0;
 };
 
-/// 1 where the data see a cell, 0 beyond the depth of investigation: posterior ≤ share · min(prior,
+/// Returns 1 where the data see a cell, 0 beyond the depth of investigation: posterior ≤ share · min(prior,
 /// largest_prior). shape (n). errors: InvalidArgument. rule and source: docs/theory/learned_prior.md, after
 /// Oldenburg & Li 1999, Geophysics 64, 403.
 [[nodiscard]] std::vector<std::uint8_t> investigated(const Spread& spread,

@@ -2,6 +2,7 @@
 #include "io/csv/csv.hpp"
 
 #include "engine/core/error.hpp"
+#include "io/csv/rows.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 #include "physics/mt/units.hpp"
@@ -25,76 +26,25 @@ using physics::mt::Response;
 constexpr std::string_view responses_header =
     "site,mode,period_s,y_m,z_m,rho_a_ohm_m,phase_deg,Z_re_ohm,Z_im_ohm,Tzy_re,Tzy_im,definition";
 
-std::string unquoted(std::string_view field) {
-  field = text::trimmed(field);
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
-    field = field.substr(1, field.size() - 2);
-  return std::string(field);
-}
-
-/// Fields of a line; commas inside double quotes do not separate.
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields;
-  std::size_t begin = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i <= line.size(); ++i) {
-    if (i < line.size() && line[i] == '"') quoted = !quoted;
-    if (i == line.size() || (line[i] == ',' && !quoted)) {
-      fields.push_back(unquoted(line.substr(begin, i - begin)));
-      begin = i + 1;
-    }
-  }
-  return fields;
-}
-
-/// A table with a header line; rows carry their line numbers.
-struct Table {
-  std::vector<std::string> header;
-  std::vector<std::pair<int, std::vector<std::string>>> rows;
-};
-
-Table read_table(const std::string& path, const char* component) {
-  const std::string bytes = text::read_bytes(path);
-  Table table;
-  int line = 0;
-  for (const auto text : text::split_lines(bytes)) {
-    ++line;
-    if (text::trimmed(text).empty() || text::trimmed(text).front() == '#') continue;
-    auto fields = fields_of(text);
-    if (table.header.empty()) {
-      table.header = std::move(fields);
-    } else if (fields.size() != table.header.size()) {
-      throw core::FormatError(component, "{}:{}: expected {} fields as in the header line, got {}", path,
-                              line, table.header.size(), fields.size());
-    } else {
-      table.rows.emplace_back(line, std::move(fields));
-    }
-  }
-  return table;
-}
-
 double real_field(const std::string& text, const std::string& path, int line, const char* component,
                   std::string_view column) {
   const auto value = text::number(text);
   if (!value || !std::isfinite(*value)) {
-    throw core::FormatError(component, "{}:{}: expected a number in column {}, got \"{}\"", path, line,
-                            column, text::printable(text));
+    throw core::FormatError(std::string(component) + "#not_a_number",
+                            "{}:{}: expected a number in column {}, got \"{}\"", path, line, column,
+                            text::printable(text));
   }
   return *value;
-}
-
-std::string quoted_if_needed(const std::string& text) {
-  return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\"";
 }
 
 }  // namespace
 
 std::vector<CsvSite> read_sites_csv(const std::string& path) {
   constexpr const char* component = "io::read_sites_csv";
-  const Table table = read_table(path, component);
+  const Rows table = read_rows(path, component);
   const bool has_z = table.header == std::vector<std::string>{"site", "y_m", "z_m"};
   if (!has_z && table.header != std::vector<std::string>{"site", "y_m"}) {
-    throw core::FormatError(component,
+    throw core::FormatError("io::read_sites_csv#wrong_header",
                             "{}:1: expected the header line `site,y_m` or `site,y_m,z_m`, got \"{}\"", path,
                             text::printable(fmt::format("{}", fmt::join(table.header, ","))));
   }
@@ -104,16 +54,16 @@ std::vector<CsvSite> read_sites_csv(const std::string& path) {
     CsvSite site{fields[0], real_field(fields[1], path, line, component, "y_m"), std::nullopt};
     if (has_z && !fields[2].empty()) site.z_m = real_field(fields[2], path, line, component, "z_m");
     if (site.name.empty())
-      throw core::FormatError(component, "{}:{}: expected a site name in the first column, got none", path,
-                              line);
+      throw core::FormatError("io::read_sites_csv#no_name",
+                              "{}:{}: expected a site name in the first column, found none", path, line);
     if (!names.insert(site.name).second)
-      throw core::FormatError(component, "{}:{}: site {} stands twice; give each its own name", path, line,
-                              site.name);
+      throw core::FormatError("io::read_sites_csv#name_twice",
+                              "{}:{}: site {} stands twice; give each its own name", path, line, site.name);
     sites.push_back(std::move(site));
   }
   if (sites.empty())
-    throw core::FormatError(component, "{}:1: expected at least one site below the header line, got none",
-                            path);
+    throw core::FormatError("io::read_sites_csv#no_site",
+                            "{}:1: expected at least one site below the header line, found none", path);
   return sites;
 }
 
@@ -142,9 +92,10 @@ void write_responses_csv(const std::string& path, const std::vector<Response>& r
 
 std::vector<Response> read_responses_csv(const std::string& path) {
   constexpr const char* component = "io::read_responses_csv";
-  const Table table = read_table(path, component);
+  const Rows table = read_rows(path, component);
   if (fmt::format("{}", fmt::join(table.header, ",")) != responses_header) {
-    throw core::FormatError(component, "{}:1: expected the header line `{}`", path, responses_header);
+    throw core::FormatError("io::read_responses_csv#wrong_header", "{}:1: expected the header line `{}`",
+                            path, responses_header);
   }
   std::vector<Response> responses;
   for (const auto& [line, f] : table.rows) {
@@ -152,11 +103,12 @@ std::vector<Response> read_responses_csv(const std::string& path) {
       return f[column].empty() ? not_given : real_field(f[column], path, n, component, table.header[column]);
     };
     if (f[1] != "TE" && f[1] != "TM")
-      throw core::FormatError(component, "{}:{}: expected mode TE or TM, got \"{}\"", path, line,
-                              text::printable(f[1]));
+      throw core::FormatError("io::read_responses_csv#unknown_mode",
+                              "{}:{}: expected mode TE or TM, got \"{}\"", path, line, text::printable(f[1]));
     const double period = value(2);
     if (!(period > 0.0))
-      throw core::FormatError(component, "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
+      throw core::FormatError("io::read_responses_csv#period_not_positive",
+                              "{}:{}: expected a period above 0 s, got \"{}\"", path, line,
                               text::printable(f[2]));
     responses.push_back({f[0],
                          f[1] == "TE" ? physics::mt::Mode::te : physics::mt::Mode::tm,
@@ -174,7 +126,7 @@ std::vector<Response> read_responses_csv(const std::string& path) {
 void write_table_csv(const std::string& path, const std::vector<std::string>& columns,
                      const core::ConstMatrixRef& values) {
   if (values.cols() != static_cast<Eigen::Index>(columns.size()))
-    throw core::ShapeError("io::write_table_csv",
+    throw core::ShapeError("io::write_table_csv#wrong_columns",
                            "expected one column of values for each of the {} names, got {}", columns.size(),
                            values.cols());
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));
@@ -210,15 +162,16 @@ void write_section_csv(const std::string& path, const physics::mesh::Model& sect
 namespace {
 
 /// A length in the header: its column must be called `name` and a unit. → m per unit.
-double metres_of(const std::string& path, const Table& table, std::size_t column,
+double metres_of(const std::string& path, const Rows& table, std::size_t column,
                  const std::vector<std::string>& names) {
   const std::string got = column < table.header.size() ? table.header[column] : "";
   for (const std::string& name : names) {
     if (got == name + "_m") return 1.0;
     if (got == name + "_km") return 1000.0;
   }
-  throw core::FormatError("io::read_sections_csv", "{}:1: expected {}_m or {}_km as column {}, got \"{}\"",
-                          path, names.front(), names.front(), column + 1, text::printable(got));
+  throw core::FormatError("io::read_sections_csv#wrong_place_column",
+                          "{}:1: expected {}_m or {}_km as column {}, got \"{}\"", path, names.front(),
+                          names.front(), column + 1, text::printable(got));
 }
 
 /// The distinct values, increasing, and the place of each of them.
@@ -227,8 +180,8 @@ std::map<double, int> lattice_of(const std::string& path, const std::vector<doub
   std::map<double, int> places;
   for (const double value : values) places.emplace(value, 0);
   if (places.size() < 2)
-    throw core::FormatError("io::read_sections_csv", "{}: expected points at two {} or more, got {}", path,
-                            what, places.size());
+    throw core::FormatError("io::read_sections_csv#too_few_points",
+                            "{}: expected points at two {} or more, got {}", path, what, places.size());
   int next = 0;
   for (auto& place : places) place.second = next++;
   return places;
@@ -246,21 +199,21 @@ std::vector<double> edges_around(const std::map<double, int>& points, double fir
 }
 
 /// Names of the sections from the header. errors: FormatError.
-std::vector<std::string> section_names(const std::string& path, const Table& table) {
+std::vector<std::string> section_names(const std::string& path, const Rows& table) {
   constexpr std::string_view prefix = "log10_rho_";
   std::vector<std::string> names;
   for (std::size_t column = 2; column < table.header.size(); ++column) {
     const std::string& got = table.header[column];
     if (!got.starts_with(prefix) || got.size() == prefix.size())
-      throw core::FormatError("io::read_sections_csv",
+      throw core::FormatError("io::read_sections_csv#wrong_column",
                               "{}:1: expected log10_rho_NAME as column {}, got \"{}\"", path, column + 1,
                               text::printable(got));
     names.push_back(got.substr(prefix.size()));
     std::ranges::replace(names.back(), '_', ' ');
   }
   if (names.empty())
-    throw core::FormatError("io::read_sections_csv", "{}:1: expected a column log10_rho_NAME, got none",
-                            path);
+    throw core::FormatError("io::read_sections_csv#no_column",
+                            "{}:1: expected a column log10_rho_NAME, found none", path);
   return names;
 }
 
@@ -268,7 +221,7 @@ std::vector<std::string> section_names(const std::string& path, const Table& tab
 
 std::vector<NamedSection> read_sections_csv(const std::string& path) {
   constexpr const char* component = "io::read_sections_csv";
-  const Table table = read_table(path, component);
+  const Rows table = read_rows(path, component);
   const double per_y = metres_of(path, table, 0, {"y", "x"}),
                per_depth = metres_of(path, table, 1, {"depth"});
   const std::vector<std::string> names = section_names(path, table);
@@ -277,8 +230,8 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
     y_m.push_back(per_y * real_field(fields[0], path, line, component, table.header[0]));
     depth_m.push_back(per_depth * real_field(fields[1], path, line, component, table.header[1]));
     if (depth_m.back() < 0.0)
-      throw core::FormatError(component, "{}:{}: expected a depth of 0 or more, got {}", path, line,
-                              fields[1]);
+      throw core::FormatError("io::read_sections_csv#negative_depth",
+                              "{}:{}: expected a depth of 0 or more, got {}", path, line, fields[1]);
   }
   const auto columns = lattice_of(path, y_m, "positions"), rows = lattice_of(path, depth_m, "depths");
   const physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section(
@@ -292,8 +245,9 @@ std::vector<NamedSection> read_sections_csv(const std::string& path) {
     const auto& [line, fields] = table.rows[i];
     const Eigen::Index cell = grid.index(rows.at(depth_m[i]), columns.at(y_m[i]));
     if (seen[static_cast<std::size_t>(cell)])
-      throw core::FormatError(component, "{}:{}: expected each point once, got {}, {} twice", path, line,
-                              fields[0], fields[1]);
+      throw core::FormatError("io::read_sections_csv#point_twice",
+                              "{}:{}: expected each point once, got {}, {} twice", path, line, fields[0],
+                              fields[1]);
     seen[static_cast<std::size_t>(cell)] = true;
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (!fields[k + 2].empty())

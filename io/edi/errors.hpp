@@ -18,8 +18,8 @@ struct Estimate {
   }
 };
 
-/// Counts of values whose error tells nothing (missing, zero or negative), by element and by what stands in
-/// its place. Internal to io/edi.
+/// Counts of values without a usable error (missing, zero or negative), by element and by the kind of error.
+/// Internal to io/edi.
 class OpenErrors {
  public:
   /// Counts one value. A missing one, and one that is exactly zero (the diagonal over 2-D models), needs no

@@ -114,8 +114,9 @@ EdiFile split_edi(std::string_view bytes, const std::string& path) {
   if (file.blocks.empty()) {
     const std::string_view begin = bytes.substr(0, std::min<std::size_t>(bytes.size(), 40));
     throw core::FormatError(
-        "io::edi::read", "{}:1: expected an EDI file with blocks such as >HEAD, got {}; check that it is one",
-        path, bytes.empty() ? std::string("an empty file") : "\"" + text::printable(begin) + "\"");
+        "io::edi::read#no_blocks",
+        "{}:1: expected an EDI file with blocks like >HEAD, got {}; check that it is one", path,
+        bytes.empty() ? std::string("an empty file") : "\"" + text::printable(begin) + "\"");
   }
   return file;
 }
@@ -126,7 +127,7 @@ std::vector<double> numbers_of(const EdiBlock& block, const std::string& path) {
     for (const std::string_view word : text::words(text)) {
       const auto value = text::number(word);
       if (!value) {
-        throw core::FormatError("io::edi::read",
+        throw core::FormatError("io::edi::read#not_a_number",
                                 "{}:{}: expected a number in block >{}, got \"{}\"; correct or remove it",
                                 path, line, block.name, text::printable(word));
       }

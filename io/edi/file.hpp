@@ -16,7 +16,7 @@ struct EdiBlock {
   std::string header;       ///< text of the first line after the name
   std::map<std::string, std::string>
       options;                           ///< KEY=VALUE of the first line, keys in upper case, quotes removed
-  std::optional<std::string> announced;  ///< what follows "//": a count, or "**"
+  std::optional<std::string> announced;  ///< text behind "//": a count, or "**"
   int line = 0;
   std::vector<std::pair<int, std::string_view>> lines;  ///< the lines below the first, with their numbers
 
@@ -32,21 +32,22 @@ struct EdiFile {
   std::vector<std::string> warnings;
 
   [[nodiscard]] const EdiBlock* find(std::string_view name) const;  ///< the first of this name, or none
-  /// The first block that has one of the names.
+  /// Returns the first block that has one of the names.
   [[nodiscard]] const EdiBlock* find_any(const std::vector<std::string>& names) const;
   void warn(int line, const std::string& text) {
     warnings.push_back(path + ":" + std::to_string(line) + ": " + text);
   }
 };
 
-/// errors: FormatError when there is no block at all.
+/// Splits the text of a file into its blocks. errors: FormatError without any block.
 [[nodiscard]] EdiFile split_edi(std::string_view bytes, const std::string& path);
 
-/// The numbers of a data block; NaN for `nan`, `****` and their like. errors: FormatError with file:line at a
-/// word that is no number.
+/// Returns the numbers of a data block; NaN for `nan`, `****` and similar words. errors: FormatError with
+/// file:line at a word that is no number.
 [[nodiscard]] std::vector<double> numbers_of(const EdiBlock& block, const std::string& path);
 
-/// KEY=VALUE pairs on one line (blanks around '=' allowed, values may be quoted), keys in upper case.
+/// Returns the KEY=VALUE pairs on one line (blanks around '=' allowed, values may be quoted), keys in upper
+/// case.
 [[nodiscard]] std::map<std::string, std::string> key_values(std::string_view text);
 
 }  // namespace lodestone::io::edi

@@ -17,7 +17,6 @@ using physics::mt::Complex;
 using physics::mt::not_given;
 using physics::mt::StationRow;
 
-constexpr const char* component = "io::edi::read";
 constexpr std::array<const char*, 4> tensor_names{"XX", "XY", "YX", "YY"};
 
 /// Blocks of one value per frequency.
@@ -32,7 +31,7 @@ class Columns {
   [[nodiscard]] const std::vector<double>& frequencies() const { return frequencies_; }
   [[nodiscard]] EdiFile& file() { return file_; }
   [[nodiscard]] OpenErrors& open_errors() { return open_errors_; }
-  /// σ of each part of a complex number; a variance that is missing, zero or negative tells nothing.
+  /// σ of each part of a complex number; a variance that is missing, zero or negative gives NaN.
   [[nodiscard]] double deviation(double variance) const {
     return variance > 0.0 ? part_of_root_ * std::sqrt(variance) : not_given;
   }
@@ -44,7 +43,7 @@ class Columns {
     if (!block) return {};
     std::vector<double> out = numbers_of(*block, file_.path);
     if (out.size() < size()) {
-      throw core::FormatError(component,
+      throw core::FormatError("io::edi::read#too_few_numbers",
                               "{}:{}: expected {} numbers in block >{}, got {}; is the file cut off?",
                               file_.path, block->line, size(), block->name, out.size());
     }
@@ -60,9 +59,10 @@ class Columns {
   void read_frequencies() {
     const EdiBlock* block = file_.find("FREQ");
     if (!block) {
-      throw core::FormatError(component,
-                              "{}:1: expected a block >FREQ, got none among {} blocks; is the file cut off?",
-                              file_.path, file_.blocks.size());
+      throw core::FormatError(
+          "io::edi::read#no_frequencies",
+          "{}:1: expected a block >FREQ, found none among {} blocks; is the file cut off?", file_.path,
+          file_.blocks.size());
     }
     frequencies_ = numbers_of(*block, file_.path);
     const auto announced = block->announced ? text::integer(*block->announced) : std::nullopt;
@@ -73,7 +73,7 @@ class Columns {
                                           text::printable(*block->announced), frequencies_.size()));
     }
     if (frequencies_.empty() || frequencies_.size() < n) {
-      throw core::FormatError(component,
+      throw core::FormatError("io::edi::read#too_few_frequencies",
                               "{}:{}: expected {} frequencies in block >FREQ, got {}; is the file cut off?",
                               file_.path, block->line, n, frequencies_.size());
     }
@@ -248,8 +248,8 @@ std::vector<double> frames(Columns& columns, const EdiBlock* block,
   return angles;
 }
 
-/// True when HEAD says that the tensor is in geographic axes; rotation angles then tell what was done to it,
-/// not where it stands.
+/// Returns whether HEAD states geographic axes; rotation angles then describe a rotation that was applied,
+/// not the frame.
 bool is_stated_geographic(const EdiFile& file) {
   const EdiBlock* head = file.find("HEAD");
   if (!head) return false;
@@ -266,13 +266,14 @@ void clear_frames(EdiFile& file, std::vector<StationRow>& rows) {
     row.azimuths = {};
   }
   if (angle != 0.0) {
-    file.warn(1, fmt::format("COORDINATE_SYSTEM says geographic: rotation angles ({} degrees) were taken as "
-                             "already applied, not as the frame",
-                             angle));
+    file.warn(
+        1, fmt::format("COORDINATE_SYSTEM states geographic axes: rotation angles ({} degrees) were taken as "
+                       "already applied, not as the frame",
+                       angle));
   }
 }
 
-/// Laid-out channels that point elsewhere, while no block says in which frame the tensor stands.
+/// Warns about channels laid out in another direction when no block states the frame of the tensor.
 void warn_about_unstated_frame(EdiFile& file) {
   if (file.find_any({"ZROT", "RHOROT", "TROT", "TROT.EXP"})) return;
   for (const auto& block : file.blocks) {
@@ -281,8 +282,8 @@ void warn_about_unstated_frame(EdiFile& file) {
       continue;
     const auto azimuth = block.options.count("AZM") ? text::number(block.options.at("AZM")) : std::nullopt;
     if (azimuth && std::abs(*azimuth) > 0.01) {
-      file.warn(block.line, fmt::format("HX was laid out at azimuth {} but no >ZROT says how the tensor "
-                                        "stands; taken as geographic north",
+      file.warn(block.line, fmt::format("HX was laid out at azimuth {} but no >ZROT states the frame of the "
+                                        "tensor; x is taken as geographic north",
                                         *azimuth));
     }
     return;

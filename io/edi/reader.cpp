@@ -23,8 +23,6 @@ using physics::mt::Element;
 using physics::mt::StationData;
 using physics::mt::StationRow;
 
-constexpr const char* component = "io::edi::read";
-
 bool has_value(const StationRow& row) {
   return std::any_of(physics::mt::all_elements.begin(), physics::mt::all_elements.end(),
                      [&](Element element) { return !row.is_missing(element); });
@@ -60,7 +58,7 @@ void remark_on_frames(EdiFile& file, const std::vector<StationRow>& rows) {
   }
 }
 
-/// The frequency some writers put where there is none.
+/// Returns true for the frequency that some writers put in place of a missing one.
 bool is_filler(const StationRow& row, std::ptrdiff_t count) {
   constexpr double filler_hz = 999.0;
   const bool no_impedance =
@@ -69,7 +67,7 @@ bool is_filler(const StationRow& row, std::ptrdiff_t count) {
   return row.frequency_hz == filler_hz && (count > 1 || no_impedance);
 }
 
-/// Of rows with one frequency the first that has a value stays; fillers go.
+/// Keeps of rows with one frequency the first that has a value, and removes fillers.
 void remove_repeated_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
   std::vector<StationRow> kept;
   for (auto begin = rows.begin(); begin != rows.end();) {
@@ -102,7 +100,7 @@ void sort_and_check_frequencies(EdiFile& file, std::vector<StationRow>& rows) {
   remove_repeated_frequencies(file, rows);
 }
 
-/// What the text of the file says about the time factor.
+/// Returns the time factor that the text of the file states, if any.
 std::optional<EdiSign> stated_sign(const EdiFile& file) {
   for (const auto& block : file.blocks) {
     for (const auto& [line, text] : block.lines) {
@@ -161,7 +159,7 @@ void convert_sign(EdiFile& file, StationData& station, EdiSign option) {
   if (option == EdiSign::vote && !stated && voted == EdiSign::minus) {
     file.warn(
         1,
-        "quadrants of Zxy and Zyx say that the time factor is exp(-i omega t); all values were conjugated");
+        "quadrants of Zxy and Zyx show that the time factor is exp(-i omega t); all values were conjugated");
   } else if (option == EdiSign::vote && stated && voted && *stated != *voted) {
     file.warn(1,
               fmt::format("the file states {}, but the quadrants of Zxy and Zyx contradict; read as stated",
@@ -198,7 +196,7 @@ void convert_units(EdiFile& file, StationData& station, EdiUnits option) {
   const bool is_ohm = option == EdiUnits::ohm || (option == EdiUnits::vote && vote_says_ohm);
   if (option == EdiUnits::vote && vote_says_ohm) {
     file.warn(1, fmt::format("the size of the impedances (median apparent resistivity {:.3g} ohm m as "
-                             "mV/km/nT, {:.3g} as ohm) says that they are in ohm",
+                             "mV/km/nT, {:.3g} as ohm) shows that they are in ohm",
                              as_field, as_ohm));
   } else if (!is_ohm && (as_field < 1e-2 || as_field > 1e6)) {
     file.warn(1,
@@ -267,9 +265,9 @@ StationData parse(const std::string& bytes, const std::string& path, const EdiOp
   remark_on_frames(file, station.rows);
   sort_and_check_frequencies(file, station.rows);
   if (std::none_of(station.rows.begin(), station.rows.end(), has_value)) {
-    throw core::FormatError(component,
+    throw core::FormatError("io::edi::read#no_values",
                             "{}:1: expected impedance, apparent resistivity, tipper or spectra blocks with "
-                            "values, got none at {} frequencies",
+                            "values, found none at {} frequencies",
                             path, station.rows.size());
   }
   convert_sign(file, station, options.sign);

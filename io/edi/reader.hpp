@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/words.hpp"
 #include "physics/mt/station_data.hpp"
 
 #include <string>
@@ -12,8 +13,20 @@ enum class EdiVariance {
   of_complex_element,  ///< variance of the complex number: σ of each part is √(VAR/2)
   of_each_part,        ///< variance of the real and of the imaginary part: σ = √VAR
 };
+constexpr auto words(EdiVariance) {
+  using enum EdiVariance;
+  return core::Words<EdiVariance>{{of_complex_element, "of_complex_element"}, {of_each_part, "of_each_part"}};
+}
 enum class EdiSign { vote, plus, minus };  ///< e^{±iωt}; vote: by the quadrants of Zxy and Zyx
+constexpr auto words(EdiSign) {
+  using enum EdiSign;
+  return core::Words<EdiSign>{{vote, "vote"}, {plus, "plus"}, {minus, "minus"}};
+}
 enum class EdiUnits { vote, field, ohm };  ///< mV/km/nT or V/A; vote: by the size of ρₐ
+constexpr auto words(EdiUnits) {
+  using enum EdiUnits;
+  return core::Words<EdiUnits>{{vote, "vote"}, {field, "field"}, {ohm, "ohm"}};
+}
 
 /// The choices of the reader.
 struct EdiOptions {

@@ -22,7 +22,6 @@ using Eigen::MatrixXcd;
 using physics::mt::Complex;
 using physics::mt::StationRow;
 
-constexpr const char* component = "io::edi::read";
 constexpr int none = -1;
 
 /// Places of the channels in the spectral matrix.
@@ -91,7 +90,7 @@ Channels channels_of(const EdiFile& file, const EdiBlock& section) {
     if (type == "RY" || type == "RRHY" || type == "R1Y") out.r[1] = index;
   }
   if (out.h[0] == none || out.h[1] == none) {
-    throw core::FormatError(component,
+    throw core::FormatError("io::edi::read#no_magnetic_channels",
                             "{}:{}: expected channels HX and HY among the {} of the spectra section, got "
                             "none of that type; check HMEAS",
                             file.path, section.line, out.n);
@@ -188,8 +187,9 @@ StationRow row_of(const EdiFile& file, const EdiBlock& block, const Channels& ch
   const std::vector<double> numbers = numbers_of(block, file.path);
   if (numbers.size() != expected) {
     throw core::FormatError(
-        component, "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?",
-        file.path, block.line, expected, channels.n, numbers.size());
+        "io::edi::read#wrong_spectra",
+        "{}:{}: expected {} numbers in block >SPECTRA ({} channels), got {}; is the file cut off?", file.path,
+        block.line, expected, channels.n, numbers.size());
   }
   StationRow out;
   out.frequency_hz = option_number(block, "FREQ");
@@ -214,8 +214,9 @@ void warn_about_errors(EdiFile& file, const std::string& station, const std::vec
 EdiSpectra read_edi_spectra(EdiFile& file, const EdiHead& head) {
   const EdiBlock* section = file.find("SPECTRASECT");
   if (!section)
-    throw core::FormatError(
-        component, "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, got none", file.path);
+    throw core::FormatError("io::edi::read#no_spectra_section",
+                            "{}:1: expected a section >=SPECTRASECT before the >SPECTRA blocks, found none",
+                            file.path);
   const Channels channels = channels_of(file, *section);
   EdiSpectra out{{}, channels.reference};
   for (const auto& block : file.blocks) {

@@ -13,17 +13,16 @@ namespace {
 using physics::mt::Profile;
 using physics::mt::StationData;
 
-constexpr const char* component = "io::geodesy::profile";
-
 std::vector<GeoPoint> places_of(const std::vector<StationData>& stations) {
   std::vector<GeoPoint> points;
   for (const StationData& station : stations) {
     const physics::mt::Station& site = station.site;
     if (!std::isfinite(site.latitude_deg) || !std::isfinite(site.longitude_deg)) {
-      throw core::FormatError(component,
-                              "{}: expected latitude and longitude of station {}, got none; add them to the "
-                              "file or leave it out of the list",
-                              station.path, site.name);
+      throw core::FormatError(
+          "io::geodesy::profile#no_coordinates",
+          "{}: expected latitude and longitude of station {}, found none; add them to the "
+          "file or leave it out of the list",
+          station.path, site.name);
     }
     points.push_back({site.latitude_deg, site.longitude_deg});
   }
@@ -40,7 +39,7 @@ Profile as_placed(const std::vector<StationData>& stations) {
   for (const StationData& station : stations) {
     if (!std::isfinite(station.site.y_m)) {
       throw core::InvalidArgument(
-          component,
+          "io::geodesy::profile#not_on_line",
           "expected all stations along one line, but {} of {} has no place on the one "
           "of {}; read files of one kind",
           station.site.name, station.path, stations.front().path);
@@ -53,7 +52,9 @@ Profile as_placed(const std::vector<StationData>& stations) {
 }  // namespace
 
 Profile profile(const std::vector<StationData>& stations, const ProfileOptions& options) {
-  if (stations.empty()) throw core::InvalidArgument(component, "expected at least one station, got none");
+  if (stations.empty())
+    throw core::InvalidArgument("io::geodesy::profile#no_station",
+                                "expected at least one station, found none");
   if (std::isfinite(stations.front().site.y_m)) return as_placed(stations);
   const std::vector<GeoPoint> places = places_of(stations);
   const Projection projection = projection_of(options.projection, places);

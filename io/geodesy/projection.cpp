@@ -16,7 +16,6 @@ namespace {
 
 using physics::mt::PlanePoint;
 
-constexpr const char* component = "io::Projection";
 constexpr double radians = std::numbers::pi / 180.0;
 
 struct DestroyContext {
@@ -51,7 +50,7 @@ GeoPoint mean_of(const std::vector<GeoPoint>& points) {
   for (const auto& p : points) {
     if (!(std::abs(p.latitude_deg) <= 90.0) || !(std::abs(p.longitude_deg) <= 360.0)) {
       throw core::InvalidArgument(
-          component,
+          "io::Projection#wrong_coordinates",
           "expected latitude and longitude in degrees, got ({}, {}); add them to the station's file",
           p.latitude_deg, p.longitude_deg);
     }
@@ -60,8 +59,8 @@ GeoPoint mean_of(const std::vector<GeoPoint>& points) {
     z += std::sin(p.latitude_deg * radians);
   }
   if (points.empty())
-    throw core::InvalidArgument(component,
-                                "expected at least one point to centre the projection on, got none");
+    throw core::InvalidArgument("io::Projection#no_point",
+                                "expected at least one point to centre the projection on, found none");
   return {std::atan2(z, std::hypot(x, y)) / radians, std::atan2(y, x) / radians};
 }
 
@@ -78,10 +77,11 @@ struct Projection::Impl {
     const PjPointer raw(proj_create_crs_to_crs(context.get(), "EPSG:4326", definition.c_str(), nullptr));
     if (raw) transformation.reset(proj_normalize_for_visualization(context.get(), raw.get()));
     if (!transformation || !counts_metres(context.get(), definition.c_str())) {
-      throw core::ConfigError(component,
-                              "expected a projected coordinate system in metres, such as \"EPSG:32733\" or "
-                              "\"+proj=tmerc … +type=crs\", got \"{}\"",
-                              definition);
+      throw core::ConfigError(
+          "io::Projection#wrong_system",
+          "expected a projected coordinate system in metres, for example \"EPSG:32733\" or "
+          "\"+proj=tmerc … +type=crs\", got \"{}\"",
+          definition);
     }
   }
 };
@@ -116,7 +116,8 @@ std::vector<PlanePoint> Projection::to_plane(const std::vector<GeoPoint>& points
                                       proj_coord(p.longitude_deg, p.latitude_deg, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
       throw core::InvalidArgument(
-          component, "the point at latitude {}, longitude {} has no image under {}; check the coordinates",
+          "io::Projection#no_image",
+          "the point at latitude {}, longitude {} has no image under {}; check the coordinates",
           p.latitude_deg, p.longitude_deg, impl_->definition);
     }
     out.push_back({image.xy.y, image.xy.x});
@@ -130,7 +131,7 @@ std::vector<GeoPoint> Projection::to_geographic(const std::vector<PlanePoint>& p
     const PJ_COORD image =
         proj_trans(impl_->transformation.get(), PJ_INV, proj_coord(p.east_m, p.north_m, 0.0, 0.0));
     if (!std::isfinite(image.xy.x) || !std::isfinite(image.xy.y)) {
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("io::Projection#outside",
                                   "the point {} m north, {} m east lies outside {}; check the coordinates",
                                   p.north_m, p.east_m, impl_->definition);
     }

@@ -22,16 +22,16 @@ class Projection {
   explicit Projection(const std::vector<GeoPoint>& points);
   /// The zone of Universal Transverse Mercator that holds the points' mean position.
   static Projection utm(const std::vector<GeoPoint>& points);
-  /// Any projected system PROJ knows: "EPSG:32733", "+proj=…". errors: ConfigError.
+  /// Makes any projected system of PROJ: "EPSG:32733", "+proj=…". errors: ConfigError.
   static Projection from_definition(const std::string& definition);
   ~Projection();
   Projection(Projection&&) noexcept;
   Projection& operator=(Projection&&) noexcept;
 
-  /// errors: InvalidArgument when a point has no image (naming it).
+  /// Projects points. errors: InvalidArgument that names a point without an image.
   [[nodiscard]] std::vector<physics::mt::PlanePoint> to_plane(const std::vector<GeoPoint>& points) const;
   [[nodiscard]] std::vector<GeoPoint> to_geographic(const std::vector<physics::mt::PlanePoint>& points) const;
-  /// What was given to PROJ; stored with results.
+  /// Returns the definition that PROJ received; it is stored with results.
   [[nodiscard]] const std::string& definition() const;
 
  private:

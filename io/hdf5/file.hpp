@@ -23,17 +23,17 @@ struct Hdf5Options {
 /// bytes of a file depend on what was written, and in which order, only.
 class Hdf5Sink final : public core::ArraySink {
  public:
-  /// errors: FileError when the folder is missing or not writable.
+  /// Opens a new file. errors: FileError when the folder is missing or not writable.
   explicit Hdf5Sink(const std::filesystem::path& path, const Hdf5Options& options = {});
   ~Hdf5Sink() override;
 
-  /// errors: InvalidArgument when the name exists, ShapeError when bytes and shape disagree, FileError when
-  /// the disk is full.
+  /// Writes an array. errors: InvalidArgument when the name exists, ShapeError when bytes and shape disagree,
+  /// FileError when the disk is full.
   void write(const std::string& name, const core::ArrayInfo& info, std::span<const std::byte> bytes) override;
   void attribute(const std::string& object, const std::string& key, const std::string& text) override;
   /// Texts as fixed-length UTF-8 strings, which other programs show as text; `core::read_texts` gives them
   /// back.
-  void texts(const std::string& name, const std::vector<std::string>& texts);
+  void texts(const std::string& name, const std::vector<std::string>& texts) override;
   /// Writes all to disk, closes and renames; nothing can be written afterwards. errors: FileError.
   void commit();
 
@@ -45,7 +45,8 @@ class Hdf5Sink final : public core::ArraySink {
 /// Reads an HDF5 file. Text arrays appear as u8 (n, width).
 class Hdf5Source final : public core::ArraySource {
  public:
-  /// errors: FileError when the file is missing or unreadable, FormatError when it is not HDF5 or cut off.
+  /// Opens a file. errors: FileError when it is missing or unreadable, FormatError when it is not HDF5 or cut
+  /// off.
   explicit Hdf5Source(const std::filesystem::path& path);
   ~Hdf5Source() override;
 

@@ -12,7 +12,7 @@ Handle complex_type(hid_t real, std::size_t real_bytes) {
   return type;
 }
 
-/// An enumeration FALSE, TRUE in one byte, which other programs know as boolean.
+/// An enumeration FALSE, TRUE in one byte, which other programs read as boolean.
 Handle boolean_type() {
   Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
   std::int8_t value = 0;

@@ -65,7 +65,7 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// What HDF5 says was the cause of the last failure on this thread.
+/// Returns the cause of the last failure of HDF5 on this thread.
 [[nodiscard]] std::string last_error();
 
 /// The type of one element in memory; complex numbers are compounds {r, i}.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr hssize_t max_elements = 1'000'000'000'000;
 
-/// How a stored array is presented: its dtype and shape, and the memory type of one stored element.
+/// The presentation of a stored array: its dtype and shape, and the memory type of one stored element.
 struct Presented {
   core::ArrayInfo info;
   Handle memory_type;
@@ -85,25 +85,26 @@ struct Hdf5Source::Impl {
     std::error_code ignored;
     if (::access(path.c_str(), R_OK) != 0 || std::filesystem::is_directory(given, ignored)) {
       throw core::FileError(
-          "io::Hdf5Source", "{}: expected a readable HDF5 file, got: {}; check the path", path,
+          "io::Hdf5Source#unreadable", "{}: expected a readable HDF5 file, got: {}; check the path", path,
           std::filesystem::is_directory(given, ignored) ? "a folder" : std::strerror(errno));
     }
     if (H5Fis_hdf5(path.c_str()) <= 0) {
       throw core::FormatError(
-          "io::Hdf5Source",
+          "io::Hdf5Source#not_hdf5",
           "{}: expected an HDF5 file, got something else (no HDF5 signature); is it the right file?", path);
     }
     file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) {
       throw core::FormatError(
-          "io::Hdf5Source",
+          "io::Hdf5Source#damaged",
           "{}: expected a whole HDF5 file, got one that is cut off or damaged ({}); copy or write it again",
           path, hdf5::last_error());
     }
   }
 
-  [[noreturn]] void fail(const std::string& object, const std::string& got) const {
-    throw core::FormatError("io::Hdf5Source", "{}: expected to read '{}', got: {}", path, object, got);
+  [[noreturn]] void fail(const char* id, const std::string& object, const std::string& got) const {
+    throw core::FormatError(fmt::format("io::Hdf5Source#{}", id), "{}: expected to read '{}', got: {}", path,
+                            object, got);
   }
 
   [[nodiscard]] bool exists(const std::string& name) const {
@@ -127,11 +128,11 @@ struct Hdf5Source::Impl {
 
   [[nodiscard]] Handle open_array(const std::string& name) const {
     if (!is_array(name)) {
-      fail(name, "no array of that name; was the file written by another program or version?");
+      fail("no_array", name, "no array of that name; was the file written by another program or version?");
     }
     Handle dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
     if (!dataset.valid()) {
-      fail(name, hdf5::last_error());
+      fail("unreadable_array", name, hdf5::last_error());
     }
     return dataset;
   }
@@ -144,7 +145,7 @@ struct Hdf5Source::Impl {
     H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
     result.info.shape.assign(shape.begin(), shape.end());
     if (H5Sget_simple_extent_npoints(space.get()) > max_elements) {
-      fail(name, "an array of more than 10¹² elements; the file is damaged");
+      fail("too_many_elements", name, "an array of more than 10¹² elements; the file is damaged");
     }
     const Handle type(H5Dget_type(dataset), H5Tclose);
     if (H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0) {
@@ -155,7 +156,8 @@ struct Hdf5Source::Impl {
       return result;
     }
     if (!present_as(type.get(), result.info.dtype)) {
-      fail(name, "elements that are neither integer, boolean, real, complex {r, i} nor fixed-length text");
+      fail("unknown_elements", name,
+           "elements that are neither integer, boolean, real, complex {r, i} nor fixed-length text");
     }
     result.memory_type = hdf5::memory_type(result.info.dtype);
     result.stored_element_bytes = core::size_of(result.info.dtype);
@@ -176,7 +178,7 @@ struct Hdf5Source::Impl {
       memory = Handle(H5Screate_simple(rank, size.data(), nullptr), H5Sclose);
     }
     if (H5Dread(dataset.get(), array.memory_type.get(), memory.get(), space.get(), H5P_DEFAULT, out) < 0) {
-      fail(name, hdf5::last_error());
+      fail("unreadable_array", name, hdf5::last_error());
     }
   }
 
@@ -184,12 +186,12 @@ struct Hdf5Source::Impl {
     const Handle type(H5Aget_type(attribute.get()), H5Tclose);
     const Handle space(H5Aget_space(attribute.get()), H5Sclose);
     if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) {
-      fail(shown, "an attribute that is not one text");
+      fail("not_a_text", shown, "an attribute that is not one text");
     }
     if (H5Tis_variable_str(type.get()) > 0) {
       char* text = nullptr;
       if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) {
-        fail(shown, hdf5::last_error());
+        fail("unreadable_attribute", shown, hdf5::last_error());
       }
       std::string result(text);
       H5free_memory(text);
@@ -197,7 +199,7 @@ struct Hdf5Source::Impl {
     }
     std::string result(H5Tget_size(type.get()), '\0');
     if (H5Aread(attribute.get(), type.get(), result.data()) < 0) {
-      fail(shown, hdf5::last_error());
+      fail("unreadable_attribute", shown, hdf5::last_error());
     }
     result.resize(std::strlen(result.c_str()));
     return result;
@@ -230,7 +232,7 @@ std::vector<std::string> Hdf5Source::names() const {
     return 0;
   };
   if (H5Lvisit(impl_->file.get(), H5_INDEX_NAME, H5_ITER_INC, collect, &links) < 0) {
-    impl_->fail("/", hdf5::last_error());
+    impl_->fail("unreadable_names", "/", hdf5::last_error());
   }
   std::erase_if(links, [&](const std::string& name) { return !impl_->is_array(name); });
   std::sort(links.begin(), links.end());
@@ -253,7 +255,8 @@ void Hdf5Source::read(const std::string& name, std::int64_t first, std::span<std
   const auto count = static_cast<std::int64_t>(out.size() / element);
   if (out.size() % element != 0 || first < 0 || count > array.info.count() - first) {
     impl_->fail(
-        name, fmt::format("a request for elements {} to {} of {}", first, first + count, array.info.count()));
+        "outside_array", name,
+        fmt::format("a request for elements {} to {} of {}", first, first + count, array.info.count()));
   }
   if (count == 0) {
     return;
@@ -284,7 +287,7 @@ std::string Hdf5Source::attribute(const std::string& object, const std::string& 
       at.valid() && H5Aexists(at.get(), key.c_str()) > 0 ? H5Aopen(at.get(), key.c_str(), H5P_DEFAULT) : -1,
       H5Aclose);
   if (!attribute.valid()) {
-    impl_->fail(where + "@" + key, "no attribute of that name");
+    impl_->fail("no_attribute", where + "@" + key, "no attribute of that name");
   }
   return impl_->attribute_text(where + "@" + key, attribute);
 }

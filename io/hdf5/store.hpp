@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alone, because programs that keep a checkpoint need neither sinks nor sources.
+// Small on purpose: programs that keep a checkpoint need neither sinks nor sources.
 #pragma once
 
 #include "engine/core/store.hpp"

@@ -2,11 +2,13 @@
 #include "io/info/info.hpp"
 
 #include "engine/state/safetensors.hpp"
+#include "inversion/mt/tables.hpp"
 #include "io/csv/csv.hpp"
 #include "io/edi/reader.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/mare2dem/data.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/hdf5.hpp"
+#include "io/model/read.hpp"
 #include "io/modem/modem.hpp"
 #include "io/modem/words.hpp"
 #include "io/mt2d/data.hpp"
@@ -183,11 +185,27 @@ void add_section_facts(FileInfo& info, const physics::mesh::Model& model) {
       fmt::format("resistivity {:.4g} to {:.4g} ohm m", resistivity.minCoeff(), resistivity.maxCoeff()));
 }
 
+/// Facts of a model of any dimension and property.
+void add_model_facts(FileInfo& info, const physics::mesh::Model& model) {
+  const physics::mesh::TensorGrid& grid = model.earth.grid;
+  if (grid.dimension() == 2 && model.property.name == physics::mesh::Property{}.name)
+    return add_section_facts(info, model);
+  info.facts.push_back(fmt::format("{} cells in {} dimensions, z {} to {} m", grid.n_cells(),
+                                   grid.dimension(), grid.z_edges_m().front(), grid.z_edges_m().back()));
+  info.facts.push_back(fmt::format("{} {:.4g} to {:.4g}, units {}", model.property.name,
+                                   model.values.minCoeff(), model.values.maxCoeff(),
+                                   physics::mesh::units_in_scale(model.property)));
+}
+
 void describe_result(FileInfo& info) {
-  add_section_facts(info, run::read_section_hdf5(info.path));
-  const run::InversionResult result = run::read_result(info.path);
-  info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", result.rms, result.stop_message));
-  info.sites = sites_of(result.data, "+", "ohm");
+  const inversion::Outcome outcome = run::read_result(info.path);
+  add_model_facts(info, outcome.section());
+  info.facts.push_back(fmt::format("rms {:.3f}, stopped because: {}", outcome.rms, outcome.message));
+  if (const auto data = inversion::mt::observed_data(outcome.data, outcome.sites)) {
+    info.sites = sites_of(*data, "+", "ohm");
+    return;
+  }
+  info.facts.push_back(fmt::format("{} usable data of {}", outcome.data.n_used(), outcome.data.size()));
 }
 
 void describe_responses(FileInfo& info, const hdf5::Hdf5Source& source) {
@@ -209,7 +227,7 @@ void describe_checkpoint(FileInfo& info, const hdf5::Hdf5Source& source) {
   const auto counters = core::read_integers(source, "state/counters");
   const Eigen::MatrixXd history = core::read_matrix(source, "state/history");
   if (counters.empty() || history.rows() == 0 || history.cols() < 4)
-    throw core::FormatError("io::describe_file",
+    throw core::FormatError("io::describe_file#no_history",
                             "{}: the checkpoint holds no history; was it written by another version?",
                             info.path);
   info.facts.push_back(
@@ -225,7 +243,7 @@ void describe_samples(FileInfo& info, const hdf5::Hdf5Source& source) {
   constexpr Eigen::Index rms = 1, failed = 5;
   if (seed.empty() || lambda.empty() || (records.rows() > 0 && records.cols() <= failed))
     throw core::FormatError(
-        "io::describe_file",
+        "io::describe_file#incomplete_samples",
         "{}: the samples lack their seed, lambda or records; was it written by another version?", info.path);
   const Eigen::Index n_failed = (records.rows() > 0 ? records.col(failed) : Eigen::VectorXd()).count();
   info.facts.push_back(fmt::format("{} samples of the final model{}, seed {}, lambda {:.4g}",
@@ -246,7 +264,7 @@ void describe_samples(FileInfo& info, const hdf5::Hdf5Source& source) {
       "--resume");
 }
 
-/// What an array looks like, one line each, after a line about all of them.
+/// Adds one line about each array, after a line about all of them.
 void add_array_facts(FileInfo& info, const core::ArraySource& source) {
   std::vector<std::string> lines;
   std::int64_t n_elements = 0;
@@ -274,7 +292,7 @@ void add_network_facts(FileInfo& info, const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const auto depth_m = core::read_doubles(source, "grid/depth_m");
   if (sizes.size() != 4 || depth_m.empty())
-    throw core::FormatError("io::describe_file",
+    throw core::FormatError("io::describe_file#wrong_sizes",
                             "{}: expected four sizes of a network and depths, got {} and {}", info.path,
                             sizes.size(), depth_m.size());
   info.facts.push_back(
@@ -312,7 +330,7 @@ void describe_hdf5(FileInfo& info) {
     add_network_facts(info, source);
     add_array_facts(info, source);
   } else {
-    add_section_facts(info, run::read_section_hdf5(info.path));
+    add_section_facts(info, model::read_section_hdf5(info.path));
     info.format = "HDF5 model";
   }
 }
@@ -347,8 +365,8 @@ void describe_card(FileInfo& info) {
     const nlohmann::json::json_pointer place(pointer);
     if (card.is_discarded() || !card.contains(place))
       throw core::FormatError(
-          "io::describe_file",
-          "{}:1: expected a card of mt_invert train with {}, got none; is the file cut off?", info.path,
+          "io::describe_file#no_card",
+          "{}:1: expected a card of mt_invert train with {}, found none; is the file cut off?", info.path,
           pointer);
     if (card[place].is_string()) return card[place].get<std::string>();
     return card[place].is_number_float() ? fmt::format("{:.6g}", card[place].get<double>())
@@ -395,7 +413,7 @@ void describe_table(FileInfo& info) {
           : "a table for people and plots; sites for forward --sites have the header site,y_m[,z_m]");
 }
 
-/// A folder is no file; its user should know whether the EDI files are where they were looked for.
+/// Refuses a folder, and states if it holds EDI files.
 void refuse_folder(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return;
@@ -404,7 +422,7 @@ void refuse_folder(const std::string& path) {
   };
   const std::filesystem::directory_iterator files(path, error);
   const bool any = !error && std::any_of(begin(files), end(files), is_edi);
-  throw core::FileError("io::describe_file", "{}: {}", path,
+  throw core::FileError("io::describe_file#is_a_folder", "{}: {}", path,
                         any ? "expected a file, got a folder; name the files in it"
                             : "this folder holds no EDI files (*.edi), for which a folder stands; check the "
                               "path, or name files of other kinds one by one");
@@ -421,7 +439,7 @@ void describe(FileInfo& info) {
       return describe_modem_data(info);
     case survey::FileKind::modem_data_3d:
       (void)modem::read_data(info.path);
-      return;  // says what is wrong with it
+      return;  // its error describes the fault
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
       return add_section_facts(info, modem::read_model(info.path));
@@ -454,7 +472,7 @@ void describe(FileInfo& info) {
   if (text::lower(info.path).size() > 4 && text::lower(info.path).substr(info.path.size() - 4) == ".edi")
     return describe_edi(info);
   throw core::FormatError(
-      "io::describe_file",
+      "io::describe_file#unknown_format",
       "{}:1: expected EDI, ModEM, MARE2DEM data, MT2DData, TOML, HDF5, safetensors or CSV with a header "
       "line, got a file of unknown "
       "format; convert it to one of these (docs/model-files.md), or look whether its first lines are missing",

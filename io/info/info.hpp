@@ -11,7 +11,7 @@ namespace lodestone::io::info {
 
 inline constexpr double not_stated = std::numeric_limits<double>::quiet_NaN();
 
-/// What one site of a data file offers. NaN = the file does not say.
+/// The contents of one site of a data file. NaN: not stated in the file.
 struct SiteInfo {
   std::string name;
   double latitude_deg = not_stated, longitude_deg = not_stated, elevation_m = not_stated;
@@ -25,7 +25,7 @@ struct SiteInfo {
                                   ///< with frequency, or profile data
 };
 
-/// What a file is, and what is in it.
+/// The format and the contents of a file.
 struct FileInfo {
   std::string path;
   std::string format;  ///< "EDI", "ModEM 2-D data", "ModEM 2-D model", "ModEM 3-D data", "ModEM 3-D model",
@@ -39,8 +39,13 @@ struct FileInfo {
   std::vector<SiteInfo> sites;
 };
 
-/// Classifies a file by content and reads it; never throws because of what the file holds. A folder is an
-/// error that says whether EDI files lie in it.
+/// Classifies a file by content and reads it; never throws because of the file's content. A folder is an
+/// error whose text states if it holds EDI files.
 [[nodiscard]] FileInfo describe_file(const std::string& path);
+
+/// Returns the descriptions as JSON: an array with one object per file; null: not stated in the file.
+[[nodiscard]] std::string info_json(const std::vector<FileInfo>& files);
+/// Returns the descriptions as a text for people.
+[[nodiscard]] std::string info_text(const std::vector<FileInfo>& files);
 
 }  // namespace lodestone::io::info

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/info/text.hpp"
-
 #include "engine/core/json_text.hpp"
+#include "io/info/info.hpp"
 #include "io/text/scan.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +69,7 @@ std::string info_text(const std::vector<io::info::FileInfo>& files) {
     const bool has_data =
         std::ranges::any_of(file.sites, [](const auto& site) { return site.n_periods > 0; });
     for (const auto& site : file.sites)
-      text += has_data ? text_of(site) : "";  // of a list of places the facts tell
+      text += has_data ? text_of(site) : "";  // the facts describe a list of places
     for (const auto& warning : file.warnings) text += fmt::format("  warning: {}\n", warning);
   }
   return text;

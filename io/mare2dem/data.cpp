@@ -25,7 +25,7 @@ using physics::mt::not_given;
 using physics::mt::StationData;
 
 constexpr const char* reader = "io::mare2dem::read_data";
-constexpr int most_rows = 100'000'000;  ///< of a table; more is no count
+constexpr int most_rows = 100'000'000;  ///< limit of a table; a larger number is no count
 
 /// "# MT Receivers: 25" → {"# mt receivers", "25"}.
 struct Entry {
@@ -59,10 +59,11 @@ class EmDataReader {
     while (lines_.next()) {
       const auto entry = entry_of(lines_.text());
       if (!entry)
-        lines_.refuse(fmt::format("expected \"name: value\", got \"{}\"", text::printable(lines_.text())));
+        lines_.refuse("not_an_entry",
+                      fmt::format("expected \"name: value\", got \"{}\"", text::printable(lines_.text())));
       read_entry(*entry);
     }
-    if (n_data_ == 0) lines_.refuse("expected MT data (types 103 to 136), got none");
+    if (n_data_ == 0) lines_.refuse("no_mt_data", "expected MT data (types 103 to 136), found none");
     finish();
     return std::move(result_);
   }
@@ -78,7 +79,8 @@ class EmDataReader {
     const auto tail = version.substr(std::min<std::size_t>(version.size(), 7));
     if ((!is_response_ && !version.starts_with("emdata_")) ||
         std::find(numbers.begin(), numbers.end(), tail) == numbers.end())
-      lines_.refuse(fmt::format("expected \"Format: EMData_2.0\" to 2.3 or EMResp, got \"{}\"",
+      lines_.refuse("unknown_version",
+                    fmt::format("expected \"Format: EMData_2.0\" to 2.3 or EMResp, got \"{}\"",
                                 text::printable(lines_.text())));
     result_.version = std::string(entry->value);
     // 2.1 added SolveStatic (and Name), 2.2 Length before it.
@@ -106,7 +108,8 @@ class EmDataReader {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
       if (!(frequency > 0.0))
-        lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+        lines_.refuse("frequency_not_positive",
+                      fmt::format("expected a frequency above 0 Hz, got {}", frequency));
       frequencies_hz_.push_back(frequency);
     }
   }
@@ -116,7 +119,8 @@ class EmDataReader {
       lines_.require_next("a receiver");
       const auto row = text::words(lines_.text());
       if (row.size() < 6)
-        lines_.refuse(fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
+        lines_.refuse("wrong_receiver",
+                      fmt::format("expected X Y Z Theta Alpha Beta …, got {} columns", row.size()));
       const auto named = static_cast<std::size_t>(n_receiver_numbers_);
       StationData& station = stations().emplace_back();
       station.site.name = row.size() > named ? std::string(row[named]) : fmt::format("{}", stations().size());
@@ -142,9 +146,10 @@ class EmDataReader {
 
   void read_data(std::string_view value) {
     if (stations().empty() || frequencies_hz_.empty())
-      lines_.refuse(
-          "expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, got none; only MT data can "
-          "be read");
+      lines_.refuse("no_receivers",
+                    "expected \"# MT Receivers\" and \"# MT Frequencies\" before the data, found none; only "
+                    "MT data can "
+                    "be read");
     make_names_unique();
     if (is_response_) result_.responses = stations();
     for (int n = count(value); n > 0; --n) {
@@ -157,7 +162,8 @@ class EmDataReader {
   void read_row(const std::vector<std::string_view>& row) {
     const std::size_t n_columns = is_response_ ? 8 : 6;
     if (row.size() < n_columns)
-      lines_.refuse(fmt::format("expected {} columns (Type Freq# Tx# Rx# Data StdErr{}), got {}", n_columns,
+      lines_.refuse("wrong_columns",
+                    fmt::format("expected {} columns (Type Freq# Tx# Rx# Data StdErr{}), got {}", n_columns,
                                 is_response_ ? " Response Residual" : "", row.size()));
     const int code = lines_.whole(row[0], "a data type", 0, 9999);
     const EmDataType* type = emdata_type(code);
@@ -191,7 +197,7 @@ class EmDataReader {
     }
     if (!stations()[place].add({key.quantity, frequency_hz, datum.value, datum.sigma, {}})) {
       throw core::FormatError(
-          reader,
+          "io::mare2dem::read_data#second_value",
           "{}: expected one value of each kind per station and frequency, got a second {} of station {}",
           where, name_of(key.quantity), stations()[place].site.name);
     }
@@ -206,6 +212,7 @@ class EmDataReader {
     auto& kept = key.quantity == Datum::tzy_re ? amplitude : phase;
     if (kept)
       lines_.refuse(
+          "second_half",
           fmt::format("expected one amplitude and one phase of the tipper per station and frequency, got a "
                       "second of station {}",
                       stations()[static_cast<std::size_t>(key.station)].site.name));

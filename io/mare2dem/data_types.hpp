@@ -8,18 +8,18 @@
 
 namespace lodestone::io::mare2dem {
 
-/// How a row states its number.
+/// The form in which a row states its number.
 enum class EmDataForm { as_it_is, apparent_resistivity, phase_te, phase_tm, amplitude, phase };
 
-/// A type of data; rows of amplitude and phase make both parts of a tipper together, `quantity` is the part
-/// they stand for until then.
+/// A type of data. Rows of amplitude and phase make both parts of a tipper together; until then they count as
+/// the part `quantity`.
 struct EmDataType {
   int code;
   physics::mt::Quantity quantity;
   EmDataForm form;
 };
 
-/// Null for a type that is not read.
+/// Returns the type of a code; null for a type that is not read.
 [[nodiscard]] const EmDataType* emdata_type(int code);
 [[nodiscard]] inline bool is_polar(EmDataForm form) {
   return form == EmDataForm::amplitude || form == EmDataForm::phase;

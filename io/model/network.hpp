@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: readers of models and surfaces need no networks.
 #pragma once
 
 #include "engine/core/words.hpp"
@@ -10,8 +11,8 @@
 
 namespace lodestone::io::model {
 
-/// From what the subdomains of a region are made: the trained network, or the normal distribution of its
-/// training draws.
+/// The origin of the subdomains of a region: the trained network, or the normal distribution of its training
+/// draws.
 enum class DecoderKind : std::uint8_t { network, gaussian };
 constexpr auto words(DecoderKind) {
   return core::Words<DecoderKind>{{DecoderKind::network, "network"}, {DecoderKind::gaussian, "gaussian"}};

@@ -2,9 +2,8 @@
 #include "io/model/read.hpp"
 
 #include "engine/core/error.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/hdf5.hpp"
 #include "io/modem/modem.hpp"
-#include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
 #include "physics/mt/resistivity_range.hpp"
 
@@ -13,17 +12,16 @@
 namespace lodestone::io::model {
 namespace {
 
-constexpr const char* component = "io::read_model";
-
-/// The readers of texts have said it with the line.
+/// Checks the resistivities; readers of texts checked them before, with the line.
 physics::mesh::Model checked(physics::mesh::Model model, const std::string& path) {
   const Eigen::VectorXd values = resistivity_ohm_m(model);
   const auto wrong = std::ranges::find_if_not(values, physics::mt::is_in_resistivity_range);
   if (wrong == values.end()) return model;
   const auto cell = wrong - values.begin();
   throw core::FormatError(
-      component, "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)",
-      path, physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
+      "io::read_model#resistivity_out_of_range",
+      "{}: expected resistivities of {:g} to {:g} ohm m, got {:g} in row {}, column {} (from 0)", path,
+      physics::mt::least_resistivity_ohm_m, physics::mt::largest_resistivity_ohm_m, *wrong,
       cell / model.earth.grid.n_y(), cell % model.earth.grid.n_y());
 }
 
@@ -33,14 +31,14 @@ physics::mesh::Model read_model(const std::string& path) {
   const survey::FileKind kind = survey::kind_of_file(path);
   switch (kind) {
     case survey::FileKind::hdf5:
-      return checked(run::read_section_hdf5(path), path);
+      return checked(read_section_hdf5(path), path);
     case survey::FileKind::modem_model_2d:
     case survey::FileKind::modem_model_3d:
-      return modem::read_model(path);  // which says what a 3-D model is
+      return modem::read_model(path);  // whose error describes 3-D models
     case survey::FileKind::toml:
       return read_model_toml(path);
     default:
-      throw core::FormatError(component,
+      throw core::FormatError("io::read_model#not_a_model",
                               "{}:1: expected a model (ModEM 2-D, TOML with [background], or an HDF5 "
                               "result), got {}; check the path",
                               path,

@@ -2,14 +2,29 @@
 #pragma once
 
 #include "physics/mesh/earth.hpp"
+#include "physics/mesh/surface.hpp"
 
 #include <string>
 
 namespace lodestone::io::model {
 
-/// A section from a model file of any kind we read (HDF5 result, ModEM 2-D, TOML), told apart by content, not
-/// by name. errors: FileError; FormatError or ConfigError of the format found, also for resistivities outside
-/// `physics::mt::is_in_resistivity_range`; FormatError when it is none of them.
+/// Reads a section from a model file of any kind (HDF5 result, ModEM 2-D, TOML), recognized by its content
+/// and not by its name.
+///
+/// errors: FileError; FormatError or ConfigError of that format, also for resistivities outside
+/// `physics::mt::is_in_resistivity_range`; FormatError for other files.
 [[nodiscard]] physics::mesh::Model read_model(const std::string& path);
+
+/// Reads a TOML model: horizontal layers, and boxes and polygons of which later ones win. Grid lines stand
+/// exactly on every layer and box edge; docs/model-files.md describes the format. Slanted edges are cut into
+/// `refine` times more pieces than the file requests.
+///
+/// errors: FileError, ConfigError with file:line (unknown key, wrong shape or sign).
+[[nodiscard]] physics::mesh::Model read_model_toml(const std::string& path, double refine = 1.0);
+
+/// Reads the earth's surface, ground or sea floor, with z down (a hill is negative) and y increasing: CSV
+/// with the header `y_m,z_m`, or two columns of numbers without header, as in MARE2DEM's .prfl files. errors:
+/// FileError, FormatError with file:line.
+[[nodiscard]] physics::mesh::SurfaceLine read_surface_file(const std::string& path);
 
 }  // namespace lodestone::io::model

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-/// What a TOML model is made of. Internal to io/toml.
+/// The parts of a TOML model. Internal to io/model.
 namespace lodestone::io::model {
 
 struct Layers {
-  std::vector<double> bottoms_m;  ///< of all but the last
+  std::vector<double> bottoms_m;  ///< all but the last have one
   std::vector<double> resistivity_ohm_m;
   [[nodiscard]] double at(double z_m) const;
 };
@@ -33,8 +33,8 @@ struct SectionShapes {
   Layers layers;
   std::vector<Block> blocks;
   std::vector<Region> regions;
-  double resolution_m = 0.0;  ///< of slanted edges, a 64th of their length at the finest; 0: a 16th of the
-                              ///< depth of the upper end
+  double resolution_m = 0.0;  ///< size of pieces of slanted edges, a 64th of their length at the finest; 0: a
+                              ///< 16th of the depth of the upper end
   double refine = 1.0;        ///< slanted edges are cut into so many times more pieces
 
   /// Resistivity of a cell through which no layer or box edge passes: where polygons cut it, the mean of
@@ -46,7 +46,8 @@ struct SectionShapes {
   [[nodiscard]] std::vector<double> z_lines_m() const;
 };
 
-/// errors: ConfigError with file:line (wrong shape or sign, a polygon that crosses itself).
+/// Reads the background and the shapes. errors: ConfigError with file:line (wrong shape or sign, a polygon
+/// that crosses itself).
 [[nodiscard]] SectionShapes read_section_shapes(const core::Options& root,
                                                 physics::mesh::DepthReference reference);
 

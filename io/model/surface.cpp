@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/model/surface.hpp"
-
 #include "engine/core/error.hpp"
+#include "io/model/read.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
 
@@ -9,8 +8,6 @@
 
 namespace lodestone::io::model {
 namespace {
-
-constexpr const char* component = "mt_invert";
 
 /// Both numbers of a line: "y,z" below a header, else two words.
 std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std::string& place) {
@@ -23,7 +20,7 @@ std::pair<double, double> pair_of(std::string_view line, bool is_csv, const std:
   const auto y = row.size() == 2 ? io::text::number(row[0]) : std::nullopt,
              z = row.size() == 2 ? io::text::number(row[1]) : std::nullopt;
   if (!y || !z || !std::isfinite(*y) || !std::isfinite(*z)) {
-    throw core::FormatError(component, "{}: expected two numbers {}, got \"{}\"", place,
+    throw core::FormatError("mt_invert#not_a_pair", "{}: expected two numbers {}, got \"{}\"", place,
                             is_csv ? "y_m,z_m" : "y z", io::text::printable(line));
   }
   return {*y, *z};
@@ -35,7 +32,8 @@ bool has_header(const std::vector<std::string_view>& lines, const std::string& p
   if (first == "y_m,z_m") return true;
   const auto row = io::text::words(first);
   if (row.size() == 2 && io::text::number(row[0]) && io::text::number(row[1])) return false;
-  throw core::FormatError(component, "{}:1: expected the header y_m,z_m, or two numbers, got \"{}\"", path,
+  throw core::FormatError("mt_invert#not_a_surface",
+                          "{}:1: expected the header y_m,z_m, or two numbers, got \"{}\"", path,
                           io::text::printable(first));
 }
 
@@ -51,13 +49,14 @@ physics::mesh::SurfaceLine read_surface_file(const std::string& path) {
     const std::string place = fmt::format("{}:{}", path, i + 1);
     const auto [y, z] = pair_of(lines[i], is_csv, place);
     if (!y_m.empty() && y <= y_m.back())
-      throw core::FormatError(component, "{}: expected y_m above {}, got {}; sort the lines", place,
-                              y_m.back(), y);
+      throw core::FormatError("mt_invert#positions_not_increasing",
+                              "{}: expected y_m above {}, got {}; sort the lines", place, y_m.back(), y);
     y_m.push_back(y);
     z_m.push_back(z);
   }
   if (y_m.empty())
-    throw core::FormatError(component, "{}: expected lines y_m,z_m below the header, got none", path);
+    throw core::FormatError("mt_invert#no_points", "{}: expected lines y_m,z_m below the header, got none",
+                            path);
   return {std::move(y_m), std::move(z_m)};
 }
 

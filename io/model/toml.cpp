@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/model/toml.hpp"
-
 #include "engine/core/error.hpp"
+#include "io/model/read.hpp"
 #include "io/model/shapes.hpp"
 #include "io/toml/options.hpp"
 
@@ -15,7 +14,6 @@ using physics::mesh::DepthReference;
 using physics::mesh::SurfaceLine;
 using physics::mesh::TensorGrid;
 
-constexpr const char* component = "io::read_model_toml";
 constexpr double outer_column_m =
     1000.0;  ///< least width of the outermost columns, which continue without end anyway
 constexpr double most_cells = 4e6;
@@ -78,8 +76,8 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   const auto usual = root.has("polygon") ? DepthReference::datum : DepthReference::surface;
   const auto reference = root.choice<DepthReference>("depth_reference", usual);
   if (!root.has("background"))
-    throw core::ConfigError(component, "{}:1: expected a table [background] with resistivity_ohm_m, got none",
-                            path);
+    throw core::ConfigError("io::read_model_toml#no_background",
+                            "{}:1: expected a table [background] with resistivity_ohm_m, found none", path);
   SectionShapes shapes = read_section_shapes(root, reference);
   shapes.refine = refine;
   SurfaceLine surface = read_section_surface(root);
@@ -87,7 +85,7 @@ physics::mesh::Model read_model_toml(const std::string& path, double refine) {
   root.require_all_used();
   auto y = y_edges(shapes, surface), z = z_edges(shapes, surface, reference);
   if (static_cast<double>(y.size()) * static_cast<double>(z.size()) > most_cells)
-    throw core::ConfigError(component,
+    throw core::ConfigError("io::read_model_toml#too_many_cells",
                             "{}: the model needs {} × {} cells, more than {:.0f}; raise resolution_m", path,
                             y.size(), z.size(), most_cells);
   TensorGrid grid = TensorGrid::section(std::move(y), std::move(z), reference);

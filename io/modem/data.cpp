@@ -21,8 +21,6 @@ using physics::mt::not_given;
 using physics::mt::Station;
 using physics::mt::StationData;
 
-constexpr const char* reader = "io::modem::read_data";
-
 /// The element of a block of complex numbers.
 Element element_in(ModemBlockKind kind) {
   return kind == ModemBlockKind::te ? Element::zxy : kind == ModemBlockKind::tm ? Element::zyx : Element::tzy;
@@ -58,8 +56,9 @@ class Collector {
     const double y = stations_[found->second].site.y_m;
     if (std::abs(y - here.y_m) > 1e-3) {
       throw core::FormatError(
-          reader, "{}: site {} stands at y = {} m here and at {} m before; give each place its own code",
-          where, here.name, here.y_m, y);
+          "io::modem::read_data#site_moved",
+          "{}: site {} stands at y = {} m here and at {} m before; give each place its own code", where,
+          here.name, here.y_m, y);
     }
     return stations_[found->second];
   }
@@ -87,7 +86,8 @@ class DataReader {
       while (skip_empty() && !is_header_line()) read_row(header);
     }
     if (collector_.empty())
-      throw core::FormatError(reader, "{}:{}: expected rows of data, got none", path_, lines_.size());
+      throw core::FormatError("io::modem::read_data#no_rows", "{}:{}: expected rows of data, found none",
+                              path_, lines_.size());
     return collector_.stations();
   }
 
@@ -115,7 +115,8 @@ class DataReader {
       if (text.front() != '#' && text.front() != '+') break;
       ++next_;
     }
-    throw core::FormatError(reader, "{}: expected a header line `> {}`, got {}", here(), what,
+    throw core::FormatError("io::modem::read_data#no_header_line",
+                            "{}: expected a header line `> {}`, got {}", here(), what,
                             next_ < lines_.size() ? "\"" + text::printable(lines_[next_]) + "\""
                                                   : std::string("the end of the file"));
   }
@@ -124,15 +125,16 @@ class DataReader {
     const auto name = header_entry("data type");
     if (const auto kind = modem_block_kind(name)) return *kind;
     if (is_modem_3d_block(name)) {
-      throw core::FormatError(reader,
+      throw core::FormatError("io::modem::read_data#block_3d",
                               "{}:{}: expected a 2-D block (TE_Impedance, TM_Impedance, Tzy_Impedance, "
                               "Rho_Phs_TM), got {} of a 3-D data file; "
                               "only profiles in ModEM's 2-D format can be read",
                               path_, next_, name);
     }
     throw core::FormatError(
-        reader, "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_,
-        next_, text::printable(name));
+        "io::modem::read_data#unknown_block",
+        "{}:{}: expected TE_Impedance, TM_Impedance, Tzy_Impedance or Rho_Phs_TM, got \"{}\"", path_, next_,
+        text::printable(name));
   }
 
   Header read_header() {
@@ -144,8 +146,9 @@ class DataReader {
     if (header.kind == ModemBlockKind::te || header.kind == ModemBlockKind::tm) {
       const auto units = modem_units(units_text);
       if (!units)
-        throw core::FormatError(reader, "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"",
-                                path_, next_, text::printable(units_text));
+        throw core::FormatError("io::modem::read_data#unknown_units",
+                                "{}:{}: expected units [mV/km]/[nT], [V/m]/[T] or Ohm, got \"{}\"", path_,
+                                next_, text::printable(units_text));
       header.factor = ohm_per(*units);
       header.units = short_name_of(*units);
     }
@@ -155,7 +158,8 @@ class DataReader {
     const auto n_periods = counts.size() == 2 ? text::integer(counts[0]) : std::nullopt,
                n_sites = counts.size() == 2 ? text::integer(counts[1]) : std::nullopt;
     if (!n_periods || !n_sites)
-      throw core::FormatError(reader, "{}:{}: expected two counts, periods and sites", path_, next_);
+      throw core::FormatError("io::modem::read_data#no_counts",
+                              "{}:{}: expected two counts, periods and sites", path_, next_);
     header.n_periods = *n_periods;
     header.n_sites = *n_sites;
     return header;
@@ -164,8 +168,8 @@ class DataReader {
   double number_at(const std::vector<std::string_view>& row, std::size_t i, const char* what) const {
     const auto value = text::number(row[i]);
     if (!value || !std::isfinite(*value))
-      throw core::FormatError(reader, "{}: expected {} in column {}, got \"{}\"", here(), what, i + 1,
-                              text::printable(row[i]));
+      throw core::FormatError("io::modem::read_data#not_a_number", "{}: expected {} in column {}, got \"{}\"",
+                              here(), what, i + 1, text::printable(row[i]));
     return *value;
   }
 
@@ -174,14 +178,15 @@ class DataReader {
     const std::size_t n_columns = is_real ? 10 : 11;
     const auto row = text::words(lines_[next_]);
     if (row.size() != n_columns) {
-      throw core::FormatError(reader,
+      throw core::FormatError("io::modem::read_data#wrong_columns",
                               "{}: expected {} columns in a row of {}, got {}; is the file cut off or a code "
                               "written with blanks?",
                               here(), n_columns, name_of(header.kind), row.size());
     }
     const double period = number_at(row, 0, "a period in s");
     if (!(period > 0.0))
-      throw core::FormatError(reader, "{}: expected a period above 0 s, got {}", here(), period);
+      throw core::FormatError("io::modem::read_data#period_not_positive",
+                              "{}: expected a period above 0 s, got {}", here(), period);
     Station site{std::string(row[1]), number_at(row, 5, "y in m"), number_at(row, 2, "a latitude"),
                  number_at(row, 3, "a longitude"), not_given};
     if (site.latitude_deg == 0.0 && site.longitude_deg == 0.0)
@@ -205,8 +210,9 @@ class DataReader {
 
   [[noreturn]] void refuse_second(std::string_view datum, const StationData& station) const {
     throw core::FormatError(
-        reader, "{}: expected one value of each kind per site and period, got a second {} of site {}", here(),
-        datum, station.site.name);
+        "io::modem::read_data#second_value",
+        "{}: expected one value of each kind per site and period, got a second {} of site {}", here(), datum,
+        station.site.name);
   }
 
   void set_complex(const Header& header, const std::vector<std::string_view>& row, double frequency_hz,
@@ -227,13 +233,13 @@ class DataReader {
       refuse_second(rule_of(datum).name, station);
   }
 
-  /// ModEM writes the phase of Zyx folded by +180 degrees and for exp(+i omega t), whatever the header says.
+  /// ModEM writes the phase of Zyx folded by +180 degrees and for exp(+i omega t), for any header.
   void set_real(const std::vector<std::string_view>& row, double frequency_hz, StationData& station) const {
     const double value = number_at(row, 8, "a value"), error = number_at(row, 9, "an error");
     if (text::equals_ignoring_case(row[7], "Rho_TM")) {
       if (!(value > 0.0))
-        throw core::FormatError(reader, "{}: expected an apparent resistivity above 0, got {}", here(),
-                                value);
+        throw core::FormatError("io::modem::read_data#resistivity_not_positive",
+                                "{}: expected an apparent resistivity above 0, got {}", here(), value);
       add(Datum::log10_rho_yx, frequency_hz,
           {std::log10(value), sigma_of(error, 1.0) / (value * physics::mt::ln10)}, station);
     } else if (text::equals_ignoring_case(row[7], "Phs_TM")) {
@@ -241,7 +247,8 @@ class DataReader {
       add(Datum::phase_yx, frequency_hz,
           {unfolded / physics::mt::deg_per_rad, sigma_of(error, 1.0) / physics::mt::deg_per_rad}, station);
     } else {
-      throw core::FormatError(reader, "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(),
+      throw core::FormatError("io::modem::read_data#unknown_component",
+                              "{}: expected component Rho_TM or Phs_TM, got \"{}\"", here(),
                               text::printable(row[7]));
     }
   }

@@ -20,8 +20,7 @@ using physics::mt::ObservedData;
 using physics::mt::Quantity;
 using physics::mt::Station;
 
-constexpr const char* writer = "io::write_data";
-constexpr double no_error = 2e15;  ///< what ModEM writes where there is none
+constexpr double no_error = 2e15;  ///< ModEM's mark of a datum without an error
 
 struct Value {
   double value, sigma;
@@ -64,7 +63,7 @@ class DataWriter {
       const auto& key = data.survey.keys[i];
       if (data.mask[i] != MaskReason::kept) continue;
       if (key.quantity == Quantity::log10_rho_xy || key.quantity == Quantity::phase_xy) {
-        throw core::InvalidArgument(writer,
+        throw core::InvalidArgument("io::write_data#te_apparent_resistivity",
                                     "ModEM's 2-D format has no apparent resistivity and phase of the TE "
                                     "mode; select zxy_re and zxy_im");
       }
@@ -119,7 +118,8 @@ class DataWriter {
       const auto im = table_.find({station, frequency, other});
       if (im == table_.end()) {
         throw core::InvalidArgument(
-            writer, "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
+            "io::write_data#one_part_alone",
+            "expected both parts of {} at station {}, got {} alone; mask or keep both", name_of(kind),
             data_.survey.stations[static_cast<std::size_t>(station)].name, name_of(quantity));
       }
       if (quantity != real) continue;
@@ -161,7 +161,8 @@ class DataWriter {
 void write_data(const std::string& path, const ObservedData& data, const ModemDataOptions& options) {
   const std::string text = DataWriter(data, options).text();
   if (text.empty())
-    throw core::InvalidArgument(writer, "{}: expected at least one datum that is not masked, got none", path);
+    throw core::InvalidArgument("io::write_data#no_datum",
+                                "{}: expected at least one datum that is not masked, found none", path);
   text::write_bytes_atomically(path, text);
 }
 

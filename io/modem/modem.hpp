@@ -9,7 +9,7 @@
 
 namespace lodestone::io::modem {
 
-enum class ModemScale { linear, loge, log10 };  ///< how resistivities are written
+enum class ModemScale { linear, loge, log10 };  ///< form of the resistivities
 enum class ModemSign { plus, minus };           ///< e^{±iωt}
 enum class ModemUnits { volt_per_metre_per_tesla, millivolt_per_kilometre_per_nanotesla, ohm };
 

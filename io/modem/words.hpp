@@ -22,13 +22,13 @@ enum class ModemBlockKind { te, tm, tzy, rho_phase_tm };
 [[nodiscard]] std::string_view short_name_of(ModemUnits units);  ///< "V/m/T", "mV/km/nT", "ohm"
 [[nodiscard]] double ohm_per(ModemUnits units);
 
-/// What the first block of a ModEM data file says of itself; empty when the bytes are no such file.
+/// The head of the first block of a ModEM data file; empty when the bytes are no such file.
 struct ModemDataHead {
   std::string type, sign, units;
 };
 [[nodiscard]] std::optional<ModemDataHead> modem_data_head(std::string_view bytes);
 
-/// What the first line of a ModEM model says; empty when the bytes are no such file.
+/// The first line of a ModEM model; empty when the bytes are no such file.
 struct ModemModelHead {
   int dimensions = 0;  ///< 2 or 3
   int n_x = 1, n_y = 0, n_z = 0;

@@ -54,11 +54,12 @@ class Mt2dReader {
   std::vector<StationData> read() {
     lines_.require_next("\"Format: MT2DData_1.0\"");
     if (!is_mt2d_data(lines_.text()))
-      lines_.refuse(
-          fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"", text::printable(lines_.text())));
+      lines_.refuse("no_format_line", fmt::format("expected \"Format: MT2DData_1.0\", got \"{}\"",
+                                                  text::printable(lines_.text())));
     while (lines_.next()) read_entry();
-    if (!has_block_) lines_.refuse("expected a \"Data Block:\", got the end of the file; is it cut off?");
-    if (!has_rows_) lines_.refuse("expected rows of data, got none");
+    if (!has_block_)
+      lines_.refuse("no_block", "expected a \"Data Block:\", got the end of the file; is it cut off?");
+    if (!has_rows_) lines_.refuse("no_rows", "expected rows of data, found none");
     if (n_negative_ > 0)
       stations_.front().remarks.push_back(physics::mt::remark_on_negative_errors(path_, n_negative_));
     for (StationData& station : stations_) station.sort();
@@ -69,13 +70,15 @@ class Mt2dReader {
   void read_entry() {
     const std::string name = text::lower(lines_.text().substr(0, lines_.text().find(':')));
     if (lines_.text().find(':') == std::string_view::npos)
-      lines_.refuse(fmt::format("expected \"Name: value\", got \"{}\"", text::printable(lines_.text())));
+      lines_.refuse("not_an_entry",
+                    fmt::format("expected \"Name: value\", got \"{}\"", text::printable(lines_.text())));
     if (name.starts_with("receiver location")) return read_receivers();
     if (name.starts_with("frequencies")) return read_frequencies();
     if (name == "datatype") return read_type();
     if (name == "datacomp") return read_components();
     if (name == "data block") return read_rows();
     lines_.refuse(
+        "unknown_entry",
         fmt::format("expected Receiver Location, Frequencies, DataType, DataComp or Data Block, got \"{}\"",
                     text::printable(lines_.text())));
   }
@@ -87,7 +90,8 @@ class Mt2dReader {
       lines_.require_next("a receiver");
       const auto row = text::words(lines_.text());
       if (row.size() != 2)
-        lines_.refuse(fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
+        lines_.refuse("wrong_receiver",
+                      fmt::format("expected a receiver's Y and Z, got {} columns", row.size()));
       StationData& station = stations_.emplace_back();
       station.site.name = fmt::format("{}", stations_.size());
       station.site.y_m = lines_.finite(row[0], "Y in m");
@@ -104,7 +108,8 @@ class Mt2dReader {
       lines_.require_next("a frequency in Hz");
       const double frequency = lines_.finite(lines_.text(), "a frequency in Hz");
       if (!(frequency > 0.0))
-        lines_.refuse(fmt::format("expected a frequency above 0 Hz, got {}", frequency));
+        lines_.refuse("frequency_not_positive",
+                      fmt::format("expected a frequency above 0 Hz, got {}", frequency));
       frequencies_hz_.push_back(frequency);
     }
   }
@@ -112,19 +117,20 @@ class Mt2dReader {
   void read_type() {
     const std::string word = text::lower(after_colon(lines_.text()));
     if (word != "impedance" && word != "rho_pha")
-      lines_.refuse(fmt::format("expected Impedance or Rho_Pha, got \"{}\"",
-                                text::printable(after_colon(lines_.text()))));
+      lines_.refuse("unknown_data_type", fmt::format("expected Impedance or Rho_Pha, got \"{}\"",
+                                                     text::printable(after_colon(lines_.text()))));
     is_complex_ = word == "impedance";
   }
 
   void read_components() {
-    if (!is_complex_) lines_.refuse("expected \"DataType:\" before \"DataComp:\"");
+    if (!is_complex_) lines_.refuse("no_data_type", "expected \"DataType:\" before \"DataComp:\"");
     for (int n = count(); n > 0; --n) {
       lines_.require_next("a component");
       const std::string name = text::lower(lines_.text());
       const auto datum = *is_complex_ ? datum_of(impedances, name) : datum_of(rho_and_phase, name);
       if (!datum)
-        lines_.refuse(fmt::format("expected {}, got \"{}\"",
+        lines_.refuse("unknown_component",
+                      fmt::format("expected {}, got \"{}\"",
                                   *is_complex_ ? "ZXY or ZYX" : "RhoXY, PhsXY, RhoYX or PhsYX",
                                   text::printable(lines_.text())));
       components_.push_back(*datum);
@@ -133,7 +139,8 @@ class Mt2dReader {
 
   void read_rows() {
     if (stations_.empty() || frequencies_hz_.empty() || components_.empty() || has_block_)
-      lines_.refuse("expected receivers, frequencies and components before one \"Data Block:\"");
+      lines_.refuse("early_block",
+                    "expected receivers, frequencies and components before one \"Data Block:\"");
     has_block_ = true;
     for (int n = count(); n > 0; --n) {
       lines_.require_next(fmt::format("{} more rows of data", n));
@@ -144,7 +151,7 @@ class Mt2dReader {
   void read_row(const std::vector<std::string_view>& row) {
     const std::size_t n_columns = *is_complex_ ? 6 : 5;
     if (row.size() != n_columns)
-      lines_.refuse(fmt::format("expected {} columns, got {}", n_columns, row.size()));
+      lines_.refuse("wrong_columns", fmt::format("expected {} columns, got {}", n_columns, row.size()));
     const auto number = [&](std::size_t column, const char* what, std::size_t most) {
       return static_cast<std::size_t>(lines_.whole(row[column], what, 1, static_cast<int>(most)) - 1);
     };
@@ -175,9 +182,11 @@ class Mt2dReader {
   }
 
   [[noreturn]] void refuse_second(Datum datum, const StationData& station) const {
-    lines_.refuse(fmt::format(
-        "expected one value of each kind per station and frequency, got a second {} of station {}",
-        name_of(datum), station.site.name));
+    lines_.refuse(
+        "second_value",
+        fmt::format(
+            "expected one value of each kind per station and frequency, got a second {} of station {}",
+            name_of(datum), station.site.name));
   }
 
   void set_impedance(StationData& station, double frequency_hz, Datum first_part, physics::mt::Complex value,

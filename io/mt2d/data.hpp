@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: every format of files has a header of its own.
 #pragma once
 
 #include "physics/mt/station_data.hpp"

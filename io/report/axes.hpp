@@ -55,10 +55,11 @@ class Frame {
   Axis x_, y_;
 };
 
-/// Whether values drawn lie beyond an end of a colour scale.
+/// The ends of a colour scale beyond which drawn values lie.
 struct Clipped {
   bool below = false, above = false;
-  /// Of values from `least` to `most` on a scale from `low` to `high`; NaN clips nothing.
+  /// Returns the ends that values from `least` to `most` pass on a scale from `low` to `high`; NaN passes
+  /// none.
   [[nodiscard]] static Clipped of(double least, double most, double low, double high);
 };
 /// A vertical colour bar with its scale to the right. The axis' `first` is at the top. A triangle at an end:
@@ -87,8 +88,8 @@ struct LengthUnit {
 struct StationLabels {
   std::vector<std::string> names;
   std::vector<double> x;          ///< picture coordinates
-  std::vector<double> surface_y;  ///< of the triangle's tip
-  double top = 0.0;               ///< where the names stand; a thin line leads to a triangle further down
+  std::vector<double> surface_y;  ///< y of the triangle's tip
+  double top = 0.0;               ///< height of the names; a thin line leads to a triangle further down
 };
 void draw_stations(Canvas& canvas, const StationLabels& stations);
 /// Height the names need above the triangles.

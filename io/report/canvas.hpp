@@ -24,7 +24,7 @@ struct Stroke {
   double width = 1.0;
   std::vector<double> dash = {};
 };
-/// What a closed shape looks like.
+/// Fill and outline of a closed shape.
 struct Paint {
   std::optional<Color> fill;
   std::optional<Stroke> stroke;
@@ -66,7 +66,7 @@ class Canvas {
 
   /// An <svg> element that can stand in an HTML page.
   [[nodiscard]] std::string svg() const;
-  /// errors: FileError.
+  /// Writes the picture as SVG. errors: FileError.
   void write_svg(const std::filesystem::path& path) const;
   /// `scale` pixels per unit. errors: FileError.
   void write_png(const std::filesystem::path& path, double scale = 2.0) const;

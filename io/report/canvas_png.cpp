@@ -143,7 +143,7 @@ void Canvas::write_png(const std::filesystem::path& path, double scale) const {
           ? drawn
           : cairo_surface_write_to_png_stream(drawing.surface.get(), append_bytes, &bytes);
   if (status != CAIRO_STATUS_SUCCESS) {
-    throw core::FileError("io::report", "{}: the picture could not be drawn: {}", path.string(),
+    throw core::FileError("io::report#not_drawn", "{}: the picture could not be drawn: {}", path.string(),
                           cairo_status_to_string(status));
   }
   core::write_file(path.string(), bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: two models are compared without a report.
 #pragma once
 
 #include "physics/mesh/earth.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: private to io/report; marks the parts of a section that data do not resolve.
 #pragma once
-
-// Private to io/report: parts of a section that data do not see.
 
 #include "io/report/canvas.hpp"
 #include "physics/mesh/earth.hpp"
@@ -12,7 +11,7 @@
 
 namespace lodestone::io::report {
 
-/// Where a section is drawn.
+/// The place of a section in a picture.
 struct SectionPlace {
   Box box;
   std::function<Point(double y_m, double depth_m)> at;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: pages and tables need the HTML of a table, no pictures.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace lodestone::io::report {
 
-/// A table whose first row is the head when `head` is not empty. Cells are escaped.
+/// Returns a table whose first row is the head when `head` is not empty. Cells are escaped.
 [[nodiscard]] std::string html_table(const std::vector<std::string>& head,
                                      const std::vector<std::vector<std::string>>& rows);
 

@@ -2,96 +2,103 @@
 #include "io/report/misfit.hpp"
 
 #include "io/report/axes.hpp"
-#include "io/run/residuals.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace lodestone::io::report {
 
-namespace mt = physics::mt;
-
 namespace {
 
 constexpr double width = 1000.0, left_margin = 60.0, right_margin = 14.0;
-constexpr double bar_height = 150.0;
+constexpr double bar_height = 150.0, head = 28.0, gap = 40.0;
 constexpr Color bar_colour{0.36, 0.49, 0.60};
 constexpr Color worst_colour{0.78, 0.42, 0.20};
 
 struct Bars {
-  std::vector<std::string> labels;
-  std::vector<double> rms;
+  std::string title{};
+  std::vector<std::string> labels{};
+  std::vector<double> rms{};
 };
 
-struct Sums {
-  std::vector<run::RmsSum> station, frequency, quantity;
-  run::RmsSum all;
-};
+template <class Key>
+using Sums = std::vector<std::pair<Key, inversion::RmsSum>>;
 
-Sums sum_up(const run::InversionResult& result) {
-  const mt::Survey& survey = result.data.survey;
-  Sums sums{std::vector<run::RmsSum>(survey.stations.size()),
-            std::vector<run::RmsSum>(survey.frequencies_hz.size()),
-            std::vector<run::RmsSum>(mt::n_datum_rows),
-            {}};
-  const Eigen::VectorXd residual = run::normalized_residuals(result.data, result.predicted);
-  for (Eigen::Index k = 0; k < residual.size(); ++k) {
-    const mt::DatumKey& key = survey.keys[static_cast<std::size_t>(k)];
-    sums.station[static_cast<std::size_t>(key.station)].add(residual[k]);
-    sums.frequency[static_cast<std::size_t>(key.frequency)].add(residual[k]);
-    sums.quantity[static_cast<std::size_t>(key.quantity)].add(residual[k]);
-    sums.all.add(residual[k]);
-  }
+/// Sums up the residuals of each value of a column, in the order in which they appear behind those of
+/// `known`.
+template <class Key>
+Sums<Key> sum_by(const std::vector<Key>& column, const Eigen::VectorXd& residual,
+                 const std::vector<Key>& known = {}) {
+  Sums<Key> sums;
+  std::map<Key, std::size_t> place;
+  const auto at = [&](const Key& key) -> inversion::RmsSum& {
+    const auto [found, is_new] = place.emplace(key, sums.size());
+    if (is_new) sums.emplace_back(key, inversion::RmsSum{});
+    return sums[found->second].second;
+  };
+  for (const Key& key : known) (void)at(key);
+  for (std::size_t row = 0; row < column.size(); ++row)
+    at(column[row]).add(residual[static_cast<Eigen::Index>(row)]);
   return sums;
 }
 
-/// Indices sorted by a value per entry.
-std::vector<std::size_t> order_by(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
+bool has_texts(const core::Table& key, const char* column) {
+  return key.has(column) && !key.column(column).is_numbers();
+}
+
+/// Returns the names of the sites along the profile, as far as their places are known.
+std::vector<std::string> sites_along(const core::Table& sites) {
+  if (!sites.has("name")) return {};
+  std::vector<std::string> names = sites.texts("name");
+  if (!sites.has("y_m")) return names;
+  const std::vector<double>& y_m = sites.numbers("y_m");
+  std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  return order;
+  std::ranges::stable_sort(order, {}, [&](std::size_t k) { return y_m[k]; });
+  std::ranges::transform(order, names.begin(), [&](std::size_t k) { return sites.texts("name")[k]; });
+  return names;
 }
 
-Bars station_bars(const mt::Survey& survey, const Sums& sums) {
-  std::vector<double> y;
-  for (const mt::Station& station : survey.stations) {
-    y.push_back(station.y_m);
-  }
-  Bars bars;
-  for (const std::size_t k : order_by(y)) {
-    bars.labels.push_back(survey.stations[k].name);
-    bars.rms.push_back(sums.station[k].rms());
+Bars site_bars(const inversion::Outcome& outcome, const Eigen::VectorXd& residual) {
+  Bars bars{.title = "Misfit per site"};
+  for (const auto& [name, sum] :
+       sum_by(outcome.data.key().texts("site"), residual, sites_along(outcome.sites))) {
+    bars.labels.push_back(name);
+    bars.rms.push_back(sum.rms());
   }
   return bars;
 }
 
-Bars period_bars(const mt::Survey& survey, const Sums& sums) {
-  Bars bars;
-  std::vector<double> period;
-  for (const double frequency : survey.frequencies_hz) {
-    period.push_back(1.0 / frequency);
-  }
-  for (const std::size_t k : order_by(period)) {
-    bars.labels.push_back(period[k] >= 0.01 && period[k] < 1e5 ? fmt::format("{:.3g} s", period[k])
-                                                               : fmt::format("{:.2g} s", period[k]));
-    bars.rms.push_back(sums.frequency[k].rms());
+Bars period_bars(const core::Table& key, const Eigen::VectorXd& residual) {
+  Bars bars{.title = "Misfit per period"};
+  auto sums = sum_by(key.numbers("period_s"), residual);
+  std::ranges::sort(sums, {}, [](const auto& each) { return each.first; });
+  for (const auto& [period_s, sum] : sums) {
+    bars.labels.push_back(period_s >= 0.01 && period_s < 1e5 ? fmt::format("{:.3g} s", period_s)
+                                                             : fmt::format("{:.2g} s", period_s));
+    bars.rms.push_back(sum.rms());
   }
   return bars;
 }
 
-Bars type_bars(const Sums& sums) {
-  Bars bars;
-  for (std::size_t q = 0; q < mt::n_datum_rows; ++q) {
-    if (sums.quantity[q].count() > 0) {
-      bars.labels.emplace_back(mt::name_of(static_cast<mt::Datum>(q)));
-      bars.rms.push_back(sums.quantity[q].rms());
-    }
+Bars type_bars(const core::Table& key, const Eigen::VectorXd& residual) {
+  Bars bars{.title = "Misfit per type of datum"};
+  for (const auto& [name, sum] : sum_by(key.texts("quantity"), residual)) {
+    if (sum.count() == 0) continue;
+    bars.labels.push_back(name);
+    bars.rms.push_back(sum.rms());
   }
   return bars;
+}
+
+inversion::RmsSum sum_of(const Eigen::VectorXd& residual) {
+  inversion::RmsSum sum;
+  for (const double each : residual) sum.add(each);
+  return sum;
 }
 
 double label_height(const Bars& bars) {
@@ -102,21 +109,20 @@ double label_height(const Bars& bars) {
   return widest + 12.0;
 }
 
-double top_value(const std::vector<const Bars*>& all) {
+double top_value(const std::vector<std::vector<Bars>>& rows) {
   double top = 1.2;
-  for (const Bars* bars : all) {
-    for (const double rms : bars->rms) {
-      top = std::isfinite(rms) ? std::max(top, rms) : top;
+  for (const std::vector<Bars>& row : rows) {
+    for (const Bars& bars : row) {
+      for (const double rms : bars.rms) top = std::isfinite(rms) ? std::max(top, rms) : top;
     }
   }
   return 1.08 * top;
 }
 
-void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const Bars& bars, double top,
-               double overall) {
+void draw_bars(Canvas& canvas, const Box& box, const Bars& bars, double top, double overall) {
   const Axis no_ticks{0.0, 0.0, Scale::linear, "", TickLabels::hidden, 1};
   const Frame frame(box, no_ticks, {top, 0.0, Scale::linear, "rms", TickLabels::shown, 4});
-  canvas.text({box.x, box.y - 8.0}, title, {.size = 12.0, .weight = Weight::bold});
+  canvas.text({box.x, box.y - 8.0}, bars.title, {.size = 12.0, .weight = Weight::bold});
   const double step = box.width / static_cast<double>(std::max<std::size_t>(1, bars.rms.size()));
   const double thickness = std::min(0.72 * step, 34.0);
   for (std::size_t k = 0; k < bars.rms.size(); ++k) {
@@ -134,27 +140,57 @@ void draw_bars(Canvas& canvas, const Box& box, const std::string& title, const B
   frame.draw(canvas);
 }
 
+/// Groups of bars, row by row, of the columns that the key has.
+std::vector<std::vector<Bars>> rows_of(const inversion::Outcome& outcome, const Eigen::VectorXd& residual,
+                                       const inversion::RmsSum& all) {
+  const core::Table& key = outcome.data.key();
+  std::vector<std::vector<Bars>> rows;
+  if (has_texts(key, "site")) rows.push_back({site_bars(outcome, residual)});
+  std::vector<Bars> second;
+  if (key.has("period_s") && key.column("period_s").is_numbers())
+    second.push_back(period_bars(key, residual));
+  if (has_texts(key, "quantity")) second.push_back(type_bars(key, residual));
+  if (!second.empty()) rows.push_back(std::move(second));
+  if (rows.empty()) rows.push_back({{.title = "Misfit", .labels = {"all data"}, .rms = {all.rms()}}});
+  return rows;
+}
+
+/// Returns the widths of the groups of a row; the second of two is as wide as its bars ask for.
+std::vector<double> widths_of(const std::vector<Bars>& row) {
+  const double whole = width - left_margin - right_margin;
+  if (row.size() == 1) return {whole};
+  const double inner = whole - gap - left_margin;
+  const double second = std::clamp(46.0 * static_cast<double>(row.back().rms.size()), 172.0, 0.4 * inner);
+  return {inner - second, second};
+}
+
 }  // namespace
 
-Canvas misfit_picture(const run::InversionResult& result) {
-  const Sums sums = sum_up(result);
-  const Bars stations = station_bars(result.data.survey, sums),
-             periods = period_bars(result.data.survey, sums), types = type_bars(sums);
-  const double top = top_value({&stations, &periods, &types});
-  constexpr double head = 28.0, gap = 40.0;
-  const double second_row = head + bar_height + label_height(stations) + 30.0;
-  Canvas canvas(width, second_row + bar_height + std::max(label_height(periods), label_height(types)) + 8.0);
-  draw_bars(canvas, {left_margin, head, width - left_margin - right_margin, bar_height}, "Misfit per site",
-            stations, top, sums.all.rms());
-  const double inner = width - left_margin - right_margin - gap - left_margin;
-  const double type_width = std::clamp(46.0 * static_cast<double>(types.rms.size()), 172.0, 0.4 * inner);
-  draw_bars(canvas, {left_margin, second_row, inner - type_width, bar_height}, "Misfit per period", periods,
-            top, sums.all.rms());
-  draw_bars(canvas, {width - right_margin - type_width, second_row, type_width, bar_height},
-            "Misfit per type of datum", types, top, sums.all.rms());
+Canvas misfit_picture(const inversion::Outcome& outcome) {
+  const Eigen::VectorXd residual = inversion::normalized_residuals(outcome.data, outcome.predicted);
+  const inversion::RmsSum all = sum_of(residual);
+  const std::vector<std::vector<Bars>> rows = rows_of(outcome, residual, all);
+  std::vector<double> tops;
+  double height = head;
+  for (const std::vector<Bars>& row : rows) {
+    tops.push_back(height);
+    double labels = 0.0;
+    for (const Bars& bars : row) labels = std::max(labels, label_height(bars));
+    height += bar_height + labels + (&row == &rows.back() ? 8.0 : 30.0);
+  }
+  Canvas canvas(width, height);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::vector<double> widths = widths_of(rows[k]);
+    double right = left_margin + widths.front();
+    for (std::size_t i = 0; i < rows[k].size(); ++i) {
+      if (i > 0) right = width - right_margin;
+      draw_bars(canvas, {right - widths[i], tops[k], widths[i], bar_height}, rows[k][i], top_value(rows),
+                all.rms());
+    }
+  }
   canvas.text({width - right_margin, head - 8.0},
-              sums.all.count() > 0 ? fmt::format("line: all data, rms {:.2f};  dashed: rms 1", sums.all.rms())
-                                   : "no data used;  dashed: rms 1",
+              all.count() > 0 ? fmt::format("line: all data, rms {:.2f};  dashed: rms 1", all.rms())
+                              : "no data used;  dashed: rms 1",
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   return canvas;
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one kind of picture; the drawing stays in the source files.
 #pragma once
 
+#include "inversion/outcome.hpp"
 #include "io/report/canvas.hpp"
-#include "io/run/result.hpp"
 
 namespace lodestone::io::report {
 
-/// Rms of the kept data per site, per period and per type of datum, as bars.
-[[nodiscard]] Canvas misfit_picture(const run::InversionResult& result);
+/// Draws the rms of the kept data per site, per period and per type of datum, as bars.
+[[nodiscard]] Canvas misfit_picture(const inversion::Outcome& outcome);
 
-/// Rms and λ per iteration, side by side.
-[[nodiscard]] Canvas history_picture(const run::InversionResult& result);
+/// Draws rms and λ per iteration, side by side.
+[[nodiscard]] Canvas history_picture(const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

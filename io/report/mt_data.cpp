@@ -2,6 +2,7 @@
 #include "io/report/mt_data.hpp"
 
 #include "engine/core/error.hpp"
+#include "inversion/mt/tables.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -77,20 +78,21 @@ std::string slug_of(Shown shown) {
 bool is_phase(Shown shown) { return shown == Shown::phase_te || shown == Shown::phase_tm; }
 bool is_rho(Shown shown) { return shown == Shown::rho_te || shown == Shown::rho_tm; }
 
-ShownData::ShownData(const run::InversionResult& result)
-    : result_(result),
-      n_frequencies_(static_cast<int>(result.data.survey.frequencies_hz.size())),
-      n_stations_(static_cast<int>(result.data.survey.stations.size())) {
-  const auto n = static_cast<Eigen::Index>(result.data.survey.keys.size());
-  if (result.data.value.size() != n || result.data.sigma.size() != n || std::ssize(result.data.mask) != n ||
-      result.predicted.size() != n) {
-    throw core::ShapeError(
-        "io::report", "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
-        result.data.value.size(), result.data.sigma.size(), result.data.mask.size(), result.predicted.size());
+ShownData::ShownData(mt::ObservedData data, Eigen::VectorXd predicted)
+    : data_(std::move(data)),
+      predicted_(std::move(predicted)),
+      n_frequencies_(static_cast<int>(data_.survey.frequencies_hz.size())),
+      n_stations_(static_cast<int>(data_.survey.stations.size())) {
+  const auto n = std::ssize(data_.survey.keys);
+  if (data_.value.size() != n || data_.sigma.size() != n || std::ssize(data_.mask) != n ||
+      predicted_.size() != n) {
+    throw core::ShapeError("io::report#wrong_size",
+                           "expected {} values, errors, masks and predictions, got {}, {}, {}, {}", n,
+                           data_.value.size(), data_.sigma.size(), data_.mask.size(), predicted_.size());
   }
   keys_.assign(mt::n_datum_rows * static_cast<std::size_t>(n_frequencies_ * n_stations_), -1);
-  for (std::size_t k = 0; k < result.data.survey.keys.size(); ++k) {
-    const mt::DatumKey& at = result.data.survey.keys[k];
+  for (std::size_t k = 0; k < data_.survey.keys.size(); ++k) {
+    const mt::DatumKey& at = data_.survey.keys[k];
     keys_[static_cast<std::size_t>(
         (static_cast<int>(at.quantity) * n_frequencies_ + at.frequency) * n_stations_ + at.station)] =
         static_cast<int>(k);
@@ -104,10 +106,9 @@ int ShownData::key(Quantity quantity, int frequency, int station) const {
 
 bool ShownData::has(Shown shown) const {
   const Sources sources = sources_of(shown);
-  return std::any_of(
-      result_.data.survey.keys.begin(), result_.data.survey.keys.end(), [&](const mt::DatumKey& at) {
-        return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
-      });
+  return std::any_of(data_.survey.keys.begin(), data_.survey.keys.end(), [&](const mt::DatumKey& at) {
+    return at.quantity == sources.direct || (has_impedance_source(shown) && at.quantity == sources.real);
+  });
 }
 
 ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
@@ -125,11 +126,11 @@ ShownDatum ShownData::at(Shown shown, int frequency, int station) const {
 }
 
 ShownDatum ShownData::direct(int key, Shown shown) const {
-  const mt::ObservedData& data = result_.data;
+  const mt::ObservedData& data = data_;
   const auto at = static_cast<std::size_t>(key);
   ShownDatum datum{data.value[key],
                    data.sigma[key],
-                   result_.predicted[key],
+                   predicted_[key],
                    data.mask[at] == mt::MaskReason::kept,
                    at < data.interpolated.size() && data.interpolated[at] != 0,
                    missing};
@@ -143,13 +144,14 @@ ShownDatum ShownData::direct(int key, Shown shown) const {
 }
 
 ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int frequency) const {
-  const mt::ObservedData& data = result_.data;
+  const mt::ObservedData& data = data_;
   const auto at_re = static_cast<std::size_t>(real), at_im = static_cast<std::size_t>(imaginary);
   const double frequency_hz = data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
   const mt::Complex observed(data.value[real], data.value[imaginary]),
-      predicted(result_.predicted[real], result_.predicted[imaginary]);
+      predicted(predicted_[real], predicted_[imaginary]);
   const mt::DatumRule& rule = mt::rule_of(sources_of(shown).direct);
-  const double relative = 0.5 * (data.sigma[real] + data.sigma[imaginary]) / std::abs(observed);
+  const double sigma =
+      0.5 * (data.sigma[real] + data.sigma[imaginary]) * std::abs(mt::slope_of(rule, observed));
   ShownDatum datum{missing,
                    missing,
                    missing,
@@ -159,13 +161,13 @@ ShownDatum ShownData::from_impedance(int real, int imaginary, Shown shown, int f
   if (is_rho(shown)) {
     datum.observed = mt::value_of(rule, observed, mt::omega(frequency_hz));
     datum.predicted = mt::value_of(rule, predicted, mt::omega(frequency_hz));
-    datum.sigma = 2.0 * relative / mt::ln10;
+    datum.sigma = sigma;
   } else {
     datum.observed =
         folded_deg(mt::value_of(rule, observed, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
     datum.predicted =
         folded_deg(mt::value_of(rule, predicted, mt::omega(frequency_hz)) * mt::deg_per_rad, shown);
-    datum.sigma = relative * mt::deg_per_rad;
+    datum.sigma = sigma * mt::deg_per_rad;
   }
   add_residual(datum, shown);
   return datum;
@@ -179,7 +181,7 @@ std::vector<int> ShownData::frequencies_by_period() const {
 }
 
 std::vector<int> ShownData::stations_along() const {
-  const auto& stations = result_.data.survey.stations;
+  const auto& stations = data_.survey.stations;
   std::vector<int> order(stations.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
@@ -189,7 +191,13 @@ std::vector<int> ShownData::stations_along() const {
 }
 
 double ShownData::period_s(int frequency) const {
-  return 1.0 / result_.data.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
+  return 1.0 / data_.survey.frequencies_hz[static_cast<std::size_t>(frequency)];
+}
+
+std::optional<ShownData> shown_data(const inversion::Outcome& outcome) {
+  std::optional<mt::ObservedData> data = inversion::mt::observed_data(outcome.data, outcome.sites);
+  if (!data || data->survey.stations.empty() || data->survey.frequencies_hz.empty()) return {};
+  return ShownData(std::move(*data), outcome.predicted);
 }
 
 }  // namespace lodestone::io::report

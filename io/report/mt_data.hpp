@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/run/result.hpp"
+#include "inversion/outcome.hpp"
+#include "physics/mt/survey.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace lodestone::io::report {
 
-/// What pictures show, whatever was inverted: impedances become apparent resistivity and phase.
+/// The content of pictures, whatever was inverted: impedances become apparent resistivity and phase.
 enum class Shown { rho_te, phase_te, rho_tm, phase_tm, tipper_re, tipper_im };
 inline constexpr std::array all_shown{Shown::rho_te,   Shown::phase_te,  Shown::rho_tm,
                                       Shown::phase_tm, Shown::tipper_re, Shown::tipper_im};
@@ -27,15 +29,19 @@ struct ShownDatum {
   double residual;  ///< (observed − predicted)/σ, phases wrapped; NaN when not kept
 };
 
-/// Looks data of a result up by what is shown, frequency and station. Refers to the result.
+/// Magnetotelluric data and their predictions by what is shown, frequency and station.
 class ShownData {
  public:
-  explicit ShownData(const run::InversionResult& result);
+  /// shape: predicted (data.survey.keys.size()). errors: ShapeError.
+  ShownData(physics::mt::ObservedData data, Eigen::VectorXd predicted);
   [[nodiscard]] bool has(Shown shown) const;  ///< some datum is there
   [[nodiscard]] ShownDatum at(Shown shown, int frequency, int station) const;
   [[nodiscard]] int n_frequencies() const { return n_frequencies_; }
   [[nodiscard]] int n_stations() const { return n_stations_; }
-  [[nodiscard]] const run::InversionResult& result() const { return result_; }
+  [[nodiscard]] const physics::mt::Station& station(int k) const {
+    return data_.survey.stations[static_cast<std::size_t>(k)];
+  }
+  [[nodiscard]] const std::vector<physics::mt::Station>& stations() const { return data_.survey.stations; }
   /// Indices from the shortest period to the longest; stations along the profile.
   [[nodiscard]] std::vector<int> frequencies_by_period() const;
   [[nodiscard]] std::vector<int> stations_along() const;
@@ -45,9 +51,13 @@ class ShownData {
   [[nodiscard]] int key(physics::mt::Quantity quantity, int frequency, int station) const;
   [[nodiscard]] ShownDatum direct(int key, Shown shown) const;
   [[nodiscard]] ShownDatum from_impedance(int real, int imaginary, Shown shown, int frequency) const;
-  const run::InversionResult& result_;
+  physics::mt::ObservedData data_;
+  Eigen::VectorXd predicted_;
   int n_frequencies_, n_stations_;
   std::vector<int> keys_;
 };
+
+/// Returns the data of an outcome as pictures show them; nothing where they are those of another physics.
+[[nodiscard]] std::optional<ShownData> shown_data(const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

@@ -42,7 +42,7 @@ Layout make_layout(const ShownData& data) {
   Layout layout{data.stations_along(), data.frequencies_by_period(), {}, {}, {}};
   std::vector<double> y, log_period;
   for (const int station : layout.stations) {
-    y.push_back(data.result().data.survey.stations[static_cast<std::size_t>(station)].y_m);
+    y.push_back(data.station(station).y_m);
   }
   for (const int frequency : layout.frequencies) {
     log_period.push_back(std::log10(data.period_s(frequency)));
@@ -66,7 +66,7 @@ struct Range {
   double low, high;
 };
 
-/// Of all kept observations and their predictions, rounded outwards.
+/// Returns the range of all kept observations and their predictions, rounded outwards.
 Range value_range(const ShownData& data, Shown shown) {
   std::vector<double> values;
   for (int f = 0; f < data.n_frequencies(); ++f) {
@@ -146,7 +146,7 @@ void draw_cells(Canvas& canvas, const Frame& frame, const Layout& layout, const 
   }
 }
 
-/// Of what a panel draws.
+/// Returns the ends of the colour scale beyond which values of a panel lie.
 Clipped clipped_in(const ShownData& data, Shown shown, const Panel& panel) {
   double least = mt::not_given, most = mt::not_given;
   for (int f = 0; f < data.n_frequencies(); ++f) {
@@ -162,7 +162,7 @@ Clipped clipped_in(const ShownData& data, Shown shown, const Panel& panel) {
 StationLabels labels_of(const ShownData& data, const Layout& layout, const Frame& frame) {
   StationLabels labels;
   for (const int station : layout.stations) {
-    const mt::Station& at = data.result().data.survey.stations[static_cast<std::size_t>(station)];
+    const mt::Station& at = data.station(station);
     labels.names.push_back(at.name);
     labels.x.push_back(frame.x(at.y_m / layout.unit.metres));
     labels.surface_y.push_back(frame.box().y - 1.0);
@@ -179,7 +179,7 @@ Canvas pseudosection_picture(const ShownData& data, Shown shown) {
   }
   const Layout layout = make_layout(data);
   std::vector<std::string> names;
-  for (const mt::Station& station : data.result().data.survey.stations) {
+  for (const mt::Station& station : data.stations()) {
     names.push_back(station.name);
   }
   const std::vector<Panel> panels = make_panels(data, shown);

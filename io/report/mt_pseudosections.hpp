@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: one kind of picture; the drawing stays in the source file.
 #pragma once
 
 #include "io/report/canvas.hpp"
@@ -6,8 +7,8 @@
 
 namespace lodestone::io::report {
 
-/// Observed, predicted and normalized residual of one quantity, one above the other: period against distance.
-/// Masked data are blank.
+/// Draws observed and predicted values and normalized residuals of one quantity, one above the other: period
+/// against distance. Masked data are blank.
 [[nodiscard]] Canvas pseudosection_picture(const ShownData& data, Shown shown);
 
 }  // namespace lodestone::io::report

@@ -2,7 +2,6 @@
 #include "io/report/mt_soundings.hpp"
 
 #include "io/report/axes.hpp"
-#include "io/run/residuals.hpp"
 
 #include <fmt/format.h>
 
@@ -148,7 +147,7 @@ void draw_panel(Canvas& canvas, const Box& box, const ShownData& data, const std
 }
 
 double station_rms(const ShownData& data, int station) {
-  run::RmsSum sum;
+  inversion::RmsSum sum;
   for (const Shown shown : all_shown) {
     for (int f = 0; f < data.n_frequencies(); ++f) {
       sum.add(data.at(shown, f, station).residual);
@@ -162,8 +161,7 @@ void draw_site(Canvas& canvas, Point corner, const ShownData& data, int station)
   const double left = corner.x + left_margin;
   double top = corner.y + title_height;
   const double rms = station_rms(data, station);
-  canvas.text({left, top - 7.0}, data.result().data.survey.stations[static_cast<std::size_t>(station)].name,
-              {.size = 12.0, .weight = Weight::bold});
+  canvas.text({left, top - 7.0}, data.station(station).name, {.size = 12.0, .weight = Weight::bold});
   canvas.text({left + inner, top - 7.0}, std::isfinite(rms) ? fmt::format("rms {:.2f}", rms) : "no data used",
               {.size = 10.0, .color = grey, .horizontal = Align::end});
   draw_panel(canvas, {left, top, inner, rho_height}, data,

@@ -4,7 +4,6 @@
 #include "engine/core/atomic_file.hpp"
 #include "io/report/html.hpp"
 #include "io/report/page.hpp"
-#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 
 namespace lodestone::io::report {
@@ -22,7 +21,7 @@ Eigen::MatrixXd some(const physics::mesh::TensorGrid& grid, const Eigen::MatrixX
 }  // namespace
 
 std::filesystem::path write_vae_report(const std::filesystem::path& folder, const VaeReport& report) {
-  run::make_folder(folder / "pictures");
+  core::make_folder(folder / "pictures");
   Page page(folder / "pictures");
   page.heading("summary", "Summary");
   page.html(html_table({}, report.facts));
@@ -46,9 +45,8 @@ std::filesystem::path write_vae_report(const std::filesystem::path& folder, cons
   page.heading("codes", "Codes");
   page.figure(code_picture(report.grid, report.codes), "codes",
               "Codes of validation draws should fill the standard normal distribution (dashed). A code whose "
-              "divergence is near 0 says "
-              "nothing. Right: rms "
-              "error of the reconstruction by depth.");
+              "divergence is near 0 is not in use. Right: "
+              "rms error of the reconstruction by depth.");
   page.heading("provenance", "How this was made");
   page.html("<details open><summary>Card</summary>\n<pre>" + text::escaped(report.card) +
             "</pre>\n</details>\n");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the page of a network, apart from its pictures.
 #pragma once
 
 #include "io/report/network_picture.hpp"
@@ -7,7 +8,7 @@
 
 namespace lodestone::io::report {
 
-/// A trained network as its report shows it; subdomains are columns of matrices, log10 of ohm m.
+/// The contents of the report on a trained network; subdomains are columns of matrices, log10 of ohm m.
 struct VaeReport {
   std::string title;
   physics::mesh::TensorGrid grid =
@@ -15,7 +16,7 @@ struct VaeReport {
   std::vector<report::TrainingEpoch> history;
   int best_epoch = 0;
   Eigen::MatrixXd draws, reconstructions,
-      decodings;  ///< of validation draws, and of random codes (n_cells, n)
+      decodings;  ///< reconstructed validation draws, and decoded random codes (n_cells, n)
   report::CodeFigures codes;
   std::vector<std::vector<std::string>> facts;  ///< rows of the table on top
   std::string card, configuration_toml, lead;   ///< as text; the line below the title

@@ -23,7 +23,7 @@ constexpr TextStyle heading{.size = 12.0, .weight = Weight::bold};
 
 void check(const char* what, const physics::mesh::TensorGrid& grid, const MatrixXd& cells) {
   if (cells.rows() != grid.n_cells())
-    throw core::ShapeError("io::vae_picture", "expected {} cells per subdomain of the {}, got {}",
+    throw core::ShapeError("io::vae_picture#wrong_cells", "expected {} cells per subdomain of the {}, got {}",
                            grid.n_cells(), what, cells.rows());
 }
 
@@ -231,7 +231,7 @@ void draw_scatter(Canvas& canvas, const Box& box, const MatrixXd& codes, Index a
   frame.draw(canvas);
 }
 
-/// Codes that do not vary say nothing, and are left out.
+/// Leaves out codes that do not vary.
 void draw_histogram(Canvas& canvas, const Box& box, const MatrixXd& codes) {
   constexpr int n_bins = 36;
   constexpr double limit = 3.6, bin = 2.0 * limit / n_bins, least_variance = 0.01;
@@ -314,8 +314,9 @@ Canvas reconstruction_picture(const physics::mesh::TensorGrid& grid, const Matri
   check("draws", grid, draws);
   check("reconstructions", grid, reconstructions);
   if (draws.cols() != reconstructions.cols())
-    throw core::ShapeError("io::vae_picture", "expected a reconstruction of each of the {} draws, got {}",
-                           draws.cols(), reconstructions.cols());
+    throw core::ShapeError("io::vae_picture#wrong_draws",
+                           "expected a reconstruction of each of the {} draws, got {}", draws.cols(),
+                           reconstructions.cols());
   if (grid.n_y() == 1) return column_pairs(grid, draws, reconstructions);
   Extent scale;
   scale.add(draws);
@@ -361,7 +362,7 @@ Canvas code_picture(const physics::mesh::TensorGrid& grid, const CodeFigures& fi
   if (order.size() >= 2) draw_scatter(canvas, box(0), figures.codes, order[0], order[1]);
   title(1, "Against the normal density");
   draw_histogram(canvas, box(1), figures.codes);
-  title(2, "What each code says");
+  title(2, "Divergence of each code");
   draw_divergences(canvas, box(2), figures.divergence);
   title(3, "Reconstruction error");
   draw_errors(canvas, box(3), grid, figures.cell_rms);

@@ -32,14 +32,14 @@ struct TrainingEpoch {
 [[nodiscard]] Canvas decoding_picture(const physics::mesh::TensorGrid& grid, const Eigen::MatrixXd& draws,
                                       const Eigen::MatrixXd& decodings);
 
-/// What the codes of validation draws are like.
+/// The statistics of the codes of validation draws.
 struct CodeFigures {
   Eigen::MatrixXd codes;       ///< means of the codes (n_codes, n)
   Eigen::VectorXd divergence;  ///< per code
-  Eigen::VectorXd cell_rms;    ///< of the reconstruction, decades
+  Eigen::VectorXd cell_rms;    ///< rms of the reconstruction, decades
 };
-/// The two codes that say most against each other, all codes as a histogram, divergence per code, error over
-/// depth.
+/// Draws the two codes of the largest divergence against each other, all codes as a histogram, divergence per
+/// code, error over depth.
 [[nodiscard]] Canvas code_picture(const physics::mesh::TensorGrid& grid, const CodeFigures& figures);
 
 }  // namespace lodestone::io::report

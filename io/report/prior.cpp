@@ -27,23 +27,23 @@ struct Limits {
 };
 
 void check(const PriorDraws& draws) {
-  constexpr const char* component = "io::report::prior_picture";
   const auto increases = [](const std::vector<double>& edges) {
     return edges.size() >= 2 && std::adjacent_find(edges.begin(), edges.end(), [](double a, double b) {
                                   return !(b > a);
                                 }) == edges.end();
   };
   if (!increases(draws.depth_m) || !increases(draws.y_m)) {
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("io::report::prior_picture#edges_not_increasing",
                                 "expected depths and edges of columns that increase, two or more of each");
   }
   const auto n_cells = static_cast<Eigen::Index>((draws.depth_m.size() - 1) * (draws.y_m.size() - 1));
   if (draws.log10_resistivity.rows() != n_cells) {
-    throw core::ShapeError(component, "expected draws of {} cells, got {}", n_cells,
-                           draws.log10_resistivity.rows());
+    throw core::ShapeError("io::report::prior_picture#wrong_cells", "expected draws of {} cells, got {}",
+                           n_cells, draws.log10_resistivity.rows());
   }
   if (draws.log10_resistivity.cols() == 0)
-    throw core::InvalidArgument(component, "expected at least one draw, got none");
+    throw core::InvalidArgument("io::report::prior_picture#no_draw",
+                                "expected at least one draw, found none");
 }
 
 /// The finite values, sorted.
@@ -56,7 +56,7 @@ std::vector<double> sorted(const Eigen::MatrixXd& values) {
   return finite;
 }
 
-/// Of sorted values, between neighbours linearly; NaN of none.
+/// Returns a percentile of sorted values, linear between neighbours; NaN without values.
 double percentile(const std::vector<double>& values, double part) {
   if (values.empty()) return std::nan("");
   const double at = part * static_cast<double>(values.size() - 1);

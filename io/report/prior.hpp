@@ -21,10 +21,10 @@ struct PriorDraws {
 };
 
 struct PriorPictureOptions {
-  double min_log10 = std::numeric_limits<double>::quiet_NaN();  ///< of the resistivity scale; NaN: from all
-                                                                ///< draws, half decades
+  double min_log10 = std::numeric_limits<double>::quiet_NaN();  ///< lower end of the resistivity scale; NaN:
+                                                                ///< from all draws, half decades
   double max_log10 = std::numeric_limits<double>::quiet_NaN();
-  double width = 1000.0;  ///< of the picture
+  double width = 1000.0;  ///< width of the picture
 };
 
 /// Columns: the first 24 draws as curves over depth, each over the percentiles 5, 50 and 95 of all draws.

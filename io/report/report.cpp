@@ -3,24 +3,24 @@
 
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
-#include "io/report/html.hpp"
+#include "io/report/layers.hpp"
 #include "io/report/misfit.hpp"
 #include "io/report/mt_data.hpp"
 #include "io/report/mt_pseudosections.hpp"
 #include "io/report/mt_soundings.hpp"
 #include "io/report/page.hpp"
+#include "io/report/property.hpp"
+#include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
 #include "io/report/uncertainty.hpp"
-#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lodestone::io::report {
-
-using namespace report;
 
 namespace {
 
@@ -37,63 +37,79 @@ double shallow_depth_m(const physics::mesh::TensorGrid& grid) {
                                                               : 10.0);
 }
 
-bool has_mask(const run::InversionResult& result) {
-  return result.uncertainty && result.uncertainty->posterior;
+bool has_mask(const inversion::Outcome& outcome) {
+  return outcome.uncertainty && outcome.uncertainty->posterior;
 }
 
-void add_section(Page& page, const run::InversionResult& result) {
-  page.heading("section", "Resistivity section");
-  page.figure(section_picture(result), "section",
-              "Resistivity of the final model. Red is conductive, blue resistive; triangles are sites. "
-              "Structure below the depth to which "
-              "the longest "
-              "periods see is set by smoothness, not by data." +
-                  std::string(has_mask(result) ? " Hatched: beyond the depth of investigation." : ""));
+int dimension_of(const inversion::Outcome& outcome) { return outcome.earth.grid.dimension(); }
+
+void add_section(Page& page, const inversion::Outcome& outcome) {
+  const std::string title = title_of(outcome.property);
+  page.heading("section", title + " section");
+  const std::string colours = is_resistivity(outcome.property)
+                                  ? "Red is conductive, blue resistive; triangles are sites. "
+                                  : "Triangles are sites. ";
+  page.figure(section_picture(outcome), "section",
+              title + " of the final model. " + colours +
+                  "Structure below the depth to which the longest periods see is set by smoothness, not by "
+                  "data." +
+                  std::string(has_mask(outcome) ? " Hatched: beyond the depth of investigation." : ""));
   SectionPictureOptions shallow;
-  shallow.max_depth_m = shallow_depth_m(result.earth.grid);
-  page.figure(section_picture(result, shallow), "section_shallow",
+  shallow.max_depth_m = shallow_depth_m(outcome.earth.grid);
+  page.figure(section_picture(outcome, shallow), "section_shallow",
               "The upper part of the same section, with its own colour scale.");
 }
 
-void add_learned_prior(Page& page, const run::InversionResult& result) {
-  if (!result.learned_prior) return;
+void add_model(Page& page, const inversion::Outcome& outcome) {
+  if (dimension_of(outcome) == 2) return add_section(page, outcome);
+  page.heading("model", title_of(outcome.property) + (dimension_of(outcome) == 1 ? " of the layers" : ""));
+  if (dimension_of(outcome) == 1)
+    page.figure(layers_picture(outcome), "model",
+                title_of(outcome.property) + " of the final model over depth; dashed: start model.");
+  else
+    page.paragraph("The final model is a volume: ParaView shows the file vtk/model.vtu.");
+}
+
+void add_learned_prior(Page& page, const inversion::Outcome& outcome) {
+  if (!outcome.prior) return;
   page.heading("prior", "Learned prior");
-  page.paragraph(inversion::prior::in_words(*result.learned_prior, result.target_rms));
-  page.html(learned_prior_table(*result.learned_prior));
-  if (const std::string table = coverage_table(*result.learned_prior); !table.empty())
+  page.paragraph(inversion::prior::in_words(*outcome.prior, outcome.target_rms));
+  page.html(learned_prior_table(*outcome.prior));
+  if (const std::string table = coverage_table(*outcome.prior); !table.empty())
     page.html("<details><summary>Table of subdomains</summary>\n" + table + "</details>\n");
   page.paragraph(
       "Dashed frames in the section are the regions; each is cut into subdomains that a few codes set. Codes "
       "of draws of the prior have a "
       "mean square of 1. The "
       "deviation is that of the final model from the nearest one of the prior.");
-  if (!result.learned_prior->polished) return;
-  page.figure(prior_picture_of(result), "learned_prior",
+  if (!outcome.prior->polished || dimension_of(outcome) != 2) return;
+  page.figure(prior_picture_of(outcome), "learned_prior",
               "The final model, and the nearest one of the prior.");
 }
 
-void add_uncertainty(Page& page, const run::InversionResult& result) {
-  if (!result.uncertainty) return;
+void add_uncertainty(Page& page, const inversion::Outcome& outcome) {
+  if (!outcome.uncertainty) return;
   page.heading("uncertainty", "How well the data determine it");
-  page.paragraph(inversion::uncertainty::in_words(*result.uncertainty, result.earth.grid));
-  page.figure(deviations_picture(result), "deviations",
+  page.paragraph(inversion::uncertainty::in_words(*outcome.uncertainty, outcome.earth.grid));
+  if (dimension_of(outcome) != 2) return;  // pictures are those of sections
+  page.figure(deviations_picture(outcome), "deviations",
               "Standard deviation of log10 resistivity: 0.3 decades are a factor of 2, 1 a factor of 10 "
               "either way. It is measured against the "
               "roughness (or the codes) and the λ of the run, so it says what the data can tell beside a "
               "section of this kind, not how wide "
               "geology is.");
-  if (has_mask(result)) {
-    const inversion::uncertainty::PosteriorSpread& posterior = *result.uncertainty->posterior;
+  if (has_mask(outcome)) {
+    const inversion::uncertainty::PosteriorSpread& posterior = *outcome.uncertainty->posterior;
     page.paragraph(
         fmt::format("Hatched, here and in the sections: beyond the depth of investigation, where the data "
                     "leave more than {:.3g} of the "
                     "prior's standard deviation, or of {:.3g} decades where that is wider.",
                     posterior.seen_share, posterior.largest_prior_decades));
   }
-  if (result.uncertainty->ensemble)
+  if (outcome.uncertainty->ensemble)
     page.figure(
-        percentiles_picture(result), "percentiles",
-        result.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
+        percentiles_picture(outcome), "percentiles",
+        outcome.uncertainty->ensemble->n_samples >= inversion::uncertainty::EnsembleSpread::fewest
             ? "Cell by cell over the models of the ensemble: the truth lies between the first and the last "
               "with 90 % probability, if it is "
               "one of the kind that the prior knows. None of the three is itself a model that fits the data."
@@ -131,68 +147,72 @@ void add_soundings(Page& page, const ShownData& data) {
   }
 }
 
-void add_misfit(Page& page, const run::InversionResult& result) {
+void add_misfit(Page& page, const inversion::Outcome& outcome) {
   page.heading("misfit", "Misfit");
   page.figure(
-      misfit_picture(result), "misfit",
+      misfit_picture(outcome), "misfit",
       "Rms of the data used, per site, per period and per type; orange bars exceed twice the total rms.");
-  page.html(data_table(result));
+  page.html(data_table(outcome));
   page.heading("iterations", "Iterations");
-  if (!result.history.empty()) {
+  if (!outcome.history.empty()) {
     page.figure(
-        history_picture(result), "history",
+        history_picture(outcome), "history",
         "Misfit and trade-off parameter after each iteration; dashed: target. Grey squares: misfit of the "
         "same model after its mesh was redesigned.");
-    page.html("<details><summary>Table of iterations</summary>\n" + history_table(result) + "</details>\n");
+    page.html("<details><summary>Table of iterations</summary>\n" + history_table(outcome) + "</details>\n");
   }
 }
 
-void add_static_shifts(Page& page, const run::InversionResult& result) {
-  if (result.static_shifts.empty()) return;
-  page.heading("static", "Static shifts");
-  page.paragraph(fmt::format(
-      "Decades added to log10 ρₐ of each site and mode; the prior is 0 ± {:.3g}. Predictions contain them.",
-      result.static_shift_sigma_decades));
-  page.html(static_shift_table(result));
+void add_tables(Page& page, const inversion::Outcome& outcome, bool needs_certificate) {
+  for (const inversion::NamedTable& each : outcome.tables) {
+    page.heading(each.name, each.title);
+    if (!each.note.empty()) page.paragraph(each.note);
+    page.html(table_of(each.table));
+  }
+  if (needs_certificate && outcome.table("certificate") == nullptr)
+    page.paragraph("No accuracy certificate was made for this run.");
 }
 
-void add_background(Page& page, const run::InversionResult& result) {
-  page.heading("accuracy", "Forward meshes and their accuracy");
-  if (!result.meshes.bands.empty()) {
-    page.html("<pre>" + text::escaped(result.meshes.summary()) + "</pre>\n");
-  }
-  const std::string certificate = certificate_table(result);
-  page.html(certificate.empty() ? "<p>No accuracy certificate was made for this run.</p>\n" : certificate);
+void add_provenance(Page& page, const inversion::Outcome& outcome) {
   page.heading("provenance", "How this was made");
-  page.html(provenance_table(result));
+  page.html(provenance_table(outcome));
   page.html("<details open><summary>Configuration</summary>\n<pre>" +
-            text::escaped(result.configuration_toml) + "</pre>\n</details>\n");
+            text::escaped(outcome.about.configuration) + "</pre>\n</details>\n");
+}
+
+void add_data(Page& page, const inversion::Outcome& outcome, const std::optional<ShownData>& data) {
+  if (data) {
+    add_fit(page, *data);
+    add_soundings(page, *data);
+  } else if (outcome.data.size() > 0) {
+    page.heading("fit", "Observed and predicted data");
+    page.figure(rows_picture(outcome), "data",
+                "Data in the order of their rows. Bars are one standard deviation; hollow: not used.");
+  }
 }
 
 }  // namespace
 
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const run::InversionResult& result) {
-  const ShownData data(result);
-  run::make_folder(run_directory / "pictures");
+                                   const inversion::Outcome& outcome) {
+  const std::optional<ShownData> data = shown_data(outcome);
+  core::make_folder(run_directory / "pictures");
   Page page(run_directory / "pictures");
   page.heading("summary", "Summary");
-  page.html(summary_table(result));
-  add_section(page, result);
-  add_learned_prior(page, result);
-  add_uncertainty(page, result);
-  if (data.n_stations() > 0 && data.n_frequencies() > 0) {
-    add_fit(page, data);
-    add_soundings(page, data);
-  }
-  add_misfit(page, result);
-  add_static_shifts(page, result);
-  add_background(page, result);
+  page.html(summary_table(outcome));
+  add_model(page, outcome);
+  add_learned_prior(page, outcome);
+  add_uncertainty(page, outcome);
+  add_data(page, outcome, data);
+  add_misfit(page, outcome);
+  add_tables(page, outcome, data.has_value());
+  add_provenance(page, outcome);
   const std::filesystem::path path = run_directory / "report.html";
-  const std::string title = result.title.empty() ? "Magnetotelluric inversion" : result.title;
+  const std::string kind = data ? "Magnetotelluric inversion" : "Inversion";
+  const core::Provenance& made = outcome.about.provenance;
   core::write_file(path.string(),
-                   page.text(title, fmt::format("Magnetotelluric inversion by Lodestone {}, {}",
-                                                result.provenance.version, result.provenance.finished_utc)));
+                   page.text(outcome.about.title.empty() ? kind : outcome.about.title,
+                             fmt::format("{} by Lodestone {}, {}", kind, made.version, made.finished_utc)));
   return path;
 }
 

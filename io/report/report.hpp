@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the entry to this folder, without its parts.
 #pragma once
 
-#include "io/run/result.hpp"
+#include "inversion/outcome.hpp"
 
 #include <filesystem>
 
@@ -10,6 +11,6 @@ namespace lodestone::io::report {
 /// Writes `report.html` (one self-contained page) and `pictures/*.png` into a run's folder; needs no window
 /// system. returns: the path of the page. errors: FileError, ShapeError.
 std::filesystem::path write_report(const std::filesystem::path& run_directory,
-                                   const run::InversionResult& result);
+                                   const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

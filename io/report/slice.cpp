@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "io/report/axes.hpp"
 #include "io/report/hatch.hpp"
+#include "io/report/property.hpp"
 #include "physics/mesh/slice.hpp"
 
 #include <algorithm>
@@ -22,11 +23,11 @@ constexpr double default_panel_height = 250.0, min_panel_height = 90.0, max_pane
 constexpr Color water{0.74, 0.85, 0.93};
 constexpr double headroom = 0.06;  // above the highest point of a topography, for the triangles
 
-/// What all panels share.
+/// Scales that all panels share.
 struct Scales {
   double y_min = 0.0, y_max = 1.0;      // along the profile, m
   double z_top = 0.0, z_bottom = 1.0;   // m, down
-  double log_min = 0.0, log_max = 4.0;  // of the colours
+  double log_min = 0.0, log_max = 4.0;  // of the colours, as `values_in_picture`
   double least = std::numeric_limits<double>::quiet_NaN(),
          most = std::numeric_limits<double>::quiet_NaN();  // log10 of what is seen
   bool gaps = false;                                       // cells without a value are seen
@@ -34,13 +35,18 @@ struct Scales {
   double panel_width = 1.0, panel_height = 1.0;
   bool level_at_zero = true;
   SectionQuantity quantity = SectionQuantity::resistivity;
+  mesh::Property property{};
+  [[nodiscard]] bool is_log10() const { return shows_log10(property); }
   [[nodiscard]] const ColourMap& colours() const {
-    return quantity == SectionQuantity::deviation ? phase_colours() : resistivity_colours();
+    return quantity == SectionQuantity::deviation || !is_resistivity(property) ? phase_colours()
+                                                                               : resistivity_colours();
   }
   [[nodiscard]] Axis axis() const {
     if (quantity == SectionQuantity::deviation)
-      return {log_max, log_min, Scale::linear, "Standard deviation (decades)"};
-    return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, "Resistivity (Ω m)"};
+      return {log_max, log_min, Scale::linear,
+              fmt::format("Standard deviation ({})", is_log10() ? "decades" : units_in_picture(property))};
+    if (!is_log10()) return {log_max, log_min, Scale::linear, label_of(property)};
+    return {std::pow(10.0, log_max), std::pow(10.0, log_min), Scale::log10, label_of(property)};
   }
   [[nodiscard]] double exaggeration() const {
     return (panel_height / (z_bottom - z_top)) / (panel_width / (y_max - y_min));
@@ -69,7 +75,7 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
   std::vector<double> seen;
   for (const SectionPanel& panel : panels) {
     const mesh::TensorGrid& grid = panel.section.earth.grid;
-    const Eigen::VectorXd values = mesh::log10_resistivity(panel.section);
+    const Eigen::VectorXd values = values_in_picture(panel.section);
     for (int iz = 0; iz < grid.n_z() && grid.z_edges_m()[static_cast<std::size_t>(iz)] < scales.z_bottom;
          ++iz) {
       for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -91,6 +97,11 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
   const auto percentile = [&](double part) {
     return seen[static_cast<std::size_t>(part * static_cast<double>(seen.size() - 1))];
   };
+  if (!scales.is_log10()) {
+    scales.log_min = percentile(0.02);
+    scales.log_max = percentile(0.98) > scales.log_min ? percentile(0.98) : scales.log_min + 1.0;
+    return;
+  }
   scales.log_min = std::floor(2.0 * percentile(0.02)) / 2.0;
   scales.log_max = std::ceil(2.0 * percentile(0.98)) / 2.0;
   const double missing = std::max(0.0, 1.0 - (scales.log_max - scales.log_min));
@@ -101,6 +112,7 @@ void choose_colours(Scales& scales, const std::vector<SectionPanel>& panels) {
 Scales make_scales(const std::vector<SectionPanel>& panels, const SectionPictureOptions& options) {
   Scales scales;
   scales.quantity = options.quantity;
+  scales.property = panels.front().section.property;
   scales.y_min = scales.z_top = 1e300;
   scales.y_max = scales.z_bottom = -1e300;
   for (const SectionPanel& panel : panels) {
@@ -136,7 +148,7 @@ Point place_of(const Frame& frame, const Scales& scales, const mesh::Flat& place
 void draw_cells(Canvas& canvas, const Frame& frame, const Scales& scales, const mesh::Model& section,
                 const mesh::Slice& slice) {
   const ColourMap& map = scales.colours();
-  const Eigen::VectorXd values = mesh::log10_resistivity(section);
+  const Eigen::VectorXd values = values_in_picture(section);
   for (const mesh::SlicePiece& piece : slice.pieces) {
     const double value = values[piece.cell];
     if (!std::isfinite(value) || std::min(piece.corners[0].v_m, piece.corners[1].v_m) > scales.z_bottom) {
@@ -292,43 +304,39 @@ Canvas sections_picture(const std::vector<SectionPanel>& panels, const SectionPi
   return canvas;
 }
 
-SectionPanel panel_of(const run::InversionResult& result, std::string title,
-                      const Eigen::VectorXd& log10_values, Sites sites) {
-  SectionPanel panel{std::move(title),
-                     mesh::resistivity_model(result.earth, Eigen::pow(10.0, log10_values.array())),
-                     {},
-                     {}};
-  if (result.learned_prior) {
-    for (const inversion::prior::RegionFindings& region : result.learned_prior->regions)
+SectionPanel panel_of(const inversion::Outcome& outcome, std::string title, Eigen::VectorXd values,
+                      Sites sites) {
+  SectionPanel panel{std::move(title), outcome.section(std::move(values)), {}, {}};
+  if (outcome.prior) {
+    for (const inversion::prior::RegionFindings& region : outcome.prior->regions)
       panel.frames.push_back(
           {region.name, {.y_m = {region.y_from_m, region.y_to_m}, .z_m = {region.z_from_m, region.z_to_m}}});
   }
-  if (result.uncertainty && result.uncertainty->posterior)
-    panel.investigated = result.uncertainty->posterior->investigated;
-  if (sites == Sites::hidden) return panel;
-  for (const physics::mt::Station& station : result.data.survey.stations) {
-    panel.station_names.push_back(station.name);
-    panel.station_y_m.push_back(station.y_m);
-  }
+  if (outcome.uncertainty && outcome.uncertainty->posterior)
+    panel.investigated = outcome.uncertainty->posterior->investigated;
+  const bool has_places = outcome.sites.has("name") && outcome.sites.has("y_m");
+  if (sites == Sites::hidden || !has_places) return panel;
+  panel.station_names = outcome.sites.texts("name");
+  panel.station_y_m = outcome.sites.numbers("y_m");
   return panel;
 }
 
-Canvas section_picture(const run::InversionResult& result, const SectionPictureOptions& options) {
+Canvas section_picture(const inversion::Outcome& outcome, const SectionPictureOptions& options) {
+  const std::vector<double>& z_m = outcome.earth.grid.z_edges_m();
   std::string part;
-  if (options.max_depth_m > 0.0 && options.max_depth_m < result.earth.grid.z_edges_m().back()) {
-    const LengthUnit unit = length_unit(options.max_depth_m - result.earth.grid.z_edges_m().front());
-    part =
-        fmt::format(", upper {:.3g} {}",
-                    (options.max_depth_m - result.earth.grid.z_edges_m().front()) / unit.metres, unit.name);
+  if (options.max_depth_m > 0.0 && options.max_depth_m < z_m.back()) {
+    const LengthUnit unit = length_unit(options.max_depth_m - z_m.front());
+    part = fmt::format(", upper {:.3g} {}", (options.max_depth_m - z_m.front()) / unit.metres, unit.name);
   }
-  const std::string title = fmt::format("Resistivity section{}, rms {:.2f}", part, result.rms);
-  return sections_picture({panel_of(result, title, result.log10_resistivity, Sites::shown)}, options);
+  const std::string title =
+      fmt::format("{} section{}, rms {:.2f}", title_of(outcome.property), part, outcome.rms);
+  return sections_picture({panel_of(outcome, title, outcome.model, Sites::shown)}, options);
 }
 
-Canvas prior_picture_of(const run::InversionResult& result) {
-  return sections_picture({panel_of(result, "Final model", result.log10_resistivity, Sites::shown),
-                           panel_of(result, "Nearest model of the prior",
-                                    result.learned_prior->decoded_log10_resistivity, Sites::hidden)});
+Canvas prior_picture_of(const inversion::Outcome& outcome) {
+  return sections_picture({panel_of(outcome, "Final model", outcome.model, Sites::shown),
+                           panel_of(outcome, "Nearest model of the prior",
+                                    outcome.prior->decoded_log10_resistivity, Sites::hidden)});
 }
 
 }  // namespace lodestone::io::report

@@ -3,13 +3,14 @@
 
 #include "io/report/axes.hpp"
 #include "io/report/html.hpp"
-#include "io/run/residuals.hpp"
+#include "physics/mt/datum.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numeric>
 
 namespace lodestone::io::report {
 
@@ -17,7 +18,6 @@ namespace mt = physics::mt;
 
 namespace {
 
-constexpr int n_reasons = static_cast<int>(mt::MaskReason::bad_error) + 1;
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string percent(double part, double whole) {
@@ -28,7 +28,7 @@ std::string number_or_dash(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }
 
-/// What an iteration column shows where λ or the step does not exist (start model).
+/// Returns the text of λ or of a step; a dash where it does not exist, as for the start model.
 std::string positive_or_dash(double value) { return value > 0.0 ? fmt::format("{:.3g}", value) : "–"; }
 
 std::string extent_text(const std::vector<double>& edges) {
@@ -37,145 +37,137 @@ std::string extent_text(const std::vector<double>& edges) {
                      unit.name);
 }
 
-std::string period_text(const mt::Survey& survey) {
-  if (survey.frequencies_hz.empty()) {
-    return "none";
-  }
-  const auto [low, high] = std::minmax_element(survey.frequencies_hz.begin(), survey.frequencies_hz.end());
-  return fmt::format("{} from {:.3g} to {:.3g} s", survey.frequencies_hz.size(), 1.0 / *high, 1.0 / *low);
+/// Returns the distinct numbers of a column of the key, sorted.
+std::vector<double> distinct(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto repeated = std::ranges::unique(values);
+  values.erase(repeated.begin(), repeated.end());
+  return values;
 }
 
-void add_profile_rows(const run::InversionResult& result, Rows& rows) {
-  const run::ProfileGeometry& profile = result.profile;
+void add_earth_rows(const physics::mesh::Earth& earth, Rows& rows) {
+  const physics::mesh::TensorGrid& grid = earth.grid;
+  using physics::mesh::Axis;
+  std::vector<std::string> sizes;
+  if (grid.has(Axis::x)) sizes.push_back(fmt::format("{} along x", grid.n_x()));
+  if (grid.has(Axis::y)) sizes.push_back(fmt::format("{} columns", grid.n_y()));
+  sizes.push_back(fmt::format("{} {}", grid.n_z(), grid.dimension() == 1 ? "layers" : "rows"));
+  rows.push_back({"Unknowns", fmt::format("{} ({})", grid.n_cells(), fmt::join(sizes, " × "))});
+  std::string extent;
+  if (grid.has(Axis::x)) extent += extent_text(grid.edges_m(Axis::x)) + " along x, ";
+  if (grid.has(Axis::y))
+    extent += extent_text(grid.y_edges_m()) + (grid.has(Axis::x) ? " along y, " : " along the profile, ");
   rows.push_back(
-      {"Profile", fmt::format("azimuth {:.1f}° (y), strike x along {:.1f}°; distances {}",
-                              profile.azimuth_deg, std::fmod(profile.azimuth_deg + 270.0, 360.0),
-                              profile.distance == "running_sum" ? "are running sums between stations"
-                                                                : "projected on the line")});
-  if (!profile.projection.empty()) {
-    rows.push_back(
-        {"Origin", fmt::format("latitude {:.4f}°, longitude {:.4f}° ({})", profile.origin_latitude_deg,
-                               profile.origin_longitude_deg, profile.projection)});
+      {grid.dimension() == 2 ? "Section" : "Model",
+       fmt::format("{}depth {}, {}", extent, extent_text(grid.z_edges_m()),
+                   grid.reference() == physics::mesh::DepthReference::surface ? "measured from the surface"
+                                                                              : "measured from the datum")});
+  rows.push_back({"Surface", earth.surface.is_flat()
+                                 ? fmt::format("flat at z = {:.6g} m", earth.surface.z_at(0.0, 0.0))
+                                 : "follows the topography"});
+}
+
+void add_data_rows(const inversion::Outcome& outcome, Rows& rows) {
+  const core::DataSet& data = outcome.data;
+  const core::Table& key = data.key();
+  if (outcome.sites.n_rows() > 0) rows.push_back({"Stations", std::to_string(outcome.sites.n_rows())});
+  if (key.has("period_s") && key.column("period_s").is_numbers() && key.n_rows() > 0) {
+    const std::vector<double> periods = distinct(key.numbers("period_s"));
+    rows.push_back({"Periods", fmt::format("{} from {:.3g} to {:.3g} s", periods.size(), periods.front(),
+                                           periods.back())});
   }
-  double widest = 0.0;
-  for (const double offset : profile.offset_m) {
-    widest = std::max(widest, std::abs(offset));
+  const auto n = static_cast<double>(data.size()), masked = n - static_cast<double>(data.n_used());
+  rows.push_back({"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, masked, percent(masked, n))});
+  if (!key.has("interpolated") || !key.column("interpolated").is_numbers()) return;
+  const auto n_interpolated = std::ranges::count(key.numbers("interpolated"), 1.0);
+  if (n_interpolated > 0) rows.push_back({"Interpolated on request", fmt::format("{} data", n_interpolated)});
+}
+
+/// The data of one type, counted by the reason why they are used or not.
+struct TypeCounts {
+  std::string name{};
+  std::vector<long> counts{};
+  inversion::RmsSum misfit{};
+};
+
+std::vector<TypeCounts> count_types(const inversion::Outcome& outcome) {
+  const core::DataSet& data = outcome.data;
+  const core::Table& key = data.key();
+  const bool has_types = key.has("quantity") && !key.column("quantity").is_numbers();
+  const Eigen::VectorXd residual = inversion::normalized_residuals(data, outcome.predicted);
+  std::vector<TypeCounts> types;
+  for (Eigen::Index row = 0; row < data.size(); ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    const std::string name = has_types ? key.texts("quantity")[at] : "all";
+    auto found = std::ranges::find(types, name, &TypeCounts::name);
+    if (found == types.end())
+      found = types.insert(types.end(), {name, std::vector<long>(data.reasons().size()), {}});
+    ++found->counts[static_cast<std::size_t>(data.reason()[at])];
+    found->misfit.add(residual[row]);
   }
-  if (!profile.offset_m.empty()) {
-    rows.push_back(
-        {"Largest distance of a station from the line", fmt::format("{:.2f} km", widest / 1000.0)});
-  }
+  return types;
+}
+
+std::string with_blanks(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+/// Returns the units of a magnetotelluric datum; "" for others.
+std::string units_of_type(const std::string& name) {
+  const auto rules = mt::datum_rules();
+  const auto rule = std::ranges::find(rules, std::string_view(name), &mt::DatumRule::name);
+  return rule == rules.end() ? std::string() : std::string(rule->units);
+}
+
+std::string cell_text(const core::Table::Column& column, std::size_t row) {
+  if (!column.is_numbers()) return std::get<core::Table::Texts>(column.values)[row];
+  const double value = std::get<core::Table::Numbers>(column.values)[row];
+  if (column.name == "passed") return value != 0.0 ? "passed" : "not passed";
+  return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–";
 }
 
 }  // namespace
 
-std::string summary_table(const run::InversionResult& result) {
-  const mt::ObservedData& data = result.data;
-  const auto n = static_cast<double>(data.survey.keys.size());
-  const auto kept = static_cast<double>(std::count(data.mask.begin(), data.mask.end(), mt::MaskReason::kept));
-  const auto interpolated = std::count(data.interpolated.begin(), data.interpolated.end(), 1);
-  Rows rows{{"Misfit", fmt::format("rms {:.3f} over {:.0f} real data (target {:.3g})", result.rms, kept,
-                                   result.target_rms)},
-            {"Stopped because", result.stop_message.empty()
-                                    ? result.stop_reason
-                                    : fmt::format("{}: {}", result.stop_reason, result.stop_message)},
-            {"Iterations", result.history.empty() ? "0" : std::to_string(result.history.back().iteration)},
-            {"Unknowns", fmt::format("{} ({} columns × {} rows)", result.earth.grid.n_cells(),
-                                     result.earth.grid.n_y(), result.earth.grid.n_z())},
-            {"Section",
-             fmt::format("{} along the profile, depth {}, {}", extent_text(result.earth.grid.y_edges_m()),
-                         extent_text(result.earth.grid.z_edges_m()),
-                         result.earth.grid.reference() == physics::mesh::DepthReference::surface
-                             ? "measured from the surface"
-                             : "measured from the datum")},
-            {"Surface", result.earth.surface.is_flat()
-                            ? fmt::format("flat at z = {:.6g} m", result.earth.surface.z_at(0.0, 0.0))
-                            : "follows the topography"},
-            {"Stations", std::to_string(data.survey.stations.size())},
-            {"Periods", period_text(data.survey)},
-            {"Data", fmt::format("{:.0f}, of which {:.0f} masked ({})", n, n - kept, percent(n - kept, n))}};
-  if (interpolated > 0) {
-    rows.push_back({"Interpolated on request", fmt::format("{} data", interpolated)});
-  }
-  rows.push_back(
-      {"Error floors", fmt::format("{:.3g} % of |Z|; {:.3g} in log10 ρₐ; {:.3g}° in phase; {:.3g} in tipper",
-                                   100.0 * result.floors.impedance_relative, result.floors.log10_rho,
-                                   result.floors.phase_deg, result.floors.tipper_absolute)});
-  add_profile_rows(result, rows);
+std::string summary_table(const inversion::Outcome& outcome) {
+  const std::string reason(core::word(outcome.reason));
+  Rows rows{
+      {"Misfit", fmt::format("rms {:.3f} over {} real data (target {:.3g})", outcome.rms,
+                             outcome.data.n_used(), outcome.target_rms)},
+      {"Stopped because", outcome.message.empty() ? reason : fmt::format("{}: {}", reason, outcome.message)},
+      {"Iterations", outcome.history.empty() ? "0" : std::to_string(outcome.history.back().iteration)}};
+  add_earth_rows(outcome.earth, rows);
+  add_data_rows(outcome, rows);
+  for (const auto& [name, value] : outcome.about.facts) rows.push_back({name, value});
   return html_table({}, rows);
 }
 
-std::string data_table(const run::InversionResult& result) {
-  const mt::ObservedData& data = result.data;
-  std::array<std::array<long, n_reasons>, mt::n_datum_rows> counts{};
-  std::array<run::RmsSum, mt::n_datum_rows> misfit;
-  const Eigen::VectorXd residual = run::normalized_residuals(data, result.predicted);
-  for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
-    const auto quantity = static_cast<std::size_t>(data.survey.keys[k].quantity);
-    ++counts[quantity][static_cast<std::size_t>(data.mask[k])];
-    misfit[quantity].add(residual[static_cast<Eigen::Index>(k)]);
-  }
+std::string data_table(const inversion::Outcome& outcome) {
   std::vector<std::string> head{"Type of datum", "Unit", "rms"};
-  for (int reason = 0; reason < n_reasons; ++reason) {
-    std::string name(core::word(static_cast<mt::MaskReason>(reason)));
-    std::replace(name.begin(), name.end(), '_', ' ');
-    head.push_back(reason == 0 ? "used" : "masked: " + name);
-  }
+  for (const std::string& reason : outcome.data.reasons())
+    head.push_back(head.size() == 3 ? "used" : "masked: " + with_blanks(reason));
   head.emplace_back("masked");
   Rows rows;
-  for (std::size_t q = 0; q < counts.size(); ++q) {
-    long all = 0;
-    for (const long count : counts[q]) {
-      all += count;
-    }
-    if (all == 0) {
-      continue;
-    }
-    const auto quantity = static_cast<mt::Quantity>(q);
-    std::vector<std::string> row{std::string(mt::name_of(quantity)), std::string(mt::units_of(quantity)),
-                                 number_or_dash(misfit[q].rms(), 2)};
-    for (const long count : counts[q]) {
-      row.push_back(std::to_string(count));
-    }
-    row.push_back(percent(static_cast<double>(all - counts[q][0]), static_cast<double>(all)));
+  for (const TypeCounts& type : count_types(outcome)) {
+    const long all = std::accumulate(type.counts.begin(), type.counts.end(), 0L);
+    std::vector<std::string> row{type.name, units_of_type(type.name), number_or_dash(type.misfit.rms(), 2)};
+    for (const long count : type.counts) row.push_back(std::to_string(count));
+    row.push_back(percent(static_cast<double>(all - type.counts.front()), static_cast<double>(all)));
     rows.push_back(std::move(row));
   }
   return html_table(head, rows);
 }
 
-std::string certificate_table(const run::InversionResult& result) {
-  if (result.certificate.rows.empty()) {
-    return {};
-  }
+std::string table_of(const core::Table& table) {
+  std::vector<std::string> head;
+  for (const std::string& name : table.names()) head.push_back(with_blanks(name));
   Rows rows;
-  for (const mt::d2::CertificateRow& row : result.certificate.rows) {
-    rows.push_back({row.check, number_or_dash(row.worst.rho_a_percent, 3) + " %",
-                    number_or_dash(row.worst.phase_deg, 3) + "°", row.where,
-                    row.passed ? "passed" : "not passed"});
+  for (std::size_t row = 0; row < table.n_rows(); ++row) {
+    std::vector<std::string> cells;
+    for (const core::Table::Column& column : table.columns()) cells.push_back(cell_text(column, row));
+    rows.push_back(std::move(cells));
   }
-  return html_table({"Check", "worst in ρₐ", "worst in phase", "where",
-                     fmt::format("tolerance {:.3g} %, {:.3g}°", result.certificate.tolerance.rho_a_percent,
-                                 result.certificate.tolerance.phase_deg)},
-                    rows);
-}
-
-std::string static_shift_table(const run::InversionResult& result) {
-  if (result.static_shifts.empty()) return {};
-  std::vector<std::array<double, 2>> shifts(result.data.survey.stations.size(), {std::nan(""), std::nan("")});
-  std::array<double, 2> sum{}, n{};
-  for (const run::StaticShift& shift : result.static_shifts) {
-    const auto mode = static_cast<std::size_t>(shift.mode);
-    shifts[static_cast<std::size_t>(shift.station)][mode] = shift.decades;
-    sum[mode] += shift.decades;
-    n[mode] += 1.0;
-  }
-  Rows rows;
-  for (std::size_t station = 0; station < shifts.size(); ++station) {
-    rows.push_back({result.data.survey.stations[station].name, number_or_dash(shifts[station][0], 3),
-                    number_or_dash(shifts[station][1], 3)});
-  }
-  rows.push_back({"mean", number_or_dash(sum[0] / n[0], 3), number_or_dash(sum[1] / n[1], 3)});
-  return html_table({"Site", "TE", "TM"}, rows);
+  return html_table(head, rows);
 }
 
 std::string learned_prior_table(const inversion::prior::PriorFindings& prior) {
@@ -216,11 +208,11 @@ std::string coverage_table(const inversion::prior::PriorFindings& prior) {
       rows);
 }
 
-std::string history_table(const run::InversionResult& result) {
-  const bool has_stages = std::any_of(result.history.begin(), result.history.end(),
+std::string history_table(const inversion::Outcome& outcome) {
+  const bool has_stages = std::any_of(outcome.history.begin(), outcome.history.end(),
                                       [](const auto& row) { return row.stage != "cells"; });
   Rows rows;
-  for (const inversion::optimize::StagedRecord& row : result.history) {
+  for (const inversion::optimize::StagedRecord& row : outcome.history) {
     rows.push_back(
         {std::to_string(row.iteration), std::string(core::word(row.kind)), fmt::format("{:.4f}", row.rms),
          positive_or_dash(row.lambda), fmt::format("{:.4g}", row.roughness), positive_or_dash(row.step),
@@ -233,8 +225,8 @@ std::string history_table(const run::InversionResult& result) {
   return html_table(head, rows);
 }
 
-std::string provenance_table(const run::InversionResult& result) {
-  const run::Provenance& provenance = result.provenance;
+std::string provenance_table(const inversion::Outcome& outcome) {
+  const core::Provenance& provenance = outcome.about.provenance;
   Rows rows{{"Version", provenance.version},
             {"Command", provenance.command_line},
             {"Started", provenance.started_utc},

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the parts of a page that are tables; pictures do not include it.
 #pragma once
 
-#include "io/run/result.hpp"
+#include "inversion/outcome.hpp"
 
 #include <string>
 
 namespace lodestone::io::report {
 
 // Parts of the page as HTML tables.
-[[nodiscard]] std::string summary_table(const run::InversionResult& result);
+[[nodiscard]] std::string summary_table(const inversion::Outcome& outcome);
 [[nodiscard]] std::string data_table(
-    const run::InversionResult& result);  ///< counts by type of datum and reason of masking
-[[nodiscard]] std::string certificate_table(
-    const run::InversionResult& result);  ///< empty when none was made
-[[nodiscard]] std::string static_shift_table(
-    const run::InversionResult& result);  ///< per station and mode, with means; empty when there are none
+    const inversion::Outcome& outcome);  ///< counts by type of datum and reason of masking
+/// Returns any table, numbers with four significant digits; numbers of a column "passed" as words.
+[[nodiscard]] std::string table_of(const core::Table& table);
 [[nodiscard]] std::string learned_prior_table(
     const inversion::prior::PriorFindings& prior);  ///< a row per region
 [[nodiscard]] std::string coverage_table(
     const inversion::prior::PriorFindings& prior);  ///< a row per subdomain; empty where there is no coverage
-[[nodiscard]] std::string history_table(const run::InversionResult& result);
-[[nodiscard]] std::string provenance_table(const run::InversionResult& result);
+[[nodiscard]] std::string history_table(const inversion::Outcome& outcome);
+[[nodiscard]] std::string provenance_table(const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

@@ -9,8 +9,8 @@
 
 namespace lodestone::io::report {
 
-Canvas percentiles_picture(const run::InversionResult& result) {
-  const inversion::uncertainty::EnsembleSpread& ensemble = *result.uncertainty->ensemble;
+Canvas percentiles_picture(const inversion::Outcome& outcome) {
+  const inversion::uncertainty::EnsembleSpread& ensemble = *outcome.uncertainty->ensemble;
   std::vector<SectionPanel> panels;
   const bool many = ensemble.n_samples >= inversion::uncertainty::EnsembleSpread::fewest;
   for (const auto& [title, values] :
@@ -20,21 +20,21 @@ Canvas percentiles_picture(const run::InversionResult& result) {
         {"Median of the models", &ensemble.p50_log10_resistivity},
         {many ? "95th percentile: resistivity is lower with 95 % probability" : "Highest of the models",
          &ensemble.p95_log10_resistivity}})
-    panels.push_back(panel_of(result, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
+    panels.push_back(panel_of(outcome, title, *values, panels.empty() ? Sites::shown : Sites::hidden));
   return sections_picture(panels);
 }
 
-Canvas deviations_picture(const run::InversionResult& result) {
-  const inversion::uncertainty::Uncertainty& uncertainty = *result.uncertainty;
+Canvas deviations_picture(const inversion::Outcome& outcome) {
+  const inversion::uncertainty::Uncertainty& uncertainty = *outcome.uncertainty;
   std::vector<SectionPanel> panels;
   double widest = 0.0;  // what the colours reach is a round number
   if (uncertainty.posterior) widest = std::max(widest, uncertainty.posterior->deviation_decades.maxCoeff());
   if (uncertainty.ensemble) widest = std::max(widest, uncertainty.ensemble->deviation_decades.maxCoeff());
   if (uncertainty.posterior)
     panels.push_back(
-        panel_of(result, "Linearized posterior", uncertainty.posterior->deviation_decades, Sites::shown));
+        panel_of(outcome, "Linearized posterior", uncertainty.posterior->deviation_decades, Sites::shown));
   if (uncertainty.ensemble)
-    panels.push_back(panel_of(result, "Ensemble", uncertainty.ensemble->deviation_decades,
+    panels.push_back(panel_of(outcome, "Ensemble", uncertainty.ensemble->deviation_decades,
                               panels.empty() ? Sites::shown : Sites::hidden));
   const double top = widest > 0.5 ? 1.0 : widest > 0.2 ? 0.5 : widest > 0.1 ? 0.2 : 0.1;
   return sections_picture(panels,

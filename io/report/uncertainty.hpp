@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: two pictures that only runs with uncertainty have.
 #pragma once
 
+#include "inversion/outcome.hpp"
 #include "io/report/canvas.hpp"
-#include "io/run/result.hpp"
 
 namespace lodestone::io::report {
 
-/// p5, p50 and p95 of the models of an ensemble, one above the other. The result has an ensemble.
-[[nodiscard]] Canvas percentiles_picture(const run::InversionResult& result);
+/// p5, p50 and p95 of the models of an ensemble, one above the other. The outcome has an ensemble.
+[[nodiscard]] Canvas percentiles_picture(const inversion::Outcome& outcome);
 /// Standard deviations of log10 resistivity, of the posterior and of the ensemble as far as there are, on a
-/// scale from 0 to at most 1 decade. The result has one of them.
-[[nodiscard]] Canvas deviations_picture(const run::InversionResult& result);
+/// scale from 0 to at most 1 decade. The outcome has one of them.
+[[nodiscard]] Canvas deviations_picture(const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/run/folder.hpp"
 
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 
 #include <algorithm>
@@ -37,19 +38,8 @@ std::string foreign_entry(const fs::path& folder, std::span<const char* const> l
 
 }  // namespace
 
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  std::error_code ignored;
-  if (error || !fs::is_directory(path, ignored)) {
-    throw core::FileError(
-        "io", "{}: expected to be able to make this folder, got: {}; check the path and its permissions",
-        path.string(), error ? error.message() : "a file of that name stands there");
-  }
-}
-
 void RunFolder::prepare_new() const {
-  make_folder(path_);
+  core::make_folder(path_);
   if (fs::exists(checkpoint()) || fs::exists(result()))
     throw core::ConfigError("io::run#run_exists",
                             "{}: a run is in this folder already; add --resume to go on with it, or give "
@@ -71,7 +61,7 @@ void RunFolder::require_checkpoint() const {
 }
 
 void TrainFolder::prepare_new() const {
-  make_folder(path_);
+  core::make_folder(path_);
   if (fs::exists(checkpoint()) || fs::exists(hdf5()) || fs::exists(safetensors()))
     throw core::ConfigError("io::run#training_exists",
                             "{}: a training is in this folder already; add --resume to go on with it, or "

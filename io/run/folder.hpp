@@ -8,9 +8,6 @@
 
 namespace lodestone::io::run {
 
-/// Makes a folder with its parents. errors: FileError.
-void make_folder(const std::filesystem::path& path);
-
 /// The folder a run writes into, and the names in it. Call its functions on one rank.
 class RunFolder {
  public:

@@ -8,7 +8,7 @@
 
 namespace lodestone::io::survey {
 
-/// What a file is by its content.
+/// The kind of a file by its content.
 enum class FileKind {
   edi,
   modem_data_2d,

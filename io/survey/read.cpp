@@ -21,12 +21,11 @@ namespace {
 using physics::mt::StationData;
 namespace fs = std::filesystem;
 
-constexpr const char* component = "io::survey::read";
-
 std::vector<std::string> edi_files_of(const std::string& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    throw core::FileError(component, "{}: expected a folder of EDI files, got {}; check the path", folder,
+    throw core::FileError("io::survey::read#not_a_folder",
+                          "{}: expected a folder of EDI files, got {}; check the path", folder,
                           fs::exists(folder, error) ? "a file" : "nothing");
   }
   std::vector<std::string> paths;
@@ -35,11 +34,13 @@ std::vector<std::string> edi_files_of(const std::string& folder) {
     if (text::lower(it->path().extension().string()) == ".edi") paths.push_back(it->path().string());
   }
   if (error)
-    throw core::FileError(component, "{}: the folder cannot be read ({}); check its permissions", folder,
+    throw core::FileError("io::survey::read#unreadable_folder",
+                          "{}: the folder cannot be read ({}); check its permissions", folder,
                           error.message());
   if (paths.empty())
-    throw core::FileError(component,
-                          "{}: expected files named *.edi in this folder, got none; check the path", folder);
+    throw core::FileError("io::survey::read#no_edi_files",
+                          "{}: expected files named *.edi in this folder, found none; check the path",
+                          folder);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -67,7 +68,8 @@ std::vector<StationData> in_order(std::vector<StationData> stations, const std::
     if (found == names.end()) {
       const auto near = core::nearest_word(name, names);
       throw core::ConfigError(
-          component, "the station order names \"{}\", which no readable file holds{}", name,
+          "io::survey::read#unknown_station",
+          "the station order names \"{}\", which no readable file holds{}", name,
           near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the names with `info`"));
     }
     out.push_back(stations[static_cast<std::size_t>(found - names.begin())]);
@@ -75,7 +77,7 @@ std::vector<StationData> in_order(std::vector<StationData> stations, const std::
   return out;
 }
 
-/// A name tells where the content does not: a damaged EDI file.
+/// Returns the kind by content, and by name where the content is damaged: an EDI file.
 FileKind kind_of(const std::string& path, const ReadOptions& options) {
   if (options.kind) return *options.kind;
   const FileKind kind = kind_of_file(path);
@@ -95,7 +97,7 @@ std::vector<StationData> read_file(const std::string& path, const ReadOptions& o
     case FileKind::mt2d_data:
       return mt2d::read_data(path);
     default:
-      throw core::FormatError(component,
+      throw core::FormatError("io::survey::read#not_stations",
                               "{}:1: expected a file of stations (EDI, ModEM 2-D data, MARE2DEM data or "
                               "MT2DData), got {}; check the path",
                               path, core::word(kind));
@@ -111,9 +113,10 @@ struct Skipped {
 
 [[noreturn]] void refuse_all(const Skipped& skipped) {
   const std::string text =
-      fmt::format("none of {} files could be read; the first said: {}", skipped.n, skipped.reason);
-  if (skipped.code == core::ExitCode::format) throw core::FormatError(component, "{}", text);
-  throw core::FileError(component, "{}", text);
+      fmt::format("none of {} files could be read; error of the first: {}", skipped.n, skipped.reason);
+  if (skipped.code == core::ExitCode::format)
+    throw core::FormatError("io::survey::read#nothing_readable", "{}", text);
+  throw core::FileError("io::survey::read#nothing_readable", "{}", text);
 }
 
 std::vector<StationData> read_each(const std::vector<std::string>& paths, const ReadOptions& options) {
@@ -134,7 +137,8 @@ std::vector<StationData> read_each(const std::vector<std::string>& paths, const 
 }  // namespace
 
 std::vector<StationData> read_files(const std::vector<std::string>& paths, const ReadOptions& options) {
-  if (paths.empty()) throw core::FileError(component, "expected at least one file, got an empty list");
+  if (paths.empty())
+    throw core::FileError("io::survey::read#no_file", "expected at least one file, got an empty list");
   std::vector<StationData> stations = read_each(paths, options);
   make_names_unique(stations);
   return in_order(std::move(stations), options.station_order);

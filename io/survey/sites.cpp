@@ -11,7 +11,7 @@
 #include "io/text/text_file.hpp"
 #include "physics/mt/responses.hpp"
 #include "physics/mt/selection.hpp"
-#include "physics/mt/site_kinks.hpp"
+#include "physics/mt/sites.hpp"
 
 namespace lodestone::io::survey {
 namespace {
@@ -37,8 +37,9 @@ struct SitesAndTimes {
 
 SitesAndTimes from_csv(const std::string& path, const std::vector<double>& periods_s) {
   if (periods_s.empty())
-    throw core::ConfigError(
-        "mt_invert", "{}: sites from a CSV file need --periods; add for example --periods 1,10,100", path);
+    throw core::ConfigError("mt_invert#no_periods",
+                            "{}: sites from a CSV file need --periods; add for example --periods 1,10,100",
+                            path);
   SitesAndTimes result;
   for (const auto& site : io::csv::read_sites_csv(path)) {
     mt::Station station;
@@ -59,7 +60,8 @@ SitesAndTimes from_data_file(const std::string& path, const std::vector<double>&
     for (const auto& remark : station.remarks) core::log::warning("{}", remark);
   }
   if (!periods_s.empty())
-    throw core::ConfigError("mt_invert", "{}: a data file brings its own periods; remove --periods", path);
+    throw core::ConfigError("mt_invert#periods_twice",
+                            "{}: a data file brings its own periods; remove --periods", path);
   mt::ObservedData data = mt::stated_data(stations);
   SitesAndTimes result{data.survey.stations, data.survey.frequencies_hz};
   if (is_modem) modem = std::move(data);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the other readers of surveys need no model of the earth.
 #pragma once
 
 #include "physics/mesh/earth.hpp"
-#include "physics/mt/site_depths.hpp"
+#include "physics/mt/sites.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <optional>
@@ -11,15 +12,15 @@
 
 namespace lodestone::io::survey {
 
-/// Where and when `forward` computes responses.
+/// The sites and periods at which `forward` computes responses.
 struct ForwardSites {
   physics::mt::Survey survey;                      ///< both impedances and the tipper everywhere
-  std::vector<double> z_m;                         ///< of the stations, on the surface
+  std::vector<double> z_m;                         ///< depths of the stations, on the surface
   std::optional<physics::mt::ObservedData> modem;  ///< the data file the sites came from
   std::string path;
 };
 
-/// Sites from a ModEM 2-D or MARE2DEM data file (with its periods) or from a CSV file with `periods_s`.
+/// Reads sites from a ModEM 2-D or MARE2DEM data file (with its periods) or from a CSV file with `periods_s`.
 /// errors: those of the readers; ConfigError when periods are missing or given twice; InvalidArgument when
 /// sites stand beside the surface and are not draped.
 [[nodiscard]] ForwardSites read_forward_sites(const std::string& path, const std::vector<double>& periods_s,

@@ -29,26 +29,28 @@ bool LineReader::next() {
 }
 
 void LineReader::require_next(const std::string& what) {
-  if (!next()) refuse(fmt::format("expected {}, got the end of the file; is it cut off?", what));
+  if (!next()) refuse("cut_off", fmt::format("expected {}, got the end of the file; is it cut off?", what));
 }
 
 std::string LineReader::here() const { return fmt::format("{}:{}", path_, next_); }
 
 double LineReader::finite(std::string_view word, const std::string& what) const {
   const auto value = number(word);
-  if (!value || !std::isfinite(*value)) refuse(fmt::format("expected {}, got \"{}\"", what, printable(word)));
+  if (!value || !std::isfinite(*value))
+    refuse("not_a_number", fmt::format("expected {}, got \"{}\"", what, printable(word)));
   return *value;
 }
 
 int LineReader::whole(std::string_view word, const std::string& what, int least, int most) const {
   const auto value = integer(word);
   if (!value || *value < least || *value > most)
-    refuse(fmt::format("expected {} from {} to {}, got \"{}\"", what, least, most, printable(word)));
+    refuse("not_in_range",
+           fmt::format("expected {} from {} to {}, got \"{}\"", what, least, most, printable(word)));
   return *value;
 }
 
-void LineReader::refuse(const std::string& text) const {
-  throw core::FormatError(reader_, "{}: {}", here(), text);
+void LineReader::refuse(std::string_view id, const std::string& text) const {
+  throw core::FormatError(fmt::format("{}#{}", reader_, id), "{}: {}", here(), text);
 }
 
 }  // namespace lodestone::io::text

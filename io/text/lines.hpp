@@ -23,7 +23,8 @@ class LineReader {
   [[nodiscard]] double finite(std::string_view word, const std::string& what) const;
   /// Returns a word as a whole number from `least` to `most`. errors: FormatError at this line.
   [[nodiscard]] int whole(std::string_view word, const std::string& what, int least, int most) const;
-  [[noreturn]] void refuse(const std::string& text) const;
+  /// Throws a FormatError with this id at this line.
+  [[noreturn]] void refuse(std::string_view id, const std::string& text) const;
 
  private:
   std::vector<std::string_view> lines_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: writers of pages and pictures escape texts without scanning any.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace lodestone::io::text {
 
-/// Text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control characters become
+/// Returns the text fit for HTML and XML content and attributes; bytes that are not UTF-8 and control
+/// characters become
 /// '?'.
 [[nodiscard]] std::string escaped(std::string_view text);
 

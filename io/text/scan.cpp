@@ -15,7 +15,7 @@ char lower_char(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A
 char upper_char(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Words by which programs say "no number".
+/// Recognizes the words that programs write instead of a number.
 bool means_nan(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
   const std::string w = lower(word);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// Scanning of ASCII text that never asks the locale.
+/// Scanning of ASCII text, independent of the locale.
 namespace lodestone::io::text {
 
 [[nodiscard]] bool is_blank(char c);
@@ -14,17 +14,17 @@ namespace lodestone::io::text {
 [[nodiscard]] std::string upper(std::string_view text);
 [[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
-/// Words between blanks, tabs and line ends.
+/// Splits a text into the words between blanks, tabs and line ends.
 [[nodiscard]] std::vector<std::string_view> words(std::string_view text);
 
-/// A whole word as a number: also `1.0D-03`, `1.23-103`, a leading plus; `nan`, `inf`, `****` and `1.#IND`
-/// give NaN. Empty when it is no number.
+/// Reads a whole word as a number: also `1.0D-03`, `1.23-103`, a leading plus; `nan`, `inf`, `****` and
+/// `1.#IND` give NaN. Empty when it is no number.
 [[nodiscard]] std::optional<double> number(std::string_view word);
-/// A whole word as a non-negative or negative integer in the range of int. Empty when it is none.
+/// Reads a whole word as a non-negative or negative integer in the range of int. Empty when it is none.
 [[nodiscard]] std::optional<int> integer(std::string_view word);
-/// Shortest text that reads back as the same double; `empty` for NaN.
+/// Returns the shortest text that reads back as the same double; `empty` for NaN.
 [[nodiscard]] std::string shortest(double value, std::string_view empty = "nan");
-/// Text fit for a message: at most `limit` bytes, control and non-ASCII bytes replaced by '?'.
+/// Returns the text fit for a message: at most `limit` bytes, control and non-ASCII bytes replaced by '?'.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 60);
 
 }  // namespace lodestone::io::text

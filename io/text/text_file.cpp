@@ -28,16 +28,16 @@ void check_is_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    throw core::FileError("io", "{}: expected a file, but there is none; check the path", path);
+    throw core::FileError("io#no_file", "{}: expected a file, but there is none; check the path", path);
   if (std::filesystem::is_directory(status))
-    throw core::FileError("io", "{}: expected a file, got a folder; name a file inside it", path);
+    throw core::FileError("io#is_a_folder", "{}: expected a file, got a folder; name a file inside it", path);
 }
 
 std::string read_at_most(const std::string& path, std::size_t limit) {
   check_is_file(path);
   const FilePointer file(std::fopen(path.c_str(), "rb"));
   if (!file)
-    throw core::FileError("io", "{}: cannot be opened ({}); check its permissions", path,
+    throw core::FileError("io#not_opened", "{}: cannot be opened ({}); check its permissions", path,
                           std::strerror(errno));
   std::string bytes;
   std::string buffer(std::size_t{1} << 16, '\0');
@@ -48,7 +48,7 @@ std::string read_at_most(const std::string& path, std::size_t limit) {
     bytes.append(buffer, 0, n);
   }
   if (std::ferror(file.get()) != 0)
-    throw core::FileError("io", "{}: cannot be read ({})", path, std::strerror(errno));
+    throw core::FileError("io#not_read", "{}: cannot be read ({})", path, std::strerror(errno));
   return bytes;
 }
 
@@ -57,7 +57,8 @@ std::string read_at_most(const std::string& path, std::size_t limit) {
 std::string read_bytes(const std::string& path) {
   std::string bytes = read_at_most(path, largest_text_file + 1);
   if (bytes.size() > largest_text_file)
-    throw core::FileError("io", "{}: expected a file of less than 2 GiB; is it the right one?", path);
+    throw core::FileError("io#too_large", "{}: expected a file of less than 2 GiB; is it the right one?",
+                          path);
   return bytes;
 }
 

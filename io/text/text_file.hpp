@@ -7,9 +7,10 @@
 
 namespace lodestone::io::text {
 
-/// The whole file as bytes. errors: FileError (missing, a folder, unreadable, larger than 2 GiB).
+/// Returns the whole file as bytes. errors: FileError (missing, a folder, unreadable, larger than 2 GiB).
 [[nodiscard]] std::string read_bytes(const std::string& path);
-/// At most the first n bytes. errors: as above, but any size.
+/// Returns at most the first n bytes of a file of any size. errors: FileError (missing, a folder,
+/// unreadable).
 [[nodiscard]] std::string read_bytes_up_to(const std::string& path, std::size_t n);
 
 /// Writes to a temporary name in the same folder, flushes, then renames: readers see the old file or the
@@ -17,13 +18,13 @@ namespace lodestone::io::text {
 /// file is removed.
 void write_bytes_atomically(const std::string& path, std::string_view bytes);
 
-/// Returns 16 hexadecimal digits that tell contents apart which were not made to look alike. source: FNV-1a
-/// of 64 bits.
+/// Returns 16 hexadecimal digits that differ for different contents, unless these were made to collide.
+/// source: FNV-1a of 64 bits.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 /// Returns the digest of a file. errors: FileError.
 [[nodiscard]] std::string digest_of_file(const std::string& path);
 
-/// Lines without their ends (LF, CRLF or lone CR), a byte-order mark removed.
+/// Returns the lines without their ends (LF, CRLF or lone CR) and without a byte-order mark.
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view bytes);
 
 }  // namespace lodestone::io::text

@@ -13,19 +13,16 @@
 namespace lodestone::io::toml {
 namespace {
 
-constexpr const char* component = "configuration";
-
 /// "file:line" of a node; `--set` values have no line.
 std::string where_of(const ::toml::node& node, const std::string& path) {
   const auto line = node.source().begin.line;
   return line == 0 || path == "--set" ? path : fmt::format("{}:{}", path, line);
 }
 
-[[noreturn]] void throw_unsupported(const ::toml::node& node, const std::string& path, const std::string& key,
-                                    const char* got) {
+[[noreturn]] void throw_unsupported(const char* place, const ::toml::node& node, const std::string& path,
+                                    const std::string& key, const char* got) {
   throw core::ConfigError(
-      component,
-      "{}: expected a truth value, number, text, or a list of numbers or of texts for \"{}\", got {}",
+      place, "{}: expected a truth value, number, text, or a list of numbers or of texts for \"{}\", got {}",
       where_of(node, path), key, got);
 }
 
@@ -38,11 +35,11 @@ core::Options::Value list_of(const ::toml::array& array, const std::string& path
     } else if (item.is_string()) {
       texts.push_back(item.value<std::string>().value());
     } else {
-      throw_unsupported(item, path, key, "a list with other things");
+      throw_unsupported("configuration#wrong_list", item, path, key, "a list with other things");
     }
   }
   if (!numbers.empty() && !texts.empty())
-    throw_unsupported(array, path, key, "a list that mixes numbers and texts");
+    throw_unsupported("configuration#mixed_list", array, path, key, "a list that mixes numbers and texts");
   if (!texts.empty()) return texts;
   return numbers;
 }
@@ -53,7 +50,7 @@ core::Options::Value value_of(const ::toml::node& node, const std::string& path,
   if (node.is_integer()) return node.value<std::int64_t>().value();
   if (node.is_floating_point()) return node.value<double>().value();
   if (node.is_string()) return node.value<std::string>().value();
-  throw_unsupported(node, path, key, "a date or time");
+  throw_unsupported("configuration#date_or_time", node, path, key, "a date or time");
 }
 
 bool is_table_list(const ::toml::node& node) {
@@ -94,7 +91,8 @@ void insert_table(core::Options options, const ::toml::table& table, const std::
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (name.empty() || name.find('.') != std::string::npos) {
-      throw core::ConfigError(component, "{}: expected a key without dots and not empty, got \"{}\"",
+      throw core::ConfigError("configuration#wrong_key",
+                              "{}: expected a key without dots and not empty, got \"{}\"",
                               where_of(node, path), text::printable(name));
     }
     entries.emplace_back(name, &node);
@@ -115,7 +113,7 @@ std::pair<core::Options, std::string> resolved(core::Options options, std::strin
                            : text::integer(std::string_view(key).substr(open + 1, close - open - 1));
     if (!index || *index < 0 || open == 0 || key.substr(close + 1, 1) != "." || close + 2 >= key.size())
       throw core::ConfigError(
-          component,
+          "configuration#wrong_element",
           "--set: expected name[number].key=value for a table of an array, got \"{}\"; numbers count from 0",
           text::printable(assignment));
     options = options.element(key.substr(0, open), static_cast<std::size_t>(*index), "--set");
@@ -132,9 +130,9 @@ core::Options parse_options_toml(const std::string& text, const std::string& pat
   try {
     insert_table(options, ::toml::parse(std::string_view(text), path), path);
   } catch (const ::toml::parse_error& error) {
-    throw core::ConfigError(component, "{}:{}: expected TOML, but {} (column {}); correct this line", path,
-                            error.source().begin.line, text::printable(error.description(), 200),
-                            error.source().begin.column);
+    throw core::ConfigError(
+        "configuration#not_toml", "{}:{}: expected TOML, but {} (column {}); correct this line", path,
+        error.source().begin.line, text::printable(error.description(), 200), error.source().begin.column);
   }
   return options;
 }
@@ -148,7 +146,8 @@ void set_option(core::Options& root, const std::string& assignment) {
   const std::string dotted(text::trimmed(std::string_view(assignment).substr(0, equals)));
   if (equals == std::string::npos || dotted.empty() || dotted.front() == '.' || dotted.back() == '.' ||
       dotted.find("..") != std::string::npos) {
-    throw core::ConfigError(component, "--set: expected key=value with a dotted key, got \"{}\"",
+    throw core::ConfigError("configuration#wrong_assignment",
+                            "--set: expected key=value with a dotted key, got \"{}\"",
                             text::printable(assignment));
   }
   auto [options, key] = resolved(root, dotted, assignment);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: hides the TOML library from all who read options.
 #pragma once
 
 #include "engine/core/options.hpp"
@@ -7,7 +8,7 @@
 
 namespace lodestone::io::toml {
 
-/// A TOML file as an options tree; every key remembers its file:line.
+/// Reads a TOML file as an options tree; every key keeps its file:line.
 /// errors: FileError; ConfigError with file:line on a syntax error or a value no option can hold (dates,
 /// mixed arrays).
 [[nodiscard]] core::Options read_options_toml(const std::string& path);

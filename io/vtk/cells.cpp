@@ -24,7 +24,8 @@ namespace {
 
 void check_size(const std::string& what, Eigen::Index got, Eigen::Index expected) {
   if (got != expected) {
-    throw core::ShapeError("io::write_model_vtu", "expected {} values of {}, got {}", expected, what, got);
+    throw core::ShapeError("io::write_model_vtu#wrong_values", "expected {} values of {}, got {}", expected,
+                           what, got);
   }
 }
 

@@ -17,7 +17,7 @@ namespace lodestone::io::vtk {
 struct NamedArray {
   std::string name;
   Eigen::VectorXd values;
-  double in_sea = std::numeric_limits<double>::quiet_NaN();  ///< of the cells of water
+  double in_sea = std::numeric_limits<double>::quiet_NaN();  ///< value in the cells of water
 };
 
 /// Writes the cells of a model (.vtu): lines in 1-D, quadrilaterals in 2-D, hexahedra in 3-D. Cell arrays are
@@ -45,10 +45,11 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
 /// last added one after every `add`.
 class ModelSeries {
  public:
-  /// errors: FileError when the folder cannot be made.
+  /// Makes the folder. errors: FileError when it cannot be made.
   ModelSeries(std::filesystem::path folder, std::string stem, physics::mesh::Earth earth,
               physics::mesh::Frame frame = {});
-  /// errors: FileError, ShapeError. An iteration added again (after a resume) replaces its file.
+  /// Writes one iteration; one that is added again after a resume replaces its file. errors: FileError,
+  /// ShapeError.
   void add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity);
 
  private:
@@ -58,13 +59,15 @@ class ModelSeries {
   physics::mesh::Frame frame_;
 };
 
-/// Stations on the surface as points (.vtp). shapes: names (n), y (n), z (n, down), arrays (n each).
+/// Stations on the surface as points (.vtp). shapes: names (n), y (n), z (n, down), arrays (n each), x (n),
+/// or empty where all are 0.
 struct StationPoints {
   std::vector<std::string> names;
   std::vector<double> y_m, z_m;
   std::vector<NamedArray> arrays;
+  std::vector<double> x_m{};
 };
-/// errors: FileError, ShapeError.
+/// Writes stations as points with values. errors: FileError, ShapeError.
 void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations,
                         const physics::mesh::Frame& frame = {});
 

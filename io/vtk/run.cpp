@@ -1,43 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/vtk/run.hpp"
 
-#include "io/run/residuals.hpp"
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
 
 namespace lodestone::io::vtk {
 
-namespace mt = physics::mt;
-
 namespace {
 
-struct StationResiduals {
-  run::RmsSum all;
-  std::array<run::RmsSum, mt::n_datum_rows> by_quantity;
+struct SiteResiduals {
+  inversion::RmsSum all{};
+  std::map<std::string, inversion::RmsSum> by_quantity{};
 };
 
-std::vector<StationResiduals> station_residuals(const run::InversionResult& result) {
-  const Eigen::VectorXd residual = run::normalized_residuals(result.data, result.predicted);
-  std::vector<StationResiduals> sums(result.data.survey.stations.size());
-  for (Eigen::Index k = 0; k < residual.size(); ++k) {
-    const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
-    StationResiduals& at = sums[static_cast<std::size_t>(key.station)];
-    at.all.add(residual[k]);
-    at.by_quantity[static_cast<std::size_t>(key.quantity)].add(residual[k]);
+bool has_texts(const core::Table& key, const char* column) {
+  return key.has(column) && !key.column(column).is_numbers();
+}
+
+/// Returns the sums of each site, and the quantities in the order of the data.
+std::pair<std::vector<SiteResiduals>, std::vector<std::string>> site_residuals(
+    const inversion::Outcome& outcome, const std::vector<std::string>& names) {
+  std::vector<SiteResiduals> sums(names.size());
+  std::vector<std::string> quantities;
+  const core::Table& key = outcome.data.key();
+  if (!has_texts(key, "site")) return {std::move(sums), std::move(quantities)};
+  std::map<std::string, std::size_t> place;
+  for (std::size_t k = 0; k < names.size(); ++k) place.emplace(names[k], k);
+  const Eigen::VectorXd residual = inversion::normalized_residuals(outcome.data, outcome.predicted);
+  for (std::size_t row = 0; row < key.n_rows(); ++row) {
+    const auto found = place.find(key.texts("site")[row]);
+    if (found == place.end()) continue;
+    const double value = residual[static_cast<Eigen::Index>(row)];
+    sums[found->second].all.add(value);
+    if (!has_texts(key, "quantity")) continue;
+    const std::string& quantity = key.texts("quantity")[row];
+    if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
+    sums[found->second].by_quantity[quantity].add(value);
   }
-  return sums;
+  return {std::move(sums), std::move(quantities)};
 }
 
 template <class Get>
-NamedArray array_of(std::string name, const std::vector<StationResiduals>& sums, Get get) {
-  Eigen::VectorXd values(static_cast<Eigen::Index>(sums.size()));
-  for (std::size_t k = 0; k < sums.size(); ++k) {
+NamedArray array_of(std::string name, const std::vector<SiteResiduals>& sums, Get get) {
+  Eigen::VectorXd values(std::ssize(sums));
+  for (std::size_t k = 0; k < sums.size(); ++k)
     values[static_cast<Eigen::Index>(k)] = static_cast<double>(get(sums[k]));
-  }
   return {std::move(name), std::move(values)};
 }
 
@@ -75,74 +84,66 @@ void add_uncertainty(const inversion::uncertainty::Uncertainty& uncertainty, std
   }
 }
 
+/// Returns the arrays beside the final model.
+std::vector<NamedArray> arrays_of(const inversion::Outcome& outcome) {
+  const bool is_log = outcome.property.scale == physics::mesh::Scale::log10;
+  const bool is_resistivity = outcome.property.name == physics::mesh::Property{}.name;
+  NamedArray start{(is_log ? "start_log10_" : "start_") + outcome.property.name, outcome.start};
+  if (outcome.earth.sea && is_resistivity) {  // known, so it starts and ends at the same value
+    const double of_water = outcome.earth.sea->resistivity_ohm_m;
+    start.in_sea = is_log ? std::log10(of_water) : of_water;
+  }
+  std::vector<NamedArray> arrays{std::move(start)};
+  if (outcome.prior) {
+    const inversion::prior::PriorFindings& prior = *outcome.prior;
+    arrays.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
+    arrays.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
+    arrays.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
+    if (outcome.earth.sea) arrays[2].in_sea = arrays[0].in_sea;
+    add_coverage(prior, arrays);
+  }
+  if (outcome.uncertainty) add_uncertainty(*outcome.uncertainty, arrays);
+  return arrays;
+}
+
 }  // namespace
 
-StationPoints station_points(const run::InversionResult& result) {
-  StationPoints points;
-  for (const mt::Station& station : result.data.survey.stations) {
-    points.names.push_back(station.name);
-    points.y_m.push_back(station.y_m);
-    points.z_m.push_back(result.earth.surface.z_at(0.0, station.y_m));
-  }
-  const std::vector<StationResiduals> sums = station_residuals(result);
-  points.arrays.push_back(array_of("rms", sums, [](const StationResiduals& s) { return s.all.rms(); }));
-  points.arrays.push_back(array_of("n_data", sums, [](const StationResiduals& s) { return s.all.count(); }));
-  std::array<bool, mt::n_datum_rows> present{};
-  for (const mt::DatumKey& key : result.data.survey.keys) {
-    present[static_cast<std::size_t>(key.quantity)] = true;
-  }
-  for (std::size_t q = 0; q < present.size(); ++q) {
-    if (present[q]) {
-      points.arrays.push_back(array_of("rms_" + std::string(mt::name_of(static_cast<mt::Quantity>(q))), sums,
-                                       [q](const StationResiduals& s) { return s.by_quantity[q].rms(); }));
-    }
+StationPoints station_points(const inversion::Outcome& outcome) {
+  const core::Table& sites = outcome.sites;
+  if (!sites.has("name") || !sites.has("y_m")) return {};
+  StationPoints points{.names = sites.texts("name"), .y_m = sites.numbers("y_m")};
+  // beside a section, x is the distance from its line, along which nothing changes
+  if (outcome.earth.grid.has(physics::mesh::Axis::x) && sites.has("x_m")) points.x_m = sites.numbers("x_m");
+  for (std::size_t k = 0; k < points.y_m.size(); ++k)
+    points.z_m.push_back(outcome.earth.surface.z_at(points.x_m.empty() ? 0.0 : points.x_m[k], points.y_m[k]));
+  const auto [sums, quantities] = site_residuals(outcome, points.names);
+  points.arrays.push_back(array_of("rms", sums, [](const SiteResiduals& s) { return s.all.rms(); }));
+  points.arrays.push_back(array_of("n_data", sums, [](const SiteResiduals& s) { return s.all.count(); }));
+  for (const std::string& quantity : quantities) {
+    points.arrays.push_back(array_of("rms_" + quantity, sums, [&](const SiteResiduals& s) {
+      const auto found = s.by_quantity.find(quantity);
+      return found == s.by_quantity.end() ? std::nan("") : found->second.rms();
+    }));
   }
   return points;
 }
 
-physics::mesh::Frame map_frame(const run::InversionResult& result) {
-  const run::ProfileGeometry& profile = result.profile;
-  physics::mesh::Frame frame{.projection = profile.projection,
-                             .origin_north_m = profile.origin.north_m,
-                             .origin_east_m = profile.origin.east_m,
-                             .azimuth_deg = profile.azimuth_deg,
-                             .elevation_m = profile.datum_elevation_m};
-  if (profile.distance != "running_sum" || profile.stations.size() < 2) return frame;
-  std::map<double, mt::PlanePoint> along;
-  for (std::size_t k = 0; k < profile.stations.size(); ++k)
-    along[result.data.survey.stations[k].y_m] = profile.stations[k];
-  for (const auto& [y_m, place] : along) frame.bends.push_back({y_m, place.north_m, place.east_m});
-  return frame;
-}
-
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
-                                                    const run::InversionResult& result) {
-  std::vector<std::filesystem::path> written{folder / "section.vtu", folder / "stations.vtp"};
-  const physics::mesh::Model section = result.section();
-  const StationPoints stations = station_points(result);
-  NamedArray start{"start_log10_resistivity", result.start_log10_resistivity};
-  if (result.earth.sea)
-    start.in_sea =
-        std::log10(result.earth.sea->resistivity_ohm_m);  // known, so it starts and ends at the same value
-  std::vector<NamedArray> extra{std::move(start)};
-  if (result.learned_prior) {
-    const inversion::prior::PriorFindings& prior = *result.learned_prior;
-    extra.push_back({"learned_prior/subdomain", prior.subdomain, -1.0});
-    extra.push_back({"learned_prior/decoded_log10_resistivity", prior.decoded_log10_resistivity});
-    extra.push_back({"learned_prior/deviation_decades", prior.deviation_decades, 0.0});
-    if (result.earth.sea) extra[2].in_sea = extra[0].in_sea;
-    add_coverage(prior, extra);
-  }
-  if (result.uncertainty) add_uncertainty(*result.uncertainty, extra);
-  write_model_vtu(written[0], section, {}, extra);
-  write_stations_vtp(written[1], stations);
-  if (!result.profile.projection.empty()) {
-    const physics::mesh::Frame frame = map_frame(result);
-    written.push_back(folder / "section_world.vtu");
-    write_model_vtu(written.back(), section, frame, extra);
-    written.push_back(folder / "stations_world.vtp");
+                                                    const inversion::Outcome& outcome) {
+  const std::string stem = outcome.earth.grid.dimension() == 2 ? "section" : "model";
+  const physics::mesh::Model model = outcome.section();
+  const std::vector<NamedArray> arrays = arrays_of(outcome);
+  const StationPoints stations = station_points(outcome);
+  std::vector<std::filesystem::path> written;
+  const auto write_in = [&](const physics::mesh::Frame& frame, const std::string& ending) {
+    written.push_back(folder / (stem + ending + ".vtu"));
+    write_model_vtu(written.back(), model, frame, arrays);
+    if (stations.names.empty()) return;
+    written.push_back(folder / ("stations" + ending + ".vtp"));
     write_stations_vtp(written.back(), stations, frame);
-  }
+  };
+  write_in({}, "");
+  if (outcome.frame.is_on_map()) write_in(outcome.frame, "_world");
   return written;
 }
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the files of a whole run; cells and sites are written without it.
 #pragma once
 
-#include "io/run/result.hpp"
+#include "inversion/outcome.hpp"
 #include "io/vtk/cells.hpp"
 
 namespace lodestone::io::vtk {
 
-/// Stations with residual rms, number of kept data, and rms per quantity ("rms_log10_rho_xy" …; NaN where a
-/// station has no kept datum).
-[[nodiscard]] StationPoints station_points(const run::InversionResult& result);
+/// Returns the sites with residual rms, number of used data, and rms per quantity ("rms_log10_rho_xy" …; NaN
+/// where a site has no used datum) as far as the key of the data states sites and quantities.
+[[nodiscard]] StationPoints station_points(const inversion::Outcome& outcome);
 
-/// Returns the place of a result's profile on the map; it follows the stations when distances are running
-/// sums.
-[[nodiscard]] physics::mesh::Frame map_frame(const run::InversionResult& result);
-
-/// `section.vtu`, `stations.vtp` in profile coordinates and, where the profile has a projection,
-/// `section_world.vtu`, `stations_world.vtp`. returns: the files written. errors: FileError.
+/// Writes `section.vtu` (`model.vtu` of layers and volumes) and, where there are sites, `stations.vtp` in
+/// coordinates of the grid; where the frame lies on the map, also `section_world.vtu`, `stations_world.vtp`.
+/// Returns the files. errors: FileError.
 std::vector<std::filesystem::path> write_result_vtk(const std::filesystem::path& folder,
-                                                    const run::InversionResult& result);
+                                                    const inversion::Outcome& outcome);
 
 }  // namespace lodestone::io::vtk

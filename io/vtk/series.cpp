@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/atomic_file.hpp"
-#include "io/run/folder.hpp"
 #include "io/text/markup.hpp"
 #include "io/vtk/cells.hpp"
 
@@ -23,7 +22,7 @@ void write_pvd(const std::filesystem::path& path, const std::vector<SeriesEntry>
 
 ModelSeries::ModelSeries(std::filesystem::path folder, std::string stem, mesh::Earth earth, mesh::Frame frame)
     : folder_(std::move(folder)), stem_(std::move(stem)), earth_(std::move(earth)), frame_(std::move(frame)) {
-  run::make_folder(folder_);
+  core::make_folder(folder_);
 }
 
 void ModelSeries::add(int iteration, const Eigen::Ref<const Eigen::VectorXd>& log10_resistivity) {

@@ -15,9 +15,11 @@ namespace lodestone::io::vtk {
 void write_stations_vtp(const std::filesystem::path& path, const StationPoints& stations,
                         const physics::mesh::Frame& frame) {
   const std::size_t n = stations.names.size();
-  if (stations.y_m.size() != n || stations.z_m.size() != n) {
-    throw core::ShapeError("io::write_stations_vtp", "expected {} positions, got {} y and {} z", n,
-                           stations.y_m.size(), stations.z_m.size());
+  if (stations.y_m.size() != n || stations.z_m.size() != n ||
+      (!stations.x_m.empty() && stations.x_m.size() != n)) {
+    throw core::ShapeError("io::write_stations_vtp#wrong_positions",
+                           "expected {} positions, got {} y and {} z", n, stations.y_m.size(),
+                           stations.z_m.size());
   }
   physics::mesh::check(frame);
   const vtkNew<vtkPoints> points;
@@ -26,7 +28,8 @@ void write_stations_vtp(const std::filesystem::path& path, const StationPoints& 
   const vtkNew<vtkStringArray> names;
   names->SetName("station");
   for (std::size_t k = 0; k < n; ++k) {
-    vtk::insert_point(*points, frame, {0.0, stations.y_m[k], stations.z_m[k]});
+    vtk::insert_point(*points, frame,
+                      {stations.x_m.empty() ? 0.0 : stations.x_m[k], stations.y_m[k], stations.z_m[k]});
     const auto id = static_cast<vtkIdType>(k);
     vertices->InsertNextCell(1, &id);
     names->InsertNextValue(stations.names[k]);
@@ -37,8 +40,8 @@ void write_stations_vtp(const std::filesystem::path& path, const StationPoints& 
   data->GetPointData()->AddArray(names);
   for (const NamedArray& array : stations.arrays) {
     if (static_cast<std::size_t>(array.values.size()) != n) {
-      throw core::ShapeError("io::write_stations_vtp", "expected {} values of {}, got {}", n, array.name,
-                             array.values.size());
+      throw core::ShapeError("io::write_stations_vtp#wrong_values", "expected {} values of {}, got {}", n,
+                             array.name, array.values.size());
     }
     vtk::add_array(*data->GetPointData(), array.name, {array.values.data(), n});
   }

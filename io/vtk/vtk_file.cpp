@@ -36,8 +36,8 @@ void write(const std::filesystem::path& path, vtkXMLWriter& writer) {
   writer.SetDataModeToAppended();
   writer.EncodeAppendedDataOff();
   if (writer.Write() != 1) {
-    throw core::FileError("io::vtk", "{}: VTK could not render the file (error {})", path.string(),
-                          writer.GetErrorCode());
+    throw core::FileError("io::vtk#not_rendered", "{}: VTK could not render the file (error {})",
+                          path.string(), writer.GetErrorCode());
   }
   core::write_file(path.string(), writer.GetOutputString());
 }

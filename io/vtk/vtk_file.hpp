@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: private to io/vtk, whose public headers name no class of VTK.
 #pragma once
-
-// Private to io/vtk: what its writers share.
 
 #include "io/vtk/cells.hpp"
 

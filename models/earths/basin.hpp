@@ -18,7 +18,7 @@ struct BasinOptions {
 
 class Basin final : public Bodies {
  public:
-  /// errors: InvalidArgument (ranges, no background).
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
   explicit Basin(const BasinOptions& options);
   [[nodiscard]] std::string kind() const override { return "basin"; }
 

@@ -9,7 +9,7 @@ namespace lodestone::models::earths {
 struct BlocksOptions {
   BodiesOptions bodies;
   IntegerRange number{1, 3};
-  Range top_m{};             ///< of the level rectangle
+  Range top_m{};             ///< top of the level rectangle
   Range width_m{};           ///< log-uniform
   Range height_m{};          ///< log-uniform
   Range tilt_deg{0.0, 0.0};  ///< about the middle, down to the right
@@ -18,7 +18,7 @@ struct BlocksOptions {
 
 class Blocks final : public Bodies {
  public:
-  /// errors: InvalidArgument (ranges, no background).
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
   explicit Blocks(const BlocksOptions& options);
   [[nodiscard]] std::string kind() const override { return "blocks"; }
 

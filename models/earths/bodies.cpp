@@ -10,19 +10,19 @@
 namespace lodestone::models::earths {
 
 Bodies::Bodies(BodiesOptions options) : options_(std::move(options)) {
-  constexpr const char* component = "models::Bodies";
   if (!options_.background)
-    throw core::InvalidArgument(component, "expected a generator as background, got none");
+    throw core::InvalidArgument("models::Bodies#no_background",
+                                "expected a generator as background, found none");
   if (!(options_.section_width_m >= 0.0) || !std::isfinite(options_.section_width_m)) {
-    throw core::InvalidArgument(component, "expected section_width_m of 0 or more, got {}",
-                                options_.section_width_m);
+    throw core::InvalidArgument("models::Bodies#wrong_section_width",
+                                "expected section_width_m of 0 or more, got {}", options_.section_width_m);
   }
 }
 
 void Bodies::check_grid(const TensorGrid& grid) const {
   options_.background->check_grid(grid);
   if (least_depth_m() >= grid.z_edges_m().back())
-    throw core::InvalidArgument("models::Bodies",
+    throw core::InvalidArgument("models::Bodies#below_grid",
                                 "expected bodies within the grid, which ends at a depth of {:g} m, got "
                                 "bodies from {:g} m down: none would "
                                 "ever be seen; correct top_m",

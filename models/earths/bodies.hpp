@@ -15,28 +15,29 @@ struct Body {
   double log10_resistivity = 0.0;
 };
 
-/// What all families of bodies share.
+/// The options that all families of bodies share.
 struct BodiesOptions {
-  GeneratorPtr background;  ///< what the bodies lie in
+  GeneratorPtr background;  ///< earth around the bodies
   double section_width_m =
-      0.0;  ///< of the section in which bodies are placed and from which the grid is cut at a random place;
-            ///< 0: as wide as the patch, for a single column as wide as the grid is deep
+      0.0;  ///< width of the section in which bodies are placed and from which the grid is cut at a random
+            ///< place; 0: as wide as the patch, for a single column as wide as the grid is deep
 };
 
-/// Bodies in a background. A family says which bodies; later ones cover earlier ones. A cell that a body
+/// Bodies in a background. A family draws the bodies; later ones cover earlier ones. A cell that a body
 /// fills in part has the mean of log10 over its area.
 class Bodies : public Generator {
  public:
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const final;
-  /// errors: InvalidArgument where no body can reach up into the grid, besides those of the background.
+  /// Checks that bodies reach up into the grid. errors: InvalidArgument otherwise, and those of the
+  /// background.
   void check_grid(const TensorGrid& grid) const final;
 
  protected:
-  /// errors: InvalidArgument (no background, a width that is negative or not finite).
+  /// Checks the options. errors: InvalidArgument (no background, a width that is negative or not finite).
   explicit Bodies(BodiesOptions options);
-  /// The bodies of one draw, in a section from y = 0 to its width.
+  /// Returns the bodies of one draw, in a section from y = 0 to its width.
   [[nodiscard]] virtual std::vector<Body> bodies(Draws& draws, double section_width_m) const = 0;
-  /// No point of any body lies above this depth; negative: above the surface.
+  /// Returns the depth above which no point of any body lies; negative: above the surface.
   [[nodiscard]] virtual double least_depth_m() const = 0;
 
  private:

@@ -15,8 +15,8 @@ Dikes::Dikes(const DikesOptions& options) : Bodies(options.bodies), options_(opt
   check_positive(options_.height_m, "height_m");
   check(options_.dip_deg, "dip_deg", 10.0);
   if (options_.dip_deg.upper > 170.0)
-    throw core::InvalidArgument("models::Dikes", "expected dip_deg within 10 … 170, got {:g}",
-                                options_.dip_deg.upper);
+    throw core::InvalidArgument("models::Dikes#dip_out_of_range",
+                                "expected dip_deg within 10 … 170, got {:g}", options_.dip_deg.upper);
   check_log10(options_.log10_resistivity, "log10_resistivity");
 }
 

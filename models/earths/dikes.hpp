@@ -18,7 +18,7 @@ struct DikesOptions {
 
 class Dikes final : public Bodies {
  public:
-  /// errors: InvalidArgument (ranges, no background).
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
   explicit Dikes(const DikesOptions& options);
   [[nodiscard]] std::string kind() const override { return "dikes"; }
 

@@ -7,23 +7,24 @@
 namespace lodestone::models::earths {
 namespace {
 
-constexpr const char* component = "models::FieldCase";
-
 void check_rest(const FieldCaseOptions& options) {
   if (!(options.strong_share >= 0.0 && options.strong_share <= 1.0)) {
-    throw core::InvalidArgument(component, "expected strong_share from 0 to 1, got {}", options.strong_share);
+    throw core::InvalidArgument("models::FieldCase#wrong_strong_share",
+                                "expected strong_share from 0 to 1, got {}", options.strong_share);
   }
   if (options.n_steps < 1)
-    throw core::InvalidArgument(component, "expected n_steps of 1 or more, got {}", options.n_steps);
+    throw core::InvalidArgument("models::FieldCase#no_steps", "expected n_steps of 1 or more, got {}",
+                                options.n_steps);
   if (options.steps_from.upper > options.steps_to.lower) {
     throw core::InvalidArgument(
-        component, "expected steps_from to end where steps_to begins or before, got {:g} and {:g}",
+        "models::FieldCase#steps_overlap",
+        "expected steps_from to end where steps_to begins or before, got {:g} and {:g}",
         options.steps_from.upper, options.steps_to.lower);
   }
   const double deepest = options.conductor_top_m.upper + options.conductor_thickness_m.upper;
   if (!(options.steps_bottom_m >= deepest)) {
     throw core::InvalidArgument(
-        component,
+        "models::FieldCase#steps_end_too_high",
         "expected steps_bottom_m at or below the deepest bottom of the conductor, {:g} m, got {:g} m",
         deepest, options.steps_bottom_m);
   }

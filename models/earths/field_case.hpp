@@ -14,7 +14,7 @@ struct FieldCaseOptions {
   Range conductor_thickness_m{2e3, 20e3};
   Range strong_conductor{-1.5, 0.4};
   Range weak_conductor{0.4, 1.5};
-  double strong_share = 0.6;     ///< of the draws have a strong conductor, the others a weak one
+  double strong_share = 0.6;     ///< share of draws with a strong conductor; the others have a weak one
   int n_steps = 11;              ///< below the conductor, never less resistive than the one above
   Range steps_from{2.6, 2.7};    ///< lower end of the values the steps are drawn from
   Range steps_to{4.4, 4.5};      ///< upper end
@@ -29,7 +29,8 @@ struct FieldCaseOptions {
 /// 118, 4378–4397.
 class FieldCase final : public Generator {
  public:
-  /// errors: InvalidArgument (ranges; a conductor that may reach below the steps' bottom).
+  /// Checks the options. errors: InvalidArgument (ranges; a conductor that may reach below the steps'
+  /// bottom).
   explicit FieldCase(const FieldCaseOptions& options = {});
   [[nodiscard]] std::string kind() const override { return "field_case"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;

@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace lodestone::models::earths {
-namespace {
-
-constexpr const char* component = "models::patch_grid";
-
-}  // namespace
-
 TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m) {
   TensorGrid grid = TensorGrid::section(std::move(y_m), std::move(depth_m));
   check(grid);
@@ -22,15 +16,16 @@ TensorGrid patch_grid(std::vector<double> depth_m, std::vector<double> y_m) {
 void check(const TensorGrid& grid) {
   if (grid.dimension() != 2 || grid.reference() != physics::mesh::DepthReference::surface)
     throw core::InvalidArgument(
-        component,
+        "models::patch_grid#not_a_patch",
         "expected columns along y with depths below the surface, got a grid of {} axes "
         "whose depths count from the {}",
         grid.dimension(), grid.reference() == physics::mesh::DepthReference::surface ? "surface" : "datum");
   if (grid.z_edges_m().front() < 0.0)
-    throw core::InvalidArgument(component, "expected depths from 0 on, the first is {:g} m",
-                                grid.z_edges_m().front());
+    throw core::InvalidArgument("models::patch_grid#depths_above_surface",
+                                "expected depths from 0 on, the first is {:g} m", grid.z_edges_m().front());
   if (grid.y_edges_m().front() != 0.0)
-    throw core::InvalidArgument(component, "expected edges of columns from 0 on, the first is {:g} m",
+    throw core::InvalidArgument("models::patch_grid#columns_not_from_zero",
+                                "expected edges of columns from 0 on, the first is {:g} m",
                                 grid.y_edges_m().front());
 }
 

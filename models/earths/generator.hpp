@@ -39,7 +39,8 @@ class Generator {
       const = 0;  ///< word of the configuration; modifiers keep that of what they modify
   /// Draws log10 of ohm m. shapes: → (n_z, n_y). `random` is of this draw alone.
   [[nodiscard]] virtual Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const = 0;
-  /// errors: InvalidArgument where this family cannot be drawn on the grid, before anything is drawn.
+  /// Checks the grid before anything is drawn. errors: InvalidArgument when this family cannot be drawn on
+  /// it.
   virtual void check_grid(const TensorGrid&) const {}
 
  protected:

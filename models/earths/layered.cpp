@@ -78,7 +78,7 @@ Layered::Layered(LayeredOptions options) : options_(std::move(options)) {
   check_layers(options_);
   check(options_.dip_deg, "dip_deg", -80.0);
   if (options_.dip_deg.upper > 80.0)
-    throw core::InvalidArgument("models::Layered", "expected dip_deg within ±80, got {:g}",
+    throw core::InvalidArgument("models::Layered#dip_out_of_range", "expected dip_deg within ±80, got {:g}",
                                 options_.dip_deg.upper);
   check(options_.relief_m, "relief_m", 0.0);
   if (options_.relief_m.upper > 0.0) check_positive(options_.relief_length_m, "relief_length_m");

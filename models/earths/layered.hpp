@@ -15,11 +15,11 @@ struct LayeredOptions {
     Range log10_resistivity;
   };
   std::vector<Layer> layers = {};  ///< from the top; empty: layers drawn alike by the next three
-  IntegerRange number{2, 6};       ///< of layers, the one without bottom among them
+  IntegerRange number{2, 6};       ///< number of layers, with the one without bottom
   Range thickness_m{};             ///< log-uniform; has no default
   Range log10_resistivity{0.0, 4.0};
-  Range dip_deg{0.0,
-                0.0};  ///< of all interfaces of a draw, down to the right, about the middle of the section
+  Range dip_deg{
+      0.0, 0.0};  ///< dip of all interfaces of a draw, down to the right, about the middle of the section
   Range relief_m{0.0, 0.0};  ///< amplitude of a sinusoid on each interface
   Range relief_length_m{};   ///< its wavelength, log-uniform; has no default, needed with a relief
 };
@@ -27,7 +27,7 @@ struct LayeredOptions {
 /// Layers over a half-space. Interfaces never cross: one that would rise above the one over it ends there.
 class Layered final : public Generator {
  public:
-  /// errors: InvalidArgument (ranges).
+  /// Checks the options. errors: InvalidArgument (ranges).
   explicit Layered(LayeredOptions options);
   [[nodiscard]] std::string kind() const override { return "layers"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;

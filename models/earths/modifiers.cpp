@@ -10,10 +10,10 @@
 namespace lodestone::models::earths {
 namespace {
 
-constexpr const char* component = "models::modifier";
-
 GeneratorPtr given(GeneratorPtr inner) {
-  if (!inner) throw core::InvalidArgument(component, "expected a generator to modify, got none");
+  if (!inner)
+    throw core::InvalidArgument("models::modifier#no_generator",
+                                "expected a generator to modify, found none");
   return inner;
 }
 
@@ -39,10 +39,11 @@ void check(const BumpsOptions& options) {
 
 void check(const SmoothingOptions& options) {
   if (options.window_cells < 1)
-    throw core::InvalidArgument(component, "expected window_cells of 1 or more, got {}",
+    throw core::InvalidArgument("models::modifier#wrong_window", "expected window_cells of 1 or more, got {}",
                                 options.window_cells);
   if (!(options.sd_cells > 0.0) || !std::isfinite(options.sd_cells)) {
-    throw core::InvalidArgument(component, "expected a positive sd_cells, got {}", options.sd_cells);
+    throw core::InvalidArgument("models::modifier#wrong_sd", "expected a positive sd_cells, got {}",
+                                options.sd_cells);
   }
 }
 

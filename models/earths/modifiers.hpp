@@ -21,15 +21,15 @@ struct SmoothingOptions {
   double sd_cells = 5.0;
 };
 
-/// errors: InvalidArgument, as of all checks below.
+/// Checks the options of bumps. errors: InvalidArgument, in all checks below too.
 void check(const BumpsOptions& options);
 void check(const SmoothingOptions& options);
 
-/// In place. shapes: (n_z, n_y).
+/// Changes a section in place. shapes: (n_z, n_y).
 void add_bumps(Eigen::MatrixXd& section, const BumpsOptions& options, Draws& draws);
 void smooth(Eigen::MatrixXd& section, const SmoothingOptions& options);
 
-/// What a generator draws, with bumps. They are placed on the grid continued to the surface, so that a deep
+/// The draws of a generator with bumps. These are placed on the grid continued to the surface, so that a deep
 /// subdomain gets its share of them.
 class Bumped final : public Generator {
  public:
@@ -43,7 +43,7 @@ class Bumped final : public Generator {
   BumpsOptions options_;
 };
 
-/// What a generator draws on the grid continued to the surface, smoothed over depth.
+/// The draws of a generator on the grid continued to the surface, smoothed over depth.
 class Smoothed final : public Generator {
  public:
   Smoothed(GeneratorPtr inner, SmoothingOptions options);
@@ -56,7 +56,7 @@ class Smoothed final : public Generator {
   SmoothingOptions options_;
 };
 
-/// What a generator draws, with values outside a range set to its ends.
+/// The draws of a generator with values outside a range set to its ends.
 class Clipped final : public Generator {
  public:
   Clipped(GeneratorPtr inner, Range log10_resistivity);

@@ -20,23 +20,28 @@ std::string full_name(const core::Options& table, std::string_view key) {
 
 }  // namespace
 
-void OptionsTable::refuse(std::string_view key, const std::string& text) const {
-  throw core::ConfigError("configuration", "{}\"{}\": {}", place(table_, key), full_name(table_, key), text);
+void OptionsTable::refuse(std::string_view key, const std::string& text, std::string_view id) const {
+  throw core::ConfigError(fmt::format("configuration#{}", id), "{}\"{}\": {}", place(table_, key),
+                          full_name(table_, key), text);
 }
 
-void OptionsTable::hand_on(std::string_view key, const std::string& message) const {
-  // What follows the component in `[component] text`.
+void OptionsTable::hand_on(std::string_view key, const core::Error& error) const {
+  // The text follows the component in `[component] text`.
+  const std::string message = error.what();
   const auto end = message.starts_with('[') ? message.find("] ") : std::string::npos;
-  refuse(key, end == std::string::npos ? message : message.substr(end + 2));
+  refuse(key, end == std::string::npos ? message : message.substr(end + 2),
+         error.id().empty() ? "wrong_value" : error.id());
 }
 
 Range OptionsTable::range(std::string_view key) const {
   const std::vector<double> values = table_.reals(key);
   if (values.size() != 2)
-    refuse(key, fmt::format("expected a range [lower, upper], got {} numbers", values.size()));
+    refuse(key, fmt::format("expected a range [lower, upper], got {} numbers", values.size()), "not_a_range");
   if (values[0] > values[1])
-    refuse(key, fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0],
-                            values[1]));
+    refuse(
+        key,
+        fmt::format("expected a range [lower, upper], got [{:g}, {:g}]; swap the two", values[0], values[1]),
+        "range_reversed");
   return {values[0], values[1]};
 }
 
@@ -49,8 +54,9 @@ void OptionsTable::read(std::string_view key, IntegerRange& target) const {
   const Range values = range(key);
   if (values.lower != std::floor(values.lower) || values.upper != std::floor(values.upper) ||
       std::abs(values.lower) > 1e6 || std::abs(values.upper) > 1e6) {
-    refuse(key, fmt::format("expected two integers up to a million, got [{:g}, {:g}]", values.lower,
-                            values.upper));
+    refuse(key,
+           fmt::format("expected two integers up to a million, got [{:g}, {:g}]", values.lower, values.upper),
+           "not_integers");
   }
   target = {static_cast<int>(values.lower), static_cast<int>(values.upper)};
 }
@@ -58,7 +64,7 @@ void OptionsTable::read(std::string_view key, IntegerRange& target) const {
 void OptionsTable::read(std::string_view key, int& target) const {
   const std::int64_t value = table_.integer(key, target);
   if (std::abs(value) > 1'000'000)
-    refuse(key, fmt::format("expected an integer up to a million, got {}", value));
+    refuse(key, fmt::format("expected an integer up to a million, got {}", value), "integer_too_large");
   target = static_cast<int>(value);
 }
 

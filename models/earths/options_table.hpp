@@ -26,19 +26,21 @@ class OptionsTable {
   /// A range that has no default.
   [[nodiscard]] Range range(std::string_view key) const;
 
-  [[noreturn]] void refuse(std::string_view key, const std::string& text) const;
-  /// What `make` returns; what it refuses is said at this table.
+  /// Throws a ConfigError with this id at the key.
+  [[noreturn]] void refuse(std::string_view key, const std::string& text,
+                           std::string_view id = "wrong_value") const;
+  /// Returns the result of `make`; its InvalidArgument becomes a ConfigError at this table.
   template <class Make>
   auto checked(std::string_view key, Make make) const {
     try {
       return make();
     } catch (const core::InvalidArgument& error) {
-      hand_on(key, error.what());
+      hand_on(key, error);
     }
   }
 
  private:
-  [[noreturn]] void hand_on(std::string_view key, const std::string& message) const;
+  [[noreturn]] void hand_on(std::string_view key, const core::Error& error) const;
   core::Options table_;
 };
 

@@ -16,7 +16,7 @@ class Prior {
     double weight = 1.0;  ///< share of the draws, after division by the sum of all
     GeneratorPtr generator;
   };
-  /// errors: InvalidArgument (no part, weights, grid, a family that does not fit the grid).
+  /// Checks the parts. errors: InvalidArgument (no part, weights, grid, a family that does not fit the grid).
   Prior(TensorGrid grid, std::vector<Part> parts, std::uint64_t seed);
   [[nodiscard]] const TensorGrid& grid() const { return grid_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }

@@ -24,7 +24,8 @@ using ReadModifier = GeneratorPtr (*)(const OptionsTable&, GeneratorPtr);
 GeneratorPtr background_of(const OptionsTable& table, const LoadSection& load_section) {
   if (!table.options().has("background"))
     table.refuse("",
-                 "expected a table \"background\" with its \"kind\": what the bodies lie in; please add it");
+                 "expected a table \"background\" with its \"kind\": what the bodies lie in; please add it",
+                 "no_background");
   return read_generator(table.options().child("background"), load_section);
 }
 
@@ -145,8 +146,10 @@ GeneratorPtr sections(const OptionsTable& table, const LoadSection& load_section
   SectionsOptions options;
   options.mirrored = table.options().flag("mirrored", options.mirrored);
   const std::vector<std::string> files = table.options().texts("files");
-  if (files.empty()) table.refuse("files", "expected at least one file, got none");
-  if (!load_section) table.refuse("files", "this program reads no sections; use another kind of generator");
+  if (files.empty()) table.refuse("files", "expected at least one file, found none", "no_file");
+  if (!load_section)
+    table.refuse("files", "this program reads no sections; use another kind of generator",
+                 "no_section_reader");
   const bool has_ends = table.options().has("y_m");
   const Range ends_m = has_ends ? table.range("y_m") : Range{};
   for (const std::string& file : files) {
@@ -204,7 +207,8 @@ std::vector<double> depths(const OptionsTable& table) {
   if (options.has("depth_m")) {
     for (const char* key : {"first_layer_m", "layer_factor", "n_layers", "first_cell", "last_cell"}) {
       if (options.has(key))
-        table.refuse(key, "expected either depth_m or the keys of layers, got both; leave one out");
+        table.refuse(key, "expected either depth_m or the keys of layers, got both; leave one out",
+                     "given_twice");
     }
     return options.reals("depth_m");
   }
@@ -212,18 +216,24 @@ std::vector<double> depths(const OptionsTable& table) {
   int n = static_cast<int>(std::clamp<std::int64_t>(options.integer("n_layers"), -1, 1'000'000)),
       first_cell = 0, last_cell = n - 1;
   if (!(first > 0.0))
-    table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first));
+    table.refuse("first_layer_m", fmt::format("expected a positive thickness, got {:g}", first),
+                 "thickness_not_positive");
   if (!(factor > 0.0 && factor <= 10.0))
-    table.refuse("layer_factor", fmt::format("expected a number above 0, at most 10, got {:g}", factor));
-  if (n < 1 || n > 10'000) table.refuse("n_layers", fmt::format("expected 1 to 10000, got {}", n));
+    table.refuse("layer_factor", fmt::format("expected a number above 0, at most 10, got {:g}", factor),
+                 "factor_out_of_range");
+  if (n < 1 || n > 10'000)
+    table.refuse("n_layers", fmt::format("expected 1 to 10000, got {}", n), "count_out_of_range");
   table.read("first_cell", first_cell);
   table.read("last_cell", last_cell);
   if (first_cell < 0 || first_cell >= n)
     table.refuse("first_cell",
-                 fmt::format("expected 0 to {}, the layers' numbers, got {}", n - 1, first_cell));
+                 fmt::format("expected 0 to {}, the layers' numbers, got {}", n - 1, first_cell),
+                 "layer_out_of_range");
   if (last_cell < first_cell || last_cell >= n) {
-    table.refuse("last_cell", fmt::format("expected {} to {}, the layers' numbers from first_cell on, got {}",
-                                          first_cell, n - 1, last_cell));
+    table.refuse("last_cell",
+                 fmt::format("expected {} to {}, the layers' numbers from first_cell on, got {}", first_cell,
+                             n - 1, last_cell),
+                 "layer_out_of_range");
   }
   std::vector<double> edges{0.0};
   for (int i = 0; i <= last_cell; ++i, first *= factor) edges.push_back(edges.back() + first);
@@ -236,15 +246,18 @@ std::vector<double> columns(const OptionsTable& table) {
   if (options.has("y_m")) {
     for (const char* key : {"width_m", "n_columns"}) {
       if (options.has(key))
-        table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out");
+        table.refuse(key, "expected either y_m or width_m and n_columns, got both; leave one out",
+                     "given_twice");
     }
     return options.reals("y_m");
   }
   int n = 1;
   table.read("n_columns", n);
-  if (n < 1 || n > 10'000) table.refuse("n_columns", fmt::format("expected 1 to 10000, got {}", n));
+  if (n < 1 || n > 10'000)
+    table.refuse("n_columns", fmt::format("expected 1 to 10000, got {}", n), "count_out_of_range");
   const double width = n == 1 ? options.real("width_m", 1000.0) : options.real("width_m");
-  if (!(width > 0.0)) table.refuse("width_m", fmt::format("expected a positive width, got {:g}", width));
+  if (!(width > 0.0))
+    table.refuse("width_m", fmt::format("expected a positive width, got {:g}", width), "width_not_positive");
   std::vector<double> edges;
   for (int i = 0; i <= n; ++i) edges.push_back(width * i / n);
   return edges;
@@ -280,17 +293,19 @@ Prior read_prior(const core::Options& root, const LoadSection& load_section) {
   const TensorGrid grid = read_patch_grid(root.child("grid"));
   const OptionsTable table(root.child("prior"));
   const std::int64_t seed = table.options().integer("seed", 1);
-  if (seed < 0) table.refuse("seed", fmt::format("expected 0 or more, got {}", seed));
+  if (seed < 0) table.refuse("seed", fmt::format("expected 0 or more, got {}", seed), "negative_seed");
   std::vector<Prior::Part> parts;
   for (const core::Options& each : table.options().children("generator")) {
     const OptionsTable part(each);
     const double weight = each.real("weight", 1.0);
-    if (!(weight >= 0.0)) part.refuse("weight", fmt::format("expected 0 or more, got {:g}", weight));
+    if (!(weight >= 0.0))
+      part.refuse("weight", fmt::format("expected 0 or more, got {:g}", weight), "negative_weight");
     parts.push_back({weight, read_generator(each, load_section)});
     part.checked("", [&] { parts.back().generator->check_grid(grid); });
   }
   if (parts.empty())
-    table.refuse("generator", "expected at least one [[prior.generator]], found none; please add one");
+    table.refuse("generator", "expected at least one [[prior.generator]], found none; please add one",
+                 "no_generator");
   return table.checked("", [&] { return Prior(grid, std::move(parts), static_cast<std::uint64_t>(seed)); });
 }
 

@@ -42,8 +42,8 @@ RandomField::RandomField(RandomFieldOptions options) : options_(std::move(option
   check_positive(options_.horizontal_length_m, "horizontal_length_m");
   check_positive(options_.vertical_length_m, "vertical_length_m");
   if (!(options_.vertical_growth >= 0.0) || !std::isfinite(options_.vertical_growth)) {
-    throw core::InvalidArgument("models::RandomField", "expected vertical_growth of 0 or more, got {}",
-                                options_.vertical_growth);
+    throw core::InvalidArgument("models::RandomField#wrong_growth",
+                                "expected vertical_growth of 0 or more, got {}", options_.vertical_growth);
   }
 }
 

@@ -33,7 +33,7 @@ struct RandomFieldOptions {
 /// with the Cholesky factor).
 class RandomField final : public Generator {
  public:
-  /// errors: InvalidArgument (ranges).
+  /// Checks the options. errors: InvalidArgument (ranges).
   explicit RandomField(RandomFieldOptions options);
   [[nodiscard]] std::string kind() const override { return "random_field"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;

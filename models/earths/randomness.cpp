@@ -8,32 +8,30 @@
 #include <numeric>
 
 namespace lodestone::models::earths {
-namespace {
-
-constexpr const char* component = "models::Range";
-
-}  // namespace
-
 void check(const Range& range, std::string_view what, double least) {
   if (!std::isfinite(range.lower) || !std::isfinite(range.upper)) {
-    throw core::InvalidArgument(component, "expected two finite numbers for {}, got [{}, {}]", what,
-                                range.lower, range.upper);
+    throw core::InvalidArgument("models::Range#range_not_finite",
+                                "expected two finite numbers for {}, got [{}, {}]", what, range.lower,
+                                range.upper);
   }
   if (range.lower > range.upper) {
-    throw core::InvalidArgument(component, "expected lower ≤ upper for {}, got [{:g}, {:g}]", what,
-                                range.lower, range.upper);
+    throw core::InvalidArgument("models::Range#range_reversed",
+                                "expected lower ≤ upper for {}, got [{:g}, {:g}]", what, range.lower,
+                                range.upper);
   }
   if (range.lower < least) {
-    throw core::InvalidArgument(component, "expected {:g} or more for {}, got [{:g}, {:g}]", least, what,
-                                range.lower, range.upper);
+    throw core::InvalidArgument("models::Range#range_too_low",
+                                "expected {:g} or more for {}, got [{:g}, {:g}]", least, what, range.lower,
+                                range.upper);
   }
 }
 
 void check_positive(const Range& range, std::string_view what) {
   check(range, what);
   if (!(range.lower > 0.0)) {
-    throw core::InvalidArgument(component, "expected positive numbers for {}, got [{:g}, {:g}]", what,
-                                range.lower, range.upper);
+    throw core::InvalidArgument("models::Range#range_not_positive",
+                                "expected positive numbers for {}, got [{:g}, {:g}]", what, range.lower,
+                                range.upper);
   }
 }
 
@@ -41,19 +39,20 @@ void check_log10(const Range& range, std::string_view what) {
   check(range, what);
   if (range.lower < -6.0 || range.upper > 9.0) {
     throw core::InvalidArgument(
-        component, "expected log10 of ohm m from -6 to 9 for {}, got [{:g}, {:g}]; is that in ohm m?", what,
-        range.lower, range.upper);
+        "models::Range#not_log10",
+        "expected log10 of ohm m from -6 to 9 for {}, got [{:g}, {:g}]; is that in ohm m?", what, range.lower,
+        range.upper);
   }
 }
 
 void check(const IntegerRange& range, std::string_view what, int least) {
   if (range.lower > range.upper) {
-    throw core::InvalidArgument(component, "expected lower ≤ upper for {}, got [{}, {}]", what, range.lower,
-                                range.upper);
+    throw core::InvalidArgument("models::Range#range_reversed", "expected lower ≤ upper for {}, got [{}, {}]",
+                                what, range.lower, range.upper);
   }
   if (range.lower < least) {
-    throw core::InvalidArgument(component, "expected {} or more for {}, got [{}, {}]", least, what,
-                                range.lower, range.upper);
+    throw core::InvalidArgument("models::Range#range_too_low", "expected {} or more for {}, got [{}, {}]",
+                                least, what, range.lower, range.upper);
   }
 }
 

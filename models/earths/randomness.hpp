@@ -11,7 +11,7 @@
 
 namespace lodestone::models::earths {
 
-/// Values a quantity is drawn from, uniformly unless said otherwise.
+/// The values from which a quantity is drawn, uniformly unless stated otherwise.
 struct Range {
   double lower = 0.0, upper = 0.0;
 };
@@ -20,12 +20,12 @@ struct IntegerRange {
   int lower = 0, upper = 0;
 };
 
-/// errors: InvalidArgument where an end is not finite, lower > upper, or lower < `least`. `what` names the
-/// range in the message.
+/// Checks a range, which the message calls `what`. errors: InvalidArgument where an end is not finite,
+/// lower > upper, or lower < `least`.
 void check(const Range& range, std::string_view what, double least = -1e300);
-/// The same for ranges that must lie above 0.
+/// Checks a range that must lie above 0.
 void check_positive(const Range& range, std::string_view what);
-/// The same for log10 of ohm m: −6 … 9, which ohm m seldom pass for.
+/// Checks a range of log10 of ohm m: −6 … 9. Resistivities in ohm m seldom lie there.
 void check_log10(const Range& range, std::string_view what);
 void check(const IntegerRange& range, std::string_view what, int least = 0);
 

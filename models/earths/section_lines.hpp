@@ -11,9 +11,9 @@
 
 namespace lodestone::models::earths {
 
-/// Where a grid lies in the section it is cut from, and the vertical lines its columns are averaged over.
+/// The place of a grid in its section, and the vertical lines over which its columns are averaged.
 struct SectionLines {
-  double width_m = 0.0;     ///< of the section
+  double width_m = 0.0;     ///< width of the section
   std::vector<double> y_m;  ///< in the section; as many for each column, from left to right
   Eigen::Index n_columns = 1;
   [[nodiscard]] Eigen::Index n_per_column() const { return std::ssize(y_m) / n_columns; }

@@ -16,8 +16,8 @@ void check_edges(const std::vector<double>& edges, const std::string& name, cons
   const bool increases = std::ranges::adjacent_find(edges, std::greater_equal<>()) == edges.end();
   if (edges.size() < 2 || !increases ||
       !std::ranges::all_of(edges, [](double edge) { return std::isfinite(edge); })) {
-    throw core::InvalidArgument(component, "section '{}': expected at least two finite {} that increase",
-                                name, what);
+    throw core::InvalidArgument("models::Sections#wrong_edges",
+                                "section '{}': expected at least two finite {} that increase", name, what);
   }
 }
 
@@ -26,14 +26,14 @@ void check_section(const Section& section) {
   check_edges(section.y_m, section.name, "edges of columns");
   const Eigen::MatrixXd& values = section.log10_resistivity;
   if (values.rows() != std::ssize(section.depth_m) - 1 || values.cols() != std::ssize(section.y_m) - 1) {
-    throw core::ShapeError(component, "section '{}': expected ({}, {}) values for its edges, got ({}, {})",
-                           section.name, section.depth_m.size() - 1, section.y_m.size() - 1, values.rows(),
-                           values.cols());
+    throw core::ShapeError("models::Sections#wrong_size",
+                           "section '{}': expected ({}, {}) values for its edges, got ({}, {})", section.name,
+                           section.depth_m.size() - 1, section.y_m.size() - 1, values.rows(), values.cols());
   }
   for (Eigen::Index iz = 0; iz < values.rows(); ++iz) {
     for (Eigen::Index iy = 0; iy < values.cols(); ++iy) {
       if (!std::isfinite(values(iz, iy))) {
-        throw core::InvalidArgument(component,
+        throw core::InvalidArgument("models::Sections#not_finite",
                                     "section '{}': expected finite log10 resistivities, row {}, column {} "
                                     "has {}; cut it to the earth",
                                     section.name, iz + 1, iy + 1, values(iz, iy));
@@ -73,7 +73,7 @@ Section section_of(const physics::mesh::Model& model, std::string name) {
   if (grid.reference() == physics::mesh::DepthReference::datum) {
     const double highest = model.earth.surface.highest_m(), lowest = model.earth.surface.lowest_m();
     if (lowest - highest > 1.0)
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("models::Sections#has_relief",
                                   "section '{}': expected a level surface, or depths that count from it, got "
                                   "relief of {:g} m; cut from an inversion's result.h5",
                                   name, lowest - highest);
@@ -103,9 +103,9 @@ Section columns_within(const Section& section, const Range& y_m) {
     columns.push_back(static_cast<Eigen::Index>(i));
   }
   if (columns.empty())
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("models::Sections#no_column",
                                 "section '{}': expected the centre of at least one column between {:g} and "
-                                "{:g} m, got none; its columns "
+                                "{:g} m, found none; its columns "
                                 "lie between {:g} and {:g} m",
                                 section.name, y_m.lower, y_m.upper, section.y_m.front(), section.y_m.back());
   part.log10_resistivity = section.log10_resistivity(Eigen::all, columns);
@@ -114,7 +114,7 @@ Section columns_within(const Section& section, const Range& y_m) {
 
 Sections::Sections(SectionsOptions options) : options_(std::move(options)) {
   if (options_.sections.empty())
-    throw core::InvalidArgument(component, "expected at least one section, got none");
+    throw core::InvalidArgument("models::Sections#no_section", "expected at least one section, found none");
   std::ranges::for_each(options_.sections, check_section);
 }
 
@@ -145,7 +145,7 @@ void Sections::check_grid(const TensorGrid& grid) const {
   for (const Section& section : options_.sections) {
     if (room_m(section, grid) < -1e-9 * grid.extent().y_m.length()) {
       throw core::InvalidArgument(
-          component,
+          "models::Sections#too_narrow",
           "section '{}': expected {:g} m or more along the profile, the width of the grid, got {:g} m",
           section.name, grid.extent().y_m.length(), section.y_m.back() - section.y_m.front());
     }

@@ -38,12 +38,12 @@ struct SectionsOptions {
 /// other.
 class Sections final : public Generator {
  public:
-  /// errors: InvalidArgument, ShapeError, with the section's name (none, edges, shapes, values that are not
-  /// finite).
+  /// Checks the sections. errors: InvalidArgument, ShapeError with the section's name (none, edges, shapes,
+  /// values that are not finite).
   explicit Sections(SectionsOptions options);
   [[nodiscard]] std::string kind() const override { return "sections"; }
   [[nodiscard]] Eigen::MatrixXd draw(const core::Philox& random, const TensorGrid& grid) const override;
-  /// errors: InvalidArgument where a section is narrower than the grid.
+  /// Checks the widths. errors: InvalidArgument when a section is narrower than the grid.
   void check_grid(const TensorGrid& grid) const override;
 
  private:

@@ -16,11 +16,11 @@ Wedge::Wedge(const WedgeOptions& options) : Bodies(options.bodies), options_(opt
   check_positive(options_.thickness_m, "thickness_m");
   check(options_.thin_share, "thin_share", 0.0);
   if (options_.thin_share.upper > 1.0)
-    throw core::InvalidArgument("models::Wedge", "expected thin_share within 0 … 1, got {:g}",
+    throw core::InvalidArgument("models::Wedge#share_above_one", "expected thin_share within 0 … 1, got {:g}",
                                 options_.thin_share.upper);
   check(options_.dip_deg, "dip_deg", -80.0);
   if (options_.dip_deg.upper > 80.0)
-    throw core::InvalidArgument("models::Wedge", "expected dip_deg within ±80, got {:g}",
+    throw core::InvalidArgument("models::Wedge#dip_out_of_range", "expected dip_deg within ±80, got {:g}",
                                 options_.dip_deg.upper);
   check_log10(options_.log10_resistivity, "log10_resistivity");
 }

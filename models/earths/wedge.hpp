@@ -10,15 +10,15 @@ struct WedgeOptions {
   BodiesOptions bodies;
   Range top_m{};               ///< at the middle, which lies anywhere along the section
   Range length_m{};            ///< across the profile, log-uniform
-  Range thickness_m{};         ///< of the thick end, log-uniform
+  Range thickness_m{};         ///< thickness of the thick end, log-uniform
   Range thin_share{0.0, 0.3};  ///< thickness of the thin end, as a share of the other's
-  Range dip_deg{-5.0, 5.0};    ///< of the top, down to the right
+  Range dip_deg{-5.0, 5.0};    ///< dip of the top, down to the right
   Range log10_resistivity{0.0, 1.5};
 };
 
 class Wedge final : public Bodies {
  public:
-  /// errors: InvalidArgument (ranges, no background).
+  /// Checks the options. errors: InvalidArgument (ranges, no background).
   explicit Wedge(const WedgeOptions& options);
   [[nodiscard]] std::string kind() const override { return "wedge"; }
 

@@ -20,7 +20,6 @@ namespace {
 
 using namespace engine;
 
-constexpr const char* component = "models::train_vae";
 constexpr std::int64_t validation_batch = 512;
 
 /// Standard normal numbers for the codes of every item; what an item gets follows from seed, epoch and its
@@ -68,11 +67,12 @@ void check_options(const earths::Prior& prior, const VaeSetup& setup, const VaeR
   setup.recipe.check();
   const physics::mesh::TensorGrid& grid = prior.grid();
   if (grid.n_z() != setup.network.cells_z || grid.n_y() != setup.network.cells_y)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("models::train_vae#wrong_cells",
                                 "expected a network for the {} × {} cells of the prior, got one for {} × {}",
                                 grid.n_z(), grid.n_y(), setup.network.cells_z, setup.network.cells_y);
   if (run.begin == Begin::resume && run.checkpoint.empty())
-    throw core::InvalidArgument(component, "expected a checkpoint to resume from, got none; name its file");
+    throw core::InvalidArgument("models::train_vae#no_checkpoint",
+                                "expected a checkpoint to resume from, found none; name its file");
 }
 
 Vae new_net(const VaeSetup& setup, const VaeDraws& draws) {
@@ -99,21 +99,25 @@ Callbacks callbacks_of(const VaeSetup& setup, const VaeRun& run, const std::shar
 }  // namespace
 
 void VaeRecipe::check() const {
-  constexpr const char* recipe = "models::VaeRecipe";
-  if (n_draws < 4) throw core::InvalidArgument(recipe, "expected at least 4 draws, got {}", n_draws);
+  if (n_draws < 4)
+    throw core::InvalidArgument("models::VaeRecipe#too_few_draws", "expected at least 4 draws, got {}",
+                                n_draws);
   if (!(validation_share > 0.0 && validation_share < 1.0))
-    throw core::InvalidArgument(recipe, "expected a share for validation between 0 and 1, got {}",
-                                validation_share);
+    throw core::InvalidArgument("models::VaeRecipe#wrong_share",
+                                "expected a share for validation between 0 and 1, got {}", validation_share);
   if (epochs < 1 || patience < 0)
-    throw core::InvalidArgument(
-        recipe, "expected at least one epoch and a patience of 0 or more, got {} and {}", epochs, patience);
+    throw core::InvalidArgument("models::VaeRecipe#wrong_epochs",
+                                "expected at least one epoch and a patience of 0 or more, got {} and {}",
+                                epochs, patience);
   const auto n_training = static_cast<std::int64_t>(static_cast<double>(n_draws) * (1.0 - validation_share));
   if (batch_size < 2 || batch_size > n_training)
     throw core::InvalidArgument(
-        recipe, "expected batches of 2 to {} draws, as many as there are for training, got {}", n_training,
+        "models::VaeRecipe#wrong_batch_size",
+        "expected batches of 2 to {} draws, as many as there are for training, got {}", n_training,
         batch_size);
   if (!(learning_rate > 0.0 && std::isfinite(learning_rate)))
-    throw core::InvalidArgument(recipe, "expected a positive learning rate, got {}", learning_rate);
+    throw core::InvalidArgument("models::VaeRecipe#wrong_learning_rate",
+                                "expected a positive learning rate, got {}", learning_rate);
 }
 
 void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run) {

@@ -21,18 +21,18 @@ constexpr auto words(RateSchedule) {
   return core::Words<RateSchedule>{{constant, "constant"}, {cosine, "cosine"}};
 }
 
-/// How long, on what and how fast; the defaults are the published recipe.
+/// Duration, draws and rates of a training; the defaults are the published recipe.
 struct VaeRecipe {
   std::int64_t n_draws = 60000;
   double validation_share = 0.2;
   std::int64_t epochs = 200, batch_size = 64;
-  double learning_rate = 8e-4;  ///< of Adam
+  double learning_rate = 8e-4;  ///< rate of Adam
   RateSchedule schedule = RateSchedule::constant;
   std::int64_t patience =
       0;                   ///< epochs without a better validation loss, after which training stops; 0: never
-  std::uint64_t seed = 1;  ///< of first weights, order and noise
+  std::uint64_t seed = 1;  ///< seed of first weights, order and noise
 
-  /// errors: InvalidArgument that says which of them cannot be.
+  /// Checks all values. errors: InvalidArgument that names the wrong one.
   void check() const;
 };
 
@@ -44,24 +44,25 @@ struct VaeSetup {
 
 enum class Begin : std::uint8_t { anew, resume };
 
-/// Where a training runs.
+/// The checkpoint, folder and stop request of one run of a training.
 struct VaeRun {
   std::filesystem::path checkpoint = {};  ///< safetensors, after every epoch and when stopped; empty: none
   std::filesystem::path history = {};     ///< CSV, a row per epoch; empty: none
   Begin begin = Begin::anew;              ///< resume: go on from the checkpoint
-  std::string data = {};  ///< what the draws come from, lines "key = value": goes into the card, and a resume
+  std::string data = {};  ///< origin of the draws, lines "key = value"; it goes into the card, and a resume
                           ///< must have the same
   std::function<bool()> stop =
-      {};  ///< asked after every step: true ends the training so that it can be resumed
+      {};  ///< called after every step: true ends the training so that it can be resumed
   engine::Callbacks watchers = {};  ///< progress bars and the like, without state
 };
 
 struct VaeTraining {
-  std::optional<TrainedVae> vae;  ///< of the epoch with the best validation loss; none: stopped on request
+  std::optional<TrainedVae>
+      vae;  ///< network of the epoch with the best validation loss; none: stopped on request
   engine::FitSummary summary;
 };
 
-/// What cannot be trained, or resumed, is refused before anything is drawn or written; `train_vae` asks
+/// Checks that a training can run or resume, before anything is drawn or written; `train_vae` calls it
 /// first. errors: InvalidArgument (options); ConfigError when a resume is of another network, loss, recipe or
 /// prior; FileError, FormatError for the checkpoint.
 void check_run(const earths::Prior& prior, const VaeSetup& setup, const VaeRun& run);

@@ -15,14 +15,14 @@ namespace {
 
 using namespace engine;
 
-constexpr const char* component = "models::TrainedVae";
 constexpr const char* format_name = "lodestone vae";
 constexpr const char* format_version = "1";
 constexpr const char* net_prefix = "net/";
 
 void check_size(const char* what, Eigen::Index n, Eigen::Index expected) {
   if (n != expected)
-    throw core::ShapeError(component, "expected {} numbers as {}, got {}", expected, what, n);
+    throw core::ShapeError("models::TrainedVae#wrong_size", "expected {} numbers as {}, got {}", expected,
+                           what, n);
 }
 
 /// Scalars and vectors of the statistics by name, for both ways.
@@ -55,8 +55,8 @@ VaeOptions read_options(const core::ArraySource& source) {
   const auto sizes = core::read_integers(source, "options/sizes");
   const std::string kind = source.attribute("options/sizes", "kind");
   if (sizes.size() != 4)
-    throw core::FormatError(component, "{}: expected four sizes of a network, got {}", source.location(),
-                            sizes.size());
+    throw core::FormatError("models::TrainedVae#wrong_sizes", "{}: expected four sizes of a network, got {}",
+                            source.location(), sizes.size());
   const auto channels = core::read_integers(source, "options/channels");
   VaeOptions options{
       .kind = core::parse<VaeKind, core::FormatError>(kind, source.location() + ": kind of the network"),
@@ -71,10 +71,11 @@ VaeOptions read_options(const core::ArraySource& source) {
   try {
     options.check();
   } catch (const core::InvalidArgument& error) {
-    throw core::FormatError(component, "{}: {}", source.location(), error.what());
+    throw core::FormatError("models::TrainedVae#wrong_options", "{}: {}", source.location(), error.what());
   }
   if (!sensible)
-    throw core::FormatError(component, "{}: expected sizes of a network of subdomains, got {} × {} cells",
+    throw core::FormatError("models::TrainedVae#absurd_sizes",
+                            "{}: expected sizes of a network of subdomains, got {} × {} cells",
                             source.location(), sizes[0], sizes[1]);
   return options;
 }
@@ -94,7 +95,7 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
     const auto numbers = tensor.dtype() == DType::f32 ? tensor.to_vector<float>() : std::vector<float>{};
     if (!std::ranges::all_of(numbers, [](float each) { return std::isfinite(each); }))
       throw core::FormatError(
-          component,
+          "models::TrainedVae#weights_not_finite",
           "{}: expected finite weights, got a number that is not in {}{}; train the network again (a lower "
           "learning_rate where its loss was not finite), or "
           "restore the file",
@@ -102,11 +103,11 @@ void check_finite(const core::ArraySource& source, const NamedTensors& state) {
   }
 }
 
-/// errors: FormatError for statistics that nothing can be weighed by.
+/// Checks the statistics. errors: FormatError where they cannot serve as weights.
 void check_statistics(const core::ArraySource& source, const VaeStatistics& statistics) {
   const auto check = [&](const char* name, bool is_sound) {
     if (!is_sound)
-      throw core::FormatError(component,
+      throw core::FormatError("models::TrainedVae#unsound_statistics",
                               "{}: expected finite statistics of the draws and positive scores, got others "
                               "in {}; train the network again",
                               source.location(), name);
@@ -121,14 +122,16 @@ void check_statistics(const core::ArraySource& source, const VaeStatistics& stat
 void check_format(const core::ArraySource& source) {
   const bool is_ours = source.has_attribute("", "format") && source.attribute("", "format") == format_name;
   if (!is_ours)
-    throw core::FormatError(
-        component, "{}: expected a network written by `mt_invert train`, got {}", source.location(),
-        source.has_attribute("", "format") ? "a file of kind \"" + source.attribute("", "format") + "\""
-                                           : "another kind of file");
+    throw core::FormatError("models::TrainedVae#not_a_network",
+                            "{}: expected a network written by `mt_invert train`, got {}", source.location(),
+                            source.has_attribute("", "format")
+                                ? "a file of kind \"" + source.attribute("", "format") + "\""
+                                : "another kind of file");
   const std::string version = source.attribute("", "format_version");
   if (version != format_version)
-    throw core::FormatError(component, "{}: expected format {}, got {}; a newer program wrote it",
-                            source.location(), format_version, version);
+    throw core::FormatError("models::TrainedVae#other_version",
+                            "{}: expected format {}, got {}; a newer program wrote it", source.location(),
+                            format_version, version);
 }
 
 }  // namespace
@@ -140,7 +143,8 @@ TrainedVae::TrainedVae(Vae net, physics::mesh::TensorGrid grid, VaeStatistics st
       card_(std::move(card)) {
   const VaeOptions& options = net_.options();
   if (grid_.n_z() != options.cells_z || grid_.n_y() != options.cells_y)
-    throw core::ShapeError(component, "expected a grid of {} × {} cells as the network has, got {} × {}",
+    throw core::ShapeError("models::TrainedVae#wrong_grid",
+                           "expected a grid of {} × {} cells as the network has, got {} × {}",
                            options.cells_z, options.cells_y, grid_.n_z(), grid_.n_y());
   const Eigen::Index n_cells = options.n_cells();
   check_size("mean", statistics_.mean.size(), n_cells);
@@ -151,7 +155,8 @@ TrainedVae::TrainedVae(Vae net, physics::mesh::TensorGrid grid, VaeStatistics st
     check_size("statistics of the codes", each->size(), options.n_codes);
   for (const Variable& each : net_.cells()) {
     if (each.aval().dtype != DType::f32)
-      throw core::InvalidArgument(component, "expected a network in f32, got {}", each.aval().text());
+      throw core::InvalidArgument("models::TrainedVae#not_f32", "expected a network in f32, got {}",
+                                  each.aval().text());
   }
   net_.set_mode(Mode::evaluation);
 }
@@ -200,7 +205,8 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
   statistics.covariance = core::read_matrix(source, "statistics/covariance");
   const auto scores = core::read_doubles(source, "statistics/rms");
   if (scores.size() != 2)
-    throw core::FormatError(component, "{}: expected two scores in statistics/rms, got {}", source.location(),
+    throw core::FormatError("models::TrainedVae#wrong_scores",
+                            "{}: expected two scores in statistics/rms, got {}", source.location(),
                             scores.size());
   statistics.rms = scores[0];
   statistics.reduced_chi_square = scores[1];
@@ -211,7 +217,7 @@ TrainedVae TrainedVae::load(const core::ArraySource& source) {
     return {net, earths::patch_grid(std::move(depth_m), std::move(y_m)), std::move(statistics),
             source.attribute("", "card")};
   } catch (const core::Error& error) {
-    throw core::FormatError(component, "{}: {}", source.location(), error.what());
+    throw core::FormatError("models::TrainedVae#unreadable", "{}: {}", source.location(), error.what());
   }
 }
 
@@ -228,7 +234,7 @@ void TrainedVae::check_grid(const physics::mesh::TensorGrid& grid, const std::st
 
 void TrainedVae::check_codes(Dim n_codes, const std::string& where) const {
   if (n_codes != options().n_codes)
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("models::TrainedVae#wrong_codes",
                                 "{}: expected {} codes per subdomain as the network has, got {}; correct "
                                 "codes, or name the file of the "
                                 "training that has so many",

@@ -7,20 +7,21 @@
 
 namespace lodestone::models::vae {
 
-/// What the draws a network was trained on are like, and how near the network comes to them.
+/// Statistics of the draws of a training, and of the network's reconstruction of them.
 struct VaeStatistics {
-  Eigen::VectorXd mean;             ///< of the training draws [n_cells], log10 of ohm m
-  Eigen::MatrixXd covariance;       ///< of them [n_cells, n_cells]
-  Eigen::VectorXd cell_rms;         ///< of x − Dec(Enc(x)) over the validation draws [n_cells], decades
+  Eigen::VectorXd mean;             ///< mean of the training draws [n_cells], log10 of ohm m
+  Eigen::MatrixXd covariance;       ///< covariance of them [n_cells, n_cells]
+  Eigen::VectorXd cell_rms;         ///< rms of x − Dec(Enc(x)) over the validation draws [n_cells], decades
   double rms = 0.0;                 ///< over all cells
   double reduced_chi_square = 0.0;  ///< mean of |Enc(x)|² / n_codes over the validation draws
-  Eigen::VectorXd code_mean, code_deviation;  ///< of the encoded means over the validation draws [n_codes]
-  Eigen::VectorXd code_variance;              ///< mean of σ² of the codes [n_codes]
+  Eigen::VectorXd code_mean,
+      code_deviation;  ///< mean and deviation of the encoded means of the validation draws [n_codes]
+  Eigen::VectorXd code_variance;    ///< mean of σ² of the codes [n_codes]
   Eigen::VectorXd code_divergence;  ///< mean divergence from the standard normal distribution [n_codes]; near
                                     ///< 0: the code is not used
 
-  /// Codes that say something: the encoded means of which vary by more than 0.01. source: Burda et al. 2016,
-  /// arXiv:1509.00519, section 2
+  /// Returns the number of codes in use: those whose encoded means vary by more than 0.01. source: Burda et
+  /// al. 2016, arXiv:1509.00519, section 2
   [[nodiscard]] Eigen::Index n_active() const { return (code_deviation.array().square() > 0.01).count(); }
 };
 
@@ -40,21 +41,21 @@ class TrainedVae {
   [[nodiscard]] const VaeStatistics& statistics() const { return statistics_; }
   /// JSON: data, seed, recipe, scores, version.
   [[nodiscard]] const std::string& card() const { return card_; }
-  /// The same network with its numbers in another dtype, in evaluation mode, sharing nothing with this one.
+  /// Returns a copy of the network in another dtype, in evaluation mode; it shares nothing with this one.
   [[nodiscard]] Vae net_in(engine::DType dtype) const;
 
   /// Writes everything; the same network gives the same bytes.
   void save(core::ArraySink& sink) const;
-  /// errors: FormatError that names the file (another kind of file, arrays missing or unexpected or of the
-  /// wrong shape, numbers that are not finite, scores that are not positive); those of the source (a file
-  /// that is cut off).
+  /// Reads a network. errors: FormatError that names the file (another kind of file, arrays missing or
+  /// unexpected or of the wrong shape, numbers that are not finite, scores that are not positive); those of
+  /// the source (a file that is cut off).
   [[nodiscard]] static TrainedVae load(const core::ArraySource& source);
 
-  /// errors: InvalidArgument unless these are the edges the network was trained on, to 1e-6 of a cell: says
-  /// where they differ first. `where`: for messages.
+  /// Checks that these are the edges of the training to 1e-6 of a cell. errors: InvalidArgument that names
+  /// the first difference. `where`: for messages.
   void check_grid(const std::vector<double>& depth_m, const std::string& where) const;
   void check_grid(const physics::mesh::TensorGrid& grid, const std::string& where) const;
-  /// errors: InvalidArgument for another number of codes.
+  /// Checks the number of codes. errors: InvalidArgument for another one.
   void check_codes(engine::Dim n_codes, const std::string& where) const;
 
  private:

@@ -87,10 +87,11 @@ Tensor extended(const Tensor& x, int axis, Dim extent) {
   return concatenate(std::array{x, broadcast_to(slice(x, axis, n - 1, n), more)}, axis);
 }
 
-/// errors: ShapeError.
+/// Checks that `x` is [any, n]. errors: ShapeError.
 void check_rows(const char* what, const Tensor& x, Dim n) {
   if (x.rank() != 2 || x.dim(1) != n)
-    throw core::ShapeError("models::Vae", "expected {} [n, {}], got {}", what, n, x.aval().text());
+    throw core::ShapeError("models::Vae#wrong_columns", "expected {} [n, {}], got {}", what, n,
+                           x.aval().text());
 }
 
 const VaeOptions& checked(const VaeOptions& options) {
@@ -101,20 +102,22 @@ const VaeOptions& checked(const VaeOptions& options) {
 }  // namespace
 
 void VaeOptions::check() const {
-  constexpr const char* component = "models::VaeOptions";
   if (cells_z < 1 || cells_y < 1)
-    throw core::InvalidArgument(component, "expected at least one cell each way, got {} × {}", cells_z,
-                                cells_y);
+    throw core::InvalidArgument("models::VaeOptions#no_cells",
+                                "expected at least one cell each way, got {} × {}", cells_z, cells_y);
   if (kind == VaeKind::column && cells_y != 1)
     throw core::InvalidArgument(
-        component,
+        "models::VaeOptions#several_columns",
         "expected one column of cells, got {}; the network of subdomains with several is \"patch\"", cells_y);
-  if (n_codes < 1) throw core::InvalidArgument(component, "expected at least one code, got {}", n_codes);
+  if (n_codes < 1)
+    throw core::InvalidArgument("models::VaeOptions#no_codes", "expected at least one code, got {}", n_codes);
   if (channels.empty() || channels.size() > 8)
-    throw core::InvalidArgument(component, "expected the channels of 1 to 8 levels, got {}", channels.size());
+    throw core::InvalidArgument("models::VaeOptions#wrong_levels",
+                                "expected the channels of 1 to 8 levels, got {}", channels.size());
   for (const Dim each : channels) {
     if (each < 1)
-      throw core::InvalidArgument(component, "expected at least one channel per level, got {}", each);
+      throw core::InvalidArgument("models::VaeOptions#no_channels",
+                                  "expected at least one channel per level, got {}", each);
   }
 }
 
@@ -165,7 +168,8 @@ Tensor Vae::decode(const Tensor& codes) const {
 void Vae::set_centre(const Tensor& cells) const {
   if (!centre_)
     throw core::InvalidArgument(
-        "models::Vae", "expected a network with VaeOptions::centre, which subtracts a mean, got one without");
+        "models::Vae#no_centre",
+        "expected a network with VaeOptions::centre, which subtracts a mean, got one without");
   centre_->assign(cast(cells, centre_->aval().dtype).eval());
 }
 

@@ -19,18 +19,18 @@ constexpr auto words(VaeKind) {
   return core::Words<VaeKind>{{column, "column"}, {patch, "patch"}};
 }
 
-/// What the network looks like. The defaults are the published network of 1-D profiles: 52 483 parameters.
+/// The structure of the network. The defaults are the published network of 1-D profiles: 52 483 parameters.
 struct VaeOptions {
   VaeKind kind = VaeKind::column;
   engine::Dim cells_z = 32, cells_y = 1;
   engine::Dim n_codes = 16;
   std::vector<engine::Dim> channels{
-      16, 32, 64};      ///< of each level; every level halves the number of cells (along each axis)
+      16, 32, 64};      ///< channels of each level; every level halves the number of cells (along each axis)
   bool centre = false;  ///< the mean of the training draws is subtracted before the encoder and added behind
                         ///< the decoder
 
   [[nodiscard]] engine::Dim n_cells() const { return cells_z * cells_y; }
-  /// errors: InvalidArgument that says which of them cannot be.
+  /// Checks all values. errors: InvalidArgument that names the wrong one.
   void check() const;
   friend bool operator==(const VaeOptions&, const VaeOptions&) = default;
 };
@@ -55,18 +55,18 @@ class VaeDecoderNet : public engine::Module {
 /// 89(1), WA67
 class Vae : public engine::Module {
  public:
-  /// errors: InvalidArgument for options that cannot be.
+  /// Makes a network with initial weights. errors: InvalidArgument for impossible options.
   Vae(const VaeOptions& options, engine::InitialValues& initial);
 
   struct Codes {
     engine::Tensor mean, log_variance;  ///< [n, n_codes]
   };
-  /// Where a length is no multiple of 2^levels the last cells are repeated. shapes: cells [n, n_cells], log10
-  /// of ohm m.
+  /// Encodes cells. Where a length is no multiple of 2^levels, the last cells are repeated. shapes: cells [n,
+  /// n_cells], log10 of ohm m.
   [[nodiscard]] Codes encode(const engine::Tensor& cells) const;
-  /// shapes: codes [n, n_codes] → cells [n, n_cells], log10 of ohm m.
+  /// Decodes codes. shapes: codes [n, n_codes] → cells [n, n_cells], log10 of ohm m.
   [[nodiscard]] engine::Tensor decode(const engine::Tensor& codes) const;
-  /// The cell values that are subtracted with `centre`. errors: InvalidArgument without it; ShapeError.
+  /// Sets the cell values that are subtracted with `centre`. errors: InvalidArgument without it; ShapeError.
   void set_centre(const engine::Tensor& cells) const;
 
   [[nodiscard]] const VaeOptions& options() const { return options_; }

@@ -14,7 +14,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using engine::Dim;
 
-constexpr const char* component = "models::make_draws";
 constexpr std::int64_t at_once = 4096;
 
 /// Sums around a value near the mean, so that nothing cancels.
@@ -50,7 +49,7 @@ class Moments {
 void check_finite(const MatrixXd& draws, std::int64_t first) {
   for (Index k = 0; k < draws.cols(); ++k) {
     if (!draws.col(k).allFinite())
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("models::make_draws#draws_not_finite",
                                   "expected finite log10 resistivities, got others in draw {}; look at it "
                                   "with --preview, or at the sections it is cut from",
                                   first + k);
@@ -65,8 +64,9 @@ VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validatio
   const std::int64_t n_training = n - n_validation;
   if (n_training < 2 || n_validation < 2)
     throw core::InvalidArgument(
-        component, "expected at least two draws for training and two for validation, got {} and {}",
-        n_training, n_validation);
+        "models::make_draws#too_few_draws",
+        "expected at least two draws for training and two for validation, got {} and {}", n_training,
+        n_validation);
   const Index n_cells = prior.grid().n_z() * prior.grid().n_y();
   std::vector<float> values(static_cast<std::size_t>(n * n_cells));
   Moments moments;
@@ -80,8 +80,9 @@ VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validatio
   VaeDraws result{all.range(0, n_training), all.range(n_training, n), moments.mean(), moments.covariance(),
                   moments.range()};
   if (!(result.covariance.diagonal().maxCoeff() > 0.0))
-    throw core::InvalidArgument(
-        component, "expected draws that vary, got {} equal ones; widen the ranges of the prior", n);
+    throw core::InvalidArgument("models::make_draws#draws_do_not_vary",
+                                "expected draws that vary, got {} equal ones; widen the ranges of the prior",
+                                n);
   return result;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: draws are made without a network.
 #pragma once
 
 #include "engine/data/dataset.hpp"
@@ -14,9 +15,9 @@ struct VaeDraws {
   double range = 0.0;                    ///< max|x| − min|x|, decades
 };
 
-/// The first draws are for training, the last share of them for validation: a draw does not depend on those
-/// before it. errors: InvalidArgument for fewer than two draws in either part, draws that are not finite
-/// (with their number) and those that do not vary.
+/// Draws for training, and for validation from the last share: no draw depends on those before it. errors:
+/// InvalidArgument for fewer than two draws in either part, draws that are not finite (with their number) and
+/// those that do not vary.
 [[nodiscard]] VaeDraws make_draws(const earths::Prior& prior, std::int64_t n, double validation_share);
 
 }  // namespace lodestone::models::vae

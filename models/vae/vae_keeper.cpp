@@ -16,8 +16,6 @@ namespace {
 
 using namespace engine;
 
-constexpr const char* component = "models::train_vae";
-
 Tensor bytes_of(const std::string& text) {
   return Tensor::from(std::vector<std::uint8_t>(text.begin(), text.end()), {static_cast<Dim>(text.size())});
 }
@@ -95,13 +93,13 @@ void check_same_setup(const std::filesystem::path& checkpoint, const std::string
     if (each.starts_with("callback_") && each.ends_with(".setup")) name = each;
   }
   if (name.empty())
-    throw core::FormatError(component,
+    throw core::FormatError("models::train_vae#not_a_vae_checkpoint",
                             "{}: expected the checkpoint of a training of a VAE, got another file of arrays",
                             checkpoint.string());
   const auto bytes = core::read_bytes(source, name);
   const std::string begun(bytes.begin(), bytes.end());
   if (begun != setup)
-    throw core::ConfigError(component,
+    throw core::ConfigError("models::train_vae#other_training",
                             "{}: expected the training that was begun there, with {}; got {}; take these "
                             "back, or train anew in another folder",
                             checkpoint.string(), lines_missing(begun, setup), lines_missing(setup, begun));

@@ -35,8 +35,8 @@ class VaeKeeper final : public engine::Callback {
   bool was_stopped_ = false;
 };
 
-/// errors: ConfigError that lists the lines of the setup that are not those of the checkpoint; FileError,
-/// FormatError.
+/// Compares the setup with that of the checkpoint. errors: ConfigError that lists the different lines;
+/// FileError, FormatError.
 void check_same_setup(const std::filesystem::path& checkpoint, const std::string& setup);
 
 }  // namespace lodestone::models::vae

@@ -14,8 +14,8 @@ using namespace engine;
 
 std::vector<double> cell_weights(LayerWeights kind, const physics::mesh::TensorGrid& grid) {
   if (grid.n_z() < 1 || grid.n_y() < 1)
-    throw core::InvalidArgument("models::cell_weights", "expected a grid with cells, got {} × {}", grid.n_z(),
-                                grid.n_y());
+    throw core::InvalidArgument("models::cell_weights#no_cells", "expected a grid with cells, got {} × {}",
+                                grid.n_z(), grid.n_y());
   std::vector<double> result;
   for (std::size_t layer = 0; layer + 1 < grid.z_edges_m().size(); ++layer) {
     const double thickness = grid.z_edges_m()[layer + 1] - grid.z_edges_m()[layer];
@@ -32,7 +32,7 @@ VaeLoss::VaeLoss(const VaeLossOptions& options, const std::vector<double>& weigh
   for (const auto& [name, value] :
        {std::pair{"similarity", options.similarity}, {"divergence", options.divergence}}) {
     if (!(value >= 0.0 && std::isfinite(value)))
-      throw core::InvalidArgument("models::VaeLoss",
+      throw core::InvalidArgument("models::VaeLoss#negative_weight",
                                   "expected a weight of the {} that is not negative, got {}", name, value);
   }
 }

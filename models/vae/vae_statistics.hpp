@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of models/vae.
+// Small on purpose: private to models/vae; only a training computes statistics.
 #pragma once
 
 #include "models/vae/trained_vae.hpp"
@@ -7,8 +7,8 @@
 
 namespace lodestone::models::vae {
 
-/// Statistics of a trained network over the validation draws; mean and covariance are those of the training
-/// draws.
+/// Computes the statistics of a trained network over the validation draws; mean and covariance are those of
+/// the training draws.
 [[nodiscard]] VaeStatistics statistics_of(const Vae& net, const VaeDraws& draws);
 
 }  // namespace lodestone::models::vae

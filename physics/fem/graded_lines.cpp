@@ -97,7 +97,7 @@ void append_interval(double a, double b, const SizeFunction& size, std::vector<d
 std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
                                  const std::vector<SizeFeature>& features, const GradedLineOptions& options) {
   if (features.empty() || !(end_m > begin_m)) {
-    throw core::InvalidArgument("mesh::graded_lines",
+    throw core::InvalidArgument("mesh::graded_lines#no_feature_or_interval",
                                 "expected a feature and an interval, got {} features in {} … {} m",
                                 features.size(), begin_m, end_m);
   }

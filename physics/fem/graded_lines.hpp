@@ -11,8 +11,8 @@ struct SizeFeature {
   double size_m = 0.0;
 };
 
-/// How cell sizes grow away from the features: size(x) = min over features of size_f + slope · |x − x_f|, and
-/// with `far_slope` beyond `near_m`.
+/// The growth of cell sizes away from the features: size(x) = min over features of size_f + slope · |x −
+/// x_f|, and with `far_slope` beyond `near_m`.
 struct GradedLineOptions {
   double slope = 0.2;  ///< near the features; a slope s gives neighbours a ratio of about 1 + s
   double far_slope = 0.5;
@@ -22,8 +22,9 @@ struct GradedLineOptions {
       0.5;  ///< anchors closer to the previous line than this share of the size asked for there are dropped
 };
 
-/// Grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far smaller
-/// than asked for are dropped). errors: InvalidArgument without features or when the interval is empty.
+/// Returns grid lines from `begin` to `end`, passing through the `anchors` (those that would make cells far
+/// smaller than asked for are dropped). errors: InvalidArgument without features or when the interval is
+/// empty.
 [[nodiscard]] std::vector<double> graded_lines(double begin_m, double end_m, std::vector<double> anchors_m,
                                                const std::vector<SizeFeature>& features,
                                                const GradedLineOptions& options);

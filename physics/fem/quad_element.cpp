@@ -24,7 +24,8 @@ std::vector<std::pair<double, double>> gauss_rule(int order) {
 
 QuadElement::QuadElement(int order) : order_(order) {
   if (order < 1 || order > 2)
-    throw core::InvalidArgument("mt::QuadElement", "expected elements of order 1 or 2, got {}", order);
+    throw core::InvalidArgument("mt::QuadElement#wrong_order", "expected elements of order 1 or 2, got {}",
+                                order);
   const auto rule = gauss_rule(order);
   for (const auto& [s, s_weight] : rule) {
     for (int a = 0; a <= order; ++a) {

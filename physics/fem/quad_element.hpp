@@ -11,7 +11,7 @@ namespace lodestone::physics::fem {
 /// from the top left.
 class QuadElement {
  public:
-  /// errors: InvalidArgument when the order is not 1 or 2.
+  /// Makes an element of order 1 or 2. errors: InvalidArgument for another order.
   explicit QuadElement(int order);
 
   [[nodiscard]] int order() const { return order_; }
@@ -21,14 +21,14 @@ class QuadElement {
   [[nodiscard]] int pair(int a, int b) const {
     return a <= b ? a * n_nodes() - a * (a - 1) / 2 + (b - a) : b * n_nodes() - b * (b - 1) / 2 + (a - b);
   }
-  /// ∫∂yφ_a ∂yφ_b, ∫∂zφ_a ∂zφ_b and ∫φ_a φ_b of all pairs, one block of n_pairs after the other. shapes: z
-  /// (corners: top left, top right, bottom left, bottom right), out (3·n_pairs).
+  /// Computes ∫∂yφ_a ∂yφ_b, ∫∂zφ_a ∂zφ_b and ∫φ_a φ_b of all pairs, one block of n_pairs after the other.
+  /// shapes: z (corners: top left, top right, bottom left, bottom right), out (3·n_pairs).
   void integrate(double width_m, const std::array<double, 4>& z_m, double* out) const;
 
-  /// On a horizontal or vertical edge of length 1: ∫φ_a φ_b and ∫φ_a. indices: 0 … order.
+  /// Return ∫φ_a φ_b and ∫φ_a on a horizontal or vertical edge of length 1. indices: 0 … order.
   [[nodiscard]] double edge_mass(int a, int b) const { return edge_mass_[a][b]; }
   [[nodiscard]] double edge_load(int a) const { return edge_load_[a]; }
-  /// φ_a and its derivative at t in [0, 1] of an edge of length 1.
+  /// Return φ_a and its derivative at t in [0, 1] of an edge of length 1.
   [[nodiscard]] double shape(int a, double t) const;
   [[nodiscard]] double slope(int a, double t) const;
 

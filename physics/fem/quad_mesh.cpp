@@ -20,7 +20,8 @@ std::vector<double> halved(const std::vector<double>& x) {
   return result;
 }
 
-/// Row below which depths fail to increase on a line, −1 if none; the sea's rows may all have no height.
+/// Returns the row below which depths fail to increase on a line, −1 if none; the sea's rows may all have no
+/// height.
 int first_fault(const std::vector<double>& depths, int n_air, int n_sea) {
   const bool land = n_sea > 0 && depths[n_air + n_sea] == depths[n_air];
   for (int row = 0; row + 1 < static_cast<int>(depths.size()); ++row) {
@@ -36,24 +37,24 @@ QuadMesh::QuadMesh(std::vector<double> y_m, std::vector<std::vector<double>> z_m
     : y_m_(std::move(y_m)), n_air_(n_air), n_sea_(n_sea) {
   if (y_m_.size() < 2 || z_m.size() != y_m_.size() || z_m.front().size() < 2) {
     throw core::ShapeError(
-        "mesh::QuadMesh",
+        "mesh::QuadMesh#too_few_lines",
         "expected at least two lines with at least two nodes each, got {} lines and {} depth columns",
         y_m_.size(), z_m.size());
   }
   n_z_ = static_cast<int>(z_m.front().size()) - 1;
   if (n_air < 0 || n_sea < 0 || n_earth() < 1)
-    throw core::InvalidArgument("mesh::QuadMesh",
+    throw core::InvalidArgument("mesh::QuadMesh#no_earth",
                                 "expected a row of earth under the air and the sea, got {} and {} of {} rows",
                                 n_air, n_sea, n_z_);
   z_m_.reserve(y_m_.size() * static_cast<std::size_t>(n_z_ + 1));
   for (std::size_t line = 0; line < y_m_.size(); ++line) {
     const auto& depths = z_m[line];
     if (static_cast<int>(depths.size()) != n_z_ + 1) {
-      throw core::ShapeError("mesh::QuadMesh", "expected {} depths on line {}, got {}", n_z_ + 1, line,
-                             depths.size());
+      throw core::ShapeError("mesh::QuadMesh#wrong_size", "expected {} depths on line {}, got {}", n_z_ + 1,
+                             line, depths.size());
     }
     if (first_fault(depths, n_air, n_sea) >= 0 || (line > 0 && !(y_m_[line] > y_m_[line - 1]))) {
-      throw core::InvalidArgument("mesh::QuadMesh",
+      throw core::InvalidArgument("mesh::QuadMesh#not_increasing",
                                   "lines and depths must increase; they do not at line {} (y = {} m)", line,
                                   y_m_[line]);
     }

@@ -13,8 +13,9 @@ namespace lodestone::physics::fem {
 /// Beside the coast the cells of the sea are triangles.
 class QuadMesh {
  public:
-  /// shapes: y (n_y + 1), z[line] (n_z + 1). errors: ShapeError; InvalidArgument when lines or depths do not
-  /// increase (within the sea's rows of a line either all depths increase or none does).
+  /// Takes lines and depths. shapes: y (n_y + 1), z[line] (n_z + 1). errors: ShapeError; InvalidArgument when
+  /// lines or depths do not increase (within the sea's rows of a line either all depths increase or none
+  /// does).
   QuadMesh(std::vector<double> y_m, std::vector<std::vector<double>> z_m, int n_air, int n_sea = 0);
 
   [[nodiscard]] int n_y() const { return static_cast<int>(y_m_.size()) - 1; }
@@ -22,7 +23,7 @@ class QuadMesh {
   [[nodiscard]] int n_air() const { return n_air_; }  ///< rows of cells above land and sea
   [[nodiscard]] int n_sea() const { return n_sea_; }
   [[nodiscard]] int n_earth() const { return n_z_ - ground(); }
-  /// Row of the nodes on the surface of the solid earth.
+  /// Returns the row of the nodes on the surface of the solid earth.
   [[nodiscard]] int ground() const { return n_air_ + n_sea_; }
   [[nodiscard]] bool is_land(int iy) const { return !(z(ground(), iy) > z(n_air_, iy)); }
   [[nodiscard]] int n_nodes() const { return (n_y() + 1) * (n_z_ + 1); }
@@ -30,9 +31,9 @@ class QuadMesh {
   [[nodiscard]] double y(int iy) const { return y_m_[iy]; }
   [[nodiscard]] double z(int iz, int iy) const { return z_m_[static_cast<std::size_t>(node(iz, iy))]; }
   [[nodiscard]] const std::vector<double>& lines_m() const { return y_m_; }
-  /// Column whose interval holds y, clamped.
+  /// Returns the column whose interval holds y, clamped.
   [[nodiscard]] int column_of(double y_m) const;
-  /// Every cell cut in four.
+  /// Returns the mesh with every cell cut in four.
   [[nodiscard]] QuadMesh refined() const;
 
  private:

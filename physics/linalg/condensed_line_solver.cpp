@@ -27,7 +27,7 @@ struct EvenLine {
   MatrixXcd inverse, to_next;
 };
 
-/// Cᵀ D⁻¹.
+/// Returns Cᵀ D⁻¹.
 MatrixXcd through(const std::vector<Coupling>& coupling, const SymmetricBand& band) {
   const int m = band.size();
   MatrixXcd result = MatrixXcd::Zero(m, m);
@@ -88,7 +88,7 @@ class CondensedSolver final : public SymmetricSolver {
     const auto& [row_start, column] = pattern();
     const int n_lines = m_ > 0 ? pattern().size() / m_ : 0;
     if (m_ <= 0 || pattern().size() % m_ != 0 || n_lines % 2 == 0)
-      throw core::InvalidArgument("linalg::make_condensed_line_solver",
+      throw core::InvalidArgument("linalg::make_condensed_line_solver#lines_not_odd",
                                   "expected an odd number of lines of {} unknowns, got {} unknowns", m_,
                                   pattern().size());
     for (int row = 0; row < pattern().size(); ++row) {
@@ -97,7 +97,7 @@ class CondensedSolver final : public SymmetricSolver {
         const int other = column[p] / m_;
         if (std::abs(other - line) > reach)
           throw core::InvalidArgument(
-              "linalg::make_condensed_line_solver",
+              "linalg::make_condensed_line_solver#coupled_too_far",
               "unknown {} of line {} is coupled to line {}; expected {} lines on either side", row, line,
               other, reach);
         if (line % 2 == 1 && other == line) band_ = std::max(band_, std::abs(column[p] - row));

@@ -29,7 +29,7 @@ struct Part {
   int size, stride;
 };
 
-/// c ← beta·c + alpha·op(a)·op(b); c has m rows and n columns, the products run over k.
+/// Computes c ← beta·c + alpha·op(a)·op(b); c has m rows and n columns, the products run over k.
 void product(const char* ops, std::array<int, 3> mnk, Complex alpha, const Part& a, const Part& b,
              Complex beta, const Part& c) {
   zgemm_(ops, ops + 1, &mnk[0], &mnk[1], &mnk[2], &alpha, a.data, &a.stride, b.data, &b.stride, &beta, c.data,
@@ -44,8 +44,8 @@ bool invert_swept(const Part& a) {
   return true;
 }
 
-/// [P Q; Qᵀ R]⁻¹ by the inverse of P and of the Schur complement S = R − Qᵀ P⁻¹ Q: 16/3·size³ flops. → false
-/// at a zero pivot.
+/// Computes [P Q; Qᵀ R]⁻¹ by the inverse of P and of the Schur complement S = R − Qᵀ P⁻¹ Q: 16/3·size³ flops.
+/// → false at a zero pivot.
 bool invert(const Part& a) {
   if (a.size <= largest_swept) return invert_swept(a);
   const int n = a.size / 2, m = a.size - n, stride = a.stride;
@@ -76,7 +76,8 @@ double inverse_flops(int size) {
 }
 
 void throw_zero_pivot(int line) {
-  throw core::SolverError("linalg", "zero pivot in mesh line {}; are all resistivities finite and positive?",
+  throw core::SolverError("linalg#zero_pivot",
+                          "zero pivot in mesh line {}; check that all resistivities are finite and positive",
                           line);
 }
 

@@ -14,17 +14,18 @@ struct Coupling {
 
 class SplitBlock;
 
-/// A symmetric matrix with a definite part (split_block.hpp). errors: SolverError that names the line.
+/// Inverts a symmetric matrix with a definite part (split_block.hpp). errors: SolverError that names the
+/// line.
 void invert_in_place(Eigen::MatrixXcd& matrix, int line);
-/// The same of a block, also as a matrix.
+/// Inverts a block, also as a matrix.
 void invert_in_place(SplitBlock& block, Eigen::MatrixXcd& inverse, int line);
 
-/// Real flops of `invert_in_place`.
+/// Returns the real flops of `invert_in_place`.
 [[nodiscard]] double inverse_flops(int size);
-/// errors: SolverError, always.
+/// Throws the SolverError of a zero pivot.
 [[noreturn]] void throw_zero_pivot(int line);
 
-/// target ← beta·target + alpha·op(a)·b, op = "N" or "T". shapes: all (m, m).
+/// Computes target ← beta·target + alpha·op(a)·b, op = "N" or "T". shapes: all (m, m).
 void multiply(const char* op, const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b, Complex alpha,
               Complex beta, Eigen::MatrixXcd& target);
 
@@ -34,11 +35,11 @@ struct Rows {
   const Complex* data;
   int stride, count;
 };
-/// target ← beta·target + alpha·source·op(matrix); the target's columns are as long as the source's. shapes:
-/// matrix (m, m).
+/// Computes target ← beta·target + alpha·source·op(matrix); the target's columns are as long as the source's.
+/// shapes: matrix (m, m).
 void multiply_rows(const Rows& source, const char* op, const Eigen::MatrixXcd& matrix, Complex alpha,
                    Complex beta, Complex* target);
-/// target += sign·source·C, or ·Cᵀ where `transposed`.
+/// Computes target += sign·source·C, or ·Cᵀ where `transposed`.
 void add_rows(const Rows& source, const std::vector<Coupling>& coupling, bool transposed, double sign,
               Complex* target);
 

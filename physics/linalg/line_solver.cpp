@@ -63,7 +63,7 @@ class LineSolver final : public SymmetricSolver {
   LineSolver(SparsityPattern given, int line_size) : SymmetricSolver(std::move(given)), m_(line_size) {
     const auto& [row_start, column] = pattern();
     if (m_ < 1 || pattern().size() % m_ != 0) {
-      throw core::InvalidArgument("linalg::LineSolver",
+      throw core::InvalidArgument("linalg::LineSolver#no_whole_lines",
                                   "expected a multiple of the line size {} unknowns, got {}", m_,
                                   pattern().size());
     }
@@ -71,7 +71,7 @@ class LineSolver final : public SymmetricSolver {
       for (int p = row_start[row]; p < row_start[row + 1]; ++p) {
         if (std::abs(column[p] / m_ - row / m_) > 1) {
           throw core::InvalidArgument(
-              "linalg::LineSolver",
+              "linalg::LineSolver#coupled_too_far",
               "unknowns {} and {} couple lines that are not neighbours; number the mesh line by line", row,
               column[p]);
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: programs include it without the headers of PETSc.
 #pragma once
 
 #include "engine/core/session.hpp"

@@ -22,7 +22,7 @@ void require_petsc() {
   PetscBool is_up = PETSC_FALSE;
   PetscInitialized(&is_up);
   if (!is_up)
-    throw core::SolverError("linalg::make_petsc_solver",
+    throw core::SolverError("linalg::make_petsc_solver#petsc_not_running",
                             "PETSc is not running; hand a physics::PetscScope to core::Session first");
 }
 
@@ -112,9 +112,9 @@ class PetscSolver final : public SymmetricSolver {
     MatFactorError failure = MAT_FACTOR_NOERROR;
     check_petsc(MatFactorGetError(factor, &failure), "MatFactorGetError");
     if (failure != MAT_FACTOR_NOERROR) {
-      throw core::SolverError("linalg",
+      throw core::SolverError("linalg#factorization_failed",
                               "the factorization of a matrix with {} rows failed (PETSc factor error {}); "
-                              "are all resistivities finite and positive?",
+                              "check that all resistivities are finite and positive",
                               pattern().size(), static_cast<int>(failure));
     }
     const double entries = entries_of(factor);

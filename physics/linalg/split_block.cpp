@@ -19,8 +19,8 @@ struct Planes {
   int size, stride;
 };
 
-/// target.col(to) += factor · source.col(from) for every coupling; `transposed` swaps the roles of its row
-/// and column.
+/// Computes target.col(to) += factor · source.col(from) for every coupling; `transposed` swaps the roles of
+/// its row and column.
 LODESTONE_VECTOR_CLONES
 void add_columns(const Planes& source, const Coupling* coupling, std::size_t n, double sign,
                  const Planes& target) {
@@ -49,12 +49,12 @@ struct Panel {
   [[nodiscard]] double& imag(int i, int c) const { return im[i + c * stride]; }
 };
 
-/// Without the checks for infinities that `*` makes.
+/// Multiplies without the checks for infinities of `*`.
 Complex product(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// −D⁻¹ of a small symmetric D by single sweeps. → false at a zero pivot.
+/// Computes −D⁻¹ of a small symmetric D by single sweeps. → false at a zero pivot.
 template <int Q>
 bool sweep_pivots(Complex (&d)[Q][Q]) {
   for (int k = 0; k < Q; ++k) {
@@ -75,8 +75,8 @@ bool sweep_pivots(Complex (&d)[Q][Q]) {
   return true;
 }
 
-/// block ← block − Σ_c panel_c scaled_cᵀ on and below the diagonal (and a little above, where nothing is
-/// read).
+/// Computes block ← block − Σ_c panel_c scaled_cᵀ on and below the diagonal (and a little above, where
+/// nothing is read).
 template <int Q>
 [[gnu::always_inline]] inline void subtract_panel(const Planes& block, const Panel<Q>& panel) {
   for (int i = 0; i < block.stride; i += 4) {

@@ -18,11 +18,11 @@ class SplitBlock {
   void read(const Complex* matrix, int stride);
   void write(Complex* matrix, int stride) const;
 
-  /// this ← this − Cᵀ inverse C, `inverse` symmetric.
+  /// Computes this ← this − Cᵀ inverse C, `inverse` symmetric.
   void subtract_sandwich(const SplitBlock& inverse, const std::vector<Coupling>& coupling);
-  /// this ← this⁻¹ by symmetric sweeps, 4·size³ flops, without pivoting: stable where the real part (or that
-  /// of the block times one phase factor) is definite (Higham 1998, Math. Comp. 67, 1591). → false at a zero
-  /// pivot.
+  /// Computes this ← this⁻¹ by symmetric sweeps, 4·size³ flops, without pivoting: stable where the real part
+  /// (or that of the block times one phase factor) is definite (Higham 1998, Math. Comp. 67, 1591). → false
+  /// at a zero pivot.
   [[nodiscard]] bool invert();
 
  private:

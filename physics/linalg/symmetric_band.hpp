@@ -12,11 +12,11 @@ class SymmetricBand {
  public:
   SymmetricBand(int size, int bandwidth);
   [[nodiscard]] int size() const { return size_; }
-  /// Entry of the lower triangle, row − column ≤ bandwidth; before `factorize`.
+  /// Sets an entry of the lower triangle, row − column ≤ bandwidth; before `factorize`.
   void set(int row, int column, Complex value) { at(row, column) = value; }
-  /// errors: SolverError that names the mesh line.
+  /// Factorizes in place. errors: SolverError that names the mesh line.
   void factorize(int line);
-  /// Z ← Z D⁻¹ for the first `count` rows of a block of columns `stride` numbers apart.
+  /// Computes Z ← Z D⁻¹ for the first `count` rows of a block of columns `stride` numbers apart.
   void solve_rows(Complex* z, int stride, int count) const;
 
  private:

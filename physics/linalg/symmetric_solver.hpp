@@ -26,15 +26,15 @@ class Factorization {
   Factorization(const Factorization&) = delete;
   Factorization& operator=(const Factorization&) = delete;
 
-  /// A⁻¹ B for all columns in one call. shapes: (n, k) → (n, k). errors: ShapeError, SolverError.
+  /// Returns A⁻¹ B for all columns in one call. shapes: (n, k) → (n, k). errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve(const Eigen::Ref<const Eigen::MatrixXcd>& right_hand_sides) const;
-  /// B A⁻¹: the same with right-hand sides as rows, which line solvers need no copies for. shapes: (k, n) →
-  /// (k, n). errors: ShapeError, SolverError.
+  /// Returns B A⁻¹: right-hand sides as rows, for which line solvers need no copies. shapes: (k, n) → (k, n).
+  /// errors: ShapeError, SolverError.
   [[nodiscard]] Eigen::MatrixXcd solve_rows(Eigen::MatrixXcd right_hand_sides) const;
-  /// Complex numbers in the factors: a solve reads each once per sweep and multiplies each once per
-  /// right-hand side.
+  /// Returns the number of complex numbers in the factors: a solve reads each once per sweep and multiplies
+  /// each once per right-hand side.
   [[nodiscard]] double entries() const { return entries_; }
-  /// Real flops of the factorization, counted or estimated from the factors.
+  /// Returns the real flops of the factorization, counted or estimated from the factors.
   [[nodiscard]] double flops() const { return flops_; }
 
  protected:
@@ -57,8 +57,8 @@ class SymmetricSolver {
   SymmetricSolver& operator=(const SymmetricSolver&) = delete;
 
   [[nodiscard]] const SparsityPattern& pattern() const { return pattern_; }
-  /// shapes: values (n_nonzero), order of the pattern. errors: ShapeError; SolverError (zero pivot, out of
-  /// memory) with the reason.
+  /// Factorizes a matrix. shapes: values (n_nonzero), order of the pattern. errors: ShapeError; SolverError
+  /// (zero pivot, out of memory) with the reason.
   [[nodiscard]] std::unique_ptr<Factorization> factorize(std::span<const Complex> values) const;
 
  protected:
@@ -81,9 +81,9 @@ class SymmetricSolver {
 /// pattern couples lines that are not neighbours.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_line_solver(SparsityPattern pattern, int line_size);
 
-/// The same for elements of order 2: lines 1, 3, 5 … (middles of the cells) are coupled to the lines beside
-/// them, the others also to the next but one. The middles go first, as bands. cost: 10 to 11·line_size²·n
-/// flops. errors: InvalidArgument for any other pattern.
+/// Makes a line solver for elements of order 2: lines 1, 3, 5 … (middles of the cells) are coupled to the
+/// lines beside them, the others also to the next but one. The middles go first, as bands. cost: 10 to
+/// 11·line_size²·n flops. errors: InvalidArgument for any other pattern.
 [[nodiscard]] std::unique_ptr<SymmetricSolver> make_condensed_line_solver(SparsityPattern pattern,
                                                                           int line_size);
 

@@ -19,7 +19,7 @@ void for_each_cell(const TensorGrid& grid, F&& f) {
 
 std::size_t place(Axis axis) { return static_cast<std::size_t>(axis); }
 
-/// The product of a cell's widths along all axes but one.
+/// Returns the product of a cell's widths along all axes but one.
 double area_across(const TensorGrid& grid, const std::array<int, 3>& cell, Axis normal) {
   double area = 1.0;
   for (const Axis axis : all_axes) {
@@ -77,10 +77,10 @@ double Cells::longest_side_m() const {
   return longest;
 }
 
-std::vector<Eigen::Index> Cells::inside(const Shape& shape) const {
+std::vector<Eigen::Index> Cells::inside(const Shape& region) const {
   std::vector<Eigen::Index> result;
   for (std::size_t cell = 0; cell < centre.size(); ++cell) {
-    if (contains(shape, centre[cell])) result.push_back(static_cast<Eigen::Index>(cell));
+    if (contains(region, centre[cell])) result.push_back(static_cast<Eigen::Index>(cell));
   }
   return result;
 }

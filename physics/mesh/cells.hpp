@@ -34,7 +34,7 @@ struct Cells {
   /// Returns the length of the largest side of the extent, in m.
   [[nodiscard]] double longest_side_m() const;
   /// Returns the cells with their centre in a shape, in order.
-  [[nodiscard]] std::vector<Eigen::Index> inside(const Shape& shape) const;
+  [[nodiscard]] std::vector<Eigen::Index> inside(const Shape& region) const;
 };
 
 /// Makes the cells of a grid. cost: O(n_cells).

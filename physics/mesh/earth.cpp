@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace lodestone::physics::mesh {
@@ -11,7 +12,8 @@ namespace {
 
 void require_resistivity(const Property& property, std::string_view component) {
   if (property.name != "resistivity" || property.units != "ohm m")
-    throw core::InvalidArgument(component, "expected a resistivity in ohm m, got {} in {}; convert it first",
+    throw core::InvalidArgument(std::string(component) + "#not_resistivity",
+                                "expected a resistivity in ohm m, got {} in {}; convert it first",
                                 property.name, property.units);
 }
 
@@ -29,7 +31,8 @@ double true_z_m(const Earth& earth, const Point& in_grid) {
 void require_section(const Earth& earth, std::string_view component) {
   if (earth.grid.dimension() != 2)
     throw core::InvalidArgument(
-        component, "expected a grid along y and z, got one with {} axes; cut a section of the model first",
+        std::string(component) + "#not_a_section",
+        "expected a grid along y and z, got {} axes; cut a section of the model first",
         earth.grid.dimension());
   (void)earth.surface.profile();
 }

@@ -61,6 +61,15 @@ void write(core::ArraySink& sink, const Earth& earth);
 /// unless there is one value per cell; InvalidArgument when the name of the property is no file name.
 void write(core::ArraySink& sink, const Model& model);
 
+/// Returns the units of a property in its scale: "log10(ohm m)".
+[[nodiscard]] std::string units_in_scale(const Property& property);
+/// Writes a number per cell in shape (n_z, n_y, n_x). errors: ShapeError unless there is one for each.
+void write_cells(core::ArraySink& sink, const std::string& name, const TensorGrid& grid,
+                 const Eigen::VectorXd& values, const std::string& units = {});
+/// Reads a number per cell, also in shape (n_z, n_y) as in version 1. shape: (n_cells). errors: FormatError.
+[[nodiscard]] Eigen::VectorXd read_cells(const core::ArraySource& source, const std::string& name,
+                                         const TensorGrid& grid);
+
 /// Reads an earth of either version. errors: FormatError.
 [[nodiscard]] Earth read_earth(const core::ArraySource& source);
 /// Reads a model whose property has this name; values of version 1 have the shape (n_z, n_y). errors:

@@ -11,7 +11,6 @@
 namespace lodestone::physics::mesh {
 namespace {
 
-constexpr const char* component = "mesh::Frame";
 constexpr double deg_per_rad = 180.0 / std::numbers::pi;
 
 /// The direction of the y axis on the map.
@@ -77,15 +76,16 @@ void check(const Frame& frame) {
   for (const double value :
        {frame.origin_north_m, frame.origin_east_m, frame.azimuth_deg, frame.elevation_m}) {
     if (!std::isfinite(value))
-      throw core::InvalidArgument(component, "expected finite origin, azimuth and elevation, got {}", value);
+      throw core::InvalidArgument("mesh::Frame#not_finite",
+                                  "expected finite origin, azimuth and elevation, got {}", value);
   }
   if (frame.bends.size() == 1)
-    throw core::InvalidArgument(component, "expected no bends or at least two, got one");
+    throw core::InvalidArgument("mesh::Frame#single_bend", "expected no bends or at least two, got 1");
   for (std::size_t i = 0; i + 1 < frame.bends.size(); ++i) {
     const Bend &here = frame.bends[i], &next = frame.bends[i + 1];
     if (!(here.y_m < next.y_m) || !(std::hypot(next.north_m - here.north_m, next.east_m - here.east_m) > 0.0))
       throw core::InvalidArgument(
-          component,
+          "mesh::Frame#bend_returns",
           "expected bends at increasing distances and at different places, got bends {} "
           "and {} at y = {} m and {} m",
           i + 1, i + 2, here.y_m, next.y_m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/core/array_io.hpp"
 #include "physics/mesh/shapes.hpp"
 
 #include <optional>
@@ -55,5 +56,10 @@ void check(const Frame& frame);
 /// Returns the point at a place on the map; along bends, the nearest one of the line. Requires a frame that
 /// passes `check`.
 [[nodiscard]] Point from_map(const Frame& frame, const MapPlace& place);
+
+/// Writes a frame to the group "frame".
+void write(core::ArraySink& sink, const Frame& frame);
+/// Reads the frame of the group "frame". errors: FormatError.
+[[nodiscard]] Frame read_frame(const core::ArraySource& source);
 
 }  // namespace lodestone::physics::mesh

@@ -121,7 +121,7 @@ std::vector<Point> wet_floor(const std::vector<Point>& floor, double level_m) {
   return wet;
 }
 
-/// A block where all edges of the column are below the level, else wedges around the first place of the
+/// Adds a block where all edges of the column are below the level, else wedges around the first place of the
 /// floor.
 void add_water_3d(const std::vector<Point>& floor, double level_m, Outline& to) {
   const std::vector<Point> wet = wet_floor(floor, level_m);

@@ -10,8 +10,6 @@
 namespace lodestone::physics::mesh {
 namespace {
 
-constexpr const char* component = "mesh::Polygon";
-
 /// The names of the two coordinates of a plane, for messages.
 struct Names {
   const char *u, *v;
@@ -53,17 +51,17 @@ std::vector<Flat> clipped(const std::vector<Flat>& corners, Inside&& depth_insid
 
 void check_corners(const std::vector<Flat>& corners, Names names, std::string_view what) {
   if (corners.size() < 3)
-    throw core::InvalidArgument(component, "{}: expected at least three corners, got {}", what,
-                                corners.size());
+    throw core::InvalidArgument("mesh::Polygon#too_few_corners",
+                                "{}: expected at least three corners, got {}", what, corners.size());
   for (std::size_t i = 0; i < corners.size(); ++i) {
     const Flat here = corners[i], next = corners[(i + 1) % corners.size()];
     if (!std::isfinite(here.u_m) || !std::isfinite(here.v_m))
-      throw core::InvalidArgument(component,
+      throw core::InvalidArgument("mesh::Polygon#corner_not_finite",
                                   "{}: expected finite corners, got corner {} at {} = {} m, {} = {} m", what,
                                   i + 1, names.u, here.u_m, names.v, here.v_m);
     if (here == next)
       throw core::InvalidArgument(
-          component,
+          "mesh::Polygon#repeated_corner",
           "{}: corners {} and {} are one point ({} = {} m, {} = {} m); remove one (the "
           "outline closes by itself)",
           what, i + 1, (i + 1) % corners.size() + 1, names.u, here.u_m, names.v, here.v_m);
@@ -74,7 +72,7 @@ void check_edges(const std::vector<Flat>& corners, Names names, std::string_view
   const std::size_t n = corners.size();
   const auto corner = [&](std::size_t i) { return corners[i % n]; };
   const auto refuse = [&](std::size_t i, std::size_t j) {
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("mesh::Polygon#edges_cross",
                                 "{}: edges {}–{} and {}–{} cross or touch (near {} = {:g} m, {} = {:g} m); "
                                 "give the corners in order around the region",
                                 what, i + 1, (i + 1) % n + 1, j + 1, (j + 1) % n + 1, names.u, corner(j).u_m,
@@ -97,7 +95,7 @@ std::vector<Flat> flattened(const std::vector<Point>& corners, Plane plane) {
   return result;
 }
 
-/// The ranges of a box along the two coordinates of a plane.
+/// Returns the ranges of a box along the two coordinates of a plane.
 std::pair<Interval, Interval> ranges_of(const Box& box, Plane plane) {
   return plane == Plane::section ? std::pair{box.y_m, box.z_m} : std::pair{box.x_m, box.y_m};
 }
@@ -124,7 +122,7 @@ Polygon::Polygon(std::vector<Point> corners, Plane plane, std::string_view what)
   check_corners(outline_, names_of(plane), what);
   check_edges(outline_, names_of(plane), what);
   if (twice_area(outline_) == 0.0)
-    throw core::InvalidArgument(component, "{}: all corners lie on one line", what);
+    throw core::InvalidArgument("mesh::Polygon#corners_on_one_line", "{}: all corners lie on one line", what);
 }
 
 bool Polygon::contains(const Point& point) const {
@@ -153,7 +151,7 @@ double Polygon::clip_area_fraction(const Box& box) const {
   const double area = u.length() * v.length();
   if (!(u.from < u.to && v.from < v.to && std::isfinite(area))) {
     const Names names = names_of(plane_);
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("mesh::Polygon#no_area",
                                 "expected a rectangle with an area, got {} {} … {} m, {} {} … {} m", names.u,
                                 u.from, u.to, names.v, v.from, v.to);
   }

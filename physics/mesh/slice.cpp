@@ -10,8 +10,6 @@
 namespace lodestone::physics::mesh {
 namespace {
 
-constexpr const char* component = "mesh::slice";
-
 /// A straight line in plan along which an earth is cut: s is the distance from `start`, or y of a section.
 struct Track {
   Point start{}, direction{};   // a place is start + s · direction
@@ -49,8 +47,8 @@ void add_crossings(const Track& track, Axis axis, const std::vector<double>& lin
 Track track_of(const Earth& earth, const VerticalCut& cut) {
   const double length_m = std::hypot(cut.to.x_m - cut.from.x_m, cut.to.y_m - cut.from.y_m);
   if (!(std::isfinite(length_m) && length_m > 0.0))
-    throw core::InvalidArgument(component, "expected a cut between two places, got a length of {} m",
-                                length_m);
+    throw core::InvalidArgument("mesh::slice#no_length",
+                                "expected a cut between two places, got a length of {} m", length_m);
   Track track{
       .start = cut.from,
       .direction = {(cut.to.x_m - cut.from.x_m) / length_m, (cut.to.y_m - cut.from.y_m) / length_m, 0.0},
@@ -155,7 +153,8 @@ Met met_at(const Earth& earth, double z_m, double surface_m) {
 Slice slice_at(const Earth& earth, double z_m, const std::vector<Site>& sites) {
   const TensorGrid& grid = earth.grid;
   if (grid.dimension() != 3)
-    throw core::InvalidArgument(component, "expected a volume for a horizontal cut, got a grid with {} axes",
+    throw core::InvalidArgument("mesh::slice#not_a_volume",
+                                "expected a volume for a horizontal cut, got a grid with {} axes",
                                 grid.dimension());
   Slice result;
   for (int iy = 0; iy < grid.n_y(); ++iy) {
@@ -185,7 +184,7 @@ Slice slice(const Earth& earth, const Cut& cut, const std::vector<Site>& sites, 
   if (earth.grid.dimension() == 1) return slice_of_layers(earth);
   if (earth.grid.dimension() == 2) return slice_along(earth, track_of_section(earth), sites, within_m);
   throw core::InvalidArgument(
-      component,
+      "mesh::slice#is_a_volume",
       "expected layers or a section to draw as a whole, got a volume; choose a vertical "
       "or a horizontal cut");
 }

@@ -14,8 +14,9 @@ void check_increasing(const std::vector<double>& points, char axis) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!std::isfinite(points[i]) || (i > 0 && !(points[i] > points[i - 1])))
       throw core::InvalidArgument(
-          "mesh::Surface", "expected finite, increasing {}, got point {} at {} = {} m; sort the points", axis,
-          i, axis, points[i]);
+          "mesh::Surface#not_increasing",
+          "expected finite, increasing {}, got point {} at {} = {} m; sort the points", axis, i, axis,
+          points[i]);
   }
 }
 
@@ -37,13 +38,13 @@ SurfaceLine::SurfaceLine(double z_m) : y_m_{0.0}, z_m_{z_m} {}
 SurfaceLine::SurfaceLine(std::vector<double> y_m, std::vector<double> z_m)
     : y_m_(std::move(y_m)), z_m_(std::move(z_m)) {
   if (y_m_.empty() || y_m_.size() != z_m_.size()) {
-    throw core::ShapeError("mesh::SurfaceLine",
+    throw core::ShapeError("mesh::SurfaceLine#wrong_size",
                            "expected as many y as z values and at least one, got {} and {}", y_m_.size(),
                            z_m_.size());
   }
   for (std::size_t i = 0; i < y_m_.size(); ++i) {
     if (!std::isfinite(y_m_[i]) || !std::isfinite(z_m_[i]) || (i > 0 && !(y_m_[i] > y_m_[i - 1]))) {
-      throw core::InvalidArgument("mesh::SurfaceLine",
+      throw core::InvalidArgument("mesh::SurfaceLine#not_increasing",
                                   "expected finite points with increasing y, got point {} at y = {} m, z = "
                                   "{} m; sort the surface line",
                                   i, y_m_[i], z_m_[i]);
@@ -76,15 +77,14 @@ Surface::Surface(std::vector<double> x_m, std::vector<double> y_m, Eigen::Matrix
     : x_m_(std::move(x_m)), y_m_(std::move(y_m)), z_m_(std::move(z_m)) {
   const auto n_x = static_cast<Eigen::Index>(x_m_.size()), n_y = static_cast<Eigen::Index>(y_m_.size());
   if (n_x < 2 || n_y < 2 || z_m_.rows() != n_x || z_m_.cols() != n_y)
-    throw core::ShapeError("mesh::Surface",
+    throw core::ShapeError("mesh::Surface#wrong_size",
                            "expected depths of n_x × n_y points, at least 2 × 2, got {} × {} points and {} × "
                            "{} depths; give a line of points as a profile",
                            n_x, n_y, z_m_.rows(), z_m_.cols());
   check_increasing(x_m_, 'x');
   check_increasing(y_m_, 'y');
   if (!z_m_.allFinite())
-    throw core::InvalidArgument("mesh::Surface",
-                                "expected finite depths, got one that is not; fill the gaps");
+    throw core::InvalidArgument("mesh::Surface#not_finite", "all depths must be finite; fill the gaps");
 }
 
 double Surface::z_at(double x_m, double y_m) const {
@@ -97,7 +97,7 @@ double Surface::z_at(double x_m, double y_m) const {
 
 const SurfaceLine& Surface::profile() const {
   if (is_map())
-    throw core::InvalidArgument("mesh::Surface::profile",
+    throw core::InvalidArgument("mesh::Surface::profile#is_a_map",
                                 "expected a profile z(y), got a map of {} × {} points; invert in three "
                                 "dimensions or give the surface along the line",
                                 x_m_.size(), y_m_.size());

@@ -11,14 +11,14 @@ namespace lodestone::physics::mesh {
 /// beyond its ends.
 class SurfaceLine {
  public:
-  /// Level surface at z.
+  /// Makes a level surface at z.
   explicit SurfaceLine(double z_m = 0.0);
-  /// shapes: equal lengths ≥ 1. errors: ShapeError; InvalidArgument when y does not increase or a value is
-  /// not finite.
+  /// Takes the points of a line. shapes: equal lengths ≥ 1. errors: ShapeError; InvalidArgument when y does
+  /// not increase or a value is not finite.
   SurfaceLine(std::vector<double> y_m, std::vector<double> z_m);
 
   [[nodiscard]] double z_at(double y_m) const;
-  /// dz/dy at y (of the segment to the right at a corner).
+  /// Returns dz/dy at y (of the segment to the right at a corner).
   [[nodiscard]] double slope_at(double y_m) const;
   [[nodiscard]] bool is_flat() const;
   [[nodiscard]] const std::vector<double>& y_m() const { return y_m_; }

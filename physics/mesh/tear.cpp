@@ -46,21 +46,24 @@ bool crosses_piece(const Tear& tear, std::size_t i, const Point& a, const Point&
 }  // namespace
 
 void check(const Tear& tear) {
-  constexpr const char* component = "mesh::Tear";
   if (tear.points.size() < 2)
-    throw core::InvalidArgument(component, "expected at least two points, got {}", tear.points.size());
+    throw core::InvalidArgument("mesh::Tear#too_few_points", "expected at least two points, got {}",
+                                tear.points.size());
   for (const Point& point : tear.points) {
     const auto [u, v] = flat(point, tear.plane);
     if (std::isfinite(u) && std::isfinite(v)) continue;
     const bool in_section = tear.plane == Plane::section;
-    throw core::InvalidArgument(component, "expected finite points, got {} = {} m, {} = {} m",
-                                in_section ? "y" : "x", u, in_section ? "z" : "y", v);
+    throw core::InvalidArgument("mesh::Tear#point_not_finite",
+                                "expected finite points, got {} = {} m, {} = {} m", in_section ? "y" : "x", u,
+                                in_section ? "z" : "y", v);
   }
   if (!(tear.weight >= 0.0 && tear.weight <= 1.0))
-    throw core::InvalidArgument(component, "expected a weight from 0 to 1, got {}", tear.weight);
+    throw core::InvalidArgument("mesh::Tear#wrong_weight", "expected a weight from 0 to 1, got {}",
+                                tear.weight);
   if (!(tear.z_m.from < tear.z_m.to))
-    throw core::InvalidArgument(component, "expected a curtain with increasing depths, got z {} … {} m",
-                                tear.z_m.from, tear.z_m.to);
+    throw core::InvalidArgument("mesh::Tear#depths_not_increasing",
+                                "expected a curtain with increasing depths, got z {} … {} m", tear.z_m.from,
+                                tear.z_m.to);
 }
 
 bool crosses(const Tear& tear, const Point& a, const Point& b) {

@@ -11,16 +11,16 @@ namespace lodestone::physics::mesh {
 
 namespace {
 
-constexpr const char* component = "mesh::TensorGrid";
-
 void check_edges(const std::vector<double>& edges, std::string_view axis) {
   if (edges.size() < 2)
-    throw core::InvalidArgument(component, "expected at least two {} edges, got {}", axis, edges.size());
+    throw core::InvalidArgument("mesh::TensorGrid#too_few_edges", "expected at least two {} edges, got {}",
+                                axis, edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!std::isfinite(edges[i]) || (i > 0 && !(edges[i] > edges[i - 1]))) {
       throw core::InvalidArgument(
-          component, "expected finite, increasing {} edges, got {} m at edge {}; check the cell widths", axis,
-          edges[i], i);
+          "mesh::TensorGrid#not_increasing",
+          "expected finite, increasing {} edges, got {} m at edge {}; check the cell widths", axis, edges[i],
+          i);
     }
   }
 }
@@ -40,7 +40,8 @@ TensorGrid::TensorGrid(Edges edges, DepthReference reference)
   }
   if (has(Axis::x) && !has(Axis::y))
     throw core::InvalidArgument(
-        component, "expected edges along y where there are edges along x; a section has y and z");
+        "mesh::TensorGrid#no_y_edges",
+        "expected edges along y where there are edges along x; a section has y and z");
 }
 
 TensorGrid TensorGrid::layers(double first_m, double factor, int n) {
@@ -95,7 +96,7 @@ Eigen::Index TensorGrid::at(const Point& point) const {
 
 std::vector<double> geometric_edges_m(double first_m, double factor, int n) {
   if (!(first_m > 0.0) || !(factor > 0.0) || n < 1) {
-    throw core::InvalidArgument("mesh::geometric_edges_m",
+    throw core::InvalidArgument("mesh::geometric_edges_m#wrong_spacing",
                                 "expected positive first thickness, factor and number, got {} m, {}, {}",
                                 first_m, factor, n);
   }

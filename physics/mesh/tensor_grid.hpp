@@ -87,7 +87,7 @@ class TensorGrid {
   DepthReference reference_;
 };
 
-/// A grid from cell widths: `first` then each times `factor`, n cells, starting at z = 0.
+/// Returns edges from cell widths: `first` then each times `factor`, n cells, starting at z = 0.
 [[nodiscard]] std::vector<double> geometric_edges_m(double first_m, double factor, int n);
 
 }  // namespace lodestone::physics::mesh

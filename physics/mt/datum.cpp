@@ -118,7 +118,7 @@ double phase_tensor(Values f, double) {
   const Eigen::Matrix2cd z = impedance_matrix(f);
   return (z.real().inverse() * z.imag())(i, j);
 }
-/// dΦ = X⁻¹ (dY − dX Φ); Re(a dZ) = Re a dX − Im a dY.
+/// Computes dΦ = X⁻¹ (dY − dX Φ); Re(a dZ) = Re a dX − Im a dY.
 template <int i, int j>
 Values phase_tensor_slope(Values f) {
   const Eigen::Matrix2cd z = impedance_matrix(f);
@@ -202,7 +202,7 @@ Datum datum_from(std::string_view name) {
   for (std::size_t row = 0; row < n_datum_rows; ++row) {
     if (datum_names[row] == name) return static_cast<Datum>(row);
   }
-  throw core::InvalidArgument("mt::datum_from", "expected one of {}, got \"{}\"",
+  throw core::InvalidArgument("mt::datum_from#unknown_datum", "expected one of {}, got \"{}\"",
                               fmt::join(datum_names, ", "), name);
 }
 
@@ -214,8 +214,9 @@ Datum real_part_of(Element element) {
 
 Element element_of(const DatumRule& rule) {
   if (const auto element = rule.needs.single()) return *element;
-  throw core::InvalidArgument("mt::element_of", "expected a datum of one element, but {} is made of {}",
-                              rule.name, rule.needs.size());
+  throw core::InvalidArgument("mt::element_of#several_elements",
+                              "expected a datum of one element, but {} is made of {}", rule.name,
+                              rule.needs.size());
 }
 
 double value_of(const DatumRule& rule, Complex element, double omega) {

@@ -3,54 +3,45 @@
 
 #include "engine/core/differentiable_map.hpp"
 #include "physics/mt/response_layout.hpp"
-#include "physics/mt/static_shift.hpp"
 
 #include <string>
 #include <vector>
 
 namespace lodestone::physics::mt {
 
-/// Distortion of electric fields by small bodies near a station: a real factor of each row of the impedance,
-/// or a real matrix in front of it. Tippers and magnetic fields stay as they are. Serial.
+/// A static shift: one number s per station and mode, which adds s to log10 ρₐ and multiplies the impedance
+/// by 10^{s/2}. Phase and tipper stay as they are.
+struct StaticShiftKey {
+  Mode mode;
+  int station;  ///< index into Survey::stations
+};
+
+/// Returns the shifts that act on the data of a survey: every station and mode with an impedance or an
+/// apparent resistivity. order: mode, then station.
+[[nodiscard]] std::vector<StaticShiftKey> static_shift_keys(const Survey& survey,
+                                                            const std::vector<Mode>& modes);
+
+/// Distortion of electric fields by small bodies near a station: a real factor 10^{s/2} of the impedances
+/// whose electric field belongs to one mode. Tippers and magnetic fields stay as they are. Serial.
 ///
-/// Unknowns: [simulated responses; s]. Outputs: distorted responses. A simulated response that the layout
-/// lacks counts as zero, as Zxx and Zyy over a two-dimensional earth.
-/// source: Groom and Bailey 1989, J. Geophys. Res. 94, 1913.
+/// Unknowns: [simulated responses; s], s in decades of ρₐ, one number per key. Outputs: distorted responses.
 class Distortion final : public core::DifferentiableMap {
  public:
-  /// Static shifts: s has one number per key, in decades of ρₐ. Impedances of its station whose electric
-  /// field belongs to its mode are multiplied by 10^{s/2}. errors: InvalidArgument on a repeated key.
-  [[nodiscard]] static core::MapPtr static_shifts(const ResponseLayout& layout,
-                                                  const std::vector<StaticShiftKey>& keys);
-  /// Matrices: Z' = (1 + D) Z with D = [s₀ s₁; s₂ s₃] at each of these stations, in their order; other
-  /// stations stay undistorted. errors: InvalidArgument when a distorted response has no simulated source, or
-  /// a station is repeated.
-  [[nodiscard]] static core::MapPtr matrices(const ResponseLayout& simulated, const ResponseLayout& distorted,
-                                             const std::vector<int>& stations);
+  /// Makes the map. errors: InvalidArgument on a repeated key.
+  Distortion(const ResponseLayout& layout, const std::vector<StaticShiftKey>& keys);
 
-  [[nodiscard]] Eigen::Index size_in() const override { return n_simulated_ + n_parameters_; }
-  [[nodiscard]] Eigen::Index size_out() const override { return n_distorted_; }
+  [[nodiscard]] Eigen::Index size_in() const override { return size_out() + n_shifts_; }
+  [[nodiscard]] Eigen::Index size_out() const override { return 2 * std::ssize(shift_of_); }
   [[nodiscard]] std::string name() const override { return "mt::Distortion"; }
-  [[nodiscard]] Eigen::Index n_parameters() const { return n_parameters_; }
 
  private:
-  /// A distorted response gets `unit` + s, or 10^{s/2}, times a simulated one; without parameter `unit`
-  /// alone.
-  struct Term {
-    Eigen::Index distorted, simulated, parameter;
-    double unit;
-  };
-  enum class Factor { power_of_ten, sum };
-
-  Distortion(Eigen::Index n_simulated, Eigen::Index n_distorted, Eigen::Index n_parameters, Factor factor);
-  [[nodiscard]] double factor_of(const Term& term, const core::ConstVectorRef& x) const;
-  [[nodiscard]] double slope_of(const Term& term, const core::ConstVectorRef& x) const;
+  /// Returns the factor of each response.
+  [[nodiscard]] Eigen::VectorXd factors(const core::ConstVectorRef& x) const;
   Eigen::VectorXd do_value(const core::ConstVectorRef& x) const override;
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override;
 
-  Eigen::Index n_simulated_, n_distorted_, n_parameters_;
-  Factor factor_;
-  std::vector<Term> terms_;
+  Eigen::Index n_shifts_;
+  std::vector<Eigen::Index> shift_of_;  ///< index of the shift of each complex response, −1 for none
 };
 
 }  // namespace lodestone::physics::mt

@@ -14,7 +14,7 @@ using mesh::TensorGrid;
 
 constexpr double default_resistivity_ohm_m = 100.0;  // where the data give no apparent resistivity
 
-/// Two columns per station gap, between 20 and 200.
+/// Returns two columns per station gap, between 20 and 200.
 int default_columns(const ObservedData& data) {
   return std::clamp(2 * static_cast<int>(data.survey.stations.size()), 20, 200);
 }

@@ -59,7 +59,7 @@ std::string_view what_to_look_at(MaskReason reason) {
   return {};
 }
 
-/// For each reason that masks at least a tenth of what is masked.
+/// Returns advice for each reason that masks at least a tenth of what is masked.
 std::string advice(ReasonCounts counts) {
   of(counts, MaskReason::kept) = 0;
   const int n_masked = std::accumulate(counts.begin(), counts.end(), 0);

@@ -21,8 +21,9 @@ struct Observations {
   /// 1: missing, and no file had to hold it: where frequencies of any station are taken, each may lack some.
   std::vector<std::uint8_t> absent{};
   Profile profile{};                    ///< line of the stations of the survey
+  ErrorFloors floors{};                 ///< those that hold for all stations, for reports
   std::vector<StationData> stations{};  ///< merged, in the frame of the data; same order as in the survey
-  double azimuth_deg = 0.0;             ///< of the x axis of the data, clockwise from geographic north
+  double azimuth_deg = 0.0;  ///< azimuth of the x axis of the data, clockwise from geographic north
 
   [[nodiscard]] Eigen::Index n_used() const;
   /// Returns the data without their history.

@@ -2,7 +2,7 @@
 #include "physics/mt/profile.hpp"
 
 #include "engine/core/error.hpp"
-#include "physics/mt/station_names.hpp"
+#include "engine/core/options.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
@@ -13,33 +13,34 @@
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr const char* profile_name = "mt::make_profile";
-
 double distance_m(const PlanePoint& a, const PlanePoint& b) {
   return std::hypot(a.north_m - b.north_m, a.east_m - b.east_m);
 }
 
 void check_points(const std::vector<std::string>& names, const std::vector<PlanePoint>& points) {
-  if (points.empty()) throw core::InvalidArgument(profile_name, "expected at least one station, got none");
+  if (points.empty())
+    throw core::InvalidArgument("mt::make_profile#no_station",
+                                "the list of stations is empty; select at least one");
   if (names.size() != points.size())
-    throw core::ShapeError(profile_name, "expected as many names as points ({}), got {}", points.size(),
-                           names.size());
+    throw core::ShapeError("mt::make_profile#wrong_size", "expected as many names as points ({}), got {}",
+                           points.size(), names.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!std::isfinite(points[i].north_m) || !std::isfinite(points[i].east_m)) {
-      throw core::InvalidArgument(
-          profile_name, "station {} has no coordinates; add latitude and longitude to its file", names[i]);
+      throw core::InvalidArgument("mt::make_profile#no_coordinates",
+                                  "station {} has no coordinates; add latitude and longitude to its file",
+                                  names[i]);
     }
   }
 }
 
-/// Two places at least are needed for a line.
+/// Checks that there are at least two places, as a line needs.
 void require_line(const std::vector<std::string>& names, const std::vector<PlanePoint>& points) {
   constexpr double same_place_m = 1.0;
   if (std::any_of(points.begin(), points.end(),
                   [&](const PlanePoint& p) { return distance_m(p, points.front()) >= same_place_m; }))
     return;
   throw core::InvalidArgument(
-      profile_name,
+      "mt::make_profile#one_place",
       "expected stations at two places or more to make a line, got one place ({}{}); give the azimuth of "
       "the profile",
       names.front(), names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "");
@@ -54,7 +55,7 @@ PlanePoint mean_of(const std::vector<PlanePoint>& points) {
   return mean;
 }
 
-/// Direction of the largest spread, from the first towards the last station.
+/// Returns the direction of the largest spread, from the first towards the last station.
 double best_azimuth_deg(const std::vector<PlanePoint>& points, const PlanePoint& mean) {
   double nn = 0.0, ne = 0.0, ee = 0.0;
   for (const auto& p : points) {
@@ -80,6 +81,16 @@ std::vector<double> running_sum(const std::vector<PlanePoint>& points, const std
 }
 
 }  // namespace
+
+std::size_t index_of_station(const std::vector<std::string>& names, const std::string& name,
+                             const char* place, const std::string& what) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const auto near = core::nearest_word(name, names);
+  throw core::InvalidArgument(
+      place, "{} names station \"{}\", which is not among the {} stations{}", what, name, names.size(),
+      near ? fmt::format("; did you mean \"{}\"?", *near) : std::string("; check the name"));
+}
 
 Profile profile_along(std::vector<double> y_m) {
   const std::size_t n = y_m.size();
@@ -116,12 +127,14 @@ Profile make_profile(const std::vector<std::string>& names, const std::vector<Pl
   const std::size_t origin =
       options.origin_station.empty()
           ? static_cast<std::size_t>(std::min_element(along.begin(), along.end()) - along.begin())
-          : index_of_station(names, options.origin_station, profile_name, "the origin of the profile");
+          : index_of_station(names, options.origin_station, "mt::make_profile#unknown_station",
+                             "the origin of the profile");
   profile.y_m = options.distance == Distance::running_sum ? running_sum(points, along) : along;
   const double shift = profile.y_m[origin];
   for (double& y : profile.y_m) y -= shift;
   profile.origin = {mean.north_m + along[origin] * c, mean.east_m + along[origin] * s};
   profile.points = points;
+  profile.distance = options.distance;
   return profile;
 }
 

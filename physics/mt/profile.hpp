@@ -26,9 +26,9 @@ constexpr auto words(Distance) {
 
 /// The choices of `make_profile`.
 struct ProfileOptions {
-  std::optional<double>
-      azimuth_deg;  ///< of the profile's y axis, clockwise from north; absent: best line through the stations
-  std::string origin_station;  ///< y = 0 here; empty: the first station along the azimuth
+  std::optional<double> azimuth_deg;  ///< azimuth of the profile's y axis, clockwise from north; absent: best
+                                      ///< line through the stations
+  std::string origin_station;         ///< y = 0 here; empty: the first station along the azimuth
   Distance distance = Distance::projected;
 };
 
@@ -41,10 +41,16 @@ struct Profile {
   std::vector<PlanePoint> points{};  ///< per station; empty: their places on the map are not known
   std::string projection{};          ///< text for PROJ in which origin and points stand; empty: not known
   double origin_latitude_deg = 0.0, origin_longitude_deg = 0.0;  ///< 0 where the projection is not known
+  Distance distance = Distance::projected;                       ///< the rule by which y_m was made
 
   /// Returns the profile of some of the stations, in the order of their indices.
   [[nodiscard]] Profile of(const std::vector<std::size_t>& stations) const;
 };
+
+/// Returns the index of the station that `what` names. `place`: component and id of the error. errors:
+/// InvalidArgument with the nearest name.
+[[nodiscard]] std::size_t index_of_station(const std::vector<std::string>& names, const std::string& name,
+                                           const char* place, const std::string& what);
 
 /// Returns the profile of stations whose places along a line are known: its y axis points to 90°, so that x
 /// is the north from which their azimuths count.

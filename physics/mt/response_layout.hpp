@@ -26,7 +26,6 @@ class ResponseLayout {
   explicit ResponseLayout(std::vector<ResponseKey> keys);
 
   [[nodiscard]] const std::vector<ResponseKey>& keys() const { return keys_; }
-  [[nodiscard]] Elements elements() const;
   /// Returns the number of real numbers, twice that of the keys.
   [[nodiscard]] Eigen::Index size() const { return 2 * static_cast<Eigen::Index>(keys_.size()); }
   /// Returns the place of a key among the keys, −1 where it is absent.
@@ -38,12 +37,5 @@ class ResponseLayout {
 
 /// Returns every response that some datum of the survey is made of.
 [[nodiscard]] ResponseLayout needed_responses(const Survey& survey);
-/// Returns those of the responses that a simulation predicts.
-[[nodiscard]] ResponseLayout restricted(const ResponseLayout& layout, Elements predicted);
-
-/// Returns the survey whose data are the real and imaginary parts of a layout, in its order. A simulation of
-/// this survey returns responses.
-[[nodiscard]] Survey response_survey(const ResponseLayout& layout, std::vector<Station> stations,
-                                     std::vector<double> frequencies_hz);
 
 }  // namespace lodestone::physics::mt

@@ -47,8 +47,9 @@ std::vector<Response> responses_from(const Survey& survey, const Eigen::VectorXd
                                      const std::vector<double>& z_m) {
   survey.validate();
   if (predicted.size() != std::ssize(survey.keys) || z_m.size() != survey.stations.size()) {
-    throw core::ShapeError("mt::responses_from", "expected {} predictions and {} depths, got {} and {}",
-                           survey.keys.size(), survey.stations.size(), predicted.size(), z_m.size());
+    throw core::ShapeError("mt::responses_from#wrong_size",
+                           "expected {} predictions and {} depths, got {} and {}", survey.keys.size(),
+                           survey.stations.size(), predicted.size(), z_m.size());
   }
   const std::size_t n_stations = survey.stations.size(), n_pairs = survey.frequencies_hz.size() * n_stations;
   std::vector<Parts> parts(2 * n_pairs);

@@ -2,8 +2,8 @@
 #include "physics/mt/selection.hpp"
 
 #include "engine/core/error.hpp"
+#include "physics/mt/profile.hpp"
 #include "physics/mt/selection_steps.hpp"
-#include "physics/mt/station_names.hpp"
 
 #include <fmt/ranges.h>
 
@@ -13,8 +13,6 @@
 
 namespace lodestone::physics::mt {
 namespace {
-
-constexpr const char* component = "mt::select";
 
 void check_names(const std::vector<StationData>& stations, const Selection& selection) {
   std::vector<std::string> names;
@@ -41,7 +39,7 @@ std::vector<Datum> chosen_data(const Selection& selection) {
     if (is_of_mode(datum, selection.modes)) data.push_back(datum);
   }
   if (data.empty())
-    throw core::InvalidArgument(component,
+    throw core::InvalidArgument("mt::select#no_datum",
                                 "no datum is selected; name at least one of {} that belongs to the modes",
                                 fmt::join(datum_names, ", "));
   return data;
@@ -100,7 +98,7 @@ Observations observe(const std::vector<StationData>& stations, const Profile& pr
   return out;
 }
 
-/// The data that some station states, in the order of their codes.
+/// Returns the data that some station states, in the order of their codes.
 std::vector<Datum> data_in(const std::vector<StationData>& stations) {
   std::set<Datum> data;
   const auto add_parts = [&](Element element) {
@@ -145,11 +143,41 @@ std::vector<FloorRule> floor_rules(const ErrorFloors& floors) {
           {FloorKind::phase_tensor, floors.phase_tensor_absolute, {}}};
 }
 
+ErrorFloors general_floors(const std::vector<FloorRule>& rules) {
+  ErrorFloors floors{0.0, 0.0, 0.0, 0.0, 0.0};
+  for (const FloorRule& rule : rules) {
+    const Where all{};
+    const Where& where = rule.where;
+    if (!where.station.empty() || !where.data.empty() || where.mode ||
+        where.min_frequency_hz != all.min_frequency_hz || where.max_frequency_hz != all.max_frequency_hz)
+      continue;
+    switch (rule.kind) {
+      case FloorKind::impedance:
+        floors.impedance_relative = rule.floor;
+        break;
+      case FloorKind::log10_rho:
+        floors.log10_rho = rule.floor;
+        break;
+      case FloorKind::phase:
+        floors.phase_deg = rule.floor;
+        break;
+      case FloorKind::tipper:
+        floors.tipper_absolute = rule.floor;
+        break;
+      case FloorKind::phase_tensor:
+        floors.phase_tensor_absolute = rule.floor;
+        break;
+    }
+  }
+  return floors;
+}
+
 Observations select(const std::vector<StationData>& stations, const Profile& profile,
                     const Selection& selection) {
   Observations out = observe(stations, profile, selection);
   out.survey.validate();
   require_usable(out);
+  out.floors = general_floors(selection.floors);
   return out;
 }
 

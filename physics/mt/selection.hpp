@@ -9,6 +9,10 @@
 
 namespace lodestone::physics::mt {
 
+/// Apparent resistivities and phases of both modes.
+inline const std::vector<Datum> rho_and_phase{datum("log10_rho_xy"), datum("phase_xy"), datum("log10_rho_yx"),
+                                              datum("phase_yx")};
+
 /// A part of the data. Every member narrows it; a default member does not.
 struct Where {
   std::string station{};
@@ -27,6 +31,9 @@ struct FloorRule {
   Where where{};
 };
 [[nodiscard]] std::vector<FloorRule> floor_rules(const ErrorFloors& floors);
+/// Returns the floors that hold for all stations and frequencies: of each kind that of the last such rule, 0
+/// without one.
+[[nodiscard]] ErrorFloors general_floors(const std::vector<FloorRule>& rules);
 
 /// The rule by which the frequencies of a survey are chosen.
 enum class FrequencyChoice {
@@ -51,8 +58,9 @@ struct Selection {
   std::vector<FloorRule> floors = floor_rules({});  ///< the last one that contains a datum applies
   bool ignore_file_errors = false;                  ///< σ = floor alone
   std::vector<Where> masks{};
-  double min_phase_deg = -10.0, max_phase_deg = 100.0;  ///< of folded phases, see MaskReason::out_of_quadrant
-  double same_place_m = 1.0;  ///< stations closer than this are bands of one station; 0: none are
+  double min_phase_deg = -10.0,
+         max_phase_deg = 100.0;  ///< range of folded phases, see MaskReason::out_of_quadrant
+  double same_place_m = 1.0;     ///< stations closer than this are bands of one station; 0: none are
 };
 
 /// Observations from stations: merges bands of coincident stations, limits periods, rotates once, chooses

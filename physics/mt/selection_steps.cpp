@@ -12,8 +12,6 @@
 namespace lodestone::physics::mt {
 namespace {
 
-constexpr const char* component = "mt::select";
-
 bool is_same_frequency(double a_hz, double b_hz) { return std::abs(a_hz / b_hz - 1.0) <= same_frequency; }
 
 /// Fills elements that the first row lacks.
@@ -75,7 +73,7 @@ bool is_rotation(double from_deg, double to_deg) {
   return std::abs(std::remainder(from_deg - to_deg, 360.0)) > same_azimuth_deg;
 }
 
-/// Measured frequencies of rows and readings, each once, highest first.
+/// Returns measured frequencies of rows and readings, each once, highest first.
 std::vector<double> frequencies_of(const StationData& station) {
   std::vector<double> all;
   for (const StationRow& row : station.rows) all.push_back(row.frequency_hz);
@@ -122,7 +120,7 @@ std::vector<double> joined(const std::vector<std::vector<double>>& lists, double
   return all;
 }
 
-/// The closest entry within the tolerance, of several equally close ones the last; null: none.
+/// Returns the closest entry within the tolerance, of several equally close ones the last; null: none.
 template <class Entry, class Take>
 const Entry* nearest(const std::vector<Entry>& entries, double frequency_hz, double tolerance, Take take) {
   const Entry* best = nullptr;
@@ -140,7 +138,7 @@ const StationRow* nearest_row(const std::vector<StationRow>& rows, double freque
   return nearest(rows, frequency_hz, tolerance, [](const StationRow&) { return true; });
 }
 
-/// The modulus that a relative floor of a datum refers to.
+/// Returns the modulus that a relative floor of a datum refers to.
 double modulus_of(const DatumRule& rule, const StationRow& row) {
   const auto element = rule.needs.single();
   if (!element) return not_given;
@@ -154,7 +152,7 @@ double folded_deg(double phase_rad, double branch_rad) {
   return branch_rad > 0.0 ? phase + (phase > 0.0 ? -180.0 : 180.0) : phase;
 }
 
-/// The phase that decides on the quadrant: of an impedance's parts and of phases, not of ρₐ.
+/// Returns the phase that decides on the quadrant: of an impedance's parts and of phases, not of ρₐ.
 double quadrant_deg(const DatumRule& rule, const StationRow& row, double value) {
   const auto branch = branch_of(rule);
   if (!branch || (rule.floor != FloorKind::phase && rule.floor != FloorKind::impedance)) return not_given;
@@ -165,10 +163,12 @@ double quadrant_deg(const DatumRule& rule, const StationRow& row, double value) 
 }  // namespace
 
 PlacedStations placed(const std::vector<StationData>& stations, const Profile& profile) {
-  if (stations.empty()) throw core::InvalidArgument(component, "expected at least one station");
+  if (stations.empty())
+    throw core::InvalidArgument("mt::select#no_station", "the list of stations is empty; read at least one");
   if (profile.y_m.size() != stations.size() || profile.offset_m.size() != stations.size())
-    throw core::ShapeError(component, "expected {} positions along the profile, got {} and {} offsets",
-                           stations.size(), profile.y_m.size(), profile.offset_m.size());
+    throw core::ShapeError("mt::select#wrong_size",
+                           "expected {} positions along the profile, got {} and {} offsets", stations.size(),
+                           profile.y_m.size(), profile.offset_m.size());
   PlacedStations out{stations, profile};
   for (std::size_t i = 0; i < stations.size(); ++i) out.stations[i].site.y_m = profile.y_m[i];
   return out;
@@ -245,7 +245,7 @@ void rotate_once(std::vector<StationData>& stations, double azimuth_deg, double 
 std::vector<double> chosen_frequencies(const std::vector<StationData>& stations, const Selection& selection) {
   if (selection.frequencies == FrequencyChoice::listed) {
     if (selection.frequencies_hz.empty())
-      throw core::InvalidArgument(component, "expected at least one listed frequency");
+      throw core::InvalidArgument("mt::select#no_frequency", "expected at least one listed frequency");
     return selection.frequencies_hz;
   }
   std::vector<std::vector<double>> lists;
@@ -254,7 +254,8 @@ std::vector<double> chosen_frequencies(const std::vector<StationData>& stations,
   }
   if (lists.empty())
     throw core::InvalidArgument(
-        component, "every station is to be interpolated; list the frequencies to interpolate to");
+        "mt::select#all_interpolated",
+        "every station is to be interpolated; list the frequencies to interpolate to");
   return selection.frequencies == FrequencyChoice::shared ? shared_by(lists, selection.frequency_tolerance)
                                                           : joined(lists, selection.frequency_tolerance);
 }

@@ -21,7 +21,7 @@ struct Number {
   [[nodiscard]] bool is_given() const { return std::isfinite(value); }
 };
 
-/// What was measured of one mode at one frequency.
+/// Data of one mode at one frequency.
 struct ModeData {
   Number re, im, log10_rho, phase;
 };
@@ -34,14 +34,17 @@ Number& slot(ModeData& data, Quantity quantity) {
 
 bool is_tipper(Quantity quantity) { return rule_of(quantity).floor == FloorKind::tipper; }
 
-/// Impedances as apparent resistivity and phase: σ(ln |Z|) = σ(phase) = σ(Z)/|Z|.
+/// Makes apparent resistivity and phase of an impedance, with errors to first order.
 void convert(ModeData& data, double frequency_hz) {
   if (!data.re.is_given() || !data.im.is_given()) return;
   const std::complex<double> z(data.re.value, data.im.value);
-  const double relative = std::hypot(data.re.sigma, data.im.sigma) / std::numbers::sqrt2 / std::abs(z);
-  const double w = omega(frequency_hz);
-  data.log10_rho = {value_of(rule_of(Datum::log10_rho_xy), z, w), 2.0 * relative / std::numbers::ln10};
-  data.phase = {value_of(rule_of(Datum::phase_xy), z, w), relative};
+  const double of_part = std::hypot(data.re.sigma, data.im.sigma) / std::numbers::sqrt2;
+  const auto as = [&](Datum datum) {
+    const DatumRule& rule = rule_of(datum);
+    return Number{value_of(rule, z, omega(frequency_hz)), std::abs(slope_of(rule, z)) * of_part};
+  };
+  data.log10_rho = as(Datum::log10_rho_xy);
+  data.phase = as(Datum::phase_xy);
 }
 
 /// Into the branch of Zxy on a layered earth.
@@ -68,8 +71,8 @@ Eigen::Index Sounding::n_kept() const { return std::count(kept.begin(), kept.end
 Sounding sounding_of(const ObservedData& data, int station, SoundingMode mode) {
   const Survey& survey = data.survey;
   if (station < 0 || station >= static_cast<int>(survey.stations.size()))
-    throw core::ShapeError("mt::sounding_of", "expected a station below {}, got {}", survey.stations.size(),
-                           station);
+    throw core::ShapeError("mt::sounding_of#wrong_station", "expected a station below {}, got {}",
+                           survey.stations.size(), station);
   const std::size_t n = survey.frequencies_hz.size();
   std::vector<std::array<ModeData, 2>> measured(n);
   for (std::size_t k = 0; k < survey.keys.size(); ++k) {

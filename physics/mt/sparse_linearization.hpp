@@ -6,6 +6,7 @@
 
 #include <Eigen/SparseCore>
 
+#include <optional>
 #include <utility>
 
 namespace lodestone::physics::mt {
@@ -13,7 +14,7 @@ namespace lodestone::physics::mt {
 /// A derivative that is held as a sparse matrix of shape (n_out, n_in).
 class SparseLinearization final : public core::Linearization {
  public:
-  SparseLinearization(Eigen::VectorXd value, Eigen::SparseMatrix<double> jacobian)
+  SparseLinearization(Eigen::VectorXd value, core::SparseRows jacobian)
       : Linearization(jacobian.cols(), std::move(value)), jacobian_(std::move(jacobian)) {}
   [[nodiscard]] std::size_t bytes() const override {
     return core::Linearization::bytes() +
@@ -29,8 +30,9 @@ class SparseLinearization final : public core::Linearization {
   }
   Eigen::MatrixXd do_row_product(Eigen::MatrixXd rows) const override { return rows * jacobian_; }
   Eigen::MatrixXd do_jacobian() const override { return jacobian_.toDense(); }
+  std::optional<core::SparseRows> do_sparse_jacobian() const override { return jacobian_; }
 
-  Eigen::SparseMatrix<double> jacobian_;
+  core::SparseRows jacobian_;
 };
 
 }  // namespace lodestone::physics::mt

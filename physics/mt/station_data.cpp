@@ -19,7 +19,7 @@ namespace {
 using Factors = Eigen::Matrix<double, 6, 6>;
 constexpr double negligible = 1e-14;  // factors that are zero up to rounding do not spread a missing value
 
-/// Cosine of an angle in degrees, exact at multiples of 90.
+/// Returns the cosine of an angle in degrees, exact at multiples of 90.
 double cos_deg(double angle_deg) {
   const double inside = std::abs(std::remainder(angle_deg, 360.0));
   if (inside == 0.0 || inside == 90.0 || inside == 180.0) return 1.0 - inside / 90.0;
@@ -36,7 +36,7 @@ Eigen::Matrix2d inverse_of(const Eigen::Matrix2d& b, double frequency_hz) {
   constexpr double least_sine = 1e-3;
   if (const double sine = b.determinant(); !(std::abs(sine) > least_sine)) {
     throw core::InvalidArgument(
-        "mt::rotated",
+        "mt::rotated#parallel_channels",
         "at {:.6g} Hz the two channels of a field are parallel (sine of their angle {:.2g}"
         "); correct their azimuths in the file",
         frequency_hz, sine);
@@ -44,7 +44,7 @@ Eigen::Matrix2d inverse_of(const Eigen::Matrix2d& b, double frequency_hz) {
   return b.inverse();
 }
 
-/// M with f' = M f, for the elements in their order.
+/// Returns M with f' = M f, for the elements in their order.
 Factors rotation_of(const StationRow& row, double azimuth_deg) {
   const ChannelAzimuths& at = row.azimuths;
   const Eigen::Matrix2d e = inverse_of(directions(at.ex_deg, at.ey_deg, azimuth_deg), row.frequency_hz),
@@ -203,8 +203,9 @@ std::vector<StationRow> interpolated(const std::vector<StationRow>& rows,
   std::vector<StationRow> out;
   for (const double f : list) {
     if (!(f > 0.0) || !std::isfinite(f))
-      throw core::InvalidArgument(
-          "mt::interpolated", "expected positive frequencies, got {} Hz; correct the list of frequencies", f);
+      throw core::InvalidArgument("mt::interpolated#wrong_frequency",
+                                  "expected positive frequencies, got {} Hz; correct the list of frequencies",
+                                  f);
     StationRow& row = out.emplace_back();
     row.frequency_hz = f;
     if (!rows.empty()) row.azimuths = rows.front().azimuths;

@@ -16,8 +16,8 @@ inline constexpr double same_frequency = 1e-6;
 /// field need not be perpendicular.
 struct ChannelAzimuths {
   double ex_deg = 0.0, ey_deg = 90.0;
-  double hx_deg = 0.0, hy_deg = 90.0;                ///< of the impedance
-  double tipper_hx_deg = 0.0, tipper_hy_deg = 90.0;  ///< of the tipper
+  double hx_deg = 0.0, hy_deg = 90.0;                ///< azimuths of the channels of the impedance
+  double tipper_hx_deg = 0.0, tipper_hy_deg = 90.0;  ///< azimuths of the channels of the tipper
 
   /// Returns those of a frame whose x axis has this azimuth, with y 90° further.
   [[nodiscard]] static ChannelAzimuths along(double x_deg);
@@ -27,7 +27,7 @@ struct ChannelAzimuths {
 struct StationRow {
   double frequency_hz = not_given;
   Elements::Values values = missing_values();
-  Elements::Errors errors = missing_errors();     ///< of each part; from `covariance` where that is given
+  Elements::Errors errors = missing_errors();  ///< errors of each part; from `covariance` where that is given
   std::optional<ElementCovariance> covariance{};  ///< absent: the elements are independent
   ChannelAzimuths azimuths{};
 
@@ -50,7 +50,7 @@ struct Reading {
 /// The content of one station file in ohm and e^{+iωt}, not rotated.
 struct StationData {
   Station site{};
-  std::vector<std::string> other_names{};  ///< of stations whose bands were merged into this one
+  std::vector<std::string> other_names{};  ///< names of stations whose bands were merged into this one
   std::string path{}, format{};            ///< "EDI"
   std::string remote_reference{};          ///< remote station or channels; empty: none, or not stated
   std::string sign_in_file = "+", units_in_file = "mV/km/nT";  ///< before conversion

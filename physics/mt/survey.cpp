@@ -23,12 +23,13 @@ void check_distinct_positions(const std::vector<Station>& stations) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Station& here = stations[order[i]];
     if (!std::isfinite(here.y_m))
-      throw core::InvalidArgument("mt::Survey", "station {} has no position along the profile", here.name);
+      throw core::InvalidArgument("mt::Survey#no_position", "station {} has no position along the profile",
+                                  here.name);
     if (i == 0) continue;
     const Station& before = stations[order[i - 1]];
     if (here.y_m - before.y_m < same_place_m) {
       throw core::InvalidArgument(
-          "mt::Survey",
+          "mt::Survey#same_place",
           "expected stations at different places, but {} and {} both stand at y = {} m; remove one",
           before.name, here.name, here.y_m);
     }
@@ -39,7 +40,8 @@ void check_distinct_positions(const std::vector<Station>& stations) {
 
 Mode mode_of(Quantity quantity) {
   if (const auto mode = mode_of(rule_of(quantity))) return *mode;
-  throw core::InvalidArgument("mt::mode_of", "expected a datum of one mode, got {}", name_of(quantity));
+  throw core::InvalidArgument("mt::mode_of#no_single_mode", "expected a datum of one mode, got {}",
+                              name_of(quantity));
 }
 
 bool is_phase(Quantity quantity) { return rule_of(quantity).turn > 0.0; }
@@ -70,24 +72,27 @@ double floor_of(const DatumRule& rule, const ErrorFloors& floors, double modulus
 }
 
 void Survey::validate() const {
-  if (stations.empty()) throw core::InvalidArgument("mt::Survey", "expected at least one station, got none");
+  if (stations.empty())
+    throw core::InvalidArgument("mt::Survey#no_station",
+                                "the list of stations is empty; select at least one");
   for (const Station& station : stations) {
     if (!(std::abs(station.y_m) <= farthest_m))
-      throw core::InvalidArgument("mt::Survey",
+      throw core::InvalidArgument("mt::Survey#station_far",
                                   "expected stations within {:.0e} m of the profile's origin, got {} at y = "
-                                  "{} m; are positions in m?",
+                                  "{} m; give positions in m",
                                   farthest_m, station.name, station.y_m);
   }
   check_distinct_positions(stations);
   for (const double f : frequencies_hz) {
     if (!(f > 0.0) || !std::isfinite(f))
-      throw core::InvalidArgument("mt::Survey", "expected positive frequencies, got {} Hz", f);
+      throw core::InvalidArgument("mt::Survey#wrong_frequency", "expected positive frequencies, got {} Hz",
+                                  f);
   }
   const int n_frequencies = static_cast<int>(frequencies_hz.size()),
             n_stations = static_cast<int>(stations.size());
   for (const DatumKey& key : keys) {
     if (key.frequency < 0 || key.frequency >= n_frequencies || key.station < 0 || key.station >= n_stations) {
-      throw core::ShapeError("mt::Survey",
+      throw core::ShapeError("mt::Survey#key_outside",
                              "datum key (frequency {}, station {}) is outside {} frequencies and {} stations",
                              key.frequency, key.station, n_frequencies, n_stations);
     }
@@ -133,7 +138,7 @@ core::DataSet data_set(const ObservedData& data) {
                            .turn = Eigen::VectorXd(data.value.size()),
                            .reasons = {"used", "missing", "out_of_quadrant", "listed", "bad_error"}};
   core::Table::Texts quantity(n), site(n);
-  core::Table::Numbers y_m(n), period_s(n);
+  core::Table::Numbers y_m(n), period_s(n), interpolated(n);
   for (std::size_t k = 0; k < n; ++k) {
     const DatumKey& key = data.survey.keys[k];
     const Station& station = data.survey.stations[static_cast<std::size_t>(key.station)];
@@ -142,12 +147,14 @@ core::DataSet data_set(const ObservedData& data) {
     quantity[k] = name_of(key.quantity);
     site[k] = station.name;
     y_m[k] = station.y_m;
+    interpolated[k] = k < data.interpolated.size() ? data.interpolated[k] : 0.0;
     period_s[k] = 1.0 / data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
   }
   parts.key.add_texts("quantity", std::move(quantity));
   parts.key.add_texts("site", std::move(site));
   parts.key.add_numbers("y_m", "m", std::move(y_m));
   parts.key.add_numbers("period_s", "s", std::move(period_s));
+  parts.key.add_numbers("interpolated", "", std::move(interpolated));
   return core::DataSet(std::move(parts));
 }
 

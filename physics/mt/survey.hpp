@@ -47,17 +47,19 @@ struct DatumKey {
   int station;    ///< index into Survey::stations
 };
 
-/// What a 2-D simulation predicts: one output per key, in this order.
+/// The predictions of a simulation in two dimensions: one output per key, in this order.
 struct Survey {
   std::vector<Station> stations;
   std::vector<double> frequencies_hz;
   std::vector<DatumKey> keys;
 
-  /// errors: InvalidArgument (no station, equal positions, non-positive frequency), ShapeError (key outside).
+  /// Checks the parts. errors: InvalidArgument (no station, equal positions, non-positive frequency),
+  /// ShapeError (key outside).
   void validate() const;
 };
 
-/// Every quantity asked for at every frequency and station; order: quantity, frequency, station.
+/// Returns the survey of every given quantity at every frequency and station; order: quantity, frequency,
+/// station.
 [[nodiscard]] Survey full_survey(std::vector<Station> stations, std::vector<double> frequencies_hz,
                                  const std::vector<Quantity>& quantities);
 
@@ -82,7 +84,7 @@ struct ObservedData {
   std::vector<std::uint8_t> interpolated;  ///< 1: made by interpolation on request
 
   [[nodiscard]] Eigen::Index n_kept() const;
-  /// The kept data alone, with a survey of their keys.
+  /// Returns the kept data alone, with a survey of their keys.
   [[nodiscard]] ObservedData kept() const;
 };
 
@@ -92,7 +94,7 @@ struct ObservedData {
 
 /// Error floors, declared once and stored with the data: σ = max(σ measured, floor).
 struct ErrorFloors {
-  double impedance_relative = 0.05;  ///< of |Z|; on each part of the complex number
+  double impedance_relative = 0.05;  ///< error relative to |Z|; on each part of the complex number
   double log10_rho = 0.0434;         ///< decades (10 % of ρₐ)
   double phase_deg = 2.86;
   double tipper_absolute = 0.02;

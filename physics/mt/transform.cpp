@@ -3,10 +3,15 @@
 #include "physics/mt/transform.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/core/map_algebra.hpp"
+#include "physics/mt/distortion.hpp"
 #include "physics/mt/sparse_linearization.hpp"
 #include "physics/mt/units.hpp"
 
 #include <fmt/format.h>
+
+#include <memory>
+#include <numeric>
 
 namespace lodestone::physics::mt {
 
@@ -19,7 +24,7 @@ Transform::Transform(const Survey& survey, const ResponseLayout& layout) : size_
       if (!row.rule->needs.contains(element)) continue;
       row.at[element] = layout.find({element, key.frequency, key.station});
       if (row.at[element] < 0) {
-        throw core::InvalidArgument("mt::Transform",
+        throw core::InvalidArgument("mt::Transform#not_predicted",
                                     "{} at station {} and {:.6g} Hz is made of {}, which the simulation does "
                                     "not predict; mask the datum",
                                     row.rule->name,
@@ -61,15 +66,9 @@ std::unique_ptr<core::Linearization> Transform::do_linearize(const core::ConstVe
       entries.emplace_back(datum, at + 1, -a[element].imag());
     }
   }
-  Eigen::SparseMatrix<double> jacobian(size_out(), size_in());
+  core::SparseRows jacobian(size_out(), size_in());
   jacobian.setFromTriplets(entries.begin(), entries.end());
   return std::make_unique<SparseLinearization>(do_value(responses), std::move(jacobian));
-}
-
-std::vector<bool> predictable(const Survey& survey, Elements predicted) {
-  std::vector<bool> result;
-  for (const DatumKey& key : survey.keys) result.push_back(predicted.contains(rule_of(key.quantity).needs));
-  return result;
 }
 
 void require_predictable(const Survey& survey, Elements predicted) {
@@ -81,11 +80,25 @@ void require_predictable(const Survey& survey, Elements predicted) {
       if (rule.needs.contains(element)) needs += fmt::format(" {}", rule_of(element).name);
       if (predicted.contains(element)) available += fmt::format(" {}", rule_of(element).name);
     }
-    throw core::InvalidArgument("mt::require_predictable",
+    throw core::InvalidArgument("mt::require_predictable#not_predicted",
                                 "expected data that are made of{}, got {}, which is made of{}; select other "
                                 "data, or mask it",
                                 available, rule.name, needs);
   }
+}
+
+core::MapPtr data_map(core::MapPtr responses, const ResponseLayout& layout, const Survey& survey,
+                      const std::vector<StaticShiftKey>& shifts) {
+  const auto transform = std::make_shared<Transform>(survey, layout);
+  if (shifts.empty()) return core::compose(transform, std::move(responses));
+  const auto n_shifts = static_cast<Eigen::Index>(shifts.size()), n_in = responses->size_in() + n_shifts;
+  std::vector<Eigen::Index> all(shifts.size()), last(shifts.size());
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  std::iota(last.begin(), last.end(), responses->size_in());
+  const core::MapPtr distorted =
+      core::compose(std::make_shared<Distortion>(layout, shifts),
+                    core::parallel({std::move(responses), core::select(n_shifts, std::move(all))}));
+  return core::stack({core::compose(transform, distorted), core::select(n_in, std::move(last))});
 }
 
 }  // namespace lodestone::physics::mt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/differentiable_map.hpp"
+#include "physics/mt/distortion.hpp"
 #include "physics/mt/response_layout.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ namespace lodestone::physics::mt {
 /// Unknowns: responses in the order of a layout. Outputs: one datum per key of the survey.
 class Transform final : public core::DifferentiableMap {
  public:
-  /// errors: InvalidArgument when the layout lacks an element that a datum is made of.
+  /// Makes the map. errors: InvalidArgument when the layout lacks an element that a datum is made of.
   Transform(const Survey& survey, const ResponseLayout& layout);
 
   [[nodiscard]] Eigen::Index size_in() const override { return size_in_; }
@@ -36,10 +37,15 @@ class Transform final : public core::DifferentiableMap {
   std::vector<Row> rows_;
 };
 
-/// Returns, per key, whether a simulation of these elements predicts its datum; the others must be masked.
-[[nodiscard]] std::vector<bool> predictable(const Survey& survey, Elements predicted);
 /// Checks that a simulation of these elements predicts all data. errors: InvalidArgument that names the first
 /// datum it does not predict, and what that is made of.
 void require_predictable(const Survey& survey, Elements predicted);
+
+/// Returns the map to the data of a survey from the unknowns of `responses`, whose outputs have the order of
+/// `layout`. With static shifts it maps [unknowns; shifts] to [data; shifts]: the last rows are compared with
+/// the prior of the shifts. errors: InvalidArgument when the layout lacks an element that a datum is made of,
+/// or a shift is repeated. source: deGroot-Hedlin 1991, Geophysics 56, 1290.
+[[nodiscard]] core::MapPtr data_map(core::MapPtr responses, const ResponseLayout& layout,
+                                    const Survey& survey, const std::vector<StaticShiftKey>& shifts = {});
 
 }  // namespace lodestone::physics::mt

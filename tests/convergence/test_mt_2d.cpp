@@ -19,8 +19,7 @@ struct Errors {
 
 Errors errors_of(const mesh::Model& section, const Survey& survey, const d2::MeshSet& meshes,
                  std::complex<double> exact) {
-  const Eigen::VectorXd z =
-      d2::Simulation(MPI_COMM_SELF, section.earth, survey, meshes).value(section.values);
+  const Eigen::VectorXd z = d2::data_map(MPI_COMM_SELF, section.earth, survey, meshes)->value(section.values);
   return {std::abs(std::complex<double>(z[0], z[1]) - exact) / std::abs(exact),
           std::abs(std::complex<double>(z[2], z[3]) + exact) / std::abs(exact)};
 }

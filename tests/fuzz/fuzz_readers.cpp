@@ -8,7 +8,6 @@
 #include "io/info/info.hpp"
 #include "io/mare2dem/data.hpp"
 #include "io/model/read.hpp"
-#include "io/model/toml.hpp"
 #include "io/modem/modem.hpp"
 #include "io/mt2d/data.hpp"
 #include "io/toml/options.hpp"
@@ -34,7 +33,7 @@ std::size_t below(Random& random, std::size_t n) {
   return n == 0 ? 0 : static_cast<std::size_t>(random() % n);
 }
 
-/// What writers and transfers do to files, and worse.
+/// Damages by writers and transfers, and worse ones.
 constexpr std::array<const char*, 22> words{"//99999999999",
                                             "//-1",
                                             "**",

@@ -8,9 +8,10 @@ namespace {
 
 core::MapPtr sounding() {
   using physics::mt::Quantity;
-  return std::make_shared<physics::mt::d1::Simulation>(
-      std::vector{600.0, 1400.0, 4000.0}, std::vector{100.0, 1.0, 0.01},
-      std::vector{Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_re});
+  return physics::mt::d1::data_map(
+      {600.0, 1400.0, 4000.0},
+      physics::mt::full_survey({{"a"}}, {100.0, 1.0, 0.01},
+                               {Quantity::log10_rho_xy, Quantity::phase_xy, Quantity::zyx_re}));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "engine/core/map_algebra.hpp"
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/distortion.hpp"
-#include "physics/mt/static_shift.hpp"
 #include "physics/mt/transform.hpp"
 #include "tests/gradient/map_case.hpp"
 #include "tests/support/small_section.hpp"
@@ -21,7 +20,7 @@ core::MapPtr in_log_resistivity(core::MapPtr simulation) {
 }
 
 MapCase section_case(const std::string& name, bool with_hill) {
-  return {name, [with_hill] { return in_log_resistivity(small_simulation(MPI_COMM_WORLD, with_hill)); },
+  return {name, [with_hill] { return in_log_resistivity(small_data_map(MPI_COMM_WORLD, with_hill)); },
           [with_hill] { return Eigen::VectorXd(small_section(with_hill).values.array().log()); }};
 }
 
@@ -38,8 +37,7 @@ MapCase sea_case() {
     auto survey = small_survey();
     survey.stations[2].definition = Definition::slope_parallel;
     auto meshes = d2::design_meshes(model, survey, d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(
-        std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.earth, survey, std::move(meshes)));
+    return in_log_resistivity(d2::data_map(MPI_COMM_WORLD, model.earth, survey, std::move(meshes)));
   };
   return {"mt::Simulation with a sea", make,
           [section] { return Eigen::VectorXd(section().values.array().log()); }};
@@ -55,8 +53,7 @@ MapCase perfect_conductor_case() {
   const auto make = [section]() -> core::MapPtr {
     const auto model = section();
     auto meshes = d2::design_meshes(model, small_survey(), d2::design_options(d2::Accuracy::iteration));
-    return in_log_resistivity(
-        std::make_shared<d2::Simulation>(MPI_COMM_WORLD, model.earth, small_survey(), std::move(meshes)));
+    return in_log_resistivity(d2::data_map(MPI_COMM_WORLD, model.earth, small_survey(), std::move(meshes)));
   };
   return {"mt::Simulation over a perfect conductor", make,
           [section] { return Eigen::VectorXd(section().values.array().log()); }};
@@ -64,10 +61,10 @@ MapCase perfect_conductor_case() {
 
 MapCase sounding_case() {
   const auto make = []() -> core::MapPtr {
-    return std::make_shared<d1::Simulation>(
-        std::vector<double>{300.0, 1500.0}, std::vector<double>{0.01, 1.0, 100.0},
-        std::vector<Quantity>{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy, Quantity::phase_yx},
-        d1::Simulation::Thickness::free);
+    const std::vector quantities{Quantity::zxy_re, Quantity::zyx_im, Quantity::log10_rho_xy,
+                                 Quantity::phase_yx};
+    return d1::data_map({300.0, 1500.0}, full_survey({{"a"}}, {0.01, 1.0, 100.0}, quantities),
+                        d1::Simulation::Thickness::free);
   };
   return {"mt::Simulation with free thickness", make, [] {
             return Eigen::VectorXd{{2.0, 0.7, 3.0, 310.0, 1400.0}};
@@ -78,8 +75,8 @@ MapCase sounding_case() {
 MapCase shifted_case() {
   const auto make = []() -> core::MapPtr {
     const Survey survey = small_survey();
-    return with_static_shifts(in_log_resistivity(small_simulation(MPI_COMM_WORLD, false)), survey,
-                              static_shift_keys(survey, {Mode::te, Mode::tm}));
+    return data_map(in_log_resistivity(small_simulation(MPI_COMM_WORLD, false)), needed_responses(survey),
+                    survey, static_shift_keys(survey, {Mode::te, Mode::tm}));
   };
   const auto point = [] {
     const Eigen::VectorXd log_resistivity = small_section(false).values.array().log();
@@ -87,7 +84,7 @@ MapCase shifted_case() {
     x << log_resistivity, some_numbers(6, -0.3, 0.3);
     return x;
   };
-  return {"mt::static_shift of mt::d2::Simulation", make, point};
+  return {"mt::data_map of mt::d2::Simulation", make, point};
 }
 
 /// Every datum there is, at two stations and frequencies.
@@ -129,19 +126,11 @@ Eigen::VectorXd with_parameters(const Eigen::VectorXd& responses, Eigen::Index n
 MapCase static_distortion_case() {
   const auto make = []() -> core::MapPtr {
     const Survey survey = survey_of_all_data();
-    return Distortion::static_shifts(needed_responses(survey), {{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}});
+    return std::make_shared<Distortion>(
+        needed_responses(survey), std::vector<StaticShiftKey>{{Mode::te, 0}, {Mode::tm, 0}, {Mode::tm, 1}});
   };
   return {"mt::Distortion by static shifts", make,
           [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 3); }};
-}
-
-MapCase matrix_distortion_case() {
-  const auto make = []() -> core::MapPtr {
-    const ResponseLayout layout = needed_responses(survey_of_all_data());
-    return Distortion::matrices(layout, layout, {1, 0});
-  };
-  return {"mt::Distortion by matrices", make,
-          [] { return with_parameters(responses_of_field(needed_responses(survey_of_all_data())), 8); }};
 }
 
 }  // namespace
@@ -154,8 +143,7 @@ std::vector<MapCase> physics_maps() {
           sounding_case(),
           shifted_case(),
           transform_case(),
-          static_distortion_case(),
-          matrix_distortion_case()};
+          static_distortion_case()};
 }
 
 }  // namespace lodestone::tests

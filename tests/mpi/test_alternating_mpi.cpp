@@ -42,7 +42,7 @@ class Failing final : public inversion::prior::Decoder {
 
 TEST_CASE("alternating: any number of ranks gives the model of one rank, with the same bits on all of them") {
   const SectionProblem problem;
-  const inversion::optimize::AlternatingOptions options{.max_iterations = 6, .target_rms = 0.5};
+  const inversion::optimize::AlternatingOptions options{.stop = {.max_iterations = 6, .target_rms = 0.5}};
   const auto shared = Alternating(MPI_COMM_WORLD, options, problem.coded())
                           .minimize(problem.objective(), problem.reference());
   const auto alone =

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/map_algebra.hpp"
 #include "engine/core/mpi/communicator.hpp"
-#include "physics/mt/static_shift.hpp"
+#include "physics/mt/transform.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/small_section.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace lodestone;
@@ -15,7 +16,7 @@ double gap(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff();
 }
 
-/// How many ranks hold each row.
+/// Counts the ranks that hold each row.
 Eigen::VectorXd n_holders(const core::JacobianRows& block, Eigen::Index n_rows) {
   Eigen::VectorXd result = Eigen::VectorXd::Zero(n_rows);
   result(block.rows).setOnes();
@@ -53,17 +54,39 @@ TEST_CASE("2-D simulation: rows behind logarithms and under static shifts stay o
   const auto f = [](double v) { return std::exp(v); };
   const auto simulation = tests::small_simulation(MPI_COMM_WORLD, false);
   const auto logarithmic = core::compose(simulation, core::pointwise("exp", simulation->size_in(), f, f));
-  const auto map = physics::mt::with_static_shifts(
-      logarithmic, survey,
+  const auto map = physics::mt::data_map(
+      logarithmic, simulation->layout(), survey,
       physics::mt::static_shift_keys(survey, {physics::mt::Mode::te, physics::mt::Mode::tm}));
   Eigen::VectorXd x = Eigen::VectorXd::Constant(map->size_in(), 0.1);
   x.head(simulation->size_in()) = tests::small_section(false).values.array().log();
   const auto linearization = map->linearize(x);
   const auto block = linearization->local_jacobian();
   Eigen::VectorXd expected = Eigen::VectorXd::Ones(map->size_out());
-  expected.tail(map->size_out() - simulation->size_out()).setConstant(core::size_of(MPI_COMM_WORLD));
+  expected.tail(map->size_out() - std::ssize(survey.keys)).setConstant(core::size_of(MPI_COMM_WORLD));
   CHECK(n_holders(block, map->size_out()) == expected);
-  CHECK(block.values == linearization->jacobian()(block.rows, Eigen::all));
+  CHECK(gap(block.values, linearization->jacobian()(block.rows, Eigen::all)) < 1e-12);
+}
+
+TEST_CASE("2-D data map: rows of permuted data stay on one rank each and are the product of both Jacobians",
+          "[physics][mt]") {
+  auto survey = tests::small_survey();  // phases, log10 ρₐ, both parts of impedances and tippers
+  std::reverse(survey.keys.begin(), survey.keys.end());
+  survey.keys.erase(survey.keys.begin() + 5, survey.keys.begin() + 11);
+  const Eigen::VectorXd resistivity = tests::small_section(true).values;
+  const auto simulation = tests::small_simulation(MPI_COMM_WORLD, true);
+  const auto responses = simulation->linearize(resistivity);
+  const Eigen::MatrixXd expected =
+      physics::mt::Transform(survey, simulation->layout()).linearize(responses->value())->jacobian() *
+      responses->jacobian();
+  const auto data = physics::mt::d2::data_map(simulation, survey)->linearize(resistivity);
+  const auto block = data->local_jacobian();
+  CHECK(n_holders(block, expected.rows()) == Eigen::VectorXd::Ones(expected.rows()));
+  const Eigen::MatrixXd ours = expected(block.rows, Eigen::all);
+  CHECK((block.values - ours).rowwise().norm().cwiseQuotient(ours.rowwise().norm()).maxCoeff() < 1e-12);
+  CHECK(gap(data->jacobian(), expected) < 1e-12);
+  const auto alone =
+      physics::mt::d2::data_map(tests::small_simulation(MPI_COMM_SELF, true), survey)->linearize(resistivity);
+  CHECK(gap(data->jacobian(), alone->jacobian()) < 1e-9);
 }
 
 TEST_CASE(
@@ -95,9 +118,9 @@ TEST_CASE("2-D simulation: surplus ranks stay idle and get the same answer", "[p
   const auto survey = physics::mt::full_survey({{"a", 0.0}}, {1.0}, {physics::mt::Quantity::zxy_re});
   const auto meshes = physics::mt::d2::design_meshes(
       section, survey, physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  const physics::mt::d2::Simulation together(MPI_COMM_WORLD, section.earth, survey, meshes);
-  const physics::mt::d2::Simulation alone(MPI_COMM_SELF, section.earth, survey, meshes);
-  CHECK(together.value(section.values) == alone.value(section.values));
+  const auto together = physics::mt::d2::data_map(MPI_COMM_WORLD, section.earth, survey, meshes);
+  const auto alone = physics::mt::d2::data_map(MPI_COMM_SELF, section.earth, survey, meshes);
+  CHECK(together->value(section.values) == alone->value(section.values));
 }
 
 TEST_CASE("2-D simulation: an error on every rank is the same error on every rank", "[physics][mt]") {

@@ -51,7 +51,7 @@ core::MapPtr simulation(MPI_Comm comm) {
   const mesh::Model section = mesh::resistivity_model({grid()}, earth(grid()));
   const auto meshes =
       mt::d2::design_meshes(section, survey(), mt::d2::design_options(mt::d2::Accuracy::iteration));
-  return std::make_shared<mt::d2::Simulation>(comm, section.earth, survey(), meshes);
+  return mt::d2::data_map(comm, section.earth, survey(), meshes);
 }
 
 /// Position of a cell → log10 of its resistivity around that of 100 ohm m.

@@ -5,7 +5,7 @@ import os
 import re
 
 from learned import REGION, cells, history, section, stages, train
-from support import Folder, check, expect, finish, run, synthetic
+from support import Folder, check, expect, expect_error, finish, run, synthetic
 
 
 
@@ -25,7 +25,7 @@ def jumps_inside(resistivities):
 with Folder() as folder:
     base = open(synthetic(folder, iterations=3, target=1.0, accuracy="iteration")).read()
     alternating = base.replace("[inversion]\n", "[inversion]\nalgorithm = \"alternating\"\n")
-    expect(2, ["config.toml", "algorithm", "[[learned_prior.region]]", "alternating"], "invert", folder.write("config.toml", alternating), "-o", folder / "none")
+    expect_error(2, "no_region", ["config.toml", "algorithm", "[[learned_prior.region]]"], "invert", folder.write("config.toml", alternating), "-o", folder / "none")
     train(folder, "right", 0.3, 2.7)
     train(folder, "wrong", 2.9, 3.1)
     right = folder.write("right_run.toml", alternating + REGION.format(network="right/vae.h5", polish="never"))
@@ -85,8 +85,8 @@ with Folder() as folder:
     check(history(folder, "pieces") == history(folder, "polished"), "in pieces: the same history")
 
     # Mistakes are told before any work.
-    expect(2, ["lambda_decay", "at most 1"], "invert", right, "-o", folder / "bad", "--set", "inversion.lambda_decay=1.5")
-    expect(2, ["memory", "lbfgs"], "invert", right, "-o", folder / "bad", "--set", "inversion.memory=5")
-    expect(2, ["pixel_lambda", "alternating"], "invert", right, "-o", folder / "bad", "--set", "inversion.algorithm=\"gauss_newton\"",
+    expect_error(2, "out_of_range", ["lambda_decay", "1.5"], "invert", right, "-o", folder / "bad", "--set", "inversion.lambda_decay=1.5")
+    expect_error(2, "not_chosen", ["memory", "lbfgs"], "invert", right, "-o", folder / "bad", "--set", "inversion.memory=5")
+    expect_error(2, "not_chosen", ["pixel_lambda", "alternating"], "invert", right, "-o", folder / "bad", "--set", "inversion.algorithm=\"gauss_newton\"",
            "--set", "inversion.pixel_lambda=1.0")
 finish()

@@ -6,7 +6,7 @@ import resource
 import shutil
 import subprocess
 
-from support import DATA, EDI, PROGRAM, Folder, check, expect, finish, synthetic
+from support import DATA, EDI, PROGRAM, Folder, check, expect, expect_error, finish, synthetic
 
 STATIONS = ["kim438", "kim439", "kim440", "kim441"]
 
@@ -26,6 +26,10 @@ def dry(code, words, path, *more):
     return expect(code, words, "invert", path, "--dry-run", *more)
 
 
+def refused(id, parts, path, *more):
+    return expect_error(2, id, parts, "invert", path, "--dry-run", *more)
+
+
 with Folder() as folder:
     edi_folder(folder, "edi")
     good = 'edi_folder = "edi"'
@@ -33,19 +37,19 @@ with Folder() as folder:
     # Configuration
     dry(3, ["missing.toml"], folder / "missing.toml")
     dry(2, ["syntax.toml:2"], folder.write("syntax.toml", "[data]\nedi_folder = \n"))
-    dry(2, ["typo.toml:4", "target_rms"], config(folder, "typo.toml", good, "[inversion]\ntargetrms = 1.0\n"))
-    dry(2, ["table.toml", "inversion"], config(folder, "table.toml", good, "[inversions]\ntarget_rms = 1.0\n"))
-    dry(2, ["type.toml:4", "number", "target_rms"], config(folder, "type.toml", good, '[inversion]\ntarget_rms = "small"\n'))
-    dry(2, ["target_rms", "more than 0"], config(folder, "sign.toml", good, "[inversion]\ntarget_rms = -1\n"))
-    dry(2, ["edi_folder", "modem_file"], config(folder, "both.toml", good + '\nmodem_file = "a.dat"'))
-    dry(2, ["frequencies_hz", "period_min_s"], config(folder, "periods.toml", good + "\nfrequencies_hz = [1.0]\nperiod_min_s = 1.0"))
-    dry(2, ["resistivity_min_ohm_m"], config(folder, "bounds.toml", good, "[bounds]\nresistivity_min_ohm_m = 10\nresistivity_max_ohm_m = 1\n"))
-    dry(2, ["start.toml:4", "start.resistivity_ohm_m", "1e-06 to 1e+12 ohm m, got 1e-30"], config(folder, "start.toml", good, "[start]\nresistivity_ohm_m = 1e-30\n"))
+    refused("unknown_key", ["typo.toml:4", "target_rms"], config(folder, "typo.toml", good, "[inversion]\ntargetrms = 1.0\n"))
+    refused("unknown_key", ["table.toml", "inversion"], config(folder, "table.toml", good, "[inversions]\ntarget_rms = 1.0\n"))
+    refused("wrong_type", ["type.toml:4", "target_rms"], config(folder, "type.toml", good, '[inversion]\ntarget_rms = "small"\n'))
+    refused("out_of_range", ["target_rms", "0"], config(folder, "sign.toml", good, "[inversion]\ntarget_rms = -1\n"))
+    refused("exclusive_keys", ["edi_folder", "modem_file"], config(folder, "both.toml", good + '\nmodem_file = "a.dat"'))
+    refused("exclusive_keys", ["frequencies_hz", "period_min_s"], config(folder, "periods.toml", good + "\nfrequencies_hz = [1.0]\nperiod_min_s = 1.0"))
+    refused("empty_interval", ["resistivity_min_ohm_m"], config(folder, "bounds.toml", good, "[bounds]\nresistivity_min_ohm_m = 10\nresistivity_max_ohm_m = 1\n"))
+    refused("out_of_range", ["start.toml:4", "start.resistivity_ohm_m", "1e-06 to 1e+12 ohm m", "1e-30"], config(folder, "start.toml", good, "[start]\nresistivity_ohm_m = 1e-30\n"))
     folder.write("solid.mod", "2 2 LOG10\n1000 1000\n1000 1000\n0\n2 2\n2 -30\n")
-    dry(4, ["solid.mod:6", "1e-06 to 1e+12 ohm m, got 1e-30"], config(folder, "solid.toml", good, '[start]\nmodel_file = "solid.mod"\n'))
-    dry(2, ["from_start_model"], config(folder, "grid.toml", good, "[grid]\nfrom_start_model = true\n"))
-    dry(2, ["edi_folder"], config(folder, "nothing.toml", ""))
-    dry(2, ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
+    dry(4, ["solid.mod:6", "1e-06 to 1e+12 ohm m", "1e-30"], config(folder, "solid.toml", good, '[start]\nmodel_file = "solid.mod"\n'))
+    refused("no_model_file", ["from_start_model"], config(folder, "grid.toml", good, "[grid]\nfrom_start_model = true\n"))
+    refused("no_data", ["edi_folder"], config(folder, "nothing.toml", ""))
+    refused("wrong_type", ["--set", "target_rms"], config(folder, "set.toml", good), "--set", "inversion.target_rms=false")
 
     # Data
     os.makedirs(folder / "empty")
@@ -54,11 +58,11 @@ with Folder() as folder:
     folder.write("binary/a.edi", bytes(range(256)) * 40)
     dry(4, ["none of 1"], config(folder, "binary.toml", 'edi_folder = "binary"'))
     dry(4, ["a.edi"], config(folder, "modem.toml", 'modem_file = "binary/a.edi"'))
-    dry(2, ["no station has a period", "period_min_s", "widen"], config(folder, "band.toml", good + "\nperiod_min_s = 1e8"))
-    dry(2, ["at most 2000000 cells"], config(folder, "large.toml", good, "[grid]\nn_columns = 1000000\nn_layers = 100\n"))
+    refused("no_period", ["period_min_s"], config(folder, "band.toml", good + "\nperiod_min_s = 1e8"))
+    refused("too_many_cells", ["2000000", "1000000", "100"], config(folder, "large.toml", good, "[grid]\nn_columns = 1000000\nn_layers = 100\n"))
     folder.write("sites.bin", bytes(range(256)) * 40)
     section = folder.write("section.toml", "layers = []\n")
-    expect(2, ["between 1e-9 and 1e9"], "forward", "--model", section, "--sites", folder / "sites.bin", "--periods", "1e-300")
+    expect(2, ["1e-9", "1e9"], "forward", "--model", section, "--sites", folder / "sites.bin", "--periods", "1e-300")
     folder.write("block.toml", "[background]\nresistivity_ohm_m = [100.0]\n")
     folder.write("far.csv", "site,y_m\na,0\nb,1e300\n")
     expect(5, ["b at y = 1e+300 m"], "forward", "--model", folder / "block.toml", "--sites", folder / "far.csv", "--periods", "1")
@@ -75,9 +79,9 @@ with Folder() as folder:
         check("modem" not in result.stderr.lower(), f"{name}: speaks of CSV alone")
     marine = os.path.join(DATA, "mare2dem_demo")
     dry(5, ["1 (2172.1 m below)", "profile.drape"], config(folder, "deep.toml", f'mare2dem_file = "{marine}/DemoSynthMT.emdata"'))
-    dry(2, ["sea.resistivity_ohm_m", "sea water"], config(folder, "dry_sea.toml", good, "[sea]\nlevel_m = 0.0\n"))
-    dry(2, ["dry_land.toml:4", "sea.level_m", "water in it"], config(folder, "dry_land.toml", good, "[sea]\nlevel_m = 0.0\nresistivity_ohm_m = 0.3\n"))
-    dry(2, ["modem_file", "mt2d_file"], config(folder, "two.toml", 'modem_file = "a"\nmt2d_file = "b"'))
+    refused("no_resistivity", ["sea.resistivity_ohm_m"], config(folder, "dry_sea.toml", good, "[sea]\nlevel_m = 0.0\n"))
+    refused("dry_sea", ["dry_land.toml:4", "sea.level_m"], config(folder, "dry_land.toml", good, "[sea]\nlevel_m = 0.0\nresistivity_ohm_m = 0.3\n"))
+    refused("exclusive_keys", ["modem_file", "mt2d_file"], config(folder, "two.toml", 'modem_file = "a"\nmt2d_file = "b"'))
     folder.write("short.dat", "Format: MT2DData_1.0\nReceiver Location (m): 2\n0 0\n")
     dry(4, ["short.dat:3", "cut off"], config(folder, "short.toml", 'mt2d_file = "short.dat"'))
     folder.write("rows.emdata", "Format: EMData_2.2\n# MT Frequencies: 1\n1\n# MT Receivers: 1\n0 0 0 0 0 0 0 0 a\n# Data: 1\n104 1 1 2 45 1\n")
@@ -104,7 +108,7 @@ with Folder() as folder:
     folder.write("taken", "a file")
     expect(3, ["taken"], "invert", path, "-o", folder / "taken")
     folder.write("full/notes.txt", "mine")
-    expect(2, ["empty folder"], "invert", path, "-o", folder / "full")
+    expect_error(2, "folder_in_use", ["full", "notes.txt"], "invert", path, "-o", folder / "full")
     check(sorted(os.listdir(folder / "full")) == ["notes.txt"], "nothing is written into a foreign folder")
     expect(3, ["checkpoint"], "invert", path, "-o", folder / "new", "--resume")
 

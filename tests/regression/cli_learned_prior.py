@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from learned import REGION, cells, history, section, stages, train
-from support import PROGRAM, Folder, check, expect, finish, run, synthetic
+from support import PROGRAM, Folder, check, expect, expect_error, finish, run, synthetic
 
 
 def stop_in(folder, config, stage, name):
@@ -30,9 +30,8 @@ with Folder() as folder:
     right = folder.write("right_run.toml", base + REGION.format(network="right/vae.h5", polish="never"))
     wrong = folder.write("wrong_run.toml", base + REGION.format(network="wrong/vae.h5", polish="when_needed"))
 
-    soundings = run("invert", right, "--dim", "1", "-o", folder / "soundings")
-    said = soundings.stdout + soundings.stderr
-    check("[learned_prior]" in said and "do not apply to --dim 1" in said, "soundings have no learned prior, and it is told")
+    expect(2, ["[learned_prior]", "--dim 2"], "invert", right, "--dim", "1", "-o", folder / "soundings")
+    check(not os.path.exists(folder / "soundings"), "soundings cannot honour a learned prior, and leave nothing")
 
     # What will be inverted for.
     expect(0, ["block", "columns 4 to 9, rows 1 to 8", "6 subdomains by 4 codes", "24 codes and 92 cells outside instead of 140"],
@@ -141,14 +140,15 @@ with Folder() as folder:
     folder.write("wrong/vae.h5", whole[:len(whole) // 2])
     expect(4, ["wrong/vae.h5"], "invert", wrong, "-o", folder / "cut", "--dry-run")
     os.remove(folder / "wrong/vae.h5")
-    expect(3, ["wrong/vae.h5", "make it with `mt_invert train`"], "invert", wrong, "-o", folder / "cut", "--dry-run")
+    expect_error(3, "missing", ["wrong/vae.h5", "mt_invert train"], "invert", wrong, "-o", folder / "cut", "--dry-run")
     for line, word in (("y_m = [-900.0, 90000.0]", "inside the grid"), ("y_m = [-900.0, 900.0]\ncodes = 5", "expected 4 codes per subdomain")):
         bad = folder.write("bad.toml", base + REGION.format(network="right/vae.h5", polish="never").replace("y_m = [-900.0, 900.0]", line))
         expect(2, [word], "invert", bad, "-o", folder / "bad", "--dry-run")
         expect(2, [word], "invert", bad, "-o", folder / "bad/deep")
         check(not os.path.exists(folder / "bad"), "a run that is refused leaves no folder")
-    for change, words in ((["grid.layer_factor=1.31"], ["right/vae.h5", "as the network was trained on"]), (["regularization.order=2"], ["order"]),
-                          (["bounds.resistivity_min_ohm_m=1", "bounds.resistivity_max_ohm_m=1e4"], ["bounds", "excludes"]),
-                          (["regularization.norm=\"l1\""], ["norm"])):
-        expect(2, words, "invert", right, "-o", folder / "bad", "--dry-run", *[word for each in change for word in ("--set", each)])
+    expect(2, ["right/vae.h5"], "invert", right, "-o", folder / "bad", "--dry-run", "--set", "grid.layer_factor=1.31")
+    for change, id, key in ((["regularization.order=2"], "prior_needs_first_order", "order"),
+                            (["bounds.resistivity_min_ohm_m=1", "bounds.resistivity_max_ohm_m=1e4"], "exclusive_tables", "bounds"),
+                            (["regularization.norm=\"l1\""], "prior_needs_l2", "norm")):
+        expect_error(2, id, [key], "invert", right, "-o", folder / "bad", "--dry-run", *[word for each in change for word in ("--set", each)])
 finish()

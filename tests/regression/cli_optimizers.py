@@ -4,7 +4,7 @@ import csv
 import os
 import subprocess
 
-from support import PROGRAM, Folder, check, expect, expect_target, finish, synthetic
+from support import PROGRAM, Folder, check, expect, expect_error, expect_target, finish, synthetic
 
 METHODS = {
     "model_space": ["inversion.space=\"model\""],
@@ -73,8 +73,8 @@ with Folder() as folder:
         check(section(folder, f"{method}_pieces") == section(folder, f"{method}_whole"), f"{method}: resumed, the same section")
 
     # A key the chosen method would ignore is refused; so is going on with another method.
-    expect(2, ["inversion.memory", "lbfgs"], "invert", path, "-o", folder / "bad", *settings("nlcg", "inversion.memory=5"))
-    expect(2, ["inversion.cooling_rate", "cooling"], "invert", path, "-o", folder / "bad", "--set", "inversion.cooling_rate=2")
+    expect_error(2, "not_chosen", ["inversion.memory", "lbfgs"], "invert", path, "-o", folder / "bad", *settings("nlcg", "inversion.memory=5"))
+    expect_error(2, "not_chosen", ["inversion.cooling_rate", "cooling"], "invert", path, "-o", folder / "bad", "--set", "inversion.cooling_rate=2")
     expect(2, ["inversion.algorithm"], "invert", path, "-o", folder / "cooling", "--resume", *settings("nlcg"))
     expect(0, ["time per iteration"], "invert", path, "-o", folder / "dry", "--dry-run", *settings("lbfgs"))
 finish()

@@ -4,7 +4,7 @@ import csv
 import math
 import os
 
-from support import CONFIG, SITES, Folder, check, expect, expect_target, finish, run, synthetic
+from support import CONFIG, SITES, Folder, check, expect, expect_error, expect_target, finish, run, synthetic
 
 
 def read(path):
@@ -85,23 +85,23 @@ with Folder() as folder:
     check(float(first["rms"]) < 1.5, f"soundings as start model: it fits a layered earth from the start (rms {float(first['rms']):.2f})")
 
     # Refused before any solve.
-    def dry(words, more, name="bad.toml"):
-        expect(2, words, "invert", config(folder, name, more), "--dry-run")
+    def dry(id, parts, more, name="bad.toml"):
+        expect_error(2, id, parts, "invert", config(folder, name, more), "--dry-run")
 
-    dry(["bad.toml:23", "separates no two"], "[[regularization.tear]]\ny_m = [9e6, 9e6]\nz_m = [0.0, 100.0]\n")
+    dry("no_face_crossed", ["bad.toml:23"], "[[regularization.tear]]\ny_m = [9e6, 9e6]\nz_m = [0.0, 100.0]\n")
     expect(0, ["bad.toml:23: regularization.tear[0].y_m: a part of the line lies outside the grid", "600 m from y = -2700 m, z = 300 m to y = -2100 m"], "invert",
            config(folder, "bad.toml", "[[regularization.tear]]\ny_m = [-2700.0, 0.0]\nz_m = [300.0, 300.0]\n"), "--dry-run")
-    dry(["tear[0].y_m", "one length"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0]\n")
-    dry(["weight", "0 to 1"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0, 1.0]\nweight = 2\n")
-    dry(["fixed[0]", "1–2 and 3–4 cross"], "[[regularization.fixed]]\ny_m = [0.0, 400.0, 400.0, 0.0]\nz_m = [0.0, 400.0, 0.0, 400.0]\n")
-    dry(["at least one cell"], "[[regularization.fixed]]\ny_min_m = 9e6\n")
-    dry(["hold every cell"], "[[regularization.fixed]]\ny_min_m = -9e6\n")
-    dry(["either the corners"], "[[regularization.fixed]]\ny_min_m = 1.0\ny_m = [1.0]\n")
-    dry(["order = 1, got order = 2"], '[regularization]\norder = 2\nnorm = "l1"\n')
-    dry(["norm_epsilon", "more than 0"], '[regularization]\nnorm = "mgs"\nnorm_epsilon = 0\n')
-    dry(["did you mean"], '[regularization]\nnorm = "l3"\n')
-    dry(["start.model_file", "from"], '[start]\nfrom = "file"\n')
-    dry(["start.resistivity_ohm_m", "half_space"], '[start]\nfrom = "soundings"\nresistivity_ohm_m = 10\n')
+    dry("bad_points", ["tear[0].y_m", "2", "1"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0]\n")
+    dry("out_of_range", ["weight", "0 to 1"], "[[regularization.tear]]\ny_m = [0.0, 1.0]\nz_m = [0.0, 1.0]\nweight = 2\n")
+    dry("bad_polygon", ["fixed[0]", "1–2", "3–4"], "[[regularization.fixed]]\ny_m = [0.0, 400.0, 400.0, 0.0]\nz_m = [0.0, 400.0, 0.0, 400.0]\n")
+    dry("no_cell_inside", ["bad.toml"], "[[regularization.fixed]]\ny_min_m = 9e6\n")
+    dry("no_free_cell", ["bad.toml"], "[[regularization.fixed]]\ny_min_m = -9e6\n")
+    dry("polygon_or_box", ["y_m", "z_max_m"], "[[regularization.fixed]]\ny_min_m = 1.0\ny_m = [1.0]\n")
+    dry("norm_needs_first_order", ["order = 1", "order = 2"], '[regularization]\norder = 2\nnorm = "l1"\n')
+    dry("out_of_range", ["norm_epsilon", "0"], '[regularization]\nnorm = "mgs"\nnorm_epsilon = 0\n')
+    dry("unknown_word", ["l3", "l1"], '[regularization]\nnorm = "l3"\n')
+    dry("no_model_file", ["start.model_file", "from"], '[start]\nfrom = "file"\n')
+    dry("not_chosen", ["start.resistivity_ohm_m", "half_space"], '[start]\nfrom = "soundings"\nresistivity_ohm_m = 10\n')
     expect(2, ["--dim"], "invert", path, "--dim", "3")
     expect(2, ["--dim 1", "--resume"], "invert", path, "--dim", "1", "--resume")
 finish()

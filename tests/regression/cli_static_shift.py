@@ -4,7 +4,7 @@ import csv
 import math
 import os
 
-from support import Folder, check, expect, expect_target, finish, run, synthetic
+from support import Folder, check, expect, expect_error, expect_target, finish, run, synthetic
 
 SHIFTS = {"s0": 0.25, "s1": -0.2, "s2": 0.0, "s3": 0.3, "s4": -0.3, "s5": 0.1, "s6": -0.15}  # decades, TE; TM has the opposite ones
 
@@ -89,6 +89,6 @@ with Folder() as folder:
 
     expect(0, ["report.html"], "report", folder / "shifted")
     check("Static shifts" in open(folder / "shifted/report.html").read(), "the report has a table of the shifts")
-    expect(2, ["sigma_decades", "more than 0"], "invert", path, *on, "--set", "static_shift.sigma_decades=0", "--dry-run")
-    expect(2, ["enabled = true"], "invert", path, "--set", "static_shift.sigma_decades=0.2", "--dry-run")
+    expect_error(2, "out_of_range", ["sigma_decades", "0"], "invert", path, *on, "--set", "static_shift.sigma_decades=0", "--dry-run")
+    expect_error(2, "not_chosen", ["enabled = true"], "invert", path, "--set", "static_shift.sigma_decades=0.2", "--dry-run")
 finish()

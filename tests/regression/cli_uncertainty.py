@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from learned import REGION, section, train
-from support import PROGRAM, Folder, check, expect, finish, run, synthetic
+from support import PROGRAM, Folder, check, expect, expect_error, finish, run, synthetic
 
 BOTH = ["--set", "uncertainty.posterior=true", "--set", "uncertainty.samples=4", "--set", "uncertainty.max_iterations=1"]
 ARRAYS = ["posterior/deviation_decades", "posterior/prior_deviation_decades", "posterior/variance_reduction", "posterior/resolution",
@@ -126,10 +126,10 @@ with Folder() as folder:
     check(known[0] > 1.2 * known[1], f"a prior as trained, wider deviations: {known}")
 
     # Mistakes, and what has no answer.
-    for setting, says in (("samples=1", "at least 2"), ("samples=-1", "at least 0"), ("seed=3", "uncertainty.seed: needs samples"), ("seen_share=0.5", "posterior = true"), ("scale_errors=true", "needs posterior or samples"),
-                          ("widen_prior=false", "needs posterior or samples"), ("posteriori=true", "posterior")):
-        expect(2, [says, setting.split("=")[0]], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
-    expect(2, ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
+    for setting, id, part in (("samples=1", "out_of_range", "2"), ("samples=-1", "out_of_range", "0"), ("seed=3", "not_chosen", "samples"), ("seen_share=0.5", "not_chosen", "posterior = true"),
+                              ("scale_errors=true", "not_chosen", "posterior"), ("widen_prior=false", "not_chosen", "samples"), ("posteriori=true", "unknown_key", "posterior")):
+        expect_error(2, id, ["uncertainty." + setting.split("=")[0], part], "invert", path, "-o", folder / "bad", "--set", f"uncertainty.{setting}")
+    expect_error(2, "exclusive_tables", ["huber_threshold"], "invert", path, "-o", folder / "bad", *BOTH, "--set", "misfit.huber_threshold=1.5")
     easy = run("invert", path, *BOTH, "--set", "inversion.target_rms=1000.0", "-o", folder / "easy")
     check(easy.returncode == 0 and "took no step" in easy.stdout + easy.stderr, "a start model at the target has no lambda, which is said")
 finish()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command-line tests share: running the program, checking what it says, small synthetic data."""
+import json
 import os
 import shutil
 import subprocess
@@ -41,6 +42,18 @@ def expect(code, words, *arguments, **options):
     check("Traceback" not in said and "what():" not in said and "Segmentation" not in said, f"{name}: no stack dump")
     if result.returncode != code or any(word not in said for word in words):
         print(said[-3000:])
+    return result
+
+
+def expect_error(code, id, parts, *arguments, **options):
+    """Runs the program with a JSON log: it ends with this code and an error of this id, whose message contains these names and numbers."""
+    result = expect(code, [], "--log", "json", *arguments, **options)
+    lines = [json.loads(line) for line in (result.stdout + result.stderr).splitlines() if line.startswith("{")]
+    found = [(line.get("id"), line["message"]) for line in lines if line["level"] == "error"]
+    name = "mt_invert " + " ".join(str(a) for a in arguments)
+    check([each for each, _ in found] == [id], f"{name}: error {id}, got {found}")
+    for part in parts:
+        check(any(part in message for _, message in found), f"{name}: the error names \"{part}\"")
     return result
 
 

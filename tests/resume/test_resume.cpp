@@ -53,7 +53,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// What it is about to do; "" when it has ended.
+  /// Returns the next thing it will do; "" when it has ended.
   [[nodiscard]] std::string next() {
     char text[200];
     return std::fgets(text, sizeof text, from_) == nullptr ? std::string() : std::string(text);
@@ -101,7 +101,7 @@ std::ptrdiff_t n_temporary(const TemporaryFolder& folder) {
                        [](const auto& entry) { return entry.path().filename().string().starts_with('.'); });
 }
 
-/// What a training leaves, byte by byte.
+/// Compares the files of two trainings byte by byte.
 bool same_results(const TemporaryFolder& a, const TemporaryFolder& b) {
   const auto same = [&](const char* name) { return text_of_file(a / name) == text_of_file(b / name); };
   return same("state.safetensors") && same("history.csv");

@@ -41,12 +41,16 @@ inline physics::mt::Survey small_survey() {
 }
 
 /// The simulation of `small_survey` over `small_section` on coarse meshes.
-inline std::shared_ptr<physics::mt::d2::Simulation> small_simulation(MPI_Comm comm, bool with_hill) {
+inline std::shared_ptr<const physics::mt::d2::Simulation> small_simulation(MPI_Comm comm, bool with_hill) {
   const auto section = small_section(with_hill);
   auto meshes = physics::mt::d2::design_meshes(
       section, small_survey(), physics::mt::d2::design_options(physics::mt::d2::Accuracy::iteration));
-  return std::make_shared<physics::mt::d2::Simulation>(comm, section.earth, small_survey(),
-                                                       std::move(meshes));
+  return physics::mt::d2::simulation_of(comm, section.earth, small_survey(), std::move(meshes));
+}
+
+/// The map from resistivities of `small_section` to the data of `small_survey`.
+inline core::MapPtr small_data_map(MPI_Comm comm, bool with_hill) {
+  return physics::mt::d2::data_map(small_simulation(comm, with_hill), small_survey());
 }
 
 }  // namespace lodestone::tests

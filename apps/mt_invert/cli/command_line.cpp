@@ -9,11 +9,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace lodestone::mt_invert::cli {
 namespace {
-
-constexpr const char* component = command_line_component;
 
 constexpr const char* exit_codes =
     R"(Exit codes: 0 ok, 1 unexpected, 2 usage or configuration, 3 file, 4 format, 5 shape or argument, 6 solver, 7 device,
@@ -31,7 +31,7 @@ std::vector<Subcommand> add_subcommands(CLI::App& app) {
           {"selftest", add_selftest(app)}, {"help", add_help(app)}};
 }
 
-/// What CLI11 fills in for the program as a whole.
+/// The command line as CLI11 fills it in, for the program as a whole.
 struct Parsed {
   CommandLine line;
   std::string log = "human";
@@ -53,23 +53,23 @@ void check_not_empty(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0 && option->get_items_expected_max() > 0 &&
         std::ranges::count(option->results(), "") > 0)
-      throw core::ConfigError(component,
+      throw core::ConfigError("command line#empty_value",
                               "{} expects a value, got an empty text; is a variable of the script unset?",
                               option->get_name());
   }
 }
 
-/// The arguments of the chosen command.
+/// Returns the arguments of the chosen command.
 Command chosen_of(const CLI::App& app, const std::vector<Subcommand>& subcommands) {
   for (const Subcommand& each : subcommands) {
     if (app.got_subcommand(each.name)) return each.arguments();
   }
-  throw core::ConfigError(component,
+  throw core::ConfigError("command line#no_command",
                           "expected a command: invert, train, forward, report, compare, info, selftest or "
                           "help; see mt_invert --help");
 }
 
-/// The command that the first word may have been meant for; "" where it is one, or like none.
+/// Suggests the command that the first word may have been meant for; "" where it is one, or like none.
 std::string meant_of(const CLI::App& app, int argc, const char* const* argv) {
   if (argc < 2 || !app.get_subcommands().empty()) return {};
   std::vector<std::string> names;
@@ -95,13 +95,12 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     parsed.line.command = ShowText{chosen.empty() ? app.help() : chosen.front()->help("mt_invert")};
     return parsed.line;
   } catch (const CLI::ParseError& error) {
-    throw core::ConfigError(component, "{}{}; see mt_invert --help", error.what(), meant_of(app, argc, argv));
+    throw core::ConfigError("command line#wrong_usage", "{}{}; see mt_invert --help", error.what(),
+                            meant_of(app, argc, argv));
   }
   check_not_empty(app);
   for (const CLI::App* chosen : app.get_subcommands()) check_not_empty(*chosen);
   parsed.line.command = parsed.version ? ShowText{version_text()} : chosen_of(app, subcommands);
-  for (int i = 0; i < argc; ++i)
-    parsed.line.as_typed += (i > 0 ? " " : "") + std::string(i > 0 ? argv[i] : "mt_invert");
   parsed.line.log_as_json = parsed.log == "json";
   return parsed.line;
 }
@@ -110,6 +109,24 @@ std::string version_text() {
   std::string text = fmt::format("mt_invert {}\n", core::version());
   for (const auto& [name, fact] : core::build_info()) text += fmt::format("{:<16} {}\n", name, fact);
   return text;
+}
+
+std::string shell_quoted(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+std::string resume_command(const std::string& command, const std::string& config_path,
+                           const std::vector<std::string>& assignments, const std::string& folder) {
+  std::string text = fmt::format("mt_invert {} {}", command, shell_quoted(config_path));
+  for (const std::string& each : assignments) text += " --set " + shell_quoted(each);
+  return text + fmt::format(" -o {} --resume", shell_quoted(folder));
 }
 
 }  // namespace lodestone::mt_invert::cli

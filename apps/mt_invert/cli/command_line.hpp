@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/mt_invert/study/options.hpp"
+#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/log.hpp"
 #include "io/report/comparison.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
-#include "physics/mt/site_depths.hpp"
+#include "physics/mt/sites.hpp"
 #include "physics/mt/survey.hpp"
 
 #include <optional>
@@ -54,8 +54,8 @@ struct ReportArguments {
 /// Sections side by side; those after the runs are references.
 struct CompareArguments {
   std::vector<std::string> sections, references;  ///< folders of runs, model files, CSV files of points
-  std::vector<physics::mesh::Box> blocks;         ///< of which means are printed
-  std::optional<double> max_depth_m, min_log10, max_log10;  ///< of the picture
+  std::vector<physics::mesh::Box> blocks;         ///< areas whose means are printed
+  std::optional<double> max_depth_m, min_log10, max_log10;  ///< limits of the picture
   std::string output_path;                                  ///< picture, .png or .svg; empty: the table alone
 };
 
@@ -78,19 +78,28 @@ using Command = std::variant<ShowText, InvertArguments, TrainArguments, ForwardA
 /// One checked command line.
 struct CommandLine {
   Command command;
-  std::string as_typed;  ///< for the provenance of results
   bool log_as_json = false;
-  std::optional<int> n_threads;  ///< of each rank; absent: core::default_threads
+  std::optional<int> n_threads;  ///< threads of each rank; absent: core::default_threads
   std::string trace_path;        ///< Chrome trace of this run; empty: none
   [[nodiscard]] core::log::Format log_format() const {
     return log_as_json ? core::log::Format::json_lines : core::log::Format::human;
   }
 };
 
-/// errors: ConfigError on wrong usage.
+/// Parses the command line. errors: ConfigError on wrong usage.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
-/// "mt_invert 0.1.0" and one line per fact of the build.
+/// Returns "mt_invert 0.1.0" and one line per fact of the build.
 [[nodiscard]] std::string version_text();
+
+/// Returns a word quoted for a POSIX shell: in single quotes if it holds more than letters, digits and _ - .
+/// / : = , + @ %.
+[[nodiscard]] std::string shell_quoted(const std::string& word);
+
+/// Returns the command that continues a stopped run: "mt_invert <command> <config> --set … -o <folder>
+/// --resume", with the assignments it was started with.
+[[nodiscard]] std::string resume_command(const std::string& command, const std::string& config_path,
+                                         const std::vector<std::string>& assignments,
+                                         const std::string& folder);
 
 }  // namespace lodestone::mt_invert::cli

@@ -10,14 +10,12 @@
 namespace lodestone::mt_invert::cli {
 namespace {
 
-constexpr const char* component = command_line_component;
-
 constexpr const char* forward_examples = R"(Examples:
   mt_invert forward --model section.toml --sites sites.csv --periods 0.1,1,10 -o responses.csv
   mt_invert forward --model model.mod --sites data.dat -o predicted.dat
   mt_invert forward --model out/demo/result.h5 --sites sites.csv --periods 10 --mesh-report)";
 
-/// What CLI11 fills in.
+/// The arguments as CLI11 fills them in.
 struct Parsed {
   ForwardArguments arguments;
   std::string accuracy = "default", definition;
@@ -32,16 +30,19 @@ void check(const ForwardArguments& arguments) {
   std::set<double> seen;
   for (const double period : arguments.periods_s) {
     if (!(period >= 1e-9 && period <= 1e9))
-      throw core::ConfigError(
-          component, "--periods expects positive numbers of seconds between 1e-9 and 1e9, got {}", period);
+      throw core::ConfigError("command line#bad_period",
+                              "--periods expects positive numbers of seconds between 1e-9 and 1e9, got {}",
+                              period);
     if (!seen.insert(period).second)
-      throw core::ConfigError(component, "--periods lists {} s twice; give each period once", period);
+      throw core::ConfigError("command line#repeated_period",
+                              "--periods lists {} s twice; give each period once", period);
   }
   const std::string& path = arguments.output_path;
   const bool known =
       path.empty() || path.ends_with(".csv") || path.ends_with(".h5") || path.ends_with(".dat");
   if (!known)
-    throw core::ConfigError(component, "-o expects a name that ends in .csv, .h5 or .dat, got {}", path);
+    throw core::ConfigError("command line#unknown_ending",
+                            "-o expects a name that ends in .csv, .h5 or .dat, got {}", path);
 }
 
 }  // namespace

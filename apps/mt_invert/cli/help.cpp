@@ -11,7 +11,6 @@
 namespace lodestone::mt_invert::cli {
 namespace {
 
-constexpr const char* component = command_line_component;
 constexpr const char* of_configuration = "configuration";
 
 constexpr const char* help_examples = R"(Examples:
@@ -33,19 +32,22 @@ std::string help_on_command(const CLI::App& app, const std::string& name) {
     names.push_back(each->get_name());
   }
   const auto near = core::nearest_word(name, names);
-  throw core::ConfigError(component, "help expects a command or \"configuration\", got \"{}\"{}", name,
+  throw core::ConfigError("command line#unknown_command",
+                          "help expects a command or \"configuration\", got \"{}\"{}", name,
                           near ? fmt::format("; did you mean mt_invert help {}?", *near) : "");
 }
 
 std::string help_text(const CLI::App& app, const Parsed& parsed) {
   if (parsed.topic == of_configuration) {
     if (parsed.markdown && !parsed.table.empty())
-      throw core::ConfigError(component, "--markdown prints all tables; leave out {}", parsed.table);
+      throw core::ConfigError("command line#exclusive_options", "--markdown prints all tables; leave out {}",
+                              parsed.table);
     return parsed.markdown ? config::configuration_markdown()
                            : config::configuration_page().plain(parsed.table);
   }
   if (parsed.markdown || !parsed.table.empty())
-    throw core::ConfigError(component, "{} belongs to mt_invert help configuration; leave it out",
+    throw core::ConfigError("command line#not_an_option",
+                            "{} belongs to mt_invert help configuration; leave it out",
                             parsed.markdown ? "--markdown" : parsed.table);
   return parsed.topic.empty() ? app.help() : help_on_command(app, parsed.topic);
 }

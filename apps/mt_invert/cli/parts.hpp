@@ -11,11 +11,8 @@ class App;
 
 namespace lodestone::mt_invert::cli {
 
-/// Who speaks in errors of wrong usage.
-inline constexpr const char* command_line_component = "command line";
-
-/// The checked arguments, once the line is parsed. errors: ConfigError where CLI11 cannot see that they are
-/// wrong.
+/// A function that returns the checked arguments once the line is parsed. errors: ConfigError for what CLI11
+/// does not check.
 using TakeArguments = std::function<Command()>;
 
 // Each adds a subcommand of the name behind add_, with its options, to the program.
@@ -27,7 +24,7 @@ using TakeArguments = std::function<Command()>;
 [[nodiscard]] TakeArguments add_compare(CLI::App& app);
 [[nodiscard]] TakeArguments add_info(CLI::App& app);
 [[nodiscard]] TakeArguments add_selftest(CLI::App& app);
-/// The program must outlive what is returned.
+/// Adds `help`. The program must outlive the result.
 [[nodiscard]] TakeArguments add_help(CLI::App& app);
 
 }  // namespace lodestone::mt_invert::cli

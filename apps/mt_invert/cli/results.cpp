@@ -11,8 +11,6 @@
 namespace lodestone::mt_invert::cli {
 namespace {
 
-constexpr const char* component = command_line_component;
-
 constexpr const char* report_examples = R"(Examples:
   mt_invert report out/demo       writes out/demo/report.html and out/demo/pictures again from out/demo/result.h5)";
 
@@ -25,52 +23,57 @@ constexpr const char* info_examples = R"(Examples:
   mt_invert info station.edi model.mod data.dat
   mt_invert info --json edi_folder)";
 
-/// What CLI11 fills in.
+/// The arguments as CLI11 fills them in.
 struct ParsedCompare {
   CompareArguments arguments;
   std::vector<std::string> blocks_km;
   std::string range, depth_km;
 };
 
-/// So many numbers between commas. errors: ConfigError.
+/// Reads `n` numbers between commas. errors: ConfigError.
 std::vector<double> numbers_of(const std::string& text, std::size_t n, const char* option, const char* what) {
   std::vector<double> values;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const auto value = io::text::number(io::text::trimmed(std::string_view(text).substr(begin, end - begin)));
     if (!value || !std::isfinite(*value))
-      throw core::ConfigError(component, "{} expects {}, got {}", option, what, text);
+      throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
     values.push_back(*value);
     begin = end + 1;
   }
-  if (values.size() != n) throw core::ConfigError(component, "{} expects {}, got {}", option, what, text);
+  if (values.size() != n)
+    throw core::ConfigError("command line#bad_numbers", "{} expects {}, got {}", option, what, text);
   return values;
 }
 
-/// errors: ConfigError for texts that are no such numbers, or a name with another ending.
+/// Converts the arguments of `compare`. errors: ConfigError for texts that are no such numbers, or a name
+/// with another ending.
 CompareArguments compare_of(const ParsedCompare& parsed) {
   CompareArguments to = parsed.arguments;
   for (const std::string& text : parsed.blocks_km) {
     const auto v = numbers_of(text, 4, "--block-km", "four numbers Y0,Y1,Z0,Z1 with Y0 < Y1 and Z0 < Z1");
     if (!(v[0] < v[1] && v[2] < v[3]))
-      throw core::ConfigError(component, "--block-km expects Y0 < Y1 and Z0 < Z1, got {}", text);
+      throw core::ConfigError("command line#bad_block", "--block-km expects Y0 < Y1 and Z0 < Z1, got {}",
+                              text);
     to.blocks.push_back({.y_m = {1e3 * v[0], 1e3 * v[1]}, .z_m = {1e3 * v[2], 1e3 * v[3]}});
   }
   if (!parsed.range.empty()) {
     const auto v = numbers_of(parsed.range, 2, "--range", "two numbers LOW,HIGH");
     if (!(v[0] < v[1]))
-      throw core::ConfigError(component, "--range expects LOW < HIGH, got {}", parsed.range);
+      throw core::ConfigError("command line#bad_range", "--range expects LOW < HIGH, got {}", parsed.range);
     to.min_log10 = v[0];
     to.max_log10 = v[1];
   }
   if (!parsed.depth_km.empty()) {
     to.max_depth_m = 1e3 * numbers_of(parsed.depth_km, 1, "--depth-km", "a positive number").front();
     if (!(*to.max_depth_m > 0.0))
-      throw core::ConfigError(component, "--depth-km expects a positive number, got {}", parsed.depth_km);
+      throw core::ConfigError("command line#bad_depth", "--depth-km expects a positive number, got {}",
+                              parsed.depth_km);
   }
   const std::string& path = to.output_path;
   if (!path.empty() && !path.ends_with(".png") && !path.ends_with(".svg"))
-    throw core::ConfigError(component, "-o expects a name that ends in .png or .svg, got {}", path);
+    throw core::ConfigError("command line#unknown_ending",
+                            "-o expects a name that ends in .png or .svg, got {}", path);
   return to;
 }
 

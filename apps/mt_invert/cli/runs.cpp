@@ -9,8 +9,6 @@
 namespace lodestone::mt_invert::cli {
 namespace {
 
-constexpr const char* component = command_line_component;
-
 constexpr const char* invert_examples = R"(Examples:
   mt_invert invert survey.toml                            run; results in out/survey
   mt_invert invert survey.toml --dry-run                  unknowns, data, meshes, memory and time, no inversion
@@ -25,7 +23,7 @@ constexpr const char* train_examples = R"(Examples:
   mt_invert train prior.toml --set training.epochs=20 -o out/short --time-limit 5
   mt_invert train prior.toml -o out/short --resume)";
 
-/// The option of runs that take long. returns: its value once the line is parsed; errors: ConfigError for a
+/// Adds the option of long runs and returns its value once the line is parsed. errors: ConfigError for a
 /// limit that is not positive.
 std::function<std::optional<double>()> add_time_limit(CLI::App& command) {
   auto minutes = std::make_shared<double>(0.0);
@@ -34,22 +32,25 @@ std::function<std::optional<double>()> add_time_limit(CLI::App& command) {
   return [option, minutes]() -> std::optional<double> {
     if (option->count() == 0) return {};
     if (!(*minutes > 0.0))
-      throw core::ConfigError(component, "--time-limit expects a positive number of minutes");
+      throw core::ConfigError("command line#bad_time_limit",
+                              "--time-limit expects a positive number of minutes");
     return *minutes;
   };
 }
 
 void check(const InvertArguments& arguments) {
   if (arguments.dry_run && arguments.resume)
-    throw core::ConfigError(component, "--dry-run and --resume exclude each other; give one of them");
+    throw core::ConfigError("command line#exclusive_options",
+                            "--dry-run and --resume exclude each other; give one of them");
   if (arguments.dim == 1 && (arguments.dry_run || arguments.resume))
-    throw core::ConfigError(component,
+    throw core::ConfigError("command line#not_in_one_dimension",
                             "--dim 1 takes seconds and has neither --dry-run nor --resume; leave them out");
 }
 
 void check(const TrainArguments& arguments) {
   if (arguments.preview && arguments.resume)
-    throw core::ConfigError(component, "--preview and --resume exclude each other; give one of them");
+    throw core::ConfigError("command line#exclusive_options",
+                            "--preview and --resume exclude each other; give one of them");
 }
 
 }  // namespace

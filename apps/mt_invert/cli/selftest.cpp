@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/cli/parts.hpp"
-#include "apps/mt_invert/study/models.hpp"
+#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,8 +11,6 @@
 
 namespace lodestone::mt_invert::cli {
 namespace {
-
-constexpr const char* component = command_line_component;
 
 constexpr const char* selftest_examples = R"(Examples:
   mt_invert selftest --list
@@ -51,19 +49,19 @@ void add_synthetic(CLI::App& command, study::SyntheticOptions& to) {
       ->group(synthetic_group);
 }
 
-/// errors: ConfigError for options of vae-synthetic where it is not named, and for those it has not where it
-/// is.
+/// Refuses options of vae-synthetic where it is not named, and where it is those that it does not have.
+/// errors: ConfigError.
 void check_synthetic(const CLI::App& command, const SelftestArguments& arguments) {
   if (std::ranges::count(arguments.names, "vae-synthetic") > 0) {
     if (arguments.accuracy == physics::mt::d2::Accuracy::fine)
-      throw core::ConfigError(component,
+      throw core::ConfigError("command line#not_an_option",
                               "--accuracy fine is no option of the selftest vae-synthetic, which sets that "
                               "of its meshes itself; leave it "
                               "out, or run the others alone");
     const study::SyntheticOptions& synthetic = arguments.synthetic;
     if (synthetic.n_models == 0 && !synthetic.only.empty() &&
         std::ranges::count(synthetic.only, "cases") == 0)
-      throw core::ConfigError(component,
+      throw core::ConfigError("command line#nothing_to_run",
                               "--models 0 leaves nothing of --only {} to run; leave out one of them",
                               fmt::join(synthetic.only, ","));
     return;
@@ -71,7 +69,7 @@ void check_synthetic(const CLI::App& command, const SelftestArguments& arguments
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group() == synthetic_group && option->count() > 0)
       throw core::ConfigError(
-          component,
+          "command line#not_an_option",
           "{} is an option of the selftest vae-synthetic; name it: mt_invert selftest vae-synthetic {}",
           option->get_name(), option->get_name());
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/commands.hpp"
 
-#include "apps/mt_invert/selftest/selftest.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -11,6 +10,7 @@
 #include "engine/core/timer.hpp"
 
 #include <csignal>
+#include <filesystem>
 
 namespace lodestone::mt_invert::commands {
 namespace {
@@ -30,7 +30,7 @@ struct Dispatch {
   int operator()(const cli::CompareArguments& arguments) const { return run_compare(comm, arguments); }
   int operator()(const cli::InfoArguments& arguments) const { return run_info(comm, arguments); }
   int operator()(const cli::SelftestArguments& arguments) const {
-    return selftest::run_selftest(comm, arguments, line);
+    return run_selftest(comm, arguments, line);
   }
 };
 
@@ -63,6 +63,21 @@ int run_traced(MPI_Comm comm, const cli::CommandLine& line) {
 }
 
 }  // namespace
+
+void check_output_path(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw core::FileError(
+        "mt_invert#not_a_file",
+        "{}: expected the name of a file to write, got a folder or device; give another name", path);
+  }
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw core::FileError("mt_invert#no_folder",
+                          "{}: the folder does not exist; make it or give another name", folder.string());
+  }
+}
 
 int run(MPI_Comm comm, const cli::CommandLine& line) {
   // A file beyond the size limit must come back as an error of `write`, not end the process.

@@ -20,5 +20,11 @@ namespace lodestone::mt_invert::commands {
 [[nodiscard]] int run_report(MPI_Comm comm, const cli::ReportArguments& arguments);
 [[nodiscard]] int run_compare(MPI_Comm comm, const cli::CompareArguments& arguments);
 [[nodiscard]] int run_info(MPI_Comm comm, const cli::InfoArguments& arguments);
+[[nodiscard]] int run_selftest(MPI_Comm comm, const cli::SelftestArguments& arguments,
+                               const cli::CommandLine& line);
+
+/// Refuses a path that cannot become a file. errors: FileError when it is something else than a regular file,
+/// or its folder is missing.
+void check_output_path(const std::string& path);
 
 }  // namespace lodestone::mt_invert::commands

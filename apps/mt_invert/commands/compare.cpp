@@ -34,18 +34,18 @@ constexpr double png_scale = 1.25;  // pixels per unit: several sections in one 
 const std::vector<std::string> run_columns{"rms", "target", "iterations", "Jacobians", "forward", "s"};
 
 Compared compared_run(const std::string& folder, const std::string& file) {
-  const io::run::InversionResult result = io::run::read_result(file);
+  const inversion::Outcome result = io::run::read_result(file);
   const auto sum = [&](auto member) {
     return std::accumulate(
         result.history.begin(), result.history.end(), decltype(inversion::optimize::StagedRecord{}.*member){},
         [&](auto total, const inversion::optimize::StagedRecord& row) { return total + row.*member; });
   };
-  const std::string name = result.title.empty() ? folder : result.title;
+  const std::string name = result.about.title.empty() ? folder : result.about.title;
   const int iterations = result.history.empty() ? 0 : result.history.back().iteration;
   return {folder,
           name,
           fmt::format(": rms {:.2f}", result.rms),
-          io::report::panel_of(result, name, result.log10_resistivity, io::report::Sites::shown),
+          io::report::panel_of(result, name, result.model, io::report::Sites::shown),
           {fmt::format("{:.3f}", result.rms), fmt::format("{:g}", result.target_rms),
            fmt::format("{}", iterations),
            fmt::format("{}", sum(&inversion::optimize::IterationRecord::n_jacobian)),
@@ -59,7 +59,7 @@ std::vector<Compared> compared(const std::string& path) {
     const io::run::RunFolder folder(path);
     if (!std::filesystem::exists(folder.result()))
       throw core::FileError(
-          "mt_invert",
+          "mt_invert#no_result",
           "{}: expected the result of a finished run, got none; give the folder of a run (-o of invert)",
           folder.result());
     return {compared_run(path, folder.result())};
@@ -121,7 +121,7 @@ std::string aligned(const std::vector<Row>& rows) {
   return text;
 }
 
-/// What the columns of numbers beyond the runs' own mean.
+/// Explains the columns of numbers beyond the runs' own.
 std::string legend(const cli::CompareArguments& arguments, const std::vector<Compared>& references) {
   std::string text;
   for (std::size_t k = 0; k < references.size(); ++k)

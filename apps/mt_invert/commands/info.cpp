@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/info/info.hpp"
+
 #include "apps/mt_invert/commands/commands.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/rank_zero.hpp"
-#include "io/info/text.hpp"
 #include "io/text/scan.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/config/train.hpp"
 
-#include "apps/mt_invert/cli/resume_command.hpp"
 #include "apps/mt_invert/commands/commands.hpp"
 #include "apps/mt_invert/commands/train_report.hpp"
 #include "engine/core/atomic_file.hpp"
@@ -78,12 +77,13 @@ void write_config(const io::run::TrainFolder& folder, const cli::TrainArguments&
                   std::filesystem::path(arguments.config_path).filename().string(), config.toml));
 }
 
-/// errors: those of the training, of one that explodes with what to change.
+/// Trains the network. errors: those of the training, with advice on divergence.
 models::vae::VaeTraining trained(const config::TrainConfig& config, const models::vae::VaeRun& run) {
   try {
     return models::vae::train_vae(config.prior, config.setup, run);
   } catch (const core::SolverError& error) {
-    throw core::SolverError(core::Worded{fmt::format("{}; lower training.learning_rate", error.what())});
+    throw core::SolverError(
+        core::Worded{fmt::format("{}; lower training.learning_rate", error.what()), error.place()});
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/commands/train_report.hpp"
 
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
@@ -45,8 +46,8 @@ std::vector<io::report::TrainingEpoch> read_history(const std::string& path) {
     const auto number = [&](const char* name) {
       const auto found = column.find(name);
       if (found == column.end() || found->second >= fields.size())
-        throw core::FormatError("mt_invert", "{}:{}: expected a column {} as training writes it, got none",
-                                path, k + 1, name);
+        throw core::FormatError("mt_invert#no_column",
+                                "{}:{}: the column {}, which training writes, is missing", path, k + 1, name);
       double value = std::nan("");
       const std::string& field = fields[found->second];
       std::from_chars(field.data(), field.data() + field.size(), value);
@@ -130,7 +131,7 @@ void write_train_report(const io::run::TrainFolder& folder, const config::TrainC
 }
 
 void write_preview(const io::run::TrainFolder& folder, const config::TrainConfig& config) {
-  io::run::make_folder(folder.preview());
+  core::make_folder(folder.preview());
   write_picture(folder.preview() / "prior.png", config.title, config.prior);
   const auto& parts = config.prior.parts();
   for (std::size_t k = 0; parts.size() > 1 && k < parts.size(); ++k) {

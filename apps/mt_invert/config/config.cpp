@@ -59,7 +59,7 @@ void check_kind(const core::Options& root, ConfigKind kind, const std::string& p
   const auto found = std::ranges::find_if(other.tables, is_given);
   if (std::ranges::any_of(wanted.tables, is_given) || found == other.tables.end()) return;
   throw core::ConfigError(
-      "configuration",
+      "configuration#other_command",
       "{}: expected the configuration of {} with a table [{}], got one of {} ([{}]); type: mt_invert {}",
       path, wanted.what, wanted.tables.front(), other.what, *found, other.command);
 }
@@ -68,25 +68,26 @@ void check_kind(const core::Options& root, ConfigKind kind, const std::string& p
 void check_learned_prior(const Config& config, const ConfigTable& table) {
   if (config.inversion.alternates() && !config.learned_prior)
     table.table("inversion")
-        .refuse("algorithm",
-                "expected [[learned_prior.region]] with a network together with \"alternating\", got none: "
+        .refuse("algorithm", "no_region",
+                "needs [[learned_prior.region]] with a network: without it "
                 "there are no codes to alternate "
                 "with; add a region or choose \"gauss_newton\"");
   if (!config.learned_prior) return;
   const ConfigTable regularization = table.table("regularization");
   if (config.bounds)
-    table.table("bounds").refuse("resistivity_min_ohm_m",
+    table.table("bounds").refuse("resistivity_min_ohm_m", "exclusive_tables",
                                  "excludes [learned_prior]: its decoders set resistivities themselves; "
                                  "remove [bounds] or the regions");
   if (config.regularization.roughness.order != 1)
-    regularization.refuse("order", fmt::format("expected 1 together with [learned_prior], got {}",
-                                               config.regularization.roughness.order));
+    regularization.refuse("order", "prior_needs_first_order",
+                          fmt::format("expected 1 together with [learned_prior], got {}",
+                                      config.regularization.roughness.order));
   if (config.regularization.norm.norm != inversion::prior::RoughnessNorm::l2)
-    regularization.refuse("norm",
+    regularization.refuse("norm", "prior_needs_l2",
                           "expected \"l2\" together with [learned_prior]; remove norm or the regions");
   if (!config.inversion.needs_jacobian())
     table.table("inversion")
-        .refuse("algorithm",
+        .refuse("algorithm", "prior_needs_jacobian",
                 "expected \"gauss_newton\" or \"alternating\" together with [learned_prior]; its weights "
                 "follow the model");
 }
@@ -94,18 +95,21 @@ void check_learned_prior(const Config& config, const ConfigTable& table) {
 /// Refuses keys of several tables that exclude or need each other.
 void check_together(const Config& config, const ConfigTable& table) {
   if (config.grid.from_model && config.start.file.empty()) {
-    table.table("grid").refuse("from_start_model", "needs start.model_file, which is not given");
+    table.table("grid").refuse("from_start_model", "no_model_file",
+                               "needs start.model_file, which is not given");
   }
   if (config.regularization.norm.norm != inversion::prior::RoughnessNorm::l2 &&
       !config.inversion.needs_jacobian())
     table.table("regularization")
-        .refuse("norm", "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
+        .refuse("norm", "norm_needs_jacobian",
+                "needs inversion.algorithm = \"gauss_newton\"; descents know least squares alone");
   check_learned_prior(config, table);
   if (config.uncertainty && config.uncertainty->ensemble && config.huber_threshold > 0.0)
     table.table("uncertainty")
-        .refuse("samples", fmt::format("excludes misfit.huber_threshold = {:g}, which stands for no "
-                                       "distribution of errors to draw from; remove one",
-                                       config.huber_threshold));
+        .refuse("samples", "exclusive_tables",
+                fmt::format("excludes misfit.huber_threshold = {:g}, which stands for no "
+                            "distribution of errors to draw from; remove one",
+                            config.huber_threshold));
 }
 
 }  // namespace
@@ -149,6 +153,27 @@ Config read_config(const std::string& path, const std::vector<std::string>& assi
   given.require_all_used();
   config.toml = table.effective_toml();
   return config;
+}
+
+void require_soundings_alone(const Config& config) {
+  const RegularizationConfig& regularization = config.regularization;
+  std::vector<std::string> tables;
+  const auto add = [&](bool is_given, const char* name) {
+    if (is_given) tables.emplace_back(name);
+  };
+  add(config.static_shift.has_value(), "[static_shift]");
+  add(config.bounds.has_value(), "[bounds]");
+  add(config.uncertainty.has_value(), "[uncertainty]");
+  add(config.learned_prior.has_value(), "[learned_prior]");
+  add(!regularization.tears.empty(), "[[regularization.tear]]");
+  add(!regularization.fixed.empty(), "[[regularization.fixed]]");
+  if (!tables.empty())
+    throw core::ConfigError(
+        "configuration#needs_section",
+        "expected a configuration of soundings alone with --dim 1, but it has {}, which a "
+        "layered earth under one station cannot honour. Remove these tables, or invert with "
+        "--dim 2",
+        fmt::join(tables, ", "));
 }
 
 void describe_config(Page& page) {

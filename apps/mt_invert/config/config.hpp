@@ -25,7 +25,7 @@ struct Config {
   GridConfig grid;
   ModelConfig start, reference;
   std::optional<physics::mesh::Sea> sea;
-  std::string sea_place;  ///< where its level stands, for messages once the surface is known
+  std::string sea_place;  ///< "file:line: key" of its level, for messages once the surface is known
   SoundingsConfig soundings;
   std::optional<BoundsConfig> bounds;
   RegularizationConfig regularization;
@@ -53,5 +53,9 @@ enum class ConfigKind { inversion, training };
 /// Reads the file and the `key=value` assignments. errors: FileError, ConfigError with file:line (syntax,
 /// unknown or contradictory keys, wrong types).
 [[nodiscard]] Config read_config(const std::string& path, const std::vector<std::string>& assignments = {});
+
+/// Checks that a configuration asks for nothing that layered earths under single stations do not have.
+/// errors: ConfigError that names the tables to remove.
+void require_soundings_alone(const Config& config);
 
 }  // namespace lodestone::mt_invert::config

@@ -8,23 +8,6 @@
 
 #include <fmt/ranges.h>
 
-namespace lodestone::io::edi {
-
-constexpr auto words(EdiVariance) {
-  using enum EdiVariance;
-  return core::Words<EdiVariance>{{of_complex_element, "of_complex_element"}, {of_each_part, "of_each_part"}};
-}
-constexpr auto words(EdiSign) {
-  using enum EdiSign;
-  return core::Words<EdiSign>{{vote, "vote"}, {plus, "plus"}, {minus, "minus"}};
-}
-constexpr auto words(EdiUnits) {
-  using enum EdiUnits;
-  return core::Words<EdiUnits>{{vote, "vote"}, {field, "field"}, {ohm, "ohm"}};
-}
-
-}  // namespace lodestone::io::edi
-
 namespace lodestone::mt_invert::config {
 
 /// Form in which the data of each mode are inverted.
@@ -53,24 +36,18 @@ Rows<DataConfig> source_rows() {
 bool is_edi(const DataConfig& data) { return data.profile_source().first.empty(); }
 
 Rows<DataConfig> edi_rows() {
-  const char* edi = "EDI data";
   using C = DataConfig;
   using Options = io::edi::EdiOptions;
-  return {row("station_order", &C::station_order, "station names: only these, in this order")
-              .otherwise("all, by file name")
-              .needs(edi, is_edi),
-          row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below")
-              .needs(edi, is_edi),
-          row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data")
-              .needs(edi, is_edi),
-          row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ")
-              .needs(edi, is_edi),
-          row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
-              "stations whose own frequency list differs, which are interpolated and flagged")
-              .needs(edi, is_edi),
-          row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
-              "the floors alone are the errors")
-              .needs(edi, is_edi)};
+  return needing("EDI data", is_edi,
+                 row("station_order", &C::station_order, "station names: only these, in this order")
+                     .otherwise("all, by file name"),
+                 row("edi_variance", at(&C::edi, &Options::variance), "what `.VAR` blocks hold, see below"),
+                 row("edi_sign", at(&C::edi, &Options::sign), "time factor, or by the quadrants of the data"),
+                 row("edi_units", at(&C::edi, &Options::units), "mV/km/nT, ohm, or by the size of ρₐ"),
+                 row("interpolate_stations", at(&C::selection, &Selection::interpolate_stations),
+                     "stations whose own frequency list differs, which are interpolated and flagged"),
+                 row("ignore_file_errors", at(&C::selection, &Selection::ignore_file_errors),
+                     "the floors alone are the errors"));
 }
 
 Rows<DataConfig> selection_rows() {
@@ -153,7 +130,9 @@ std::vector<Quantity> quantities_of(const ConfigTable& table, const Measured& fo
     result.insert(result.end(), of_mode.begin(), of_mode.end());
   }
   if (form.tipper) result.insert(result.end(), {Quantity::tzy_re, Quantity::tzy_im});
-  if (result.empty()) table.refuse("modes", "expected at least one mode or tipper = true, got neither");
+  if (result.empty())
+    table.refuse("modes", "nothing_to_invert",
+                 "lists no mode while tipper = false; add a mode or set tipper = true");
   return result;
 }
 
@@ -165,13 +144,13 @@ Quantity quantity_of(const ConfigTable& table, const std::string& name) {
     if (rule.name == name) return physics::mt::datum_from(name);
     names += fmt::format("{}{}", names.empty() ? "" : ", ", rule.name);
   }
-  table.refuse("quantities", fmt::format("expected some of {}, got \"{}\"", names, name), "unknown_word");
+  table.refuse("quantities", "unknown_word", fmt::format("expected some of {}, got \"{}\"", names, name));
 }
 
 physics::mt::Where read_mask(ConfigTable table) {
   const MaskForm mask = read(table, mask_rows(), MaskForm{});
   if (mask.least_hz > mask.most_hz)
-    table.refuse("frequency_min_hz",
+    table.refuse("frequency_min_hz", "empty_interval",
                  fmt::format("expected at most frequency_max_hz = {}, got {}", mask.most_hz, mask.least_hz));
   physics::mt::Where rule{
       .station = mask.station, .min_frequency_hz = mask.least_hz, .max_frequency_hz = mask.most_hz};
@@ -186,18 +165,20 @@ DataConfig read_source(const ConfigTable& table) {
   table.allow_one_of(keys);
   DataConfig data = read(table, source_rows(), DataConfig{});
   if (data.edi_folder.empty() && data.edi_files.empty() && is_edi(data))
-    table.refuse("edi_folder",
-                 fmt::format("expected one of {}, got none; say where the data are", fmt::join(keys, ", ")));
+    table.refuse("edi_folder", "no_data",
+                 fmt::format("the table gives none of {}; add the one that states where the data are",
+                             fmt::join(keys, ", ")));
   return data;
 }
 
 /// Refuses limits that leave nothing.
 void check_limits(const ConfigTable& table, const DataConfig& data) {
   if (data.selection.min_period_s > data.selection.max_period_s)
-    table.refuse("period_min_s", fmt::format("expected at most period_max_s = {}, got {}",
-                                             data.selection.max_period_s, data.selection.min_period_s));
+    table.refuse("period_min_s", "empty_interval",
+                 fmt::format("expected at most period_max_s = {}, got {}", data.selection.max_period_s,
+                             data.selection.min_period_s));
   if (data.selection.min_phase_deg >= data.selection.max_phase_deg)
-    table.refuse("phase_min_deg", "expected less than phase_max_deg");
+    table.refuse("phase_min_deg", "empty_interval", "expected less than phase_max_deg");
 }
 
 /// Frequencies of EDI files are those that all stations share; a file of profile data states exactly those

@@ -22,51 +22,47 @@ using physics::mt::ProfileOptions;
 
 Rows<ProfileConfig> profile_rows(bool is_edi = true) {
   const auto edi = [is_edi](const ProfileConfig&) { return is_edi; };
-  return {
-      row("azimuth_deg", at(&ProfileConfig::options, &ProfileOptions::azimuth_deg),
-          "of the profile's y axis, clockwise from north; the strike x, to which tensors are rotated, is 90° "
-          "less")
-          .otherwise("best line through the stations")
-          .needs("EDI data", edi),
-      row("origin_station", at(&ProfileConfig::options, &ProfileOptions::origin_station), "station at y = 0")
-          .usually("first along the azimuth")
-          .needs("EDI data", edi),
-      row("distance", at(&ProfileConfig::options, &ProfileOptions::distance),
-          "on the line, or the sum of the station-to-station distances in the given order")
-          .needs("EDI data", edi),
-      row("projection", &ProfileConfig::projection,
-          "\"local\": transverse Mercator through the survey's middle; \"utm\"; or a definition of PROJ "
-          "(\"EPSG:32733\")")
-          .needs("EDI data", edi),
-      row("elevation", &ProfileConfig::elevation,
-          "surface of the section: level at the stations' mean elevation, through the stations' elevations, "
-          "or a file"),
-      path_row("surface_file", &ProfileConfig::surface_file,
-               "with \"file\": the ground or the sea floor as CSV, see below"),
-      row("drape", &ProfileConfig::drape,
-          "stations that state a depth are moved onto the surface; otherwise they must stand on it")};
+  return joined(
+      needing(
+          "EDI data", edi,
+          row("azimuth_deg", at(&ProfileConfig::options, &ProfileOptions::azimuth_deg),
+              "of the profile's y axis, clockwise from north; "
+              "the strike x, to which tensors are rotated, is 90° less")
+              .otherwise("best line through the stations"),
+          row("origin_station", at(&ProfileConfig::options, &ProfileOptions::origin_station),
+              "station at y = 0")
+              .usually("first along the azimuth"),
+          row("distance", at(&ProfileConfig::options, &ProfileOptions::distance),
+              "on the line, or the sum of the station-to-station distances in the given order"),
+          row("projection", &ProfileConfig::projection,
+              "\"local\": transverse Mercator through the survey's middle; \"utm\"; or a definition of PROJ "
+              "(\"EPSG:32733\")")),
+      Rows<ProfileConfig>{
+          row("elevation", &ProfileConfig::elevation,
+              "surface of the section: level at the stations' mean elevation, "
+              "through the stations' elevations, or a file"),
+          path_row("surface_file", &ProfileConfig::surface_file,
+                   "with \"file\": the ground or the sea floor as CSV, see below"),
+          row("drape", &ProfileConfig::drape,
+              "stations that state a depth are moved onto the surface; otherwise they must stand on it")});
 }
 
 Rows<GridConfig> grid_rows() {
-  const char* own_cells = "from_start_model = false";
   const auto has_own_cells = [](const GridConfig& grid) { return !grid.from_model; };
-  return {
-      row("from_start_model", &GridConfig::from_model,
-          "the cells of `start.model_file` instead of the keys below"),
-      row("n_columns", &GridConfig::n_columns, at_least(0), "uniform columns; 0: two per station, 20 … 200")
-          .needs(own_cells, has_own_cells),
-      row("margin", &GridConfig::margin, at_least(0.0),
-          "beyond the outermost stations on each side, as a share of the profile's length")
-          .needs(own_cells, has_own_cells),
-      row("n_layers", &GridConfig::n_layers, at_least(0),
-          "0: until 1.5 skin depths of the longest period in the median ρₐ")
-          .needs(own_cells, has_own_cells),
-      row("first_layer_m", &GridConfig::first_layer_m, at_least(0.0),
-          "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period")
-          .needs(own_cells, has_own_cells),
-      row("layer_factor", &GridConfig::layer_factor, at_least(1.0),
-          "each layer is thicker than the one above by this factor")
-          .needs(own_cells, has_own_cells)};
+  return joined(
+      Rows<GridConfig>{row("from_start_model", &GridConfig::from_model,
+                           "the cells of `start.model_file` instead of the keys below")},
+      needing("from_start_model = false", has_own_cells,
+              row("n_columns", &GridConfig::n_columns, at_least(0),
+                  "uniform columns; 0: two per station, 20 … 200"),
+              row("margin", &GridConfig::margin, at_least(0.0),
+                  "beyond the outermost stations on each side, as a share of the profile's length"),
+              row("n_layers", &GridConfig::n_layers, at_least(0),
+                  "0: until 1.5 skin depths of the longest period in the median ρₐ"),
+              row("first_layer_m", &GridConfig::first_layer_m, at_least(0.0),
+                  "thickness of the top layer; 0: a twentieth of the skin depth of the shortest period"),
+              row("layer_factor", &GridConfig::layer_factor, at_least(1.0),
+                  "each layer is thicker than the one above by this factor")));
 }
 
 /// A start or reference model as it is written.
@@ -97,9 +93,11 @@ Rows<Sea> sea_rows() {
 }
 
 Rows<SoundingsConfig> sounding_rows() {
+  using Stop = decltype(SoundingsConfig::stop);
   return {row("mode", &SoundingsConfig::mode, "average of TE and TM (log10 ρₐ and phase), or one of them"),
-          row("target_rms", &SoundingsConfig::target_rms, above(0.0), "of each sounding"),
-          row("max_iterations", &SoundingsConfig::max_iterations, at_least(1), "of each sounding")};
+          row("target_rms", at(&SoundingsConfig::stop, &Stop::target_rms), above(0.0), "of each sounding"),
+          row("max_iterations", at(&SoundingsConfig::stop, &Stop::max_iterations), at_least(1),
+              "of each sounding")};
 }
 
 /// The ends of [bounds] as they are written.
@@ -119,9 +117,11 @@ Rows<BoundsForm> bound_rows() {
 ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
   const ProfileConfig profile = read(table, profile_rows(source_key.empty()), ProfileConfig{});
   if (profile.elevation == Elevation::stations && source_key == "modem_file")
-    table.refuse("elevation", "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
+    table.refuse("elevation", "no_elevations",
+                 "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
   if ((profile.elevation == Elevation::file) != !profile.surface_file.empty())
-    table.refuse("surface_file", "goes together with elevation = \"file\"; give both or neither");
+    table.refuse("surface_file", "elevation_and_file",
+                 "goes together with elevation = \"file\"; give both or neither");
   return profile;
 }
 
@@ -129,8 +129,9 @@ GridConfig read_grid(ConfigTable table) {
   const GridConfig grid = read(table, grid_rows(), GridConfig{});
   constexpr double most_cells = 2e6;
   if (static_cast<double>(grid.n_columns) * grid.n_layers > most_cells)
-    table.refuse("n_columns", fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells,
-                                          grid.n_columns, grid.n_layers));
+    table.refuse(
+        "n_columns", "too_many_cells",
+        fmt::format("expected at most {:.0f} cells, got {} × {}", most_cells, grid.n_columns, grid.n_layers));
   return grid;
 }
 
@@ -145,8 +146,8 @@ ModelConfig read_model(ConfigTable table, const ModelConfig& usual) {
   if (form.from == ModelSource::half_space) model.resistivity_ohm_m = form.resistivity_ohm_m;
   if (form.from != ModelSource::file) return model;
   if (form.file.empty() || (table.has("from") && !table.has("model_file")))
-    table.refuse("model_file",
-                 "expected the name of a model for from = \"file\", got none; add it or change from");
+    table.refuse("model_file", "no_model_file",
+                 "is missing, which from = \"file\" needs; add it or change from");
   model.file_as_written = form.file;
   model.file = table.resolved(form.file);
   return model;
@@ -155,7 +156,8 @@ ModelConfig read_model(ConfigTable table, const ModelConfig& usual) {
 std::optional<Sea> read_sea(ConfigTable table) {
   if (!table.has("level_m") && !table.has("resistivity_ohm_m")) return {};
   if (!table.has("resistivity_ohm_m"))
-    table.refuse("resistivity_ohm_m", "expected the resistivity of the sea water, got none; 0.3 is usual");
+    table.refuse("resistivity_ohm_m", "no_resistivity",
+                 "is missing: the sea needs the resistivity of its water; 0.3 is usual");
   return read(table, sea_rows(), Sea{});
 }
 
@@ -165,8 +167,9 @@ std::optional<BoundsConfig> read_bounds(ConfigTable table) {
   if (!table.has("resistivity_min_ohm_m") && !table.has("resistivity_max_ohm_m")) return {};
   const BoundsForm form = read(table, bound_rows(), BoundsForm{});
   if (!(form.least_ohm_m < form.most_ohm_m))
-    table.refuse("resistivity_min_ohm_m", fmt::format("expected less than resistivity_max_ohm_m = {}, got {}",
-                                                      form.most_ohm_m, form.least_ohm_m));
+    table.refuse("resistivity_min_ohm_m", "empty_interval",
+                 fmt::format("expected less than resistivity_max_ohm_m = {}, got {}", form.most_ohm_m,
+                             form.least_ohm_m));
   return BoundsConfig{std::log10(form.least_ohm_m), std::log10(form.most_ohm_m)};
 }
 

@@ -5,6 +5,7 @@
 #include "engine/core/words.hpp"
 #include "inversion/mt/soundings.hpp"
 #include "physics/mesh/surface.hpp"
+#include "physics/mt/ground.hpp"
 #include "physics/mt/profile.hpp"
 #include "physics/mt/sounding.hpp"
 
@@ -13,11 +14,7 @@
 
 namespace lodestone::mt_invert::config {
 
-enum class Elevation { flat_mean, stations, file };
-constexpr auto words(Elevation) {
-  using enum Elevation;
-  return core::Words<Elevation>{{flat_mean, "flat_mean"}, {stations, "stations"}, {file, "file"}};
-}
+using physics::mt::Elevation;
 
 /// Table [profile].
 struct ProfileConfig {

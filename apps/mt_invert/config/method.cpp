@@ -43,15 +43,17 @@ Rows<AlgorithmForm> algorithm_rows() {
 
 template <class Options>
 Rows<Options> common_rows() {
-  return {
-      row("max_iterations", &Options::max_iterations, at_least(0), "of each stage; of \"alternating\" pairs"),
-      row("target_rms", &Options::target_rms, above(0.0), "over kept real data"),
-      row("lambda_start", &Options::lambda_start, at_least(0.0),
-          "first trade-off parameter; 0: from the size of the sensitivities"),
-      row("max_halvings", &Options::max_halvings, at_least(0), "of the step when it does not help"),
-      row("min_rms_drop", &Options::min_rms_drop, at_least(0.0),
-          "relative; a smaller drop counts as stagnation"),
-      row("patience", &Options::patience, at_least(1), "stagnated iterations before the run stops")};
+  using Stop = decltype(Options::stop);
+  return {row("max_iterations", at(&Options::stop, &Stop::max_iterations), at_least(0),
+              "of each stage; of \"alternating\" pairs"),
+          row("target_rms", at(&Options::stop, &Stop::target_rms), above(0.0), "over kept real data"),
+          row("lambda_start", &Options::lambda_start, at_least(0.0),
+              "first trade-off parameter; 0: from the size of the sensitivities"),
+          row("max_halvings", &Options::max_halvings, at_least(0), "of the step when it does not help"),
+          row("min_rms_drop", at(&Options::stop, &Stop::min_rms_drop), at_least(0.0),
+              "relative; a smaller drop counts as stagnation"),
+          row("patience", at(&Options::stop, &Stop::patience), at_least(1),
+              "stagnated iterations before the run stops")};
 }
 
 template <class Options>
@@ -65,72 +67,58 @@ Rows<GaussNewtonOptions> gauss_newton_rows() {
   const char *occam = "lambda_strategy = \"occam\"", *cooling = "lambda_strategy = \"cooling\"";
   const auto searches = [](const O& options) { return options.lambda_strategy == LambdaStrategy::occam; };
   const auto cools = [](const O& options) { return options.lambda_strategy == LambdaStrategy::cooling; };
-  Rows<O> rows = common_rows<O>();
-  for (Row<O>& each : Rows<O>{
-           row("space", &O::space, "size of the linear system, or the cheaper one; the result is the same")
-               .needs(of_jacobian),
-           row("lambda_strategy", &O::lambda_strategy,
-               "a search for λ in every iteration, or one λ per iteration, from large to small")
-               .needs(of_jacobian),
-           factor_row<O>().needs(occam, searches),
-           row("lambda_tolerance_log10", &O::lambda_tolerance, above(0.0), "of the search at the target")
-               .needs(occam, searches),
-           row("max_lambda_trials", &O::max_lambda_trials, at_least(1), "forward runs per search")
-               .needs(occam, searches),
-           row("sufficient_drop", &O::sufficient_drop, share(),
-               "above the target a first trial that lowers the rms by this share is taken at once; 1: never")
-               .needs(occam, searches),
-           row("smooth_at_target", &O::smooth_at_target,
-               "go on at the target while the roughness falls; `false`: the first model there is the last")
-               .needs(occam, searches),
-           row("min_roughness_drop", &O::min_roughness_drop, at_least(0.0),
-               "relative, at the target; a smaller drop ends the run")
-               .needs(occam, searches),
-           row("cooling_factor", &O::cooling_factor, above(1.0), "λ is divided by it …")
-               .needs(cooling, cools),
-           row("cooling_rate", &O::cooling_rate, at_least(1), "… after so many iterations")
-               .needs(cooling, cools)})
-    rows.push_back(std::move(each));
-  return rows;
+  return joined(
+      common_rows<O>(),
+      needing(
+          of_jacobian, nullptr,
+          row("space", &O::space, "size of the linear system, or the cheaper one; the result is the same"),
+          row("lambda_strategy", &O::lambda_strategy,
+              "a search for λ in every iteration, or one λ per iteration, from large to small")),
+      needing(
+          occam, searches, factor_row<O>(),
+          row("lambda_tolerance_log10", &O::lambda_tolerance, above(0.0), "of the search at the target"),
+          row("max_lambda_trials", &O::max_lambda_trials, at_least(1), "forward runs per search"),
+          row("sufficient_drop", &O::sufficient_drop, share(),
+              "above the target a first trial that lowers the rms by this share is taken at once; 1: never"),
+          row("smooth_at_target", &O::smooth_at_target,
+              "go on at the target while the roughness falls; `false`: the first model there is the last"),
+          row("min_roughness_drop", &O::min_roughness_drop, at_least(0.0),
+              "relative, at the target; a smaller drop ends the run")),
+      needing(cooling, cools, row("cooling_factor", &O::cooling_factor, above(1.0), "λ is divided by it …"),
+              row("cooling_rate", &O::cooling_rate, at_least(1), "… after so many iterations")));
 }
 
 Rows<AlternatingOptions> pair_rows() {
-  return {
+  return needing(
+      of_pairs, nullptr,
       row("pixel_lambda", &AlternatingOptions::pixel_lambda, at_least(0.0),
-          "λ of the first step of the cells; 0: from the size of the sensitivities")
-          .needs(of_pairs),
-      row("code_lambda", &AlternatingOptions::code_lambda, at_least(0.0), "likewise, of the codes")
-          .needs(of_pairs),
-      row("lambda_decay", &AlternatingOptions::decay, share(), "of λ/rms from pair to pair").needs(of_pairs)};
+          "λ of the first step of the cells; 0: from the size of the sensitivities"),
+      row("code_lambda", &AlternatingOptions::code_lambda, at_least(0.0), "likewise, of the codes"),
+      row("lambda_decay", &AlternatingOptions::decay, share(), "of λ/rms from pair to pair"));
 }
 
 Rows<DescentOptions> descent_rows() {
-  Rows<DescentOptions> rows = common_rows<DescentOptions>();
-  rows.push_back(factor_row<DescentOptions>().needs(of_descent));
-  rows.push_back(row("memory", &DescentOptions::memory, at_least(1), "steps that are remembered")
-                     .needs("algorithm = \"lbfgs\"", [](const DescentOptions& options) {
-                       return options.method == DescentMethod::lbfgs;
-                     }));
-  return rows;
+  using O = DescentOptions;
+  const auto remembers = [](const O& options) { return options.method == DescentMethod::lbfgs; };
+  return joined(common_rows<O>(), needing(of_descent, nullptr, factor_row<O>()),
+                needing("algorithm = \"lbfgs\"", remembers,
+                        row("memory", &O::memory, at_least(1), "steps that are remembered")));
 }
 
-/// Both stages of "alternating" share `max_iterations`, whose default is that of the pairs.
-GaussNewtonOptions usual_polish() { return {.max_iterations = AlternatingOptions{}.max_iterations}; }
+/// Both stages of "alternating" share their rules of stopping, whose defaults are those of the pairs.
+GaussNewtonOptions usual_polish() { return {.stop = AlternatingOptions{}.stop}; }
 
 GaussNewtonOptions read_gauss_newton(const ConfigTable& table, const GaussNewtonOptions& usual) {
   refuse(table, descent_rows(), "algorithm = \"lbfgs\"", gauss_newton_rows());
   return read(table, gauss_newton_rows(), usual);
 }
 
-/// What both stages have in common is read once; the other keys of Gauss–Newton are those of the polish.
+/// Reads once what both stages have in common; the other keys of Gauss–Newton are those of the polish.
 AlternatingConfig read_alternating(const ConfigTable& table) {
-  AlternatingConfig config{.pairs = {}, .polish = read_gauss_newton(table, usual_polish())};
+  AlternatingConfig config{.polish = read_gauss_newton(table, usual_polish())};
+  config.stop = config.polish.stop;
   config.pairs = read(table, pair_rows(), config.pairs);
-  config.pairs.max_iterations = config.polish.max_iterations;
-  config.pairs.target_rms = config.polish.target_rms;
   config.pairs.max_halvings = config.polish.max_halvings;
-  config.pairs.min_rms_drop = config.polish.min_rms_drop;
-  config.pairs.patience = config.polish.patience;
   return config;
 }
 
@@ -146,30 +134,30 @@ Rows<UncertaintyForm> uncertainty_rows() {
   using Form = UncertaintyForm;
   const char *any = "posterior or samples", *samples = "samples", *posterior = "posterior = true";
   const auto has_posterior = [](const Form& form) { return form.config.posterior; };
-  return {
-      row("posterior", at(&Form::config, &UncertaintyConfig::posterior),
-          "the normal distribution around the final model, see below"),
-      row("samples", at(&Form::samples, &EnsembleOptions::n_samples), at_least(0),
-          "models that data and prior allow, see below; not with `misfit.huber_threshold`"),
-      row("scale_errors", at(&Form::config, &UncertaintyConfig::scale_errors),
-          "a final rms above 1 scales the errors, and λ with them; `false`: errors as stated")
-          .needs(any, &Form::has_any),
-      row("widen_prior", at(&Form::config, &UncertaintyConfig::widen_prior),
-          "λ is lowered until the codes' prior is as wide as it was trained; `false`: the λ of the run")
-          .needs(any, &Form::has_any),
-      row("seed", at(&Form::samples, &EnsembleOptions::seed), at_least(0), "of the samples")
-          .needs(samples, &Form::has_samples),
-      row("max_iterations", at(&Form::samples, &EnsembleOptions::max_iterations), at_least(1),
-          "Gauss–Newton steps of a sample; the first needs no Jacobian of its own")
-          .needs(samples, &Form::has_samples),
-      row("seen_share", at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::share),
-          {.least = 0.0, .most = 1.0, .above_least = true, .below_most = true},
-          "a cell is seen where the deviation after the data is at most this share of the one before, …")
-          .needs(posterior, has_posterior),
-      row("largest_prior_decades",
-          at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::largest_prior),
-          above(0.0), "… or of so many decades where that is wider")
-          .needs(posterior, has_posterior)};
+  return joined(
+      Rows<Form>{row("posterior", at(&Form::config, &UncertaintyConfig::posterior),
+                     "the normal distribution around the final model, see below"),
+                 row("samples", at(&Form::samples, &EnsembleOptions::n_samples), at_least(0),
+                     "models that data and prior allow, see below; not with `misfit.huber_threshold`")},
+      needing(
+          any, &Form::has_any,
+          row("scale_errors", at(&Form::config, &UncertaintyConfig::scale_errors),
+              "a final rms above 1 scales the errors, and λ with them; `false`: errors as stated"),
+          row("widen_prior", at(&Form::config, &UncertaintyConfig::widen_prior),
+              "λ is lowered until the codes' prior is as wide as it was trained; `false`: the λ of the run")),
+      needing(samples, &Form::has_samples,
+              row("seed", at(&Form::samples, &EnsembleOptions::seed), at_least(0), "of the samples"),
+              row("max_iterations", at(&Form::samples, &EnsembleOptions::max_iterations), at_least(1),
+                  "Gauss–Newton steps of a sample; the first needs no Jacobian of its own")),
+      needing(
+          posterior, has_posterior,
+          row("seen_share",
+              at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::share),
+              {.least = 0.0, .most = 1.0, .above_least = true, .below_most = true},
+              "a cell is seen where the deviation after the data is at most this share of the one before, …"),
+          row("largest_prior_decades",
+              at(&Form::config, &UncertaintyConfig::investigation, &InvestigationOptions::largest_prior),
+              above(0.0), "… or of so many decades where that is wider")));
 }
 
 Rows<ForwardConfig> forward_rows() {
@@ -205,7 +193,7 @@ InversionConfig read_inversion(ConfigTable table) {
 std::optional<UncertaintyConfig> read_uncertainty(ConfigTable table) {
   UncertaintyForm form = read(table, uncertainty_rows(), UncertaintyForm{});
   if (form.samples.n_samples == 1)
-    table.refuse("samples", "expected 0 or at least 2, got 1: one sample has no spread", "out_of_range");
+    table.refuse("samples", "out_of_range", "expected 0 or at least 2, got 1: one sample has no spread");
   if (!form.has_any()) return {};
   if (form.has_samples()) form.config.ensemble = form.samples;
   return form.config;

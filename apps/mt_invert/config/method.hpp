@@ -10,7 +10,7 @@
 
 namespace lodestone::mt_invert::config {
 
-using AlternatingConfig = inversion::AlternatingMethod;
+using AlternatingConfig = inversion::AlternatingOptions;
 
 /// Table [inversion]: the method and its options.
 struct InversionConfig {

@@ -110,12 +110,14 @@ std::string Page::markdown(std::string_view text) const {
     const std::string mark = fmt::format("{}{}{}\n", mark_begin, table.name, mark_end);
     const std::size_t at = result.find(mark);
     if (at == std::string::npos || result.find(mark, at + 1) != std::string::npos)
-      throw core::InvalidArgument("config::Page", "expected one line \"{}\" in the template of the page",
+      throw core::InvalidArgument("config::Page#no_marker",
+                                  "expected one line \"{}\" in the template of the page",
                                   io::text::trimmed(mark));
     result.replace(at, mark.size(), markdown_of(table.keys));
   }
   if (const std::size_t at = result.find(mark_begin); at != std::string::npos)
-    throw core::InvalidArgument("config::Page", "expected the name of a table in the template's line \"{}\"",
+    throw core::InvalidArgument("config::Page#no_table",
+                                "expected the name of a table in the template's line \"{}\"",
                                 result.substr(at, result.find('\n', at) - at));
   return result;
 }

@@ -54,8 +54,9 @@ Rows<RoughnessNormOptions> norm_rows(const std::string& key, const std::string& 
 std::vector<Point> points_of(const ConfigTable& table, const std::vector<double>& y,
                              const std::vector<double>& z, std::size_t least) {
   if (y.size() != z.size() || y.size() < least)
-    table.refuse("y_m", fmt::format("expected lists y_m and z_m of one length of at least {}, got {} and {}",
-                                    least, y.size(), z.size()));
+    table.refuse("y_m", "bad_points",
+                 fmt::format("expected lists y_m and z_m of one length of at least {}, got {} and {}", least,
+                             y.size(), z.size()));
   std::vector<Point> points;
   for (std::size_t i = 0; i < y.size(); ++i) points.push_back({0.0, y[i], z[i]});
   return points;
@@ -74,7 +75,7 @@ Rows<TearForm> tear_rows() {
       row("weight", &TearForm::weight, within(0.0, 1.0), "of the roughness across: 0 none, 1 as elsewhere")};
 }
 
-TearConfig read_tear(ConfigTable table) {
+inversion::mt::TearLine read_tear(ConfigTable table) {
   const TearForm form = read(table, tear_rows(), TearForm{});
   return {{points_of(table, form.y_m, form.z_m, 2), form.weight}, table.place("y_m")};
 }
@@ -100,19 +101,21 @@ Rows<FixedForm> fixed_rows() {
 
 std::vector<Point> box_of(const ConfigTable& table, const FixedForm& box) {
   if (!(box.y_min < box.y_max))
-    table.refuse("y_min_m", fmt::format("expected less than y_max_m = {}, got {}", box.y_max, box.y_min));
+    table.refuse("y_min_m", "empty_box",
+                 fmt::format("expected less than y_max_m = {}, got {}", box.y_max, box.y_min));
   if (!(box.z_min < box.z_max))
-    table.refuse("z_min_m", fmt::format("expected less than z_max_m = {}, got {}", box.z_max, box.z_min));
+    table.refuse("z_min_m", "empty_box",
+                 fmt::format("expected less than z_max_m = {}, got {}", box.z_max, box.z_min));
   return physics::mesh::points(
       {{box.y_min, box.z_min}, {box.y_max, box.z_min}, {box.y_max, box.z_max}, {box.y_min, box.z_max}});
 }
 
-FixedRegionConfig read_fixed(ConfigTable table) {
+inversion::mt::FixedRegion read_fixed(ConfigTable table) {
   constexpr std::array limits{"y_min_m", "y_max_m", "z_min_m", "z_max_m"};
   const auto limit = std::ranges::find_if(limits, [&](const char* key) { return table.has(key); });
   const bool is_box = limit != limits.end(), is_polygon = table.has("y_m") || table.has("z_m");
   if (is_box == is_polygon)
-    table.refuse("y_m",
+    table.refuse("y_m", "polygon_or_box",
                  "expected either the corners y_m and z_m of a polygon or limits y_min_m, y_max_m, z_min_m, "
                  "z_max_m of a box");
   const FixedForm form = read(table, fixed_rows(), FixedForm{});
@@ -133,12 +136,13 @@ struct ShiftForm {
 };
 
 Rows<ShiftForm> shift_rows() {
-  return {row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model"),
+  return joined(
+      Rows<ShiftForm>{row("enabled", &ShiftForm::enabled, "shifts are unknowns beside the model")},
+      needing(
+          "enabled = true", &ShiftForm::enabled,
           row("sigma_decades", at(&ShiftForm::config, &StaticShiftConfig::sigma_decades), above(0.0),
-              "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual")
-              .needs("enabled = true", &ShiftForm::enabled),
-          row("modes", at(&ShiftForm::config, &StaticShiftConfig::modes), "modes whose shifts are unknown")
-              .needs("enabled = true", &ShiftForm::enabled)};
+              "width of the Gaussian prior around no shift, in log10 ρₐ; 0.1 to 0.2 is usual"),
+          row("modes", at(&ShiftForm::config, &StaticShiftConfig::modes), "modes whose shifts are unknown")));
 }
 
 Rows<CodedRoughnessOptions> weight_rows() {
@@ -186,7 +190,8 @@ Rows<RegionForm> region_rows() {
 Extent extent_of(const ConfigTable& table, const char* key, const std::vector<double>& ends) {
   if (ends.size() != 2 || !(ends[0] < ends[1]))
     table.refuse(
-        key, fmt::format("expected two numbers [from, to] that increase, got [{}]", fmt::join(ends, ", ")));
+        key, "bad_interval",
+        fmt::format("expected two numbers [from, to] that increase, got [{}]", fmt::join(ends, ", ")));
   return {ends[0], ends[1]};
 }
 
@@ -196,7 +201,7 @@ LearnedRegionConfig read_region(ConfigTable table, std::size_t number) {
   form = read(table, region_rows(), form);
   LearnedRegionConfig region = form.region;
   if (region.network_as_written.empty())
-    table.refuse("network", "expected the file of a trained network, got an empty text");
+    table.refuse("network", "no_network", "is empty; give the file of a trained network");
   region.network = table.resolved(region.network_as_written);
   region.y = extent_of(table, "y_m", form.y_m);
   if (table.has("z_m")) region.z = extent_of(table, "z_m", form.z_m);
@@ -211,8 +216,9 @@ RegularizationConfig read_regularization(ConfigTable table) {
   config.roughness = read(table, roughness_rows(), config.roughness);
   config.norm = read(table, norm_rows("norm", "gradients"), config.norm);
   if (config.norm.norm != RoughnessNorm::l2 && config.roughness.order != 1)
-    table.refuse("norm", fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}",
-                                     config.roughness.order));
+    table.refuse("norm", "norm_needs_first_order",
+                 fmt::format("norms but \"l2\" count gradients and need order = 1, got order = {}",
+                             config.roughness.order));
   for (const ConfigTable& each : table.tables("tear")) {
     config.tears.push_back(read_tear(each));
     config.roughness.tears.push_back(config.tears.back().tear);
@@ -225,7 +231,7 @@ std::optional<StaticShiftConfig> read_static_shift(ConfigTable table) {
   const ShiftForm form = read(table, shift_rows(), ShiftForm{});
   if (!form.enabled) return {};
   if (form.config.modes.empty())
-    table.refuse("modes", "expected at least one mode, got none; set static_shift.enabled = false instead");
+    table.refuse("modes", "no_mode", "lists no mode; add one or set static_shift.enabled = false instead");
   return form.config;
 }
 

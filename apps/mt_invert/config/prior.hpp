@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/mt_invert/config/table.hpp"
-#include "inversion/mt/forward.hpp"
+#include "inversion/mt/recipe.hpp"
 #include "inversion/prior/regions.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "inversion/prior/roughness_norm.hpp"
@@ -15,25 +15,12 @@
 
 namespace lodestone::mt_invert::config {
 
-/// An entry of [[regularization.tear]]; `place` is where it stands, for messages once the grid is known.
-struct TearConfig {
-  physics::mesh::Tear tear;
-  std::string place;
-};
-
-/// An entry of [[regularization.fixed]]: cells whose centres lie inside are no unknowns.
-struct FixedRegionConfig {
-  physics::mesh::Polygon polygon;
-  std::optional<double> resistivity_ohm_m;  ///< absent: of the reference model
-  std::string place;
-};
-
 /// Table [regularization].
 struct RegularizationConfig {
   inversion::prior::RoughnessOptions roughness;  ///< including the tears
   inversion::prior::RoughnessNormOptions norm;
-  std::vector<TearConfig> tears;
-  std::vector<FixedRegionConfig> fixed;
+  std::vector<inversion::mt::TearLine> tears;
+  std::vector<inversion::mt::FixedRegion> fixed;
 };
 
 /// Table [static_shift], when enabled.

@@ -32,8 +32,8 @@ namespace {
 std::int64_t integer_of(const ConfigTable& table, const std::string& key, double number) {
   constexpr double most = std::numeric_limits<int>::max();
   if (!(std::abs(number) <= most && number == std::floor(number)))
-    table.refuse(key, fmt::format("expected integers from {} to {}, got {:g}", -most, most, number),
-                 "out_of_range");
+    table.refuse(key, "out_of_range",
+                 fmt::format("expected integers from {} to {}, got {:g}", -most, most, number));
   return static_cast<std::int64_t>(number);
 }
 
@@ -41,11 +41,11 @@ void check_words(const ConfigTable& table, const std::string& key, const std::ve
                  const std::vector<std::string>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (std::ranges::count(allowed, *word) == 0)
-      table.refuse(key, fmt::format("expected \"{}\", got \"{}\"", fmt::join(allowed, "\", \""), *word),
-                   "unknown_word");
+      table.refuse(key, "unknown_word",
+                   fmt::format("expected \"{}\", got \"{}\"", fmt::join(allowed, "\", \""), *word));
     if (std::count(words.begin(), word, *word) > 0)
-      table.refuse(key, fmt::format("expected each word once, got \"{}\" twice; remove one", *word),
-                   "repeated");
+      table.refuse(key, "repeated",
+                   fmt::format("expected each word once, got \"{}\" twice; remove one", *word));
   }
 }
 
@@ -102,7 +102,7 @@ void check(const ConfigTable& table, const std::string& key, const Limits& limit
     numbers.assign(integers->begin(), integers->end());
   const auto bad = std::ranges::find_if_not(numbers, [&](double each) { return limits.hold(each); });
   if (bad != numbers.end())
-    table.refuse(key, fmt::format("expected {}, got {:g}", limits.text(), *bad), "out_of_range");
+    table.refuse(key, "out_of_range", fmt::format("expected {}, got {:g}", limits.text(), *bad));
 }
 
 bool is_empty_list(const Value& value) {

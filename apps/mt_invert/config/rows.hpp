@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,22 @@ struct Row {
 /// The keys of a table in the order of the values in force.
 template <class T>
 using Rows = std::vector<Row<T>>;
+
+/// Makes rows that need the same setting.
+template <class T, std::same_as<Row<T>>... More>
+[[nodiscard]] Rows<T> needing(const std::string& setting,
+                              const std::type_identity_t<std::function<bool(const T&)>>& is_set, Row<T> first,
+                              More... more) {
+  Rows<T> rows{std::move(first), std::move(more)...};
+  for (Row<T>& each : rows) each = std::move(each).needs(setting, is_set);
+  return rows;
+}
+/// Joins parts of a table.
+template <class T, std::same_as<Rows<T>>... More>
+[[nodiscard]] Rows<T> joined(Rows<T> rows, const More&... more) {
+  (rows.insert(rows.end(), more.begin(), more.end()), ...);
+  return rows;
+}
 
 namespace detail {
 
@@ -154,7 +171,7 @@ Takes taken_by(const Limits& limits) {
 [[nodiscard]] std::string text_of(const Takes& takes);
 /// Returns the value of a key. errors: ConfigError where it is absent, of another type, or none of the words.
 [[nodiscard]] Value value_at(const ConfigTable& table, const std::string& key, const Takes& takes);
-/// errors: ConfigError at the key for a number outside the limits.
+/// Checks the numbers of a key. errors: ConfigError at the key for a number outside the limits.
 void check(const ConfigTable& table, const std::string& key, const Limits& limits, const Value& value);
 /// Returns whether a value is an empty list, which is not echoed while its key is absent.
 [[nodiscard]] bool is_empty_list(const Value& value);

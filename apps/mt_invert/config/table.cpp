@@ -45,16 +45,17 @@ void ConfigTable::allow_one_of(const std::vector<std::string>& keys) const {
   for (const std::string& key : keys) {
     if (!given_.has(key)) continue;
     if (!first.empty())
-      refuse(key, fmt::format("excludes \"{}\", which is given as well; keep one of them", first));
+      refuse(key, "exclusive_keys",
+             fmt::format("excludes \"{}\", which is given as well; keep one of them", first));
     first = key;
   }
 }
 
 void ConfigTable::refuse_unless(const std::string& needed, std::string_view key) const {
-  if (has(key)) refuse(key, fmt::format("needs {}; change that or remove this key", needed), "not_chosen");
+  if (has(key)) refuse(key, "not_chosen", fmt::format("needs {}; change that or remove this key", needed));
 }
 
-void ConfigTable::refuse(std::string_view key, const std::string& text, std::string_view id) const {
+void ConfigTable::refuse(std::string_view key, std::string_view id, const std::string& text) const {
   throw core::ConfigError(fmt::format("configuration#{}", id), "{}: {}", place(key), text);
 }
 

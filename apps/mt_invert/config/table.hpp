@@ -32,9 +32,8 @@ class ConfigTable {
   void allow_one_of(const std::vector<std::string>& keys) const;
   /// Throws a ConfigError when the key is given although the setting it needs is not chosen.
   void refuse_unless(const std::string& needed, std::string_view key) const;
-  /// Throws a ConfigError at the key with this text.
-  [[noreturn]] void refuse(std::string_view key, const std::string& text,
-                           std::string_view id = "contradiction") const;
+  /// Throws a ConfigError with this id and text at the key.
+  [[noreturn]] void refuse(std::string_view key, std::string_view id, const std::string& text) const;
 
   /// Returns the values in force as TOML.
   [[nodiscard]] std::string effective_toml() const { return effective_.to_toml(); }

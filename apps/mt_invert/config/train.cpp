@@ -69,14 +69,16 @@ Rows<TrainOutput> output_rows() {
 void check_channels(const ConfigTable& table, const VaeOptions& options) {
   const std::size_t n_levels = options.channels.size();
   if (n_levels == 0 || n_levels > 8)
-    table.refuse("channels", fmt::format("expected the channels of 1 to 8 levels, got {}", n_levels));
+    table.refuse("channels", "wrong_number_of_levels",
+                 fmt::format("expected the channels of 1 to 8 levels, got {}", n_levels));
   const engine::Dim n = std::max(options.cells_z, options.cells_y);
   const auto most = static_cast<std::size_t>(
       std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1)))));
   if (n_levels > most)
-    table.refuse("channels", fmt::format("expected at most {} levels for the {} × {} cells of [grid], as "
-                                         "each level halves them, got {}; give fewer channels",
-                                         most, options.cells_z, options.cells_y, n_levels));
+    table.refuse("channels", "too_many_levels",
+                 fmt::format("expected at most {} levels for the {} × {} cells of [grid], as "
+                             "each level halves them, got {}; give fewer channels",
+                             most, options.cells_z, options.cells_y, n_levels));
 }
 
 VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGrid& grid) {
@@ -85,7 +87,7 @@ VaeOptions read_network(const ConfigTable& table, const physics::mesh::TensorGri
                      .cells_y = grid.n_y()};
   options = read(table, network_rows(), options);
   if (options.kind == VaeKind::column && grid.n_y() > 1)
-    table.refuse("kind",
+    table.refuse("kind", "needs_patches",
                  fmt::format("expected \"patch\" for the {} columns of [grid], got \"column\"", grid.n_y()));
   check_channels(table, options);
   if (options.n_codes > options.n_cells())
@@ -100,8 +102,9 @@ VaeRecipe read_recipe(const ConfigTable& table) {
   const auto n_training =
       static_cast<std::int64_t>(static_cast<double>(recipe.n_draws) * (1.0 - recipe.validation_share));
   if (recipe.batch_size > n_training)
-    table.refuse("batch_size", fmt::format("expected at most the {} draws there are for training, got {}",
-                                           n_training, recipe.batch_size));
+    table.refuse("batch_size", "batch_too_large",
+                 fmt::format("expected at most the {} draws there are for training, got {}", n_training,
+                             recipe.batch_size));
   return recipe;
 }
 

@@ -9,6 +9,7 @@
 
 namespace lodestone::mt_invert::config {
 
+/// The format of a trained network.
 enum class VaeFormat : std::uint8_t { hdf5, safetensors };
 constexpr auto words(VaeFormat) {
   using enum VaeFormat;
@@ -27,7 +28,7 @@ struct TrainConfig {
   models::earths::Prior prior;
   models::vae::VaeSetup setup;
   TrainOutput output;
-  std::string data;  ///< what the draws come from: keys of [grid] and [prior] as given, and a comment for
+  std::string data;  ///< source of the draws: keys of [grid] and [prior] as given, and a comment for
                      ///< each section's content
   std::string toml;  ///< a configuration of the same training: these tables, and every other key with the
                      ///< value in force

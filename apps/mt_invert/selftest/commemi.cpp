@@ -41,8 +41,8 @@ mt::Survey survey_of(const BenchmarkTable& table, mt::Definition definition) {
 std::vector<mt::Response> respond(MPI_Comm comm, const BenchmarkModel& model, const mt::Survey& survey,
                                   mt::d2::Accuracy accuracy) {
   const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(accuracy));
-  const mt::d2::Simulation simulation(comm, model.section.earth, survey, meshes);
-  return mt::responses_from(survey, simulation.value(resistivity_ohm_m(model.section)),
+  const auto simulation = mt::d2::data_map(comm, model.section.earth, survey, meshes);
+  return mt::responses_from(survey, simulation->value(resistivity_ohm_m(model.section)),
                             std::vector<double>(survey.stations.size(), 0.0));
 }
 
@@ -52,7 +52,7 @@ const mt::Response& find(const std::vector<mt::Response>& responses, mt::Mode mo
     return r.mode == mode && std::abs(r.frequency_hz * period_s - 1.0) < mt::same_frequency && r.y_m == y_m;
   });
   if (found == responses.end())
-    throw core::ShapeError("mt_invert", "no response at {} s, y = {} m", period_s, y_m);
+    throw core::ShapeError("mt_invert#no_response", "no response at {} s, y = {} m", period_s, y_m);
   return *found;
 }
 
@@ -95,14 +95,14 @@ std::vector<SelftestRow> tipper_rows(const std::string& what, mt::Complex refere
       {what + "Im Tzy", "1", reference.imag(), ours.imag(), limit, ours.imag() - reference.imag(), "", true}};
 }
 
-SelftestReport selftest_commemi(MPI_Comm comm, const SelftestOptions& options, const std::string& name) {
-  const BenchmarkModel model = benchmark_model(name, options.accuracy);
+SelftestReport selftest_commemi(MPI_Comm comm, mt::d2::Accuracy accuracy, const std::string& name) {
+  const BenchmarkModel model = benchmark_model(name, accuracy);
   const BenchmarkTable table(data_file("benchmarks/" + name + ".csv"));
   SelftestReport report;
   for (const auto definition : {mt::Definition::horizontal, mt::Definition::slope_parallel}) {
     const mt::Survey survey = survey_of(table, definition);
     if (!survey.stations.empty())
-      compare(model, table, definition, respond(comm, model, survey, options.accuracy), report);
+      compare(model, table, definition, respond(comm, model, survey, accuracy), report);
   }
   if (!model.contacts_m.empty())
     report.note =

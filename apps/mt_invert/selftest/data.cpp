@@ -13,7 +13,6 @@ namespace lodestone::mt_invert::selftest {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* component = "mt_invert";
 
 std::vector<std::string> split(std::string_view line) {
   std::vector<std::string> fields;
@@ -45,8 +44,9 @@ std::string data_file(const std::string& name) {
     tried += (tried.empty() ? "" : ", ") + path.string();
   }
   throw core::FileError(
-      component, "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it",
-      name, tried);
+      "mt_invert#no_bundled_file",
+      "expected the bundled file {} at one of: {}; set LODESTONE_DATA to the folder that holds it", name,
+      tried);
 }
 
 BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
@@ -61,8 +61,8 @@ BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
     } else if (fields.size() == header_.size()) {
       rows_.push_back(std::move(fields));
     } else {
-      throw core::FormatError(component, "{}:{}: expected {} columns, got {}", path_, number, header_.size(),
-                              fields.size());
+      throw core::FormatError("mt_invert#wrong_number_of_columns", "{}:{}: expected {} columns, got {}",
+                              path_, number, header_.size(), fields.size());
     }
   }
 }
@@ -70,7 +70,7 @@ BenchmarkTable::BenchmarkTable(std::string path) : path_(std::move(path)) {
 const std::string& BenchmarkTable::text(std::size_t row, const std::string& column) const {
   const auto found = std::ranges::find(header_, column);
   if (found == header_.end())
-    throw core::FormatError(component, "{}:1: expected a column {}, got none", path_, column);
+    throw core::FormatError("mt_invert#no_column", "{}:1: the table has no column {}", path_, column);
   return rows_[row][static_cast<std::size_t>(found - header_.begin())];
 }
 
@@ -79,8 +79,8 @@ std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& 
   for (const auto word : io::text::words(text(row, column))) {
     const auto value = io::text::number(word);
     if (!value)
-      throw core::FormatError(component, "{}: expected numbers in column {}, got \"{}\"", path_, column,
-                              io::text::printable(word));
+      throw core::FormatError("mt_invert#not_a_number", "{}: expected numbers in column {}, got \"{}\"",
+                              path_, column, io::text::printable(word));
     values.push_back(*value);
   }
   return values;
@@ -89,8 +89,8 @@ std::vector<double> BenchmarkTable::numbers(std::size_t row, const std::string& 
 double BenchmarkTable::number(std::size_t row, const std::string& column) const {
   const auto values = numbers(row, column);
   if (values.size() != 1)
-    throw core::FormatError(component, "{}: expected one number in column {}, got \"{}\"", path_, column,
-                            text(row, column));
+    throw core::FormatError("mt_invert#not_one_number", "{}: expected one number in column {}, got \"{}\"",
+                            path_, column, text(row, column));
   return values.front();
 }
 

@@ -6,20 +6,20 @@
 
 namespace lodestone::mt_invert::selftest {
 
-/// The path of a file that comes with the program: in $LODESTONE_DATA, beside the installed program
+/// Returns the path of a file that comes with the program: in $LODESTONE_DATA, beside the installed program
 /// (share/lodestone), or in the source tree. errors: FileError that lists the places looked at.
 [[nodiscard]] std::string data_file(const std::string& name);
 
 /// A comma-separated table with one header line.
 class BenchmarkTable {
  public:
-  /// errors: FileError, FormatError with file:line.
+  /// Reads a file. errors: FileError, FormatError with file:line.
   explicit BenchmarkTable(std::string path);
   [[nodiscard]] std::size_t n_rows() const { return rows_.size(); }
-  [[nodiscard]] const std::string& text(std::size_t row,
-                                        const std::string& column) const;  ///< errors: FormatError
+  /// Returns a field. errors, also of the two below: FormatError.
+  [[nodiscard]] const std::string& text(std::size_t row, const std::string& column) const;
   [[nodiscard]] double number(std::size_t row, const std::string& column) const;
-  /// Numbers separated by blanks.
+  /// Returns the numbers of a field that are separated by blanks.
   [[nodiscard]] std::vector<double> numbers(std::size_t row, const std::string& column) const;
 
  private:

@@ -48,7 +48,7 @@ SelftestReport selftest_derivatives(MPI_Comm comm) {
   const auto survey = small_survey();
   const auto meshes =
       mt::d2::design_meshes(section, survey, mt::d2::design_options(mt::d2::Accuracy::iteration));
-  const auto simulation = std::make_shared<mt::d2::Simulation>(comm, section.earth, survey, meshes);
+  const auto simulation = mt::d2::data_map(comm, section.earth, survey, meshes);
   const auto map = core::compose(simulation, inversion::objective::exp10_map(section.earth.grid.n_cells()));
   const Eigen::VectorXd model = log10_resistivity(section);
   const auto taylor = core::check_derivative(*map, model, {.min_order = min_taylor_order});

@@ -3,7 +3,7 @@
 
 #include "apps/mt_invert/selftest/data.hpp"
 #include "engine/core/error.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/read.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ BenchmarkModel model_of(const std::string& name) {
             .rho_limit_percent = 1.0,
             .phase_limit_deg = 0.4};
   }
-  throw core::InvalidArgument("mt_invert", "no benchmark model is called \"{}\"", name);
+  throw core::InvalidArgument("mt_invert#unknown_benchmark", "no benchmark model is called \"{}\"", name);
 }
 
 }  // namespace

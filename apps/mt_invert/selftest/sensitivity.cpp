@@ -55,14 +55,14 @@ SelftestRow compare(std::string what, double reference, double ours, double abso
 
 }  // namespace
 
-SelftestReport selftest_sensitivity(MPI_Comm comm, const SelftestOptions& options) {
+SelftestReport selftest_sensitivity(MPI_Comm comm, mt::d2::Accuracy accuracy) {
   const BenchmarkModel model = benchmark_model("commemi2d1");
   const BenchmarkTable table(data_file("benchmarks/sensitivity2d.csv"));
   const mt::Survey survey = survey_of(table);
-  const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(options.accuracy));
-  const mt::d2::Simulation simulation(comm, model.section.earth, survey, meshes);
+  const auto meshes = mt::d2::design_meshes(model.section, survey, mt::d2::design_options(accuracy));
+  const auto simulation = mt::d2::data_map(comm, model.section.earth, survey, meshes);
   const Eigen::MatrixXd derivative =
-      simulation.linearize(resistivity_ohm_m(model.section))->jvp(region_directions(model.section));
+      simulation->linearize(resistivity_ohm_m(model.section))->jvp(region_directions(model.section));
 
   std::map<std::pair<mt::Quantity, double>, Eigen::Index> rows;
   for (std::size_t i = 0; i < survey.keys.size(); ++i) {

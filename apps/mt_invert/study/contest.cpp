@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/study/contest.hpp"
 
-#include "apps/mt_invert/study/output.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/build_info.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/log.hpp"
 #include "engine/core/mpi/communicator.hpp"
 #include "engine/core/mpi/waiting.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/read.hpp"
 #include "io/run/folder.hpp"
 #include "io/text/text_file.hpp"
 
@@ -47,7 +46,7 @@ struct Sounding {
 };
 Sounding sound(const ContestSection& section, const std::filesystem::path& folder) {
   const auto model_path = folder / "models" / (file_name(section.name) + ".toml");
-  io::run::make_folder(model_path.parent_path());
+  core::make_folder(model_path.parent_path());
   core::write_file(model_path.string(), section.model);
   physics::mesh::Model truth = io::model::read_model_toml(
       model_path.string(), section.accuracy == physics::mt::d2::Accuracy::fine ? fine_slopes : 1.0);
@@ -130,8 +129,8 @@ ContestSettings with_variant(ContestSettings settings, const std::string& varian
                                                        : nullptr;
   if (member == nullptr || factor == 0.0)
     throw core::InvalidArgument(
-        "mt_invert", "expected a variant \"horizontal|code|between x10|/10\" or \"other norm\", got \"{}\"",
-        variant);
+        "mt_invert#unknown_variant",
+        "expected a variant \"horizontal|code|between x10|/10\" or \"other norm\", got \"{}\"", variant);
   for (MethodWeights* weights : {&settings.pixel, &settings.gaussian, &settings.feature})
     weights->*member *= factor;
   return settings;

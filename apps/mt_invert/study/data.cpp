@@ -2,6 +2,7 @@
 #include "apps/mt_invert/study/data.hpp"
 
 #include "engine/core/array_io.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "io/hdf5/file.hpp"
@@ -76,15 +77,16 @@ VectorXd true_impedances(const physics::mesh::Model& section, const SyntheticSur
   if (std::filesystem::exists(cache)) {
     const auto kept = core::read_doubles(io::hdf5::Hdf5Source(cache), "impedance_ohm");
     if (kept.size() != survey.keys.size())
-      throw core::FormatError("mt_invert", "{}: expected {} impedances, got {}; remove the file",
-                              cache.string(), survey.keys.size(), kept.size());
+      throw core::FormatError("mt_invert#other_impedances",
+                              "{}: expected {} impedances, got {}; remove the file", cache.string(),
+                              survey.keys.size(), kept.size());
     return Eigen::Map<const VectorXd>(kept.data(), std::ssize(kept));
   }
-  const mt::d2::Simulation simulation(
-      MPI_COMM_SELF, section.earth, survey,
-      mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
-  VectorXd impedances = simulation.value(resistivity_ohm_m(section));
-  io::run::make_folder(cache.parent_path());
+  const auto simulation =
+      mt::d2::data_map(MPI_COMM_SELF, section.earth, survey,
+                       mt::d2::design_meshes(section, survey, mt::d2::design_options(accuracy)));
+  VectorXd impedances = simulation->value(resistivity_ohm_m(section));
+  core::make_folder(cache.parent_path());
   io::hdf5::Hdf5Sink sink(cache);
   core::write_vector(sink, "impedance_ohm", {impedances.data(), static_cast<std::size_t>(impedances.size())});
   sink.commit();

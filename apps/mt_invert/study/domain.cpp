@@ -100,11 +100,11 @@ inversion::prior::Region SyntheticDomain::subdomains(const physics::mesh::Tensor
   const int stride = std::max(1, n_y / 2);
   if (n_y > 1 && std::abs(subdomain.extent().y_m.length() - column_m_ * n_y) > 1e-6 * column_m_)
     throw core::InvalidArgument(
-        "mt_invert",
+        "mt_invert#other_columns",
         "expected a network of columns, or of patches with columns of {:g} m, got patches of {} in {:g} m",
         column_m_, n_y, subdomain.extent().y_m.length());
   if (subdomain.n_z() != region_rows || n_y > region_columns_ || (region_columns_ - n_y) % stride != 0)
-    throw core::InvalidArgument("mt_invert",
+    throw core::InvalidArgument("mt_invert#other_subdomains",
                                 "expected subdomains of {} rows whose columns fill the region's {} in steps "
                                 "of half their width, got {} × {}",
                                 region_rows, region_columns_, subdomain.n_z(), n_y);

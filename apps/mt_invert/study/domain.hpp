@@ -18,7 +18,7 @@ struct SyntheticCells {
 inline constexpr SyntheticCells light_cells{
     .column_m = 200.0, .n_side = 8, .n_below = 12, .side_growth = 1.6, .below_growth = 1.4};
 
-/// Where `selftest vae-synthetic` takes place. The domain of interest is 10 km × 0.94 km: columns of 100 m,
+/// The place of `selftest vae-synthetic`. The domain of interest is 10 km × 0.94 km: columns of 100 m,
 /// 64 layers from 5 m growing by 1.03; around it growing columns on either side and layers below are unknowns
 /// too. The region of interest, for which there is a prior, is 3 to 7 km along the profile and 204 to 787 m
 /// deep (layers 27 to 58, from 0).

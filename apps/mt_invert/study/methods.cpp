@@ -65,17 +65,19 @@ class ForwardMaps {
     const physics::mesh::TensorGrid& grid = problem_.domain->grid();
     const physics::mesh::Model section =
         physics::mesh::resistivity_model({grid}, Eigen::pow(10.0, model.array()));
+    const mt::Survey& survey = problem_.data.survey;
     auto made = std::make_unique<const mt::d2::Simulation>(
-        MPI_COMM_SELF, section.earth, problem_.data.survey,
-        mt::d2::design_meshes(section, problem_.data.survey, rules_));
+        MPI_COMM_SELF, section.earth, mt::needed_responses(survey), survey.stations, survey.frequencies_hz,
+        mt::d2::design_meshes(section, survey, rules_));
     const auto count_and_drop = [solves = solves_](const mt::d2::Simulation* simulation) {
       *solves += simulation->counts().right_hand_sides;
       delete simulation;
     };
-    return core::compose(std::shared_ptr<const mt::d2::Simulation>(made.release(), count_and_drop),
+    const std::shared_ptr<const mt::d2::Simulation> simulation(made.release(), count_and_drop);
+    return core::compose(mt::d2::data_map(simulation, survey),
                          core::compose(inversion::objective::exp10_map(grid.n_cells()), sets_model));
   }
-  /// Of all simulations that nobody holds any more.
+  /// Counts the right-hand sides of all simulations that were deleted.
   [[nodiscard]] long solves() const { return *solves_; }
 
  private:
@@ -130,7 +132,7 @@ InversionSummary minimize(const Minimization& what, const SyntheticProblem& prob
        .between_weight = what.weights.between,
        .between_norm = norm_between(what.weights)});
   VectorXd start = what.map->encode(what.start);
-  inversion::optimize::GaussNewton method(MPI_COMM_SELF, {.max_iterations = what.max_iterations});
+  inversion::optimize::GaussNewton method(MPI_COMM_SELF, {.stop = {.max_iterations = what.max_iterations}});
   method.add(notes);
   method.set_reweigh(coded.reweigh());
   method.set_redesign(inversion::optimize::redesign_until_near(what.near_rms, [&](const VectorXd& unknowns) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/models.hpp"
-
+#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 
@@ -43,7 +42,7 @@ std::string polygon(const Corners& corners, double log10_rho) {
                      std::pow(10.0, log10_rho));
 }
 
-/// What a geologist would know of the area; the training prior has these ranges as well.
+/// A formation as a geologist would know it from the area; the training prior has these ranges as well.
 struct Formation {
   double thickness_from_m, thickness_to_m, log10_from, log10_to;
 };
@@ -221,7 +220,8 @@ std::string synthetic_model(const std::string& family, int number) {
   const auto found =
       std::ranges::find(families(), family, [](const Family& each) { return each.about.name; });
   if (found == families().end())
-    throw core::InvalidArgument("mt_invert", "no family of synthetic models is called \"{}\"", family);
+    throw core::InvalidArgument("mt_invert#unknown_family", "no family of synthetic models is called \"{}\"",
+                                family);
   Draws draws(static_cast<std::uint64_t>(found - families().begin()) * 100'000 +
               static_cast<std::uint64_t>(number));
   return fmt::format("# {} {}: {}\nresolution_m = {:g}\n\n{}", family, number, found->about.description,

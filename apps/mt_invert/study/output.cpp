@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/output.hpp"
-
+#include "apps/mt_invert/study/contest.hpp"
 #include "engine/core/array_io.hpp"
+#include "engine/core/atomic_file.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/report/slice.hpp"
 #include "io/run/folder.hpp"
@@ -90,7 +90,7 @@ void write_pictures(const std::filesystem::path& stem, const ContestSection& abo
 void write_section_output(const std::filesystem::path& folder, const std::string& name,
                           const ContestSection& section, const SyntheticDomain& domain, const VectorXd& truth,
                           const std::vector<ContestEntry>& entries, const std::vector<VectorXd>& models) {
-  io::run::make_folder(folder);
+  core::make_folder(folder);
   write_models(folder / (name + ".h5"), domain, truth, entries, models);
   if (!section.with_pictures) return;
   std::set<double> noises;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/study/table.hpp"
-
-#include "apps/mt_invert/study/models.hpp"
+#include "apps/mt_invert/study/contest.hpp"
+#include "apps/mt_invert/study/study.hpp"
 
 #include <fmt/format.h>
 

@@ -17,8 +17,8 @@ using Carried = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<T
 /// Some lines that lie side by side.
 template <class T>
 struct Lines {
-  std::int64_t from, count;  ///< where the first of them starts, how many
-  std::int64_t step;         ///< from one of their elements to the next
+  std::int64_t from, count;  ///< start of the first line, number of lines
+  std::int64_t step;         ///< from one element of a line to the next
   std::int64_t extent;
   Carried<T>* carried;
 };

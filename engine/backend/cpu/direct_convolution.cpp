@@ -52,10 +52,10 @@ double time_of(double flops) {
   return flops * (sizeof(T) == 4 ? 0.01 : 0.02);
 }
 
-/// Where an item lies in its padded copy: element i of an axis is i − low of the item, zero outside.
+/// The place of an item in its padded copy: element i of an axis is i − low of the item, zero outside.
 struct Box {
   Triple extent, low, size;
-  Dim channels, depth;  ///< of the item, of the group that is copied
+  Dim channels, depth;  ///< number in the item, number in the group that is copied
 
   [[nodiscard]] Dim count() const { return Geometry::volume(size) * depth; }
   [[nodiscard]] Dim step(std::size_t axis) const {
@@ -177,7 +177,7 @@ void pack(Pass<T>& pass, Dim depth, Dim columns, Dim width, Weight&& weight) {
   }
 }
 
-/// What comes out of a pass over one item's padded copy.
+/// The result of a pass over one item's padded copy.
 template <class T>
 struct Target {
   T* item;

@@ -12,12 +12,12 @@
 namespace lodestone::engine::cpu_backend {
 namespace {
 
-/// Whether loops are worth vectorising: arithmetic of floats. Calls of the mathematical library, complex
-/// numbers and integers get one plain loop, which takes nine tenths of the compiler's work away.
+/// True if loops are worth vectorizing: arithmetic of floats. Calls of the mathematical library, complex
+/// numbers and integers get one plain loop. That saves nine tenths of the compiler's work.
 template <class Function, class T>
 inline constexpr bool is_wide = std::is_floating_point_v<T>&& scalar::is_arithmetic<Function>;
 
-/// Contiguous elements; a function that vectorises only for usual arguments is asked block by block.
+/// Contiguous elements; a function that vectorizes only for usual arguments is checked block by block.
 template <class Function, class In, class Out>
 [[gnu::always_inline]] inline void unary_row(std::int64_t n, Out* out, const In* in) {
   if constexpr (scalar::has_usual<Function, In>) {

@@ -19,7 +19,7 @@ struct GemmOperand {
 
 enum class Accumulate : bool { no, yes };
 
-/// Where the product goes: rows of C start `row_stride` apart.
+/// The destination of the product: rows of C start `row_stride` apart.
 template <class T>
 struct GemmResult {
   T* data;

@@ -27,7 +27,7 @@ struct Leading {
   int stride;
 };
 
-/// How BLAS is told about an operand: its rows or its columns are contiguous.
+/// Returns the description of an operand for BLAS: its rows or its columns are contiguous.
 template <class T>
 Leading leading(const GemmOperand<T>& x, Dim rows, Dim columns) {
   const bool by_rows = columns == 1 ? rows == 1 || x.row_stride >= 1

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the template is shared by two kernels and needs none of their headers.
 #pragma once
 
 #include "engine/graph/op_info.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a
-// matrix, without intermediate arrays; what follows a normalisation, in one pass each.
+// Normalization of the columns (all axes but the last reduced) or the rows (the last axis reduced) of a
+// matrix, without intermediate arrays; what follows a normalization, in one pass each.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/sums.hpp"
@@ -25,8 +25,8 @@ std::optional<Along> direction(const Axes& axes, int rank) {
   return std::nullopt;
 }
 
-/// What a column has to be moved and stretched by: mean, 1 / deviation; for slopes the means of t and of t y,
-/// y the normalised values.
+/// The shift and scale of each column: mean, 1 / deviation; for slopes the means of t and of t y, with y the
+/// normalized values.
 template <class T>
 struct Moments {
   std::vector<T> mean, r, mean_t, mean_ty;
@@ -96,7 +96,7 @@ std::vector<T> means_of(const std::vector<double>& totals, Dim n) {
   return means;
 }
 
-/// Of the columns of x [n, m].
+/// Returns the moments of the columns of x [n, m].
 template <class T>
 Moments<T> measured(const T* x, Dim n, Dim m, double epsilon) {
   const auto sums = [&](const auto& add) { return sums_of_pieces(n, m, m, ns_per_element, add); };

@@ -36,7 +36,7 @@ std::array<Axis, 3> axes_of(const PoolAttrs& attrs, const Shape& x, const Shape&
 }
 
 /// One output position: where each element of its window starts in x, and scratch of one element per channel.
-/// Winners are numbers of elements, as wide as T so that they vectorise alike.
+/// Winners are numbers of elements, as wide as T so that they vectorize alike.
 template <class T>
 struct Window {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -75,7 +75,7 @@ template <class T>
   }
 }
 
-/// What t, of the shape of x, has at the winners.
+/// Copies the elements of t at the winners; t has the shape of x.
 template <class T>
 [[gnu::always_inline]] inline void pick(Window<T>& window, const T* t, T* out) {
   find_winners(window);

@@ -84,8 +84,8 @@ Operand<T> operand(const View& view, const Axes& batch, const Axes& rows, const 
   return result;
 }
 
-/// Whether it is A B of two matrices as they are stored, and too small to be shared: then there is nothing to
-/// group.
+/// Returns true for A B of two matrices as they are stored, too small to be shared among threads: then there
+/// is nothing to group.
 bool is_small_product(const KernelCall& call) {
   const auto& attrs = call.attrs_of<DotAttrs>();
   const auto is_stored = [](const View& view) {

@@ -9,7 +9,7 @@
 
 namespace lodestone::engine::cpu_backend {
 
-/// How a term gets at its operands: one element, or as many as `bytes` hold.
+/// The access of a term to its operands: one element, or as many as `bytes` hold.
 struct OneElement {
   template <class T>
   [[gnu::always_inline]] inline T operator()(const T* x) const {

@@ -20,7 +20,7 @@ template <class T>
 struct Windows {
   const T* x;
   Dim row_step;
-  const Dim* taps;  ///< where each window element starts, from x + m · row_step
+  const Dim* taps;  ///< start of each window element, from x + m · row_step
   Dim n_taps, depth;
   const T* w;  ///< [n_taps][depth][tile_columns]
   T* out;

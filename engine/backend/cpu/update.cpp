@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of optimisers, one pass over contiguous arrays.
+// Updates of optimizers, one pass over contiguous arrays.
 #include "engine/backend/cpu/isa.hpp"
 #include "engine/backend/cpu/kernels.hpp"
 #include "engine/backend/cpu/share.hpp"

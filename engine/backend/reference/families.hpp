@@ -6,12 +6,12 @@ namespace lodestone::engine {
 class OpTable;
 /// The reference kernels of convolutions and pooling.
 void register_reference_windows(OpTable& table);
-/// Of random bits.
+/// Registers the kernels of random bits.
 void register_reference_random(OpTable& table);
-/// Of gather, scatter_add, argmax, argmin and iota.
+/// Registers the kernels of gather, scatter_add, argmax, argmin and iota.
 void register_reference_indexing(OpTable& table);
-/// Of sums, products, … along an axis.
+/// Registers the kernels of cumulative sums, products, … along an axis.
 void register_reference_cumulative(OpTable& table);
-/// Of factorisations and solves.
+/// Registers the kernels of factorizations and solves.
 void register_reference_linalg(OpTable& table);
 }  // namespace lodestone::engine

@@ -179,7 +179,7 @@ void dot_loop(const KernelCall& call) {
   }
 }
 
-/// Where the elements have gaps a reshape is a row-major copy, of which the new shape is a view.
+/// Makes a row-major copy of elements with gaps; the new shape is a view of the copy.
 void reshape_copy(const KernelCall& call) {
   static const OpInfo& copy = op_named("copy");
   copy.kernel(call.in[0].aval->device.kind, call.in[0].aval->dtype)

@@ -76,7 +76,7 @@ void conv_weights_loop(const KernelCall& call) {
                 });
 }
 
-/// Where the first largest element of the window at these output indices is.
+/// Returns the indices of the first largest element of the window at these output indices.
 template <class T>
 IntList winner(const PoolAttrs& attrs, const View& x, const IntList& at) {
   const int n = x.shape().rank() - 2;

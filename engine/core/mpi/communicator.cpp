@@ -18,7 +18,7 @@ Eigen::Index block_columns(Eigen::Index entries, Eigen::Index rows, Eigen::Index
   return std::max<Eigen::Index>(1, entries / std::max<Eigen::Index>(1, rows * copies));
 }
 
-/// What is shared, for messages.
+/// The words for shared lines in messages.
 struct Lines {
   const char *component, *one, *several;
 };

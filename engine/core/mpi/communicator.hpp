@@ -16,10 +16,11 @@ namespace lodestone::core {
 /// Every row of `matrix` is owned by one rank (`owner[row]`); afterwards all ranks hold all rows, bitwise the
 /// owner's. collective.
 void share_rows(MPI_Comm comm, const std::vector<int>& owner, Eigen::MatrixXd& matrix);
-/// The same for columns. collective.
+/// Every column of `matrix` is owned by one rank (`owner[column]`); afterwards all ranks hold all columns,
+/// bitwise the owner's. collective.
 void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eigen::MatrixXd> matrix);
-/// Sum over ranks, added in rank order on every rank, so that the result does not depend on the reduction
-/// tree. collective.
+/// Sums over ranks, in rank order on every rank, so that the result does not depend on the reduction tree.
+/// collective.
 void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
 /// One entry per row that says whether this rank holds it → for each row the rank that shall work on it: of
 /// those that hold it the one with the fewest rows so far, −1 where no rank does. collective.

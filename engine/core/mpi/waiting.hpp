@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small on purpose: few callers wait with pauses, all include MPI.
 #pragma once
 
 #include <mpi.h>

@@ -16,7 +16,7 @@ namespace dc {
 /// = AB/2, b = MN/2.
 class Simulation final : public lodestone::core::DifferentiableMap {
  public:
-  /// errors: InvalidArgument on a survey without sense or a thickness that is not positive.
+  /// Makes the map. errors: InvalidArgument on a survey without sense or a thickness that is not positive.
   Simulation(std::vector<double> thickness_m, Survey survey);
 
   [[nodiscard]] Eigen::Index size_in() const override {

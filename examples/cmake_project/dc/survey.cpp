@@ -34,4 +34,18 @@ Survey schlumberger_survey(double smallest_half_ab_m, double largest_half_ab_m, 
   return survey;
 }
 
+Survey survey_of(const lodestone::core::Table& readings) {
+  Survey survey;
+  const std::vector<double>&half_ab_m = readings.numbers("half_ab_m"), &mn_m = readings.numbers("mn_m");
+  for (std::size_t i = 0; i < half_ab_m.size(); ++i) survey.spacings.push_back({half_ab_m[i], 0.5 * mn_m[i]});
+  survey.validate();
+  return survey;
+}
+
+std::vector<double> thickness_of(const std::vector<double>& edges_m) {
+  std::vector<double> thickness_m;
+  for (std::size_t i = 0; i + 2 < edges_m.size(); ++i) thickness_m.push_back(edges_m[i + 1] - edges_m[i]);
+  return thickness_m;
+}
+
 }  // namespace dc

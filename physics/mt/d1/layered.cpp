@@ -12,26 +12,29 @@ namespace lodestone::physics::mt::d1 {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr const char* component = "mt::layered_impedance";
 
 void check(const LayeredEarth& earth, double frequency_hz) {
   if (earth.resistivity_ohm_m.empty() || earth.thickness_m.size() + 1 != earth.resistivity_ohm_m.size())
     throw core::ShapeError(
-        component, "expected one thickness less than resistivities, got {} resistivities and {} thicknesses",
+        "mt::layered_impedance#wrong_size",
+        "expected one thickness less than resistivities, got {} resistivities and {} thicknesses",
         earth.resistivity_ohm_m.size(), earth.thickness_m.size());
   const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
   for (std::size_t i = 0; i < earth.resistivity_ohm_m.size(); ++i) {
     if (!positive(earth.resistivity_ohm_m[i]))
-      throw core::InvalidArgument(component, "expected positive resistivities, got {} ohm m in layer {}",
+      throw core::InvalidArgument("mt::layered_impedance#resistivity_not_positive",
+                                  "expected positive resistivities, got {} ohm m in layer {}",
                                   earth.resistivity_ohm_m[i], i + 1);
   }
   for (std::size_t i = 0; i < earth.thickness_m.size(); ++i) {
     if (!positive(earth.thickness_m[i]))
-      throw core::InvalidArgument(component, "expected positive thicknesses, got {} m in layer {}",
-                                  earth.thickness_m[i], i + 1);
+      throw core::InvalidArgument("mt::layered_impedance#thickness_not_positive",
+                                  "expected positive thicknesses, got {} m in layer {}", earth.thickness_m[i],
+                                  i + 1);
   }
   if (!positive(frequency_hz))
-    throw core::InvalidArgument(component, "expected a positive frequency, got {} Hz", frequency_hz);
+    throw core::InvalidArgument("mt::layered_impedance#frequency_not_positive",
+                                "expected a positive frequency, got {} Hz", frequency_hz);
 }
 
 /// exp(z) − 1 without cancellation for small z: thin layers at long periods keep all digits.

@@ -3,15 +3,15 @@
 
 #include "engine/core/error.hpp"
 #include "physics/mt/d1/layered.hpp"
+#include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 
 #include <cmath>
+#include <memory>
 #include <utility>
 
 namespace lodestone::physics::mt::d1 {
 namespace {
-
-constexpr const char* component = "mt::d1::Simulation";
 
 /// A sounding is small: its Jacobian is kept whole.
 class SoundingLinearization final : public core::Linearization {
@@ -30,34 +30,6 @@ class SoundingLinearization final : public core::Linearization {
   Eigen::MatrixXd jacobian_;
 };
 
-/// Returns Zxy or Zyx = −Zxy, whichever the datum is made of.
-Complex element_over_layers(const DatumRule& rule, Complex zxy) {
-  return element_of(rule) == Element::zxy ? zxy : -zxy;
-}
-
-double number_of(Quantity quantity, Complex zxy, double frequency_hz) {
-  const DatumRule& rule = rule_of(quantity);
-  return value_of(rule, element_over_layers(rule, zxy), omega(frequency_hz));
-}
-
-double derivative_of(Quantity quantity, Complex zxy, Complex d_zxy) {
-  switch (quantity) {
-    case Quantity::zxy_re:
-      return d_zxy.real();
-    case Quantity::zxy_im:
-      return d_zxy.imag();
-    case Quantity::zyx_re:
-      return -d_zxy.real();
-    case Quantity::zyx_im:
-      return -d_zxy.imag();
-    case Quantity::phase_xy:
-    case Quantity::phase_yx:
-      return (d_zxy / zxy).imag();
-    default:
-      return 2.0 * (d_zxy / zxy).real() / ln10;
-  }
-}
-
 bool all_positive(const std::vector<double>& values) {
   for (const double value : values) {
     if (!(std::isfinite(value) && value > 0.0)) return false;
@@ -67,36 +39,45 @@ bool all_positive(const std::vector<double>& values) {
 
 }  // namespace
 
-Simulation::Simulation(std::vector<double> thickness_m, std::vector<double> frequencies_hz,
-                       std::vector<Quantity> quantities, Thickness thickness)
+Simulation::Simulation(std::vector<double> thickness_m, ResponseLayout layout,
+                       std::vector<double> frequencies_hz, Thickness thickness)
     : thickness_m_(std::move(thickness_m)),
       frequencies_hz_(std::move(frequencies_hz)),
-      quantities_(std::move(quantities)),
+      layout_(std::move(layout)),
       mode_(thickness) {
-  if (frequencies_hz_.empty() || quantities_.empty())
-    throw core::InvalidArgument(component, "expected at least one frequency and one quantity, got {} and {}",
-                                frequencies_hz_.size(), quantities_.size());
   if (!all_positive(thickness_m_))
-    throw core::InvalidArgument(component, "expected positive layer thicknesses in metres");
+    throw core::InvalidArgument("mt::d1::Simulation#thickness_not_positive",
+                                "expected positive layer thicknesses in metres");
   if (!all_positive(frequencies_hz_))
-    throw core::InvalidArgument(component, "expected positive frequencies in Hz");
-  for (const Quantity quantity : quantities_) {
-    if (!Elements{Element::zxy, Element::zyx}.contains(element_of(rule_of(quantity))))
+    throw core::InvalidArgument("mt::d1::Simulation#frequency_not_positive",
+                                "expected positive frequencies in Hz");
+  check_layout();
+}
+
+void Simulation::check_layout() const {
+  if (layout_.keys().empty())
+    throw core::InvalidArgument("mt::d1::Simulation#no_response", "expected at least one response, got {}",
+                                0);
+  const int only_station = layout_.keys().front().station;
+  for (const auto& [element, frequency, station] : layout_.keys()) {
+    if (!predicted_elements.contains(element))
       throw core::InvalidArgument(
-          component,
-          "expected impedances, apparent resistivities or phases of Zxy and Zyx, got {}: "
-          "the tipper and the diagonal are zero over a layered earth",
-          name_of(quantity));
+          "mt::d1::Simulation#not_predicted",
+          "expected responses that a layered earth determines, Zxy and Zyx, got {}; the tipper and the "
+          "diagonal are zero over it",
+          rule_of(element).name);
+    if (station != only_station)
+      throw core::InvalidArgument("mt::d1::Simulation#several_stations",
+                                  "expected responses of one station, got {} and {}", only_station, station);
+    if (frequency < 0 || frequency >= std::ssize(frequencies_hz_))
+      throw core::ShapeError("mt::d1::Simulation#wrong_frequency", "expected frequencies below {}, got {}",
+                             frequencies_hz_.size(), frequency);
   }
 }
 
 Eigen::Index Simulation::size_in() const {
   const auto n_thickness = static_cast<Eigen::Index>(thickness_m_.size());
   return n_thickness + 1 + (mode_ == Thickness::free ? n_thickness : 0);
-}
-
-Eigen::Index Simulation::size_out() const {
-  return static_cast<Eigen::Index>(frequencies_hz_.size() * quantities_.size());
 }
 
 std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {
@@ -107,26 +88,37 @@ std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstV
     for (Eigen::Index i = 0; i < n_thickness; ++i)
       earth.thickness_m[static_cast<std::size_t>(i)] = x[n_thickness + 1 + i];
   }
+  std::vector<LayeredResponse> responses;
+  for (const double frequency_hz : frequencies_hz_)
+    responses.push_back(layered_response(earth, frequency_hz));
   Eigen::VectorXd value(size_out());
   Eigen::MatrixXd jacobian(size_out(), size_in());
-  const auto n_frequencies = static_cast<Eigen::Index>(frequencies_hz_.size());
-  for (Eigen::Index f = 0; f < n_frequencies; ++f) {
-    const double frequency_hz = frequencies_hz_[static_cast<std::size_t>(f)];
-    const LayeredResponse response = layered_response(earth, frequency_hz);
-    Eigen::Index row = f;
-    for (const Quantity quantity : quantities_) {
-      value[row] = number_of(quantity, response.impedance_ohm, frequency_hz);
-      for (Eigen::Index i = 0; i < size_in(); ++i) {
-        const auto layer = static_cast<std::size_t>(i);
-        const Complex d_z = i <= n_thickness
-                                ? ln10 * response.d_ln_resistivity[layer]
-                                : response.d_thickness[layer - static_cast<std::size_t>(n_thickness) - 1];
-        jacobian(row, i) = derivative_of(quantity, response.impedance_ohm, d_z);
-      }
-      row += n_frequencies;
+  for (std::size_t k = 0; k < layout_.keys().size(); ++k) {
+    const ResponseKey& key = layout_.keys()[k];
+    const LayeredResponse& response = responses[static_cast<std::size_t>(key.frequency)];
+    const double sign = key.element == Element::zxy ? 1.0 : -1.0;
+    const auto row = 2 * static_cast<Eigen::Index>(k);
+    value[row] = sign * response.impedance_ohm.real();
+    value[row + 1] = sign * response.impedance_ohm.imag();
+    for (Eigen::Index i = 0; i < size_in(); ++i) {
+      const auto layer = static_cast<std::size_t>(i);
+      const Complex d_z = i <= n_thickness
+                              ? ln10 * response.d_ln_resistivity[layer]
+                              : response.d_thickness[layer - static_cast<std::size_t>(n_thickness) - 1];
+      jacobian(row, i) = sign * d_z.real();
+      jacobian(row + 1, i) = sign * d_z.imag();
     }
   }
   return std::make_unique<SoundingLinearization>(std::move(value), std::move(jacobian));
+}
+
+core::MapPtr data_map(std::vector<double> thickness_m, const Survey& survey,
+                      Simulation::Thickness thickness) {
+  require_predictable(survey, Simulation::predicted_elements);
+  const ResponseLayout layout = needed_responses(survey);
+  return mt::data_map(
+      std::make_shared<Simulation>(std::move(thickness_m), layout, survey.frequencies_hz, thickness), layout,
+      survey);
 }
 
 }  // namespace lodestone::physics::mt::d1

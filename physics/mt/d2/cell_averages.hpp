@@ -24,20 +24,20 @@ class CellAverages {
   [[nodiscard]] int n_cells() const { return n_rows_ * static_cast<int>(y_overlaps_.size()); }
   [[nodiscard]] int n_rows() const { return n_rows_; }
 
-  /// σ along strike. shape (n_cells, 1).
+  /// Returns σ along strike. shape (n_cells, 1).
   [[nodiscard]] Eigen::MatrixXd strike_conductivity(const Eigen::VectorXd& resistivity) const;
-  /// ρ_yy, ρ_zz. shape (n_cells, 2).
+  /// Returns ρ_yy, ρ_zz. shape (n_cells, 2).
   [[nodiscard]] Eigen::MatrixXd section_resistivity(const Eigen::VectorXd& resistivity) const;
 
-  /// Jᵀ products of the two averages: adds Σ_c Σ_p weights(c, p)·∂property(c, p)/∂ρ_j to row j of `out`, for
+  /// Adds Jᵀ products of the two averages: Σ_c Σ_p weights(c, p)·∂property(c, p)/∂ρ_j to row j of `out`, for
   /// k columns at once. shapes: weights[p] (k, n_cells), out (k, n_parameters); one column of `out` per
   /// parameter.
   void add_strike_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
                              Eigen::MatrixXd& out) const;
   void add_section_transposed(const Eigen::VectorXd& resistivity, const std::vector<Eigen::MatrixXd>& weights,
                               Eigen::MatrixXd& out) const;
-  /// J products: change of the properties for k changes of resistivity. shapes: directions (n_parameters, k)
-  /// → per property (n_cells, k).
+  /// Returns J products: changes of the properties for k changes of resistivity. shapes: directions
+  /// (n_parameters, k) → per property (n_cells, k).
   [[nodiscard]] std::vector<Eigen::MatrixXd> strike_change(const Eigen::VectorXd& resistivity,
                                                            const Eigen::MatrixXd& directions) const;
   [[nodiscard]] std::vector<Eigen::MatrixXd> section_change(const Eigen::VectorXd& resistivity,

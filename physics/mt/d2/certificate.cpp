@@ -17,7 +17,7 @@ namespace {
 
 using fem::QuadMesh;
 
-/// Apparent resistivity and phase of the modes a survey asks for.
+/// Returns the survey of apparent resistivity and phase of the modes of a survey.
 Survey response_survey(const Survey& survey) {
   std::vector<Quantity> quantities;
   const auto has = [&](Mode mode) {
@@ -36,7 +36,7 @@ MeshSet transformed(const MeshSet& meshes, Transform transform) {
   return result;
 }
 
-/// The same mesh with its surface levelled to z = 0 (every line moves as a whole) under a sea of the same
+/// Returns the mesh with its surface levelled to z = 0 (every line moves as a whole) under a sea of the same
 /// depth everywhere, the deepest over a station: over a layered earth the impedance at the floor does not
 /// depend on the water.
 QuadMesh levelled(const QuadMesh& mesh, const Survey& survey) {
@@ -106,7 +106,7 @@ class Certifier {
   }
 
   [[nodiscard]] Eigen::VectorXd predict(const MeshSet& meshes) const {
-    return Simulation(comm_, model_.earth, survey_, meshes).value(mesh::resistivity_ohm_m(model_));
+    return data_map(comm_, model_.earth, survey_, meshes)->value(mesh::resistivity_ohm_m(model_));
   }
 
   /// Compares with a layered earth on the levelled mesh: the run's own cells, assembly and solver.
@@ -121,9 +121,10 @@ class Certifier {
       earth.resistivity_ohm_m.push_back(row_resistivity[iz]);
       if (iz + 1 < grid.n_z()) earth.thickness_m.push_back(edges[iz + 1] - edges[iz]);
     }
-    const Simulation simulation(comm_, {mesh::TensorGrid::section(grid.y_edges_m(), edges)}, survey_,
-                                transformed(meshes, [&](const QuadMesh& m) { return levelled(m, survey_); }));
-    compare(name, simulation.value(resistivity), exact(earth));
+    const auto simulation =
+        data_map(comm_, {mesh::TensorGrid::section(grid.y_edges_m(), edges)}, survey_,
+                 transformed(meshes, [&](const QuadMesh& m) { return levelled(m, survey_); }));
+    compare(name, simulation->value(resistivity), exact(earth));
   }
 
   void compare(const std::string& name, const Eigen::VectorXd& ours, const Eigen::VectorXd& reference) {

@@ -22,7 +22,7 @@ struct CertificateRow {
   bool passed = false;
 };
 
-/// What the forward meshes of a run are good for, by the run's own assembly and solver.
+/// Errors of the forward meshes of a run, by the run's own assembly and solver.
 struct Certificate {
   std::vector<CertificateRow> rows;
   ResponseError tolerance;

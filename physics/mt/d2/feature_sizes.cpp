@@ -69,7 +69,7 @@ void FeatureCollector::add_lateral(const Lateral& lateral, double most, double w
   shrink_stations(lateral, weight);
 }
 
-/// The cells of stations near a contact or kink.
+/// Shrinks the cells of stations near a contact or kink.
 void FeatureCollector::shrink_stations(const Lateral& lateral, double weight) {
   const auto& stations = earth_.stations();
   for (std::size_t i = 0; i < stations.size(); ++i) {

@@ -11,12 +11,12 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// How much a contrast (in decades) matters, 1 at two decades and more: its scattering, and the shielding
-/// that makes small fields of large ones.
+/// Returns the weight of a contrast in decades, 1 at two decades and more. It covers its scattering, and the
+/// shielding by which large fields become small.
 [[nodiscard]] double contrast_strength(double decades);
 
-/// Where a contact or kink is: the depth of its top, its height below that, and how much more than
-/// `most_of_distance` suits a station near it.
+/// A contact or kink: the depth of its top, its height below that, and the factor of `most_of_distance` that
+/// suits a station near it.
 struct Lateral {
   double y, depth, height, station_cap = 1.0;
 };
@@ -26,28 +26,28 @@ class FeatureCollector {
  public:
   FeatureCollector(const SectionHearing& earth, const MeshDesignOptions& options);
 
-  /// Cell size at a place of the given resistivity and distance from the nearest station.
+  /// Returns the cell size at a place of the given resistivity and distance from the nearest station.
   [[nodiscard]] double conductor_size(double resistivity, double r) const;
-  /// Cell size at a contact or kink of full weight.
+  /// Returns the cell size at a contact or kink of full weight.
   [[nodiscard]] double contact_size(const Hearing& heard, double depth) const;
-  /// Stations closer to a contact than this are not resolved further: its charges act at all frequencies
-  /// alike, so the survey's highest one sets it.
+  /// Returns the distance from a contact below which stations are not resolved further. Its charges act at
+  /// all frequencies alike, so the survey's highest one sets it.
   [[nodiscard]] double least_distance(double depth) const { return std::max(depth, earth_.shortest_m()); }
 
-  /// A size along the profile, with a line or without.
+  /// Adds a size along the profile, without or with a line.
   void add_size(double y, double size) { result_.y.push_back({y, size}); }
   void add_line(double y, double size);
-  /// A contact (or kink) scattering with `weight` ≤ 1. `most` limits the lines beside it, across which the
-  /// field decays into the conductor; along the contact it varies with the distance r alone.
+  /// Adds a contact (or kink) that scatters with `weight` ≤ 1. `most` limits the lines beside it, across
+  /// which the field decays into the conductor; along the contact it varies with the distance r alone.
   void add_lateral(const Lateral& lateral, double most, double weight, const Hearing& heard);
-  /// Column iy of an interface above row iz, which is `length` long.
+  /// Adds column iy of an interface above row iz, which is `length` long.
   void add_interface(int iz, int iy, double length, double size);
-  /// Water `depth_m` deep, which matters to the stations.
+  /// Adds water `depth_m` deep, which matters to the stations.
   void add_water(double depth_m, double resistivity);
-  /// The i-th of `SectionHearing::stations`, after all contacts and kinks.
+  /// Adds the i-th of `SectionHearing::stations`, after all contacts and kinks.
   void add_station(std::size_t i);
 
-  /// Once, at the end.
+  /// Returns the features; is called once, at the end.
   [[nodiscard]] MeshFeatures finish();
 
  private:
@@ -69,5 +69,9 @@ class FeatureCollector {
   std::vector<double> nearest_;  ///< per station: distance of the nearest contact, weighted by its contrast
   MeshFeatures result_;
 };
+
+/// Adds kinks and steep slopes of the surface, coasts and the water above stations (surface_features.cpp).
+void add_surface_features(const SectionHearing& earth, const MeshDesignOptions& options,
+                          FeatureCollector& features);
 
 }  // namespace lodestone::physics::mt::d2

@@ -3,7 +3,6 @@
 
 #include "physics/mt/d2/feature_sizes.hpp"
 #include "physics/mt/d2/resolution.hpp"
-#include "physics/mt/d2/surface_features.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@ namespace {
 constexpr double edge_fraction =
     0.5;  // of the distance between a station and the edge of its column: largest cells there
 
-/// What lies in the earth: contacts between columns, interfaces between rows, and the columns of the
+/// The content of the earth: contacts between columns, interfaces between rows, and the columns of the
 /// stations.
 class GridFeatures {
  public:
@@ -26,7 +25,7 @@ class GridFeatures {
         features_(features),
         least_ratio_(std::pow(10.0, options.least_contrast)) {}
 
-  /// The vertical contacts between columns iy − 1 and iy.
+  /// Adds the vertical contacts between columns iy − 1 and iy.
   void add_contacts(int iy) {
     const auto side = [&](int iz) { return conducting_side(earth_.rho(iz, iy - 1), earth_.rho(iz, iy)); };
     for_runs(earth_.n_rows(), side, [&](int first, int end) {
@@ -35,7 +34,7 @@ class GridFeatures {
     });
   }
 
-  /// The horizontal interfaces between rows iz − 1 and iz.
+  /// Adds the horizontal interfaces between rows iz − 1 and iz.
   void add_interfaces(int iz) {
     const auto side = [&](int iy) { return conducting_side(earth_.rho(iz - 1, iy), earth_.rho(iz, iy)); };
     for_runs(grid_.n_y(), side, [&](int first, int end) {
@@ -44,7 +43,7 @@ class GridFeatures {
     });
   }
 
-  /// Both edges of the column of a station.
+  /// Adds both edges of the column of a station.
   void add_edges(double station) {
     const int column = grid_.column_of(station);
     if (column > 0) add_edge(column, station);
@@ -57,7 +56,7 @@ class GridFeatures {
     return iy + 1 == grid_.n_y() ? 1e300 : grid_.y_edges_m()[iy + 1];
   }
 
-  /// 1 or −1 by the side that conducts, 0 without a contrast that counts.
+  /// Returns 1 or −1 by the side that conducts, 0 without a contrast that counts.
   [[nodiscard]] int conducting_side(double a, double b) const {
     return a / b >= least_ratio_ ? 1 : b / a >= least_ratio_ ? -1 : 0;
   }
@@ -71,7 +70,7 @@ class GridFeatures {
     }
   }
 
-  /// Row iz of a contact between columns iy − 1 and iy, which is `height` tall.
+  /// Adds row iz of a contact between columns iy − 1 and iy, which is `height` tall.
   void add_contact(int iz, int iy, double height) {
     const double y = grid_.y_edges_m()[iy], surface = earth_.surface().z_at(y),
                  depth = earth_.depth_under(surface, iz);
@@ -84,7 +83,7 @@ class GridFeatures {
                           heard);
   }
 
-  /// Column iy of an interface between rows iz − 1 and iz, which is `length` long.
+  /// Adds column iy of an interface between rows iz − 1 and iz, which is `length` long.
   void add_interface(int iz, int iy, double length) {
     if (earth_.depth_of_edge(iz, iy) <= 0.0) return;
     const Hearing heard = earth_.hearing(left_of(iy), right_of(iy), iz, iy);

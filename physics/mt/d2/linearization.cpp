@@ -9,6 +9,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace lodestone::physics::mt::d2 {
 
@@ -59,10 +60,9 @@ class SimulationLinearization final : public core::Linearization {
   MatrixXd do_jacobian() const override;
   core::JacobianRows do_local_jacobian() const override;
   core::JacobianRows do_local_jacobian_through(const core::Linearization& inner) const override;
+  core::JacobianRows do_local_rows(const core::SparseRows& left,
+                                   const core::Linearization* inner) const override;
 
-  [[nodiscard]] Complex factor_of(const SolvedJob& solved, const std::pair<int, int>& key) const {
-    return slope_of(rule_of(impl_->survey.keys[key.first].quantity), solved.transfers[key.second].value);
-  }
   /// Σ_f combination(f, k)·g_f on the unknowns. shapes: combination (n_transfers, k) → (k, n_unknowns).
   [[nodiscard]] MatrixXcd gradients(const SolvedJob& solved, const MatrixXcd& combination) const;
   /// Derivative of Σ_f combination(f, k)·F_f with respect to each cell property. → per property (k, n_cells).
@@ -70,12 +70,14 @@ class SimulationLinearization final : public core::Linearization {
                                                             const MatrixXcd& combination) const;
   /// Cell derivatives → parameter derivatives. shapes: (k, n_cells) each → (k, n_parameters).
   [[nodiscard]] MatrixXd to_parameters(const SolvedJob& solved, const std::vector<MatrixXd>& weights) const;
-  /// The job's rows of the Jacobian, in the order of its keys. → (n_keys, n_parameters).
-  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved) const;
-  /// The rows of this rank's jobs, each job's after `finish`. shapes: finish (k, n_parameters) → (k,
-  /// n_columns).
-  template <class Finish>
-  [[nodiscard]] core::JacobianRows rows_of_jobs(Eigen::Index n_columns, Finish finish) const;
+  /// Rows of left J that combine responses of this job alone. → (rows.size(), n_parameters).
+  [[nodiscard]] MatrixXd job_rows(const SolvedJob& solved, const core::SparseRows& left,
+                                  const std::vector<Eigen::Index>& rows) const;
+  /// Returns the rows of `left` by job of the simulation, rows without entries with the first one; nothing
+  /// where a row combines jobs, or there are none.
+  [[nodiscard]] std::optional<std::vector<std::vector<Eigen::Index>>> rows_by_job(
+      const core::SparseRows& left) const;
+  [[nodiscard]] core::SparseRows every_response() const;
   /// Change of the transfer functions of a job for k changes of its properties. → (n_transfers, k).
   [[nodiscard]] MatrixXcd transfer_changes(const SolvedJob& solved,
                                            const std::vector<MatrixXd>& property_changes) const;
@@ -144,48 +146,88 @@ MatrixXd SimulationLinearization::to_parameters(const SolvedJob& solved,
   return result;
 }
 
-MatrixXd SimulationLinearization::job_rows(const SolvedJob& solved) const {
+MatrixXd SimulationLinearization::job_rows(const SolvedJob& solved, const core::SparseRows& left,
+                                           const std::vector<Eigen::Index>& rows) const {
+  struct Entry {
+    Eigen::Index row, transfer;
+    double re, im;  ///< factors of the parts of the transfer function
+  };
+  std::vector<Entry> entries;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::size_t first = entries.size();
+    for (core::SparseRows::InnerIterator at(left, rows[row]); at; ++at) {
+      const Eigen::Index transfer = impl_->place_of_response[at.col() / 2].second;
+      if (entries.size() == first || entries.back().transfer != transfer)
+        entries.push_back({static_cast<Eigen::Index>(row), transfer, 0.0, 0.0});
+      (at.col() % 2 == 0 ? entries.back().re : entries.back().im) = at.value();
+    }
+  }
   const auto n = static_cast<Eigen::Index>(solved.transfers.size());
-  const auto& keys = solved.job->keys;
-  std::vector<Complex> factors;
-  for (const auto& key : keys) factors.push_back(factor_of(solved, key));
   std::vector<MatrixXd> weights;
   for (const MatrixXcd& derivative : property_derivatives(solved, MatrixXcd::Identity(n, n))) {
-    MatrixXd& rows = weights.emplace_back(std::ssize(keys), derivative.cols());
-    for (Eigen::Index cell = 0; cell < rows.cols(); ++cell) {
-      for (std::size_t k = 0; k < keys.size(); ++k) {
-        const Complex of_transfer = derivative(keys[k].second, cell), factor = factors[k];
-        rows(static_cast<Eigen::Index>(k), cell) =
-            factor.real() * of_transfer.real() - factor.imag() * of_transfer.imag();
+    MatrixXd& of_cells = weights.emplace_back(MatrixXd::Zero(std::ssize(rows), derivative.cols()));
+    for (Eigen::Index cell = 0; cell < of_cells.cols(); ++cell) {
+      for (const auto& [row, transfer, re, im] : entries) {
+        const Complex of_transfer = derivative(transfer, cell);
+        of_cells(row, cell) += re * of_transfer.real() + im * of_transfer.imag();
       }
     }
   }
   return to_parameters(solved, weights);
 }
 
-template <class Finish>
-core::JacobianRows SimulationLinearization::rows_of_jobs(Eigen::Index n_columns, Finish finish) const {
+std::optional<std::vector<std::vector<Eigen::Index>>> SimulationLinearization::rows_by_job(
+    const core::SparseRows& left) const {
+  if (impl_->jobs.empty()) return {};
+  std::vector<std::vector<Eigen::Index>> result(impl_->jobs.size());
+  for (Eigen::Index row = 0; row < left.rows(); ++row) {
+    int job = -1;
+    for (core::SparseRows::InnerIterator at(left, row); at; ++at) {
+      const int of_entry = impl_->place_of_response[at.col() / 2].first;
+      if (job >= 0 && of_entry != job) return {};
+      job = of_entry;
+    }
+    result[std::max(job, 0)].push_back(row);
+  }
+  return result;
+}
+
+core::JacobianRows SimulationLinearization::do_local_rows(const core::SparseRows& left,
+                                                          const core::Linearization* inner) const {
+  const auto by_job = rows_by_job(left);
+  if (!by_job) return core::Linearization::do_local_rows(left, inner);
+  const auto rows_of = [&](const SolvedJob& solved) -> const std::vector<Eigen::Index>& {
+    return (*by_job)[solved.job - impl_->jobs.data()];
+  };
   core::JacobianRows block;
   std::vector<Eigen::Index> first;
   for (const SolvedJob& solved : solved_) {
     first.push_back(std::ssize(block.rows));
-    for (const auto& key : solved.job->keys) block.rows.push_back(key.first);
+    block.rows.insert(block.rows.end(), rows_of(solved).begin(), rows_of(solved).end());
   }
-  block.values.resize(std::ssize(block.rows), n_columns);
+  block.values.resize(std::ssize(block.rows), inner == nullptr ? size_in() : inner->size_in());
   core::parallel_for(std::ssize(solved_), [&](std::ptrdiff_t i) {
-    const MatrixXd rows = finish(job_rows(solved_[i]));
+    if (rows_of(solved_[i]).empty()) return;
+    MatrixXd rows = job_rows(solved_[i], left, rows_of(solved_[i]));
+    if (inner != nullptr) rows = inner->row_product(std::move(rows));
     block.values.middleRows(first[i], rows.rows()) = rows;
   });
   return block;
 }
 
+core::SparseRows SimulationLinearization::every_response() const {
+  core::SparseRows identity(size_out(), size_out());
+  identity.setIdentity();
+  return identity;
+}
+
 core::JacobianRows SimulationLinearization::do_local_jacobian() const {
-  return rows_of_jobs(size_in(), [](MatrixXd rows) { return rows; });
+  return do_local_rows(every_response(), nullptr);
 }
 
 core::JacobianRows SimulationLinearization::do_local_jacobian_through(
     const core::Linearization& inner) const {
-  return rows_of_jobs(inner.size_in(), [&](MatrixXd rows) { return inner.row_product(std::move(rows)); });
+  return do_local_rows(every_response(), &inner);
 }
 
 MatrixXd SimulationLinearization::do_jacobian() const {
@@ -205,8 +247,11 @@ MatrixXd SimulationLinearization::do_vjp(const core::ConstMatrixRef& directions)
     const SolvedJob& solved = solved_[i];
     MatrixXcd combination =
         MatrixXcd::Zero(static_cast<Eigen::Index>(solved.transfers.size()), directions.cols());
-    for (const auto& key : solved.job->keys)
-      combination.row(key.second) += factor_of(solved, key) * directions.row(key.first);
+    for (Eigen::Index f = 0; f < combination.rows(); ++f) {  // of Re F and of Im F
+      const Eigen::Index row = 2 * solved.job->responses[f];
+      combination.row(f).real() = directions.row(row);
+      combination.row(f).imag() = -directions.row(row + 1);
+    }
     std::vector<MatrixXd> weights;
     for (const MatrixXcd& derivative : property_derivatives(solved, combination))
       weights.emplace_back(derivative.real());
@@ -262,8 +307,11 @@ MatrixXd SimulationLinearization::do_jvp(const core::ConstMatrixRef& directions)
     const MatrixXcd change = transfer_changes(solved, solved.job->mode == Mode::te
                                                           ? averages.strike_change(resistivity_, changes)
                                                           : averages.section_change(resistivity_, changes));
-    for (const auto& key : solved.job->keys)
-      result.row(key.first) = (factor_of(solved, key) * change.row(key.second)).real();
+    for (Eigen::Index f = 0; f < change.rows(); ++f) {
+      const Eigen::Index row = 2 * solved.job->responses[f];
+      result.row(row) = change.row(f).real();
+      result.row(row + 1) = change.row(f).imag();
+    }
   });
   core::share_rows(impl_->comm, impl_->owner_of_output, result);
   return result;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double thinnest_water = 1e-3;  // of the size of water cells; thinner water is left out
 
-/// Frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
+/// Returns frequency indices, highest first, cut where the ratio to the band's first exceeds `ratio`.
 std::vector<std::vector<int>> make_bands(const std::vector<double>& frequencies, double ratio) {
   std::vector<int> order(frequencies.size());
   std::iota(order.begin(), order.end(), 0);
@@ -66,7 +66,7 @@ class Draping {
     const double surface = surface_.z_at(y);
     return surface + levels_.depth_of(row, lowest_ - surface);
   }
-  /// What lies under the air: land or the surface of the sea.
+  /// Returns z of the top under the air: land or the surface of the sea.
   [[nodiscard]] double top(double y) const {
     const double ground = surface_.z_at(y);
     return sea_ && ground - sea_->level_m > thinnest_water_m_ ? sea_->level_m : ground;
@@ -127,7 +127,7 @@ fem::QuadMesh make_mesh(const mesh::Earth& earth, const MeshFeatures& features, 
                        static_cast<int>(lines.sea.size()));
 }
 
-/// The mesh of one band, its rules relaxed as far as `max_nodes` demands.
+/// Makes the mesh of one band, its rules relaxed as far as `max_nodes` demands.
 BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<int> frequencies,
                    const MeshDesignOptions& options) {
   const BandRange range{survey.frequencies_hz[frequencies.back()],
@@ -147,7 +147,7 @@ BandMesh make_band(const mesh::Model& model, const Survey& survey, std::vector<i
             .coarsened = factor};
   }
   throw core::InvalidArgument(
-      "mt::design_meshes",
+      "mt::design_meshes#too_many_nodes",
       "no mesh of at most {} nodes serves {} stations at {:.4g} Hz; raise max_nodes or move stations away "
       "from contacts",
       options.max_nodes, survey.stations.size(), range.max_frequency_hz);

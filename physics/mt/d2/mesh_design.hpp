@@ -25,7 +25,7 @@ constexpr auto words(SystemSolver) {
 /// frequency, the penetration depth is where ∫dz/δ = 1 under a station at the band's lowest, r the distance
 /// of a contact (or interface, or kink of the surface) from the nearest station.
 struct MeshDesignOptions {
-  int order = 2;                      ///< of the elements: 1 bilinear, 2 biquadratic
+  int order = 2;                      ///< order of the elements: 1 bilinear, 2 biquadratic
   double cells_per_skin_depth = 6.0;  ///< c = 1/this: cells of c·δ under stations and c·√(δ·max(δ, r)) at
                                       ///< conductors; the error falls with c²
   double contact_fraction = 0.05;    ///< cells of this times r at a contact of two decades and at the station
@@ -36,16 +36,16 @@ struct MeshDesignOptions {
   double line_spacing =
       0.1;  ///< contacts and interfaces get a line unless one lies closer than this share of a cell
   double growth = 1.4;         ///< ratio of neighbouring cell sizes away from stations and contacts
-  double far_growth = 1.6;     ///< the same beyond three penetration depths, where the station hears little
+  double far_growth = 1.6;     ///< growth beyond three penetration depths, where cells affect stations little
   double side_padding = 30.0;  ///< penetration depths beyond the outermost station or contact
   double air_height = 30.0;    ///< penetration depths of air above the surface (TE)
   double bottom_depth = 5.0;   ///< skin depths (∫dz/δ) to the bottom; the half-space below is an exact
                                ///< condition for plane fields
   double band_ratio = 1.6;     ///< frequencies within this ratio share a mesh
-  int max_nodes = 60'000;  ///< of one mesh (of its lattice of nodes for order 2); rules that ask for more are
-                           ///< relaxed together (the certificate tells what that costs)
+  int max_nodes = 60'000;  ///< limit of one mesh (of its lattice of nodes for order 2); rules that need more
+                           ///< are relaxed together (the certificate contains the cost)
   double coarsen = 1.0;    ///< multiplies every cell size; the certificate and its tests use it
-  SystemSolver solver = SystemSolver::lines;  ///< of the systems on these meshes; changes no response
+  SystemSolver solver = SystemSolver::lines;  ///< solver of the systems on these meshes; changes no response
 };
 
 /// Default (0.5 %, 0.2°), fine (next), and a coarse set for inversion iterations (2 %, 0.57°).
@@ -61,9 +61,9 @@ struct BandMesh {
   std::vector<int> frequencies;  ///< indices into the survey's list
   fem::QuadMesh mesh;
   bool perfect_conductor_below = false;
-  int order = 1;                       ///< of the elements: 1 bilinear, 2 biquadratic
-  double sea_resistivity_ohm_m = 0.0;  ///< of the mesh's rows of sea, if it has any
-  double coarsened = 1.0;  ///< cell sizes over those the rules asked for, more than 1 where `max_nodes` ruled
+  int order = 1;                       ///< order of the elements: 1 bilinear, 2 biquadratic
+  double sea_resistivity_ohm_m = 0.0;  ///< resistivity of the mesh's rows of sea, if any
+  double coarsened = 1.0;  ///< cell sizes over those of the rules, more than 1 where `max_nodes` ruled
 };
 
 /// The meshes of a survey: an input of Simulation.

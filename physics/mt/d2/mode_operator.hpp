@@ -39,13 +39,13 @@ class ModeOperator {
   [[nodiscard]] int n_nodes() const { return static_cast<int>(free_.size()); }
   [[nodiscard]] int n_cells() const { return n_rows_ * n_columns_; }
   [[nodiscard]] const linalg::SparsityPattern& pattern() const { return pattern_; }
-  /// Index of a lattice node among the unknowns, −1 where its value is fixed or it is not part of the
-  /// problem. Nodes at one place share one.
+  /// Returns the index of a lattice node among the unknowns, −1 where its value is fixed or it is not part of
+  /// the problem. Nodes at one place share one.
   [[nodiscard]] int unknown_of(int node) const { return free_[node]; }
 
-  /// Matrix values in pattern order. shapes: properties (n_cells, n_properties).
+  /// Returns the matrix values in pattern order. shapes: properties (n_cells, n_properties).
   [[nodiscard]] std::vector<Complex> matrix(double omega, const Eigen::MatrixXd& properties) const;
-  /// Right-hand side (n_unknowns).
+  /// Returns the right-hand side (n_unknowns).
   [[nodiscard]] Eigen::VectorXcd right_hand_side(double omega, const Eigen::MatrixXd& properties) const;
   /// Unknowns with the fixed values put back: one value per lattice node.
   [[nodiscard]] Eigen::VectorXcd field(const Eigen::VectorXcd& unknowns) const;
@@ -56,9 +56,9 @@ class ModeOperator {
   [[nodiscard]] std::span<const int> cell_nodes(int cell) const {
     return earth_.nodes_of(cell, shape_.n_nodes());
   }
-  /// Element matrix of an earth cell without the bottom condition.
+  /// Returns the element matrix of an earth cell without the bottom condition.
   [[nodiscard]] ElementMatrix element(int cell, double omega, const Eigen::MatrixXd& properties) const;
-  /// (∂A_element/∂property) u; `with_bottom` adds the bottom condition's part.
+  /// Returns (∂A_element/∂property) u; `with_bottom` adds the bottom condition's part.
   [[nodiscard]] ElementVector element_derivative(int cell, int property, double omega,
                                                  const Eigen::MatrixXd& properties,
                                                  const Eigen::VectorXcd& field, bool with_bottom) const;
@@ -78,10 +78,10 @@ class ModeOperator {
   void number_unknowns(const fem::QuadMesh& lattice);
   void build_pattern();
   void find_places(Cells& cells) const;
-  /// factor_y K_y + factor_z K_z + mass M.
+  /// Returns factor_y K_y + factor_z K_z + mass M.
   [[nodiscard]] ElementMatrix combine(const Cells& cells, int cell, double factor_y, double factor_z,
                                       Complex mass) const;
-  /// Of a cell of air or sea.
+  /// Returns the matrix of a cell of air or sea.
   [[nodiscard]] ElementMatrix known_element(const Cells& cells, int cell, double omega,
                                             double conductivity) const;
   [[nodiscard]] bool is_bottom(int cell) const {
@@ -89,7 +89,7 @@ class ModeOperator {
   }
   [[nodiscard]] double width_of(int cell) const { return width_[cell / n_rows_]; }
   [[nodiscard]] Complex bottom_coefficient(double omega, double property) const;
-  /// First local node of a cell's bottom edge.
+  /// Returns the first local node of a cell's bottom edge.
   [[nodiscard]] int bottom_node() const { return shape_.order() * (shape_.order() + 1); }
 
   Mode mode_;

@@ -12,7 +12,7 @@ namespace lodestone::physics::mt::d2 {
 
 namespace {
 
-/// Σ weight·u(node).
+/// Returns Σ weight·u(node).
 TransferDerivative interpolated(const std::vector<std::pair<int, double>>& weights,
                                 const Eigen::VectorXcd& field) {
   TransferDerivative result;

@@ -8,7 +8,7 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// What a station measures, as a function of the field: impedance (TE: Zxy, TM: Zyx) or tipper.
+/// The quantity that a station measures, as a function of the field: impedance (TE: Zxy, TM: Zyx) or tipper.
 enum class Transfer : std::uint8_t { impedance, tipper };
 
 /// The station's functionals on one mesh: the field and its tangential derivative by the shape functions of
@@ -22,7 +22,7 @@ class Receiver {
  public:
   Receiver(const BandMesh& band, const Station& station);
 
-  /// TE or TM transfer function at the given field (n_nodes). units: ohm; none for the tipper.
+  /// Returns the TE or TM transfer function at the given field (n_nodes). units: ohm; none for the tipper.
   [[nodiscard]] TransferDerivative evaluate(Transfer transfer, const ModeOperator& problem, double omega,
                                             const Eigen::MatrixXd& properties,
                                             const Eigen::VectorXcd& field) const;
@@ -43,7 +43,8 @@ class Receiver {
 
   std::vector<std::pair<int, double>> value_, tangent_;  ///< (lattice node, weight)
   SurfaceFlux flux_;
-  double cos_ = 1.0, sin_ = 0.0;  ///< of the angle between the surface and the station's y axis
+  double cos_ = 1.0,
+         sin_ = 0.0;  ///< cosine and sine of the angle between the surface and the station's y axis
   bool under_sea_;
   double water_ohm_m_;
 };

@@ -90,7 +90,7 @@ Hearing SectionHearing::hearing(double y_low, double y_high, int row, int column
           std::exp(std::min(0.7 * std::hypot(lateral / penetration, down), 50.0))};
 }
 
-/// The surface over the middle of every column, and what is under it.
+/// Computes the surface over the middle of every column, and the attenuation under it.
 void SectionHearing::measure_columns() {
   for (int iy = 0; iy < grid().n_y(); ++iy) floor_.push_back(surface_.z_at(grid().y_centre_m(iy)));
   for (int iy = 0; iy < grid().n_y(); ++iy) {
@@ -99,7 +99,7 @@ void SectionHearing::measure_columns() {
   }
 }
 
-/// ∫dz/δ from the surface to the top of every row.
+/// Returns ∫dz/δ from the surface to the top of every row.
 std::vector<double> SectionHearing::attenuation_of(int iy) const {
   std::vector<double> result{0.0};
   for (int iz = 0; iz < n_rows_; ++iz) {
@@ -109,8 +109,8 @@ std::vector<double> SectionHearing::attenuation_of(int iy) const {
   return result;
 }
 
-/// The easiest way down to the top of a row: through the column or one beside it, as to the foot of a
-/// conductor's side.
+/// Returns the least attenuation down to the top of a row: through the column or one beside it, as to the
+/// foot of a conductor's side.
 double SectionHearing::attenuation(int column, int row) const {
   const int first = std::max(0, column - 1), last = std::min(grid().n_y() - 1, column + 1);
   double least = attenuation_[column][row];
@@ -118,7 +118,7 @@ double SectionHearing::attenuation(int column, int row) const {
   return least;
 }
 
-/// Depth at which ∫dz/δ under a column reaches `amount`; the perfect conductor ends it.
+/// Returns the depth at which ∫dz/δ under a column reaches `amount`; the perfect conductor ends it.
 double SectionHearing::depth_reaching(double amount, int iy, double frequency) const {
   double reached = 0.0;
   for (int iz = 0; iz < n_rows_; ++iz) {

@@ -9,15 +9,15 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// How far the nearest station is from something, and how much coarser that makes its cells.
+/// The distance of a place from the nearest station, and the factor by which that coarsens its cells.
 struct Hearing {
   double r, coarser;
 
   [[nodiscard]] bool is_heard() const { return coarser < 100.0; }
 };
 
-/// A section's columns under the local surface as a field goes down them, and the stations that hear them,
-/// for one band. Keeps references.
+/// The attenuation down the columns of a section and the distances of its stations, for one band: how finely
+/// a mesh must resolve each part. Keeps references.
 class SectionHearing {
  public:
   SectionHearing(const mesh::Model& model, const Survey& survey, const BandRange& band);
@@ -31,29 +31,30 @@ class SectionHearing {
   [[nodiscard]] int n_rows() const { return n_rows_; }  ///< above the perfect conductor
   [[nodiscard]] double rho(int iz, int iy) const { return resistivity_[grid().index(iz, iy)]; }
 
-  /// Depth of a row's top under a surface at `surface_m`; 0 above it.
+  /// Returns the depth of a row's top under a surface at `surface_m`; 0 above it.
   [[nodiscard]] double depth_under(double surface_m, int iz) const;
-  /// The same under the surface over the middle of a column.
+  /// Returns the depth of a row's top under the surface over the middle of a column.
   [[nodiscard]] double depth_of_edge(int iz, int iy) const { return depth_under(floor_[iy], iz); }
-  /// Of a surface at `surface_m` above the lowest point of all.
+  /// Returns the height of a surface at `surface_m` above the lowest point of all.
   [[nodiscard]] double height_at(double surface_m) const { return lowest_ - surface_m; }
   [[nodiscard]] double height_of_column(int iy) const { return height_at(floor_[iy]); }
-  /// The row of cells under the surface.
+  /// Returns the row of cells under the surface.
   [[nodiscard]] int top_row(double y) const { return draped_ ? 0 : grid().row_of(surface_.z_at(y)); }
   [[nodiscard]] bool is_under_water(double y) const { return sea() && surface_.z_at(y) > sea()->level_m; }
 
-  /// δ at the band's highest frequency, like all below that names no other.
+  /// Returns δ at the band's highest frequency; the functions below use it too unless they state another.
   [[nodiscard]] double skin_depth_m(double resistivity) const;
-  [[nodiscard]] double penetration_m(int iy) const { return penetration_[iy]; }  ///< where ∫dz/δ = 1
-  /// Largest under the stations at the band's lowest frequency.
+  [[nodiscard]] double penetration_m(int iy) const { return penetration_[iy]; }  ///< depth at which ∫dz/δ = 1
+  /// Returns the largest penetration under the stations at the band's lowest frequency.
   [[nodiscard]] double deepest_penetration_m() const;
-  /// The last row (`RowLevels`), `skin_depths` down under the stations at the lowest frequency; the top of a
-  /// perfect conductor where there is one.
+  /// Returns the last row (`RowLevels`), `skin_depths` down under the stations at the lowest frequency; the
+  /// top of a perfect conductor where there is one.
   [[nodiscard]] double bottom_m(double skin_depths) const;
-  /// Nothing shorter is seen by a station even at the survey's highest frequency.
+  /// Returns the shortest length that affects a station, even at the survey's highest frequency.
   [[nodiscard]] double shortest_m() const { return shortest_m_; }
 
-  /// Of something from y_low to y_high at the top of a row of a column, or at another depth there.
+  /// Returns distance and coarsening of a place from y_low to y_high at the top of a row of a column, or at
+  /// another depth there.
   [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column) const;
   [[nodiscard]] Hearing hearing(double y_low, double y_high, int row, int column, double depth) const;
   [[nodiscard]] Hearing hearing_at_surface(double y) const { return hearing(y, y, 0, grid().column_of(y)); }

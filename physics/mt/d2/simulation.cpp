@@ -9,6 +9,7 @@
 #include "engine/core/timer.hpp"
 #include "physics/mt/d2/simulation_impl.hpp"
 #include "physics/mt/resistivity_range.hpp"
+#include "physics/mt/transform.hpp"
 #include "physics/mt/units.hpp"
 
 #include <algorithm>
@@ -30,65 +31,67 @@ std::unique_ptr<linalg::SymmetricSolver> make_solver(SystemSolver solver, int or
 
 }  // namespace
 
-ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_solver, const Survey& survey)
+ModeProblem::ModeProblem(Mode mode, const BandMesh& band, SystemSolver system_solver,
+                         const std::vector<Station>& stations)
     : problem(mode, band), solver(make_solver(system_solver, band.order, problem)) {
-  for (const Station& station : survey.stations) receivers.emplace_back(band, station);
+  for (const Station& station : stations) receivers.emplace_back(band, station);
 }
 
-Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, Survey survey_in, MeshSet meshes_in)
+Simulation::Impl::Impl(MPI_Comm comm_in, mesh::Earth earth_in, ResponseLayout layout_in,
+                       std::vector<Station> stations_in, std::vector<double> frequencies_in,
+                       MeshSet meshes_in)
     : comm(comm_in),
       rank(core::rank_of(comm_in)),
       earth(std::move(earth_in)),
-      survey(std::move(survey_in)),
+      layout(std::move(layout_in)),
+      stations(std::move(stations_in)),
+      frequencies_hz(std::move(frequencies_in)),
       meshes(std::move(meshes_in)) {
   mesh::require_section(earth, "mt::d2::Simulation");
-  survey.validate();
+  check_layout();
   make_jobs();
   share_jobs();
   make_problems();
 }
 
-namespace {
-
-/// errors: InvalidArgument when a field along or across strike has no such element.
-Element predicted_element(Datum datum) {
-  constexpr Elements predicted{Element::zxy, Element::zyx, Element::tzy};
-  const DatumRule& rule = rule_of(datum);
-  if (!predicted.contains(rule.needs) || !rule.needs.single()) {
-    throw core::InvalidArgument("mt::d2::Simulation",
-                                "expected data of Zxy, Zyx or Tzy, which a 2-D earth determines, but got {}",
-                                rule.name);
+void Simulation::Impl::check_layout() const {
+  Survey survey{stations, frequencies_hz, {}};
+  for (const auto& [element, frequency, station] : layout.keys()) {
+    if (!predicted_elements.contains(element))
+      throw core::InvalidArgument("mt::d2::Simulation#not_predicted",
+                                  "expected responses that a 2-D earth determines, Zxy, Zyx and Tzy, got {}",
+                                  rule_of(element).name);
+    survey.keys.push_back({real_part_of(element), frequency, station});
   }
-  return element_of(rule);
+  survey.validate();
 }
 
-}  // namespace
-
 void Simulation::Impl::make_jobs() {
-  std::vector<int> band_of(survey.frequencies_hz.size(), -1);
+  std::vector<int> band_of(frequencies_hz.size(), -1);
   for (std::size_t band = 0; band < meshes.bands.size(); ++band) {
     for (const int frequency : meshes.bands[band].frequencies) band_of.at(frequency) = static_cast<int>(band);
   }
   std::map<std::pair<int, Mode>, Job> by_frequency;
-  for (std::size_t row = 0; row < survey.keys.size(); ++row) {
-    const DatumKey& key = survey.keys[row];
-    if (band_of[key.frequency] < 0) {
-      throw core::InvalidArgument("mt::d2::Simulation",
+  for (std::size_t k = 0; k < layout.keys().size(); ++k) {
+    const auto& [element, frequency, station] = layout.keys()[k];
+    if (band_of[frequency] < 0) {
+      throw core::InvalidArgument("mt::d2::Simulation#no_mesh",
                                   "no mesh for {} Hz; design the meshes for this survey",
-                                  survey.frequencies_hz[key.frequency]);
+                                  frequencies_hz[frequency]);
     }
-    const Element element = predicted_element(key.quantity);
-    Job& job = by_frequency[{key.frequency, mode_of(key.quantity)}];
-    job.band = band_of[key.frequency];
-    job.frequency = key.frequency;
-    job.mode = mode_of(key.quantity);
-    const std::pair<int, Transfer> transfer{key.station,
-                                            is_tipper(element) ? Transfer::tipper : Transfer::impedance};
-    const auto found = std::find(job.transfers.begin(), job.transfers.end(), transfer);
-    job.keys.emplace_back(static_cast<int>(row), static_cast<int>(found - job.transfers.begin()));
-    if (found == job.transfers.end()) job.transfers.push_back(transfer);
+    const Mode mode = rule_of(element).mode;
+    Job& job = by_frequency[{frequency, mode}];
+    job.band = band_of[frequency];
+    job.frequency = frequency;
+    job.mode = mode;
+    job.responses.push_back(static_cast<int>(k));
   }
-  for (auto& [key, job] : by_frequency) jobs.push_back(std::move(job));
+  place_of_response.resize(layout.keys().size());
+  for (auto& [key, job] : by_frequency) {
+    for (std::size_t i = 0; i < job.responses.size(); ++i)
+      place_of_response[job.responses[i]] = {static_cast<int>(jobs.size()), static_cast<int>(i)};
+    jobs.push_back(std::move(job));
+  }
 }
 
 void Simulation::Impl::share_jobs() {
@@ -108,12 +111,13 @@ void Simulation::Impl::share_jobs() {
                        n_ranks - static_cast<int>(jobs.size()));
   }
   std::vector<double> load(n_ranks, 0.0);
-  owner_of_output.assign(survey.keys.size(), 0);
+  owner_of_output.assign(static_cast<std::size_t>(layout.size()), 0);
   for (const std::size_t index : order) {
     Job& job = jobs[index];
     job.owner = static_cast<int>(std::min_element(load.begin(), load.end()) - load.begin());
     load[job.owner] += cost(job);
-    for (const auto& [row, transfer] : job.keys) owner_of_output[row] = job.owner;
+    for (const int response : job.responses)
+      owner_of_output[2 * response] = owner_of_output[2 * response + 1] = job.owner;
     if (job.owner == rank) own_jobs.push_back(&job);
   }
 }
@@ -126,7 +130,7 @@ void Simulation::Impl::make_problems() {
     const BandMesh& band = meshes.bands[job->band];
     if (const auto [place, is_new] = problems.try_emplace({job->band, job->mode}); is_new)
       parts.emplace_back([this, &band, mode = job->mode, &made = place->second] {
-        made = std::make_unique<ModeProblem>(mode, band, meshes.solver, survey);
+        made = std::make_unique<ModeProblem>(mode, band, meshes.solver, stations);
       });
     if (const auto [place, is_new] = averages.try_emplace(job->band); is_new)
       parts.emplace_back(
@@ -135,9 +139,7 @@ void Simulation::Impl::make_problems() {
   core::parallel_for(std::ssize(parts), [&](std::ptrdiff_t i) { parts[i](); });
 }
 
-double Simulation::Impl::omega_of(const Job& job) const {
-  return omega(survey.frequencies_hz[job.frequency]);
-}
+double Simulation::Impl::omega_of(const Job& job) const { return omega(frequencies_hz[job.frequency]); }
 
 namespace {
 const char* solve_region(Eigen::Index n_right_hand_sides) {
@@ -168,13 +170,15 @@ SolvedJob Simulation::Impl::solve(const Job& job, const Eigen::VectorXd& resisti
   solved.field = parts.problem.field(solve_with(solved, parts.problem.right_hand_side(w, solved.properties)));
   if (!solved.field.allFinite()) {
     throw core::SolverError(
-        "mt::d2::Simulation",
+        "mt::d2::Simulation#field_not_finite",
         "the field at {} Hz is not finite; are the resistivities within {:g} … {:g} ohm m?",
-        survey.frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
+        frequencies_hz[job.frequency], least_resistivity_ohm_m, largest_resistivity_ohm_m);
   }
-  for (const auto& [station, transfer] : job.transfers) {
+  for (const int response : job.responses) {
+    const ResponseKey& key = layout.keys()[response];
+    const Transfer transfer = is_tipper(key.element) ? Transfer::tipper : Transfer::impedance;
     solved.transfers.push_back(
-        parts.receivers[station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
+        parts.receivers[key.station].evaluate(transfer, parts.problem, w, solved.properties, solved.field));
   }
   return solved;
 }
@@ -201,15 +205,16 @@ Eigen::MatrixXcd Simulation::Impl::adjoints_with(const SolvedJob& solved, Eigen:
 }
 
 void Simulation::Impl::write_outputs(const SolvedJob& solved, Eigen::MatrixXd& outputs) const {
-  for (const auto& [row, transfer] : solved.job->keys) {
-    outputs(row, 0) =
-        value_of(rule_of(survey.keys[row].quantity), solved.transfers[transfer].value, omega_of(*solved.job));
+  for (std::size_t i = 0; i < solved.transfers.size(); ++i) {
+    const Eigen::Index row = 2 * solved.job->responses[i];
+    outputs(row, 0) = solved.transfers[i].value.real();
+    outputs(row + 1, 0) = solved.transfers[i].value.imag();
   }
 }
 
 Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
                                           std::vector<SolvedJob>* solved) const {
-  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(std::ssize(survey.keys), 1);
+  Eigen::MatrixXd outputs = Eigen::MatrixXd::Zero(layout.size(), 1);
   if (solved != nullptr) solved->resize(own_jobs.size());
   std::string failure;
   try {
@@ -226,14 +231,17 @@ Eigen::VectorXd Simulation::Impl::respond(const Eigen::VectorXd& resistivity,
   return outputs.col(0);
 }
 
-Simulation::Simulation(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes)
-    : impl_(std::make_shared<Impl>(comm, std::move(earth), std::move(survey), std::move(meshes))) {}
+Simulation::Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
+                       std::vector<double> frequencies_hz, MeshSet meshes)
+    : impl_(std::make_shared<Impl>(comm, std::move(earth), std::move(layout), std::move(stations),
+                                   std::move(frequencies_hz), std::move(meshes))) {}
 Simulation::~Simulation() = default;
 
 Eigen::Index Simulation::size_in() const { return impl_->earth.grid.n_cells(); }
-Eigen::Index Simulation::size_out() const { return static_cast<Eigen::Index>(impl_->survey.keys.size()); }
-int Simulation::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)); }
-const Survey& Simulation::survey() const { return impl_->survey; }
+Eigen::Index Simulation::size_out() const { return impl_->layout.size(); }
+/// One more than the handle, since that of the world is 0 in Open MPI, the number of serial maps.
+int Simulation::communicator_id() const { return static_cast<int>(MPI_Comm_c2f(impl_->comm)) + 1; }
+const ResponseLayout& Simulation::layout() const { return impl_->layout; }
 const MeshSet& Simulation::meshes() const { return impl_->meshes; }
 SolveCounts Simulation::counts() const {
   return {impl_->counts.factorizations, impl_->counts.solve_calls, impl_->counts.right_hand_sides};
@@ -251,7 +259,7 @@ double Simulation::estimated_bytes() const {
   for (const Job* job : impl_->own_jobs) {
     const ModeOperator& problem = impl_->problem_of(*job).problem;
     total += 16.0 * impl_->estimated_entries(problem);  // a linearization keeps every factorization
-    total += 8.0 * static_cast<double>(size_in()) * static_cast<double>(job->keys.size());
+    total += 8.0 * static_cast<double>(size_in()) * 2.0 * static_cast<double>(job->responses.size());
   }
   return total;
 }
@@ -262,8 +270,9 @@ void check_resistivities(const Eigen::VectorXd& resistivity, int n_z, int n_y) {
   Eigen::Index worst = 0;
   if (const double least = resistivity.minCoeff(&worst); !(least > 0.0)) {
     throw core::InvalidArgument(
-        "mt::d2::Simulation", "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}",
-        least, worst / n_y, worst % n_y, n_z, n_y);
+        "mt::d2::Simulation#resistivity_not_positive",
+        "expected positive resistivities, got {} ohm m in row {}, column {} of {} × {}", least, worst / n_y,
+        worst % n_y, n_z, n_y);
   }
 }
 
@@ -277,6 +286,22 @@ Eigen::VectorXd Simulation::do_value(const core::ConstVectorRef& x) const {
 std::unique_ptr<core::Linearization> Simulation::do_linearize(const core::ConstVectorRef& x) const {
   check_resistivities(x, impl_->earth.grid.n_z(), impl_->earth.grid.n_y());
   return linearization_of(impl_, x);
+}
+
+std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth, const Survey& survey,
+                                                MeshSet meshes) {
+  require_predictable(survey, Simulation::predicted_elements);
+  return std::make_shared<const Simulation>(comm, std::move(earth), needed_responses(survey), survey.stations,
+                                            survey.frequencies_hz, std::move(meshes));
+}
+
+core::MapPtr data_map(std::shared_ptr<const Simulation> simulation, const Survey& survey) {
+  const ResponseLayout& layout = simulation->layout();
+  return mt::data_map(std::move(simulation), layout, survey);
+}
+
+core::MapPtr data_map(MPI_Comm comm, mesh::Earth earth, const Survey& survey, MeshSet meshes) {
+  return data_map(simulation_of(comm, std::move(earth), survey, std::move(meshes)), survey);
 }
 
 }  // namespace lodestone::physics::mt::d2

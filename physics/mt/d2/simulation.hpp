@@ -4,7 +4,7 @@
 #include "engine/core/differentiable_map.hpp"
 #include "physics/mesh/earth.hpp"
 #include "physics/mt/d2/mesh_design.hpp"
-#include "physics/mt/survey.hpp"
+#include "physics/mt/response_layout.hpp"
 
 #include <mpi.h>
 
@@ -14,17 +14,18 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// What one `linearize` and its products cost; a test counts them, the report prints them.
+/// Costs of one `linearize` and its products, counted by tests and studies.
 struct SolveCounts {
   long factorizations = 0;
   long solve_calls = 0;
   long right_hand_sides = 0;
 };
 
-/// Resistivities of a section → transfer functions of a survey, TE and TM, by finite elements of order 1 or 2
-/// on the given meshes.
+/// Resistivities of a section → transfer functions, TE and TM, by finite elements of order 1 or 2 on the
+/// given meshes.
 ///
-/// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y). Outputs: one per key of the survey.
+/// Unknowns: resistivity in ohm m of each grid cell (n_z·n_y). Outputs: responses in the order of `layout`;
+/// `data_map` turns them into data.
 /// (frequency, mode) pairs are shared between the ranks of `comm` and the threads of each; every pair has one
 /// sequential factorization, and the number of threads does not change a bit. The meshes are fixed: values
 /// and derivatives at any x belong to the same discrete problem. errors: InvalidArgument on non-positive
@@ -32,9 +33,13 @@ struct SolveCounts {
 /// al. 1987 (2-D FE MT); boundary flux recovery after Carey 1982.
 class Simulation final : public core::DifferentiableMap {
  public:
-  /// Makes the simulation of a section. errors: InvalidArgument when the earth is none or a datum needs more
-  /// than a 2-D earth determines.
-  Simulation(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes);
+  static constexpr Elements predicted_elements = section_elements;
+
+  /// Makes the simulation of these responses at stations and frequencies to which the keys of the layout and
+  /// the meshes refer. errors: InvalidArgument when the earth is no section, a response is none of the
+  /// predicted elements, or a frequency has no mesh; ShapeError when a key is outside the lists.
+  Simulation(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
+             std::vector<double> frequencies_hz, MeshSet meshes);
   ~Simulation() override;
 
   [[nodiscard]] Eigen::Index size_in() const override;
@@ -42,7 +47,7 @@ class Simulation final : public core::DifferentiableMap {
   [[nodiscard]] std::string name() const override { return "mt::d2::Simulation"; }
   [[nodiscard]] int communicator_id() const override;
 
-  [[nodiscard]] const Survey& survey() const;
+  [[nodiscard]] const ResponseLayout& layout() const;
   [[nodiscard]] const MeshSet& meshes() const;
   /// Counts of this rank since construction.
   [[nodiscard]] SolveCounts counts() const;
@@ -56,5 +61,15 @@ class Simulation final : public core::DifferentiableMap {
   std::unique_ptr<core::Linearization> do_linearize(const core::ConstVectorRef& x) const override;
   std::shared_ptr<const Impl> impl_;
 };
+
+/// Makes the simulation of the responses that the data of a survey are made of. errors: InvalidArgument when
+/// a datum needs more than a 2-D earth determines, and those of the simulation.
+[[nodiscard]] std::shared_ptr<const Simulation> simulation_of(MPI_Comm comm, mesh::Earth earth,
+                                                              const Survey& survey, MeshSet meshes);
+/// Returns the map from resistivities to the data of a survey. errors: InvalidArgument when the simulation
+/// lacks a response that a datum is made of.
+[[nodiscard]] core::MapPtr data_map(std::shared_ptr<const Simulation> simulation, const Survey& survey);
+/// Makes the simulation as well.
+[[nodiscard]] core::MapPtr data_map(MPI_Comm comm, mesh::Earth earth, const Survey& survey, MeshSet meshes);
 
 }  // namespace lodestone::physics::mt::d2

@@ -17,7 +17,7 @@ namespace lodestone::physics::mt::d2 {
 /// One mode on one mesh: everything that does not depend on frequency or resistivity. Built on the ranks that
 /// solve it.
 struct ModeProblem {
-  ModeProblem(Mode mode, const BandMesh& band, SystemSolver solver, const Survey& survey);
+  ModeProblem(Mode mode, const BandMesh& band, SystemSolver solver, const std::vector<Station>& stations);
   ModeOperator problem;
   std::unique_ptr<linalg::SymmetricSolver> solver;
   std::vector<Receiver> receivers;  ///< per station
@@ -28,8 +28,7 @@ struct Job {
   int band = 0, frequency = 0;
   Mode mode = Mode::te;
   int owner = 0;
-  std::vector<std::pair<int, Transfer>> transfers;  ///< (station, what), each once
-  std::vector<std::pair<int, int>> keys;            ///< (output row, index into transfers)
+  std::vector<int> responses;  ///< keys of the layout, in its order
 };
 
 /// A job solved at one model.
@@ -38,7 +37,7 @@ struct SolvedJob {
   Eigen::MatrixXd properties;
   std::unique_ptr<linalg::Factorization> factors;
   Eigen::VectorXcd field;
-  std::vector<TransferDerivative> transfers;
+  std::vector<TransferDerivative> transfers;  ///< per response of the job
 };
 
 /// As SolveCounts, counted by several threads.
@@ -50,16 +49,20 @@ struct Simulation::Impl {
   MPI_Comm comm = MPI_COMM_SELF;
   int rank = 0;
   mesh::Earth earth;
-  Survey survey;
+  ResponseLayout layout;
+  std::vector<Station> stations;
+  std::vector<double> frequencies_hz;
   MeshSet meshes;
   std::vector<Job> jobs;
-  std::vector<const Job*> own_jobs;  ///< of this rank, the most expensive first
+  std::vector<const Job*> own_jobs;                    ///< those of this rank, the most expensive first
+  std::vector<std::pair<int, int>> place_of_response;  ///< (job, index into its responses) of each key
   std::vector<int> owner_of_output;
   std::map<int, std::unique_ptr<const CellAverages>> averages;  ///< by band
   std::map<std::pair<int, Mode>, std::unique_ptr<const ModeProblem>> problems;
   mutable SharedCounts counts;
 
-  Impl(MPI_Comm comm, mesh::Earth earth, Survey survey, MeshSet meshes);
+  Impl(MPI_Comm comm, mesh::Earth earth, ResponseLayout layout, std::vector<Station> stations,
+       std::vector<double> frequencies_hz, MeshSet meshes);
   [[nodiscard]] double omega_of(const Job& job) const;
   [[nodiscard]] const ModeProblem& problem_of(const Job& job) const {
     return *problems.at({job.band, job.mode});
@@ -72,12 +75,14 @@ struct Simulation::Impl {
   /// Solves with the factors of a job and counts it.
   [[nodiscard]] Eigen::MatrixXcd solve_with(const SolvedJob& solved,
                                             const Eigen::MatrixXcd& right_hand_sides) const;
-  /// The same for sources of adjoint fields, one per row. shapes: (k, n_unknowns) → (k, n_unknowns).
+  /// Solves for adjoint fields with one source per row. shapes: (k, n_unknowns) → (k, n_unknowns).
   [[nodiscard]] Eigen::MatrixXcd adjoints_with(const SolvedJob& solved, Eigen::MatrixXcd sources) const;
   [[nodiscard]] double estimated_entries(const ModeOperator& problem) const;
 
  private:
   void count(const SolvedJob& solved, Eigen::Index n_right_hand_sides) const;
+  /// Checks the layout. errors: those of the constructor of the simulation.
+  void check_layout() const;
   void make_jobs();
   void share_jobs();
   void make_problems();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "physics/mt/d2/surface_features.hpp"
+#include "physics/mt/d2/feature_sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@ namespace {
 constexpr double steep = 1.05;        // arc length over width, 18 degrees
 constexpr double most_of_kink = 0.2;  // the weight of the sharpest kink
 
-/// How much the shape of the surface matters at y: charges on it are as the reflection coefficient, 1 under
-/// air.
+/// Returns the weight of the shape of the surface at y. Charges on it are as the reflection coefficient, 1
+/// under air.
 double floor_strength(const SectionHearing& earth, double y) {
   if (!earth.is_under_water(y)) return 1.0;
   const double ground = earth.rho(earth.top_row(y), earth.grid().column_of(y)),
@@ -64,7 +64,7 @@ void add_slopes(const SectionHearing& earth, const MeshDesignOptions& options, F
   }
 }
 
-/// A contact of the water with the ground at its top.
+/// Adds a contact of the water with the ground at its top.
 void add_coast(const SectionHearing& earth, const mesh::Sea& sea, double y, FeatureCollector& features) {
   const Hearing heard = earth.hearing_at_surface(y);
   if (!heard.is_heard()) return;

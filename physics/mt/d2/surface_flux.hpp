@@ -11,8 +11,8 @@
 
 namespace lodestone::physics::mt::d2 {
 
-/// What the flux q (TE: ∂E/∂n, TM: ρ ∂H/∂n) is divided by before it is interpolated: nothing, or ρ, since J =
-/// q/ρ does not jump at contacts.
+/// The divisor of the flux q (TE: ∂E/∂n, TM: ρ ∂H/∂n) before its interpolation: 1, or ρ, since J = q/ρ does
+/// not jump at contacts.
 enum class FluxDensity { flux, current };
 
 /// The normal flux through the surface of the solid earth at one place. Private to physics/mt.
@@ -23,8 +23,8 @@ enum class FluxDensity { flux, current };
 /// centroids it is interpolated. A mean never overshoots where J bends sharply, as beside contacts.
 class SurfaceFlux {
  public:
-  /// `arc_m`: arc length of every mesh line along the surface; the station lies in `column`, a share `t` of
-  /// its width from its left line.
+  /// Collects the nodes of a flux. `arc_m`: arc length of every mesh line along the surface; the station lies
+  /// in `column`, a share `t` of its width from its left line.
   SurfaceFlux(const BandMesh& band, const std::vector<double>& arc_m, int column, double t);
 
   [[nodiscard]] TransferDerivative at_station(const ModeOperator& problem, double omega,

@@ -18,7 +18,7 @@ struct TransferDerivative {
     Complex weight;
   };
   struct Property {
-    int cell;  ///< of its property 0
+    int cell;  ///< cell of its property 0
     Complex weight;
   };
   Complex value{};

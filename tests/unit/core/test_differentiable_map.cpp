@@ -14,7 +14,7 @@ using lodestone::tests::HasId;
 
 namespace {
 
-/// What a map may do wrong.
+/// A fault of a map.
 enum class Fault { none, too_many_outputs, nan_output, wrong_size_in, wrong_jvp_shape, nan_vjp };
 
 /// y_i = x_0² + i; counts its vjp columns.

@@ -23,7 +23,7 @@ using lodestone::tests::ThreadCount;
 
 namespace {
 
-/// How often each index is called.
+/// Returns the number of calls of each index.
 std::vector<int> calls(std::ptrdiff_t n) {
   std::vector<int> result(static_cast<std::size_t>(n), 0);
   parallel_for(n, [&](std::ptrdiff_t i) { ++result[static_cast<std::size_t>(i)]; });

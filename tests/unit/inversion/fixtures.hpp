@@ -69,8 +69,8 @@ class FakeMap final : public core::DifferentiableMap {
 
   mutable int n_value = 0, n_linearize = 0;
   [[nodiscard]] int n_forward() const { return n_value + n_linearize; }
-  std::function<void(Eigen::VectorXd& value, int call)> spoil_value;    ///< of `value` alone; may throw
-  std::function<void(Eigen::VectorXd& value, int call)> spoil_forward;  ///< of `linearize` as well
+  std::function<void(Eigen::VectorXd& value, int call)> spoil_value;    ///< spoils `value` alone; may throw
+  std::function<void(Eigen::VectorXd& value, int call)> spoil_forward;  ///< spoils `linearize` as well
   std::function<void(int call)> before_linearize;                       ///< may throw
 
  private:

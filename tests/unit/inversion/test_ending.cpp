@@ -5,7 +5,6 @@
 
 using namespace lodestone;
 using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
 using core::ExitCode;
 using inversion::optimize::StopReason;
 using physics::mt::d2::Accuracy;
@@ -26,12 +25,12 @@ TEST_CASE("ending: a target reached may be missed by 1 % at the final accuracy, 
   for (const double rms : {0.5, 2.0, 2.0199}) {
     const auto done = ending(StopReason::target_reached, rms);
     CHECK(done.code == ExitCode::ok);
-    CHECK_THAT(done.text, StartsWith("done: rms") && Contains("(target 2) after 7 iterations; why"));
+    CHECK_THAT(done.text, Contains(fmt::format("rms {:.4f}", rms)) && Contains("target 2") &&
+                              Contains("7 iterations") && Contains("why"));
   }
   const auto missed = ending(StopReason::target_reached, 2.0201);
   CHECK(missed.code == ExitCode::not_converged);
-  CHECK_THAT(missed.text, Contains("the target 2 was reached on the iterations' meshes") &&
-                              Contains("the rms 2.0201 is above it"));
+  CHECK_THAT(missed.text, Contains("target 2") && Contains("rms 2.0201"));
 }
 
 TEST_CASE(
@@ -41,10 +40,10 @@ TEST_CASE(
   for (const auto reason : {StopReason::stagnated, StopReason::max_iterations}) {
     const auto ended = ending(reason, 1.9);
     CHECK(ended.code == ExitCode::not_converged);
-    CHECK_THAT(ended.text, Contains("above the target 2 (why)"));
+    CHECK_THAT(ended.text, Contains("rms 1.9000") && Contains("target 2") && Contains("why"));
   }
   CHECK(ending(StopReason::failed, 1.0).code == ExitCode::solver);
-  CHECK_THAT(ending(StopReason::failed, 1.0).text, Contains("the inversion stopped: why"));
+  CHECK_THAT(ending(StopReason::failed, 1.0).text, Contains("why"));
 }
 
 TEST_CASE("ending: the advice is the next finer meshes for the iterations, and never one that is set already",
@@ -56,11 +55,10 @@ TEST_CASE("ending: the advice is the next finer meshes for the iterations, and n
         .text;
   };
   CHECK_THAT(advice(Accuracy::iteration, Accuracy::standard),
-             Contains("set forward.iteration_accuracy = \"standard\""));
-  CHECK_THAT(advice(Accuracy::standard, Accuracy::fine),
-             Contains("set forward.iteration_accuracy = \"fine\""));
+             Contains("forward.iteration_accuracy = \"standard\""));
+  CHECK_THAT(advice(Accuracy::standard, Accuracy::fine), Contains("forward.iteration_accuracy = \"fine\""));
   CHECK_THAT(advice(Accuracy::standard, Accuracy::standard),
-             Contains("set both one step finer") && !Contains("forward.iteration_accuracy ="));
+             !Contains("forward.iteration_accuracy =") && !Contains("forward.redesign ="));
   CHECK_THAT(advice(Accuracy::fine, Accuracy::standard, inversion::Redesigning::never),
-             Contains("set forward.redesign = \"each_iteration\""));
+             Contains("forward.redesign = \"each_iteration\""));
 }

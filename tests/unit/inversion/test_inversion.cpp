@@ -7,6 +7,7 @@
 #include "tests/support/error_id.hpp"
 
 #include <cmath>
+#include <tuple>
 
 using namespace lodestone;
 using inversion::Inversion;
@@ -59,14 +60,30 @@ TEST_CASE("inversion: layers are fitted, all data predicted, and the ending says
   CHECK_FALSE(out.uncertainty);
 }
 
+TEST_CASE("inversion: a rule of stopping that is given leaves the others of its method", "[inversion]") {
+  const inversion::Method gauss_newton = inversion::GaussNewtonOptions{.stop = {.target_rms = 1.2}},
+                          descent = inversion::DescentOptions{.stop = {.target_rms = 1.3}},
+                          pairs = inversion::AlternatingOptions{.stop = {.target_rms = 1.4}};
+  const auto rules = [](const inversion::Method& method) {
+    const inversion::StopRules stop = inversion::stop_rules(method);
+    return std::tuple(stop.max_iterations, stop.target_rms, stop.min_rms_drop, stop.patience);
+  };
+  CHECK(rules(gauss_newton) == std::tuple(15, 1.2, 0.01, 2));
+  CHECK(rules(descent) == std::tuple(100, 1.3, 0.005, 4));
+  CHECK(rules(pairs) == std::tuple(13, 1.4, 0.01, 2));
+}
+
 TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits", "[inversion]") {
-  const inversion::GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.1, .sufficient_drop = 1.0};
+  const inversion::GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.1},
+                                              .sufficient_drop = 1.0};
   const inversion::Outcome whole = Inversion(MPI_COMM_SELF, layers(), options).minimize();
   REQUIRE(whole.history.size() > 2);
   const core::StorePtr store = core::memory_store();
   {
-    Inversion run(MPI_COMM_SELF, layers(), options);
-    run.keep(store, "[run]\ntitle = \"a\"\n");
+    Problem first = layers();
+    first.about.configuration = "[run]\ntitle = \"a\"\n";
+    Inversion run(MPI_COMM_SELF, first, options);
+    run.keep(store);
     int n_asked = 0;
     run.set_stop([&]() -> std::optional<inversion::optimize::StopReason> {
       return ++n_asked > 1 ? std::optional(inversion::optimize::StopReason::interrupted) : std::nullopt;
@@ -75,13 +92,15 @@ TEST_CASE("inversion: a run stopped after an iteration resumes to the same bits"
     CHECK(stopped.was_stopped());
     CHECK(stopped.predicted.size() == 0);
   }
-  Inversion again(MPI_COMM_SELF, layers(), options);
-  again.keep(store, "[run]\ntitle = \"b\"\n");
+  Problem renamed = layers();
+  renamed.about.configuration = "[run]\ntitle = \"b\"\n";
+  Inversion again(MPI_COMM_SELF, renamed, options);
+  again.keep(store);
   const inversion::Outcome resumed = again.minimize();
   CHECK(resumed.model == whole.model);
   CHECK(resumed.history.size() == whole.history.size());
 
-  Problem other = layers();
+  Problem other = renamed;
   other.start[0] = 1.0;
   Inversion changed(MPI_COMM_SELF, other, options);
   CHECK_THROWS_AS(changed.keep(store), core::ConfigError);

@@ -2,6 +2,7 @@
 #include "tests/unit/io/output_support.hpp"
 
 #include "engine/core/random.hpp"
+#include "inversion/mt/tables.hpp"
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/units.hpp"
 
@@ -127,12 +128,11 @@ Datum datum(mt::Quantity quantity, mt::Complex z, double frequency_hz, const mt:
   return {};
 }
 
-mt::d1::LayeredEarth column_below(const io::run::InversionResult& result, double y_m) {
+mt::d1::LayeredEarth column_below(const inversion::Outcome& result, double y_m) {
   mt::d1::LayeredEarth earth;
   const int iy = result.earth.grid.column_of(y_m);
   for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
-    earth.resistivity_ohm_m.push_back(
-        std::pow(10.0, result.log10_resistivity[result.earth.grid.index(iz, iy)]));
+    earth.resistivity_ohm_m.push_back(std::pow(10.0, result.model[result.earth.grid.index(iz, iy)]));
     if (iz + 1 < result.earth.grid.n_z()) {
       earth.thickness_m.push_back(result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz) + 1] -
                                   result.earth.grid.z_edges_m()[static_cast<std::size_t>(iz)]);
@@ -141,7 +141,7 @@ mt::d1::LayeredEarth column_below(const io::run::InversionResult& result, double
   return earth;
 }
 
-void add_model(io::run::InversionResult& result, const SyntheticOptions& options) {
+void add_model(inversion::Outcome& result, const SyntheticOptions& options) {
   std::vector<double> y_edges;
   for (int k = 0; k <= options.n_columns; ++k) {
     y_edges.push_back(profile_m * (-0.05 + 1.1 * k / options.n_columns));
@@ -155,19 +155,37 @@ void add_model(io::run::InversionResult& result, const SyntheticOptions& options
     }
     result.earth.surface = mesh::SurfaceLine(y, z);
   }
-  result.log10_resistivity.resize(result.earth.grid.n_cells());
+  result.model.resize(result.earth.grid.n_cells());
   for (int iz = 0; iz < result.earth.grid.n_z(); ++iz) {
     for (int iy = 0; iy < result.earth.grid.n_y(); ++iy) {
-      result.log10_resistivity[result.earth.grid.index(iz, iy)] =
+      result.model[result.earth.grid.index(iz, iy)] =
           true_log10_resistivity(result.earth.grid.y_centre_m(iy), result.earth.grid.z_centre_m(iz));
     }
   }
-  result.start_log10_resistivity = Eigen::VectorXd::Constant(result.earth.grid.n_cells(), 2.0);
+  result.start = Eigen::VectorXd::Constant(result.earth.grid.n_cells(), 2.0);
 }
 
-void add_data(io::run::InversionResult& result, const SyntheticOptions& options) {
-  mt::ObservedData& data = result.data;
+/// Returns the profile through the stations.
+mt::Profile profile_of(const std::vector<mt::Station>& stations) {
+  mt::Profile profile{.azimuth_deg = 329.5,
+                      .origin = {7.4e6, 6.1e5},
+                      .projection = "+proj=utm +zone=33 +south +datum=WGS84",
+                      .origin_latitude_deg = -23.24,
+                      .origin_longitude_deg = 17.72};
+  const double azimuth = profile.azimuth_deg / mt::deg_per_rad;
+  for (const mt::Station& station : stations) {
+    profile.y_m.push_back(station.y_m);
+    profile.points.push_back(
+        {7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
+    profile.offset_m.push_back(1e3 * std::sin(station.y_m));
+  }
+  return profile;
+}
+
+void add_data(inversion::Outcome& result, const SyntheticOptions& options) {
+  mt::ObservedData data;
   data.survey = synthetic_survey(options);
+  const mt::ErrorFloors floors;
   const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
   data.value.resize(n);
   data.sigma.resize(n);
@@ -181,7 +199,7 @@ void add_data(io::run::InversionResult& result, const SyntheticOptions& options)
     const mt::DatumKey& key = data.survey.keys[static_cast<std::size_t>(k)];
     const double frequency = data.survey.frequencies_hz[static_cast<std::size_t>(key.frequency)];
     const mt::Complex z = mt::d1::layered_impedance(earths[static_cast<std::size_t>(key.station)], frequency);
-    const Datum clean = datum(key.quantity, z, frequency, result.floors);
+    const Datum clean = datum(key.quantity, z, frequency, floors);
     result.predicted[k] = clean.value;
     data.sigma[k] = clean.floor;
     data.value[k] = clean.value + 1.2 * clean.floor * random.normal(static_cast<std::uint64_t>(k));
@@ -197,19 +215,40 @@ void add_data(io::run::InversionResult& result, const SyntheticOptions& options)
     }
     data.interpolated.push_back(key.station == 5 ? 1 : 0);
   }
+  result.data = mt::data_set(data);
+  const mt::Profile profile = profile_of(data.survey.stations);
+  result.sites = inversion::mt::site_table(data.survey.stations, profile);
+  result.frame = inversion::mt::frame_of(profile, 1432.5);
+  result.about.facts = inversion::mt::facts_of(floors, profile);
 }
 
-void add_run(io::run::InversionResult& result) {
-  result.title = "Synthetic profile <A & B>";
-  result.configuration_toml =
+mt::d2::MeshSet synthetic_meshes() {
+  mt::d2::MeshSet meshes;
+  for (const double scale : {1.0, 3.0}) {
+    std::vector<double> y, z;
+    for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
+    for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
+    meshes.bands.push_back({{scale < 2.0 ? 0 : 1},
+                            physics::fem::QuadMesh(y, std::vector<std::vector<double>>(y.size(), z), 4),
+                            scale > 2.0,
+                            scale > 2.0 ? 2 : 1,
+                            0.0,
+                            scale > 2.0 ? 1.25 : 1.0});
+  }
+  return meshes;
+}
+
+void add_run(inversion::Outcome& result) {
+  result.about.title = "Synthetic profile <A & B>";
+  result.about.configuration =
       "# a comment\n[data]\nfolder = \"edi\"\nphase_range_deg = [-10.0, "
       "100.0]\n\n[inversion]\nmax_iterations = 15\n";
-  result.provenance = {"0.1.0",
-                       {{"compiler", "GNU 12.2"}, {"build type", "Release"}},
-                       "mt_invert invert config.toml -o \"out dir\"",
-                       "2024-05-01T10:00:00Z",
-                       "2024-05-01T10:01:10Z",
-                       {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
+  result.about.provenance = {"0.1.0",
+                             {{"compiler", "GNU 12.2"}, {"build type", "Release"}},
+                             "mt_invert invert config.toml -o \"out dir\"",
+                             "2024-05-01T10:00:00Z",
+                             "2024-05-01T10:01:10Z",
+                             {{"processor", "Some CPU @ 3 GHz"}, {"cores", "2"}}};
   double rms = 9.3, lambda = 3e4, previous = 9.3;
   for (int k = 0; k <= 9; ++k) {
     using inversion::optimize::StepKind;
@@ -222,42 +261,42 @@ void add_run(io::run::InversionResult& result) {
     lambda *= k < 6 ? 0.35 : 1.4;
   }
   result.rms = 1.2;
-  result.stop_reason = "stagnated";
-  result.stop_message = "the rms fell by less than 1 % in 2 iterations";
-  result.profile = {
-      329.5, {7.4e6, 6.1e5}, -23.24, 17.72, "+proj=utm +zone=33 +south +datum=WGS84", "projected", {},
-      {},    1432.5};
-  for (const mt::Station& station : result.data.survey.stations) {
-    const double azimuth = result.profile.azimuth_deg / mt::deg_per_rad;
-    result.profile.stations.push_back(
-        {7.4e6 + station.y_m * std::cos(azimuth), 6.1e5 + station.y_m * std::sin(azimuth)});
-    result.profile.offset_m.push_back(1e3 * std::sin(station.y_m));
-  }
-  result.certificate = {{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true},
-                         {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
-                        {0.5, 0.2},
-                        false};
-  for (const double scale : {1.0, 3.0}) {
-    std::vector<double> y, z;
-    for (int k = -10; k <= 30; ++k) y.push_back(profile_m * scale * k / 20.0);
-    for (int k = -4; k <= 12; ++k) z.push_back(2e4 * scale * k);
-    result.meshes.bands.push_back(
-        {{scale < 2.0 ? 0 : 1},
-         physics::fem::QuadMesh(y, std::vector<std::vector<double>>(y.size(), z), 4),
-         scale > 2.0,
-         scale > 2.0 ? 2 : 1,
-         0.0,
-         scale > 2.0 ? 1.25 : 1.0});
-  }
+  result.reason = inversion::optimize::StopReason::stagnated;
+  result.message = "the rms fell by less than 1 % in 2 iterations";
+  result.tables.push_back(inversion::mt::mesh_table(synthetic_meshes()));
+  result.tables.push_back(
+      inversion::mt::certificate_table({{{"half-space 100 ohm m", {0.12, 0.04}, "kim438 0.003 s TE", true},
+                                         {"padding doubled", {0.71, 0.31}, "ETO026 780 s TM", false}},
+                                        {0.5, 0.2},
+                                        false}));
 }
 
 }  // namespace
 
-io::run::InversionResult synthetic_result(const SyntheticOptions& options) {
-  io::run::InversionResult result;
+inversion::Outcome synthetic_result(const SyntheticOptions& options) {
+  inversion::Outcome result;
   add_model(result, options);
   add_data(result, options);
   add_run(result);
+  return result;
+}
+
+inversion::Outcome layers_of_density() {
+  inversion::Outcome result{.about = {.title = "Layers"},
+                            .earth = {mesh::TensorGrid::layers(10.0, 1.5, 5)},
+                            .property = {"density", "kg/m3", mesh::Scale::linear},
+                            .start = Eigen::VectorXd::Constant(5, 2500.0),
+                            .model = Eigen::VectorXd::LinSpaced(5, 2400.0, 2900.0)};
+  result.predicted = Eigen::VectorXd::LinSpaced(7, 0.0, 6.0);
+  Eigen::VectorXd observed = result.predicted.array() + 0.5;
+  std::vector<int> reason(7);
+  reason[2] = 1;
+  observed[2] = std::nan("");
+  result.data = core::DataSet({.observed = observed,
+                               .sigma = Eigen::VectorXd::Constant(7, 0.25),
+                               .reason = reason,
+                               .reasons = {"used", "missing"}});
+  result.rms = 2.0;
   return result;
 }
 

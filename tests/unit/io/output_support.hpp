@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/run/result.hpp"
+#include "inversion/outcome.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -50,6 +50,8 @@ struct SyntheticOptions {
 
 /// A result as a run along a 719 km profile would leave it: two conductors, a resistive block, data of the
 /// columns below each station with noise, some masked and interpolated data.
-io::run::InversionResult synthetic_result(const SyntheticOptions& options = {});
+inversion::Outcome synthetic_result(const SyntheticOptions& options = {});
+/// An outcome of another physics: densities of five layers and seven data without sites or periods.
+inversion::Outcome layers_of_density();
 
 }  // namespace lodestone::test

@@ -145,7 +145,7 @@ TEST_CASE("throw_together: the first message is thrown on every rank", "[mpi]") 
 
 namespace {
 
-/// Of all threads of this process.
+/// Returns the processor time of all threads of this process in seconds.
 double processor_s() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/mt_invert/cli/command_line.hpp"
-#include "apps/mt_invert/cli/resume_command.hpp"
 #include "engine/core/error.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
 using namespace lodestone::mt_invert;
+using tests::HasId;
 
 namespace {
 
@@ -15,8 +16,8 @@ cli::CommandLine parse(std::vector<const char*> words) {
   return cli::parse_command_line(static_cast<int>(words.size()), words.data());
 }
 
-std::string refusal(std::vector<const char*> words) {
-  return tests::message_of<core::ConfigError>([&] { static_cast<void>(parse(words)); });
+core::Error refusal(std::vector<const char*> words) {
+  return tests::error_of<core::ConfigError>([&] { static_cast<void>(parse(words)); });
 }
 
 }  // namespace
@@ -31,8 +32,6 @@ TEST_CASE("command line: invert takes repeated assignments, a folder and a time 
   CHECK(invert.time_limit_min == 2.5);
   CHECK(invert.resume);
   CHECK_FALSE(invert.dry_run);
-  CHECK(line.as_typed ==
-        "mt_invert invert a.toml --set x.y=1 --set x.z=[1, 2] -o out/a --time-limit 2.5 --resume");
 }
 
 TEST_CASE("command line: train takes what invert takes, and a preview instead of a resume", "[apps]") {
@@ -47,8 +46,8 @@ TEST_CASE("command line: train takes what invert takes, and a preview instead of
   CHECK_FALSE(train.preview);
   CHECK(std::get<cli::TrainArguments>(parse({"train", "a.toml", "--preview"}).command).preview);
   CHECK_THAT(refusal({"train", "a.toml", "--preview", "--resume"}),
-             Catch::Contains("--preview") && Catch::Contains("--resume"));
-  CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), Catch::Contains("--time-limit"));
+             HasId("exclusive_options", {"--preview", "--resume"}));
+  CHECK_THAT(refusal({"train", "a.toml", "--time-limit", "0"}), HasId("bad_time_limit", {"--time-limit"}));
 }
 
 TEST_CASE("command line: periods are a comma-separated list and accuracy a word", "[apps]") {
@@ -69,7 +68,7 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
   const auto usual = std::get<cli::SelftestArguments>(parse({"selftest"}).command);
   CHECK(usual.accuracy == physics::mt::d2::Accuracy::standard);
   CHECK(usual.json_path.empty());
-  CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), Catch::Contains("accuracy"));
+  CHECK_THAT(refusal({"selftest", "--accuracy", "best"}), HasId("wrong_usage", {"accuracy"}));
   const auto synthetic =
       std::get<cli::SelftestArguments>(
           parse({"selftest", "vae-synthetic", "--quick", "--models", "3", "-o", "a"}).command)
@@ -80,14 +79,14 @@ TEST_CASE("command line: a selftest has an accuracy and a file of its own", "[ap
           .synthetic;
   CHECK(part.only == std::vector<std::string>{"cases", "wedge"});
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "dunes"}),
-             Catch::Contains("dunes") && Catch::Contains("basin_dike"));
+             HasId("wrong_usage", {"dunes", "basin_dike"}));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--only", "wedge", "--models", "0"}),
-             Catch::Contains("nothing"));
+             HasId("nothing_to_run", {"--models 0", "wedge"}));
   CHECK_THAT(refusal({"selftest", "layered1d", "--sweep"}),
-             Catch::Contains("--sweep") && Catch::Contains("vae-synthetic"));
-  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), Catch::Contains("--models"));
+             HasId("not_an_option", {"--sweep", "vae-synthetic"}));
+  CHECK_THAT(refusal({"selftest", "vae-synthetic", "--models", "-1"}), HasId("wrong_usage", {"--models"}));
   CHECK_THAT(refusal({"selftest", "vae-synthetic", "--accuracy", "fine"}),
-             Catch::Contains("--accuracy fine") && Catch::Contains("leave it out"));
+             HasId("not_an_option", {"--accuracy fine", "vae-synthetic"}));
   CHECK(
       std::get<cli::SelftestArguments>(parse({"selftest", "vae-synthetic", "--accuracy", "default"}).command)
           .names.size() == 1);
@@ -107,36 +106,35 @@ TEST_CASE("command line: compare takes sections, references, blocks in km and a 
   CHECK(given.max_depth_m == 84e3);
   CHECK(given.output_path == "d.png");
   CHECK_FALSE(std::get<cli::CompareArguments>(parse({"compare", "a"}).command).max_log10);
-  CHECK_THAT(refusal({"compare"}), Catch::Contains("SECTION"));
-  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}),
-             Catch::Contains("four numbers") && Catch::Contains("1,2,3"));
-  CHECK_THAT(refusal({"compare", "a", "--block-km", "2,1,3,4"}), Catch::Contains("Y0 < Y1"));
-  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3,x"}), Catch::Contains("four numbers"));
-  CHECK_THAT(refusal({"compare", "a", "--range", "3,3"}), Catch::Contains("LOW < HIGH"));
-  CHECK_THAT(refusal({"compare", "a", "--depth-km", "0"}), Catch::Contains("positive"));
-  CHECK_THAT(refusal({"compare", "a", "-o", "a.pdf"}), Catch::Contains(".png or .svg"));
+  CHECK_THAT(refusal({"compare"}), HasId("wrong_usage", {"SECTION"}));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3"}), HasId("bad_numbers", {"--block-km", "1,2,3"}));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "2,1,3,4"}), HasId("bad_block", {"2,1,3,4"}));
+  CHECK_THAT(refusal({"compare", "a", "--block-km", "1,2,3,x"}),
+             HasId("bad_numbers", {"--block-km", "1,2,3,x"}));
+  CHECK_THAT(refusal({"compare", "a", "--range", "3,3"}), HasId("bad_range", {"3,3"}));
+  CHECK_THAT(refusal({"compare", "a", "--depth-km", "0"}), HasId("bad_depth", {"0"}));
+  CHECK_THAT(refusal({"compare", "a", "-o", "a.pdf"}), HasId("unknown_ending", {".png", ".svg", "a.pdf"}));
 }
 
 TEST_CASE("command line: every command takes a number of threads, at least one", "[apps]") {
   CHECK(parse({"invert", "a.toml", "--threads", "3"}).n_threads == 3);
   CHECK(parse({"--threads", "2", "selftest"}).n_threads == 2);
   CHECK_FALSE(parse({"selftest"}).n_threads);
-  CHECK_THAT(refusal({"selftest", "--threads", "0"}), Catch::Contains("--threads") && Catch::Contains("1"));
-  CHECK_THAT(refusal({"selftest", "--threads", "all"}), Catch::Contains("--threads"));
+  CHECK_THAT(refusal({"selftest", "--threads", "0"}), HasId("wrong_usage", {"--threads", "1"}));
+  CHECK_THAT(refusal({"selftest", "--threads", "all"}), HasId("wrong_usage", {"--threads"}));
 }
 
 TEST_CASE("command line: wrong usage is a configuration error that says what is wrong", "[apps]") {
-  CHECK_THAT(refusal({}), Catch::Contains("expected a command"));
-  CHECK_THAT(refusal({"invert"}), Catch::Contains("CONFIG"));
-  CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), Catch::Contains("--nonsense"));
-  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}),
-             Catch::Contains("positive number of minutes"));
+  CHECK_THAT(refusal({}), HasId("no_command"));
+  CHECK_THAT(refusal({"invert"}), HasId("wrong_usage", {"CONFIG"}));
+  CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), HasId("wrong_usage", {"--nonsense"}));
+  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), HasId("bad_time_limit"));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}),
-             Catch::Contains("periods"));
+             HasId("wrong_usage", {"periods"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}),
-             Catch::Contains("positive numbers of seconds between 1e-9 and 1e9"));
+             HasId("bad_period", {"1e-9", "1e9"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1", "-o", "a.png"}),
-             Catch::Contains("a.png"));
+             HasId("unknown_ending", {"a.png"}));
 }
 
 TEST_CASE("command line: the help of each command ends with examples", "[apps]") {

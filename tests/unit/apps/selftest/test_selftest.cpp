@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/mt_invert/selftest/json.hpp"
 #include "apps/mt_invert/selftest/models.hpp"
+#include "apps/mt_invert/selftest/selftest.hpp"
+#include "engine/core/error.hpp"
 #include "tests/support/catch.hpp"
 
 #include <limits>
@@ -24,7 +25,7 @@ selftest::SelftestRow row(double difference, double limit, bool judged) {
 }
 
 std::string json(std::vector<selftest::SelftestRow> rows, Accuracy accuracy) {
-  io::run::Provenance provenance;
+  core::Provenance provenance;
   provenance.version = "1.2.3";
   provenance.build = {{"commit", "abc"}};
   provenance.host = {{"processor", "P"}, {"cores", "4"}, {"system", "S"}, {"MPI ranks", "2"}};
@@ -89,4 +90,12 @@ TEST_CASE("selftest: a tipper is judged by sign, part by part: -T, its conjugate
   CHECK_FALSE(passed(-reference));
   CHECK_FALSE(passed(std::conj(reference)));
   CHECK_FALSE(passed({std::numeric_limits<double>::quiet_NaN(), 0.0}));
+}
+
+TEST_CASE("benchmark models: sites within 2 % of a body's width from a contact are not judged", "[apps]") {
+  const auto block = selftest::benchmark_model("commemi2d1");
+  CHECK(block.is_at_contact(500.0));
+  CHECK(block.is_at_contact(-519.0));
+  CHECK_FALSE(block.is_at_contact(525.0));
+  CHECK_THROWS_AS(selftest::benchmark_model("commemi9"), core::InvalidArgument);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/study/contest.hpp"
 #include "apps/mt_invert/study/data.hpp"
 #include "apps/mt_invert/study/domain.hpp"
-#include "apps/mt_invert/study/models.hpp"
-#include "apps/mt_invert/study/table.hpp"
+#include "apps/mt_invert/study/study.hpp"
 #include "engine/core/atomic_file.hpp"
 #include "engine/core/error.hpp"
 #include "inversion/prior/gaussian_decoder.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/read.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using physics::mesh::TensorGrid;
+using tests::HasId;
 
 namespace {
 
@@ -101,11 +103,13 @@ TEST_CASE("synthetic domain: subdomains are the region's columns, or patches tha
       domain.subdomains(models::earths::patch_grid(domain.region_depths_m(), y_m), level(640));
   CHECK(patches.subdomains.size() == 3);
   CHECK(patches.taper.minCoeff() > 0.0);
-  CHECK_THROWS_WITH(
-      domain.subdomains(models::earths::patch_grid(domain.region_depths_m(), {0.0, 50.0, 100.0}), level(64)),
-      Contains("columns of 100 m"));
-  CHECK_THROWS_WITH(domain.subdomains(models::earths::patch_grid({0.0, 10.0, 20.0}, {0.0, 1000.0}), level(2)),
-                    Contains("32 rows"));
+  const auto refusal = [&](const TensorGrid& grid, int n_cells) {
+    return tests::error_of<core::InvalidArgument>([&] { (void)domain.subdomains(grid, level(n_cells)); });
+  };
+  CHECK_THAT(refusal(models::earths::patch_grid(domain.region_depths_m(), {0.0, 50.0, 100.0}), 64),
+             HasId("other_columns", {"100 m"}));
+  CHECK_THAT(refusal(models::earths::patch_grid({0.0, 10.0, 20.0}, {0.0, 1000.0}), 2),
+             HasId("other_subdomains", {"32"}));
 }
 
 TEST_CASE(
@@ -134,7 +138,8 @@ TEST_CASE(
     }
   }
   CHECK(seen.size() == n_each * study::synthetic_families().size());
-  CHECK_THROWS_WITH(study::synthetic_model("donut", 0), Contains("donut"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([] { (void)study::synthetic_model("donut", 0); }),
+             HasId("unknown_family", {"donut"}));
 }
 
 TEST_CASE("synthetic data: noise of ε shifts c to about 0.6 ε, and chi rms of the truth is 1", "[apps]") {
@@ -177,8 +182,9 @@ TEST_CASE("variants change one weight by a factor of ten, of every method", "[ap
   CHECK(study::with_variant(usual, "code x10").feature.between == usual.feature.between);
   CHECK(study::with_variant(usual, "horizontal /10").pixel.horizontal ==
         Approx(0.1 * usual.pixel.horizontal));
-  CHECK_THROWS_AS(study::with_variant(usual, "code x2"), core::InvalidArgument);
-  CHECK_THROWS_AS(study::with_variant(usual, "vertical x10"), core::InvalidArgument);
+  for (const char* variant : {"code x2", "vertical x10"})
+    CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)study::with_variant(usual, variant); }),
+               HasId("unknown_variant", {variant}));
 }
 
 TEST_CASE("contest: targets are met or missed by the medians, and a figure that is not a number never passes",

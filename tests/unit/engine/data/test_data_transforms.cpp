@@ -5,13 +5,15 @@
 #include "engine/ops/ops.hpp"
 #include "engine/ops/random.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 #include <set>
 
 using namespace lodestone;
 using namespace lodestone::engine;
-using Catch::Matchers::Contains;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -101,8 +103,11 @@ TEST_CASE("transforms: moments may be taken over axes of the item too") {
   const transforms::Moments found = transforms::moments(Dataset(NamedTensors{{"x", x}}), "x", {0});
   CHECK(found.mean.shape() == Shape{1, 2});
   CHECK(found.mean.to_vector<double>() == squeeze(mean(x, Axes{0, 1}, Keep::yes), 0).to_vector<double>());
-  CHECK_THROWS_WITH(transforms::moments(Dataset(NamedTensors{{"n", zeros({3}, DType::i32)}}), "n"),
-                    Contains("\"n\" as f32 or f64, got i32[]"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] {
+        static_cast<void>(transforms::moments(Dataset(NamedTensors{{"n", zeros({3}, DType::i32)}}), "n"));
+      }),
+      HasId("wrong_dtype", {"\"n\"", "f32", "f64", "i32[]"}));
 }
 
 TEST_CASE(
@@ -143,11 +148,15 @@ TEST_CASE("transforms: items are flipped with the probability asked for") {
 
 TEST_CASE("transforms: keys that do not fit and axes that do not exist are told") {
   const Tensor x = example(4);
-  CHECK_THROWS_WITH(transforms::noise(x, split_key(random_key(1), 3), 1.0),
-                    Contains("got u64[3, 3] for f64[4, 5, 2]"));
-  CHECK_THROWS_WITH(transforms::random_flip(x, split_key(random_key(1), 4), 2),
-                    Contains("transforms::random_flip"));
-  CHECK_THROWS_WITH(transforms::random_shift(x, random_key(1), 0, -1), Contains("got -1"));
+  CHECK_THAT(error_of<core::ShapeError>(
+                 [&] { static_cast<void>(transforms::noise(x, split_key(random_key(1), 3), 1.0)); }),
+             HasId("wrong_keys", {"u64[3, 3]", "f64[4, 5, 2]"}));
+  CHECK_THAT(error_of<core::ShapeError>(
+                 [&] { static_cast<void>(transforms::random_flip(x, split_key(random_key(1), 4), 2)); }),
+             HasId("axis_out_of_range", {"transforms::random_flip"}));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(transforms::random_shift(x, random_key(1), 0, -1)); }),
+             HasId("negative_shift", {"-1"}));
   CHECK(transforms::log10(Tensor::from(std::vector<double>{0.001, 1, 1e5}, {3})).to_vector<double>()[2] ==
         Approx(5.0).epsilon(1e-15));
 }

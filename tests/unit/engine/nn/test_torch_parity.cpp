@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers, losses and optimisers against arrays computed by torch in double precision:
-// reference/make_torch_reference.py says how.
+// Layers, losses and optimizers against arrays computed by torch in double precision
+// (reference/make_torch_reference.py).
 #include "engine/nn/activation.hpp"
 #include "engine/nn/convolution.hpp"
 #include "engine/nn/loss.hpp"

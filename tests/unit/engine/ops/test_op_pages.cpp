@@ -4,6 +4,7 @@
 #include "engine/record/record.hpp"
 #include "engine/testing/op_page.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,8 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -70,5 +73,6 @@ TEST_CASE("op pages: say why there is no derivative, and refuse unknown names", 
              Catch::Contains("| derivative | none: its result is constant between steps |"));
   CHECK_THAT(op_page("sin"), Catch::Contains("| derivative | `cos x` |") && Catch::Contains("`reference`") &&
                                  Catch::Contains("f32["));
-  CHECK_THROWS_WITH(op_page("cholesk"), Catch::Contains("did you mean \"cholesky\"?"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(op_page("cholesk")); }),
+             HasId("unknown_op", {"\"cholesky\""}));
 }

@@ -135,7 +135,7 @@ void right_kernel(const KernelCall& call) {
   right_kernels[static_cast<std::size_t>((call.in.empty() ? call.out : call.in[0]).aval->dtype)](call);
 }
 
-/// Whether it runs in the memory that the check gives it, where nothing else is hurt.
+/// Returns true if the kernel runs in the memory of the check, where a fault does no other damage.
 bool is_checked(const KernelCall& call) {
   return std::string_view(call.where.file_name()).ends_with("kernel_bounds.cpp");
 }

@@ -4,6 +4,7 @@
 #include "engine/ops/random.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <Random123/philox.h>
 #undef philox4x32  // a macro of the C interface with the name of our function
@@ -15,6 +16,8 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -168,9 +171,9 @@ TEST_CASE(
   const auto whole = random_truncated_normal(random_key(16), {10}, -1, 1).to_vector<float>();
   const auto rest = random_truncated_normal(advance(random_key(16), 4), {6}, -1, 1).to_vector<float>();
   CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + 4));
-  CHECK_THROWS_WITH(random_truncated_normal(random_key(1), {2}, 1, 1),
-                    Catch::Contains("[random_truncated_normal] expected low < high") &&
-                        Catch::Contains("(test_random.cpp:"));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(random_truncated_normal(random_key(1), {2}, 1, 1)); }),
+             HasId("wrong_limits", {"[random_truncated_normal]", "(test_random.cpp:"}));
 }
 
 TEST_CASE("random: a permutation holds each number once, and every order comes as often", "[engine]") {
@@ -190,10 +193,11 @@ TEST_CASE("random: a permutation holds each number once, and every order comes a
   CHECK(chi_squared < 49.7);
   CHECK(random_permutation(random_key(1), 0).to_vector<std::int64_t>().empty());
   CHECK(random_permutation(random_key(1), 1).item<std::int64_t>() == 0);
-  CHECK_THROWS_WITH(random_permutation(random_key(1), -1),
-                    Catch::Contains("[random_permutation] expected a number of elements >= 0, got -1"));
-  CHECK_THROWS_WITH(random_permutation(zeros({3}), 4),
-                    Catch::Contains("[random_permutation] expected u64, got f32[3]"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(random_permutation(random_key(1), -1)); }),
+      HasId("negative_count", {"[random_permutation]", "0", "-1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(random_permutation(zeros({3}), 4)); }),
+             HasId("wrong_dtype", {"[random_permutation]", "u64", "f32[3]"}));
 }
 
 TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
@@ -204,13 +208,17 @@ TEST_CASE("random: certain events are certain, empty draws empty", "[engine]") {
 }
 
 TEST_CASE("random: what is no key, dtype or probability is named with the line", "[engine]") {
-  CHECK_THROWS_WITH(random_uniform(zeros({3}), {2}),
-                    Catch::Contains("[random_bits] expected u64, got f32[3] (test_random.cpp:"));
-  CHECK_THROWS_WITH(split_key(zeros({2}, DType::u64), 2),
-                    Catch::Contains("[split_key] expected a key u64[…, 3]") && Catch::Contains("u64[2]"));
-  CHECK_THROWS_WITH(random_normal(random_key(1), {2}, DType::i32),
-                    Catch::Contains("[random_normal] expected f32, f64 to be drawn, got i32"));
-  CHECK_THROWS_WITH(random_bernoulli(random_key(1), 1.5, {2}),
-                    Catch::Contains("expected a probability from 0 to 1, got 1.5"));
-  CHECK_THROWS_WITH(random_integers(random_key(1), {2}, 3, 3), Catch::Contains("expected low < high"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(random_uniform(zeros({3}), {2})); }),
+             HasId("wrong_dtype", {"[random_bits]", "u64", "f32[3]", "(test_random.cpp:"}));
+  CHECK_THAT(error_of<core::ShapeError>([&] { static_cast<void>(split_key(zeros({2}, DType::u64), 2)); }),
+             HasId("wrong_key", {"[split_key]", "u64[…, 3]", "u64[2]"}));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(random_normal(random_key(1), {2}, DType::i32)); }),
+             HasId("wrong_dtype", {"[random_normal]", "f32, f64", "i32"}));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(random_bernoulli(random_key(1), 1.5, {2})); }),
+      HasId("wrong_probability", {"0", "1", "1.5"}));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(random_integers(random_key(1), {2}, 3, 3)); }),
+      HasId("wrong_range_or_dtype"));
 }

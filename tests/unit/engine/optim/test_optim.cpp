@@ -7,12 +7,15 @@
 #include "engine/optim/optimizer.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/engine/row.hpp"
 
 #include <cmath>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 using tests::row;
 
 namespace {
@@ -103,10 +106,12 @@ TEST_CASE("optimizers: gradients that are not those of the parameters are refuse
           "[engine][optim]") {
   const Point point(row({0, 0}));
   const Sgd sgd(point);
-  CHECK_THROWS_WITH(sgd.step({}), Catch::Contains("expected 1 gradients, one per parameter, got 0"));
-  CHECK_THROWS_WITH(sgd.step({row({1})}), Catch::Contains("expected a gradient f64[2] of \"x\", got f64[1]"));
+  CHECK_THAT(error_of<core::ShapeError>([&] { sgd.step({}); }), HasId("wrong_gradient_count", {"1", "0"}));
+  CHECK_THAT(error_of<core::ShapeError>([&] { sgd.step({row({1})}); }),
+             HasId("wrong_gradient", {"f64[2]", "\"x\"", "f64[1]"}));
   struct Nothing : Module {};
-  CHECK_THROWS_WITH(Sgd(Nothing()), Catch::Contains("expected a network with parameters"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(Sgd(Nothing())); }),
+             HasId("no_parameters"));
 }
 
 TEST_CASE("schedules: follow their formulas", "[engine][optim]") {
@@ -161,5 +166,6 @@ TEST_CASE("gradients: the mean over two half batches is the gradient of the whol
   CHECK(together.n_added() == 2);
   const Tensors parts = together.take(), whole = slope(0, 6);
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(max(abs(parts[i] - whole[i])).item<double>() < 1e-15);
-  CHECK_THROWS_WITH(together.take(), Catch::Contains("got none"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(together.take()); }),
+             HasId("nothing_added"));
 }

@@ -12,6 +12,7 @@
 #include "engine/train/guards.hpp"
 #include "engine/train/model.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/row.hpp"
 
@@ -20,6 +21,8 @@
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 using tests::row;
 
 namespace {
@@ -73,7 +76,7 @@ class CutOff final : public Callback {
  public:
   CutOff(std::int64_t step, Moment moment) : step_(step), moment_(moment) {}
   void save(Training& training, Moment moment) override {
-    if (moment == moment_ && training.n_steps() >= step_) throw core::SolverError("test", "cut off");
+    if (moment == moment_ && training.n_steps() >= step_) throw core::SolverError("test#cut_off", "cut off");
   }
 
  private:
@@ -214,10 +217,15 @@ TEST_CASE("fit: cut off anywhere and resumed, it ends with the same bits, files 
   const auto cut_off_at = [&](std::int64_t step, Moment moment) {
     INFO("cut off at step " << step);
     const tests::TemporaryFolder parts;
-    CHECK_THROWS_WITH(Run(parts.path()).fit(callbacks(CutOff(step, moment))), Catch::Contains("cut off"));
-    CHECK_THROWS_WITH(
-        Run(parts.path()).fit(callbacks(CutOff(step + 4, moment)), parts.path() / "run.safetensors"),
-        Catch::Contains("cut off"));
+    CHECK_THAT(error_of<core::SolverError>(
+                   [&] { static_cast<void>(Run(parts.path()).fit(callbacks(CutOff(step, moment)))); }),
+               HasId("cut_off"));
+    CHECK_THAT(
+        error_of<core::SolverError>([&] {
+          static_cast<void>(
+              Run(parts.path()).fit(callbacks(CutOff(step + 4, moment)), parts.path() / "run.safetensors"));
+        }),
+        HasId("cut_off"));
     const FitSummary summary =
         Run(parts.path()).fit(callbacks(CutOff(1000, moment)), parts.path() / "run.safetensors");
     CHECK(summary.n_epochs == 4);
@@ -237,9 +245,11 @@ TEST_CASE("fit: the state of another network is refused by name, and nothing is 
   InitialValues initial(7, f64);
   const Linear other(3, 1, initial);
   const Model model(other, squared, Sgd(other));
-  CHECK_THROWS_WITH(
-      model.fit(run.training, {}, {.resume_from = folder.path() / "run.safetensors"}),
-      Catch::Contains("run.safetensors") && Catch::Contains("net.weight") && Catch::Contains("net.0.weight"));
+  CHECK_THAT(
+      error_of<core::FormatError>([&] {
+        static_cast<void>(model.fit(run.training, {}, {.resume_from = folder.path() / "run.safetensors"}));
+      }),
+      HasId("state_of_another_network", {"run.safetensors:", "net.weight", "net.0.weight"}));
   CHECK_THROWS_AS(model.fit(run.training, {}, {.resume_from = folder.path() / "missing"}), core::FileError);
 }
 
@@ -247,8 +257,9 @@ TEST_CASE("fit: a batch without the named arrays says which it has", "[engine][t
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   const Model model(net, squared, Sgd(net), {.target = "labels"});
-  CHECK_THROWS_WITH(model.fit(Loader(waves(8, 1)), {}, {}),
-                    Catch::Contains("expected \"labels\" in the batch, got input, target"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(model.fit(Loader(waves(8, 1)), {}, {})); }),
+      HasId("no_array_in_batch", {"\"labels\"", "input, target"}));
 }
 
 TEST_CASE("fit: a loss of whole batches, with figures of its own", "[engine][train]") {
@@ -264,11 +275,16 @@ TEST_CASE("fit: a loss of whole batches, with figures of its own", "[engine][tra
   const FitSummary summary = model.fit(Loader(waves(32, 1), {.batch_size = 16}), {}, {.epochs = 30});
   CHECK(summary.figures.back().at("loss") < 0.5 * summary.figures.front().at("loss"));
   CHECK(summary.figures.back().contains("code"));
-  CHECK_THROWS_WITH(Model(
-                        net, [](const Tensor& p, const Tensor&) { return p; }, Sgd(net))
-                        .fit(Loader(waves(8, 1)), {}, {}),
-                    Catch::Contains("one real number, got f64[8, 3] (test_train.cpp:"));
-  CHECK_THROWS_WITH(model.predict(drawn({1, 3}, 1)), Catch::Contains("has no predict"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(Model(
+                                     net, [](const Tensor& p, const Tensor&) { return p; }, Sgd(net))
+                                     .fit(Loader(waves(8, 1)), {}, {}));
+             }),
+             HasId("not_one_real_number", {"f64[8, 3]", "(test_train.cpp:"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(model.predict(drawn({1, 3}, 1)));
+             }),
+             HasId("no_predict"));
 }
 
 TEST_CASE("early stopping: after the given number of epochs without a better figure", "[engine][train]") {
@@ -285,9 +301,10 @@ TEST_CASE("early stopping: after the given number of epochs without a better fig
   CHECK(stopped_after({3, 2, 1.95, 1.9, 9, 9}, {.watch = {.least_change = 0.5}, .patience = 2}) == 4);
   CHECK(stopped_after({1, 2, 3, 2, 1, 9, 9}, {.watch = {.better = Better::higher}, .patience = 2}) == 5);
   CHECK(stopped_after({1, NAN, NAN, 9, 9}, {.patience = 2}) == 3);
-  CHECK_THROWS_WITH(
-      stopped_after({1, 2}, {.watch = {.figure = "accuracy"}}),
-      Catch::Contains("expected a figure that is measured (loss, validation_loss), got \"accuracy\""));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(stopped_after({1, 2}, {.watch = {.figure = "accuracy"}}));
+             }),
+             HasId("unknown_figure", {"loss, validation_loss", "\"accuracy\""}));
 }
 
 TEST_CASE("reduce on plateau: the rate falls when a figure stays, not below the lowest", "[engine][train]") {
@@ -319,9 +336,10 @@ TEST_CASE("guards: a loss that is not finite ends the training before the step, 
   };
   const Tensor before = net.parameters()[0].value();
   const Model model(net, bad, Sgd(net));
-  CHECK_THROWS_WITH(model.fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
-                    Catch::Contains("step 1 in epoch 1: the loss is") &&
-                        Catch::Contains("came from sqrt of f64[8, 1] (test_train.cpp:"));
+  CHECK_THAT(error_of<core::SolverError>([&] {
+               static_cast<void>(model.fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}));
+             }),
+             HasId("not_finite", {"step 1", "epoch 1", "loss", "sqrt", "f64[8, 1]", "(test_train.cpp:"}));
   CHECK(net.parameters()[0].value().to_vector<double>() == before.to_vector<double>());
 }
 
@@ -329,10 +347,12 @@ TEST_CASE("guards: a gradient that is not finite ends the training although the 
   InitialValues initial(7, f64);
   const Linear net(3, 1, initial);
   const Loss flat = [](const Tensor& predicted, const Tensor&) { return sum(sqrt(0.0 * predicted)); };
-  CHECK_THROWS_WITH(
-      Model(net, flat, Sgd(net)).fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}),
-      Catch::Contains("step 1 in epoch 1: the gradient is not finite") &&
-          Catch::Contains("came from divide of f64[8, 1]"));
+  CHECK_THAT(
+      error_of<core::SolverError>([&] {
+        static_cast<void>(
+            Model(net, flat, Sgd(net)).fit(Loader(waves(8, 1)), {}, {.callbacks = callbacks(NanGuard())}));
+      }),
+      HasId("not_finite", {"step 1", "epoch 1", "gradient", "divide", "f64[8, 1]"}));
 }
 
 TEST_CASE(
@@ -357,8 +377,11 @@ TEST_CASE("guards: numbers that came in with the data are named as an input", "[
   const Linear net(3, 1, initial);
   const Dataset data(
       NamedTensors{{"input", full({4, 3}, NAN, f64).eval()}, {"target", zeros({4, 1}, f64).eval()}});
-  CHECK_THROWS_WITH(Model(net, squared, Sgd(net)).fit(Loader(data), {}, {.callbacks = callbacks(NanGuard())}),
-                    Catch::Contains("came from an input f64[4, 3] of dot_general"));
+  CHECK_THAT(error_of<core::SolverError>([&] {
+               static_cast<void>(
+                   Model(net, squared, Sgd(net)).fit(Loader(data), {}, {.callbacks = callbacks(NanGuard())}));
+             }),
+             HasId("not_finite", {"input f64[4, 3]", "dot_general"}));
   CHECK_FALSE(first_not_finite([] { row({1.0, 2.0}).eval(); }));
 }
 
@@ -389,18 +412,21 @@ TEST_CASE("guards: a gradient that is too long is skipped, and the network stays
   }
   const Model absurd(net, squared, Sgd(net));
   const Loader only_absurd(data.range(4, 8), {.batch_size = 2});
-  CHECK_THROWS_WITH(
-      absurd.fit(
-          only_absurd, {},
-          {.epochs = 9, .callbacks = callbacks(GradientNormGuard({.largest = 1.0, .most_in_a_row = 3}))}),
-      Catch::Contains(
-          "4 steps in a row had gradients that are too long or not finite, the length of the last is ") &&
-          Catch::Contains(", more than 1; lower"));
+  CHECK_THAT(
+      error_of<core::SolverError>([&] {
+        static_cast<void>(absurd.fit(
+            only_absurd, {},
+            {.epochs = 9, .callbacks = callbacks(GradientNormGuard({.largest = 1.0, .most_in_a_row = 3}))}));
+      }),
+      HasId("gradients_too_long", {"4 steps", "1;"}));
   const Dataset broken(NamedTensors{{"input", x}, {"target", full({8, 1}, std::nan(""), f64)}});
   const Model fed_nothing(net, squared, Sgd(net));
-  CHECK_THROWS_WITH(fed_nothing.fit(Loader(broken, {.batch_size = 2}), {},
-                                    {.callbacks = callbacks(GradientNormGuard({.most_in_a_row = 0}))}),
-                    Catch::Contains("the length of the last is nan, not a finite number; lower"));
+  CHECK_THAT(
+      error_of<core::SolverError>([&] {
+        static_cast<void>(fed_nothing.fit(Loader(broken, {.batch_size = 2}), {},
+                                          {.callbacks = callbacks(GradientNormGuard({.most_in_a_row = 0}))}));
+      }),
+      HasId("gradients_too_long", {"nan"}));
 }
 
 TEST_CASE("progress bar: a line per epoch where nobody watches a terminal", "[engine][train]") {

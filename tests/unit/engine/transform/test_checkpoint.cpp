@@ -11,12 +11,15 @@
 #include "engine/transform/transforms.hpp"
 #include "engine/transform/variables.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/engine/row.hpp"
 
 #include <cmath>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 using tests::row;
 
 namespace {
@@ -91,7 +94,7 @@ TEST_CASE("checkpoint: what was kept by name is not computed again", "[engine]")
     return grad([&](const Tensor& x) { return sum(g({x})[0]); })(row({1})).item<double>();
   };
   CHECK(slope(checkpoint(f)) == Approx(2.0 * std::exp(2.0)));
-  CHECK(n_values == 3);  // forward, again for the slope of the square, and for the linearisation
+  CHECK(n_values == 3);  // forward, again for the slope of the square, and for the linearization
   CHECK(slope(checkpoint(f, {"e"})) == Approx(2.0 * std::exp(2.0)));
   CHECK(n_values == 2);
 }
@@ -105,8 +108,10 @@ TEST_CASE("checkpoint: derivatives of every order, batches, and what the functio
   CHECK(value.item<double>() == 26.0);
   CHECK(gradients[0].to_vector<double>() == std::vector<double>{1, 8});
   CHECK(vmap(f)(reshape(row({1, 2, 1, 1}), {2, 2})).to_vector<double>() == std::vector<double>{26, 5});
-  CHECK_THROWS_WITH(checkpoint(cube, {"nothing"})({row({1, 2})}),
-                    Catch::Contains("mark a tensor by checkpoint_name(…, \"nothing\"), it marks none"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(checkpoint(cube, {"nothing"})({row({1, 2})}));
+             }),
+             HasId("unknown_mark", {"\"nothing\""}));
 }
 
 TEST_CASE("custom: the rules are used, forward, in reverse, batched and differentiated again", "[engine]") {
@@ -131,17 +136,21 @@ TEST_CASE("custom: the rules are used, forward, in reverse, batched and differen
 TEST_CASE("custom: errors name the function and the rule", "[engine]") {
   const Tensor x = row({4});
   const auto plain = [](const Tensors& at) -> Tensors { return {sqrt(at[0])}; };
-  CHECK_THROWS_WITH(grad([&](const Tensor& at) { return sum(custom(plain, {"root"})({at})[0]); })(x),
-                    Catch::Contains("[custom] root: expected a rule for vjp, none was given"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] {
+        static_cast<void>(grad([&](const Tensor& at) { return sum(custom(plain, {"root"})({at})[0]); })(x));
+      }),
+      HasId("no_rule", {"[custom]", "root", "vjp"}));
   CustomRules rules{"root"};
   rules.vjp = [](const Tensors&, const Tensors&, const Tensors& w) -> Tensors { return {sum(w[0])}; };
-  CHECK_THROWS_WITH(grad([&](const Tensor& at) { return sum(custom(plain, rules)({at})[0]); })(x),
-                    Catch::Contains("root: expected f64[1] from vjp, got f64[]"));
+  CHECK_THAT(
+      error_of<core::ShapeError>([&] {
+        static_cast<void>(grad([&](const Tensor& at) { return sum(custom(plain, rules)({at})[0]); })(x));
+      }),
+      HasId("wrong_rule_results", {"root", "f64[1]", "vjp", "f64[]"}));
   const auto capturing = [&](const Tensor& at) {
     return sum(custom([&](const Tensors& y) -> Tensors { return {y[0] * at}; }, rules)({row({1})})[0]);
   };
-  CHECK_THROWS_WITH(
-      grad(capturing)(x),
-      Catch::Contains(
-          "root: a derivative was asked for of a tensor that the function captured; make it an argument"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(grad(capturing)(x)); }),
+             HasId("derivative_of_captured", {"root"}));
 }

@@ -9,12 +9,15 @@
 #include "engine/transform/external.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/engine/row.hpp"
 
 #include <cmath>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 using tests::row;
 
 namespace {
@@ -40,7 +43,7 @@ Tensor filtered(const Tensor& decay, const Tensor& x) {
   return sum(all.ys[0]) + all.carry[0];
 }
 
-/// The same as a loop that is written out.
+/// Computes the result with a plain loop.
 Tensor unrolled(const Tensor& decay, const Tensor& x) {
   Tensor carry = zeros({}, DType::f64), total = carry;
   for (Dim t = 0; t < x.dim(0); ++t) {
@@ -58,8 +61,10 @@ TEST_CASE("tuple: an element of a tuple just made is the tensor that went in", "
   const Tensor pair = tuple({a, b});
   pair.eval();
   CHECK(get(pair, 1).to_vector<double>() == std::vector<double>{2, 3});
-  CHECK_THROWS_WITH(get(pair, 2), Catch::Contains("expected a tuple with an element 2"));
-  CHECK_THROWS_WITH(pair + 1.0, Catch::Contains("[add] expected an array as input 0, got a tuple"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(get(pair, 2)); }),
+             HasId("no_such_element", {"2"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(pair + 1.0); }),
+             HasId("not_an_array", {"[add]", "input 0", "tuple"}));
 }
 
 TEST_CASE("cond: runs and differentiates the branch that is taken, what the branches captured included",
@@ -164,24 +169,30 @@ TEST_CASE("control: numbers that are not finite are found where they appear, ins
 TEST_CASE("control: errors name both shapes and the line", "[engine]") {
   const auto f = [](const Tensors& x) -> Tensors { return {x[0]}; };
   const auto g = [](const Tensors& x) -> Tensors { return {sum(x[0])}; };
-  CHECK_THROWS_WITH(
-      cond(boolean(true), f, g, {row({1, 2})}),
-      Catch::Contains("expected both branches to give the same, got f64[2] and f64[] (test_control.cpp:"));
-  CHECK_THROWS_WITH(cond(row({1}), f, f, {row({1})}), Catch::Contains("[cond] expected b8, got f64[1]"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(cond(boolean(true), f, g, {row({1, 2})}));
+             }),
+             HasId("branches_differ", {"f64[2]", "f64[]", "(test_control.cpp:"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { static_cast<void>(cond(row({1}), f, f, {row({1})})); }),
+             HasId("wrong_dtype", {"[cond]", "b8", "f64[1]"}));
   const auto grows = [](const Tensors& carry, const Tensors&) -> Tensors {
     return {concatenate(Tensors{carry[0], carry[0]}, 0)};
   };
-  CHECK_THROWS_WITH(
-      scan(grows, {row({1})}, {row({1, 2})}),
-      Catch::Contains("expected carry 0 to stay f64[1], the function gives f64[2] (test_control.cpp:"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(scan(grows, {row({1})}, {row({1, 2})}));
+             }),
+             HasId("carry_changes", {"carry 0", "f64[1]", "f64[2]", "(test_control.cpp:"}));
   const auto same = [](const Tensors& carry, const Tensors&) { return carry; };
-  CHECK_THROWS_WITH(scan(same, {row({1})}, {row({1, 2}), row({1})}),
-                    Catch::Contains("expected the same number of steps along axis 0, got f64[2] and f64[1]"));
-  CHECK_THROWS_WITH(scan(same, {row({1})}, {}),
-                    Catch::Contains("expected tensors to go through step by step, got none"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(scan(same, {row({1})}, {row({1, 2}), row({1})}));
+             }),
+             HasId("unequal_steps", {"axis 0", "f64[2]", "f64[1]"}));
+  CHECK_THAT(error_of<core::ShapeError>([&] { static_cast<void>(scan(same, {row({1})}, {})); }),
+             HasId("no_steps"));
   const auto looking = [](const Tensors& carry, const Tensors&) -> Tensors {
     return {carry[0].data<double>()[0] > 0.0 ? carry[0] : -carry[0]};
   };
-  CHECK_THROWS_WITH(scan(looking, {row({1})}, {row({1})}),
-                    Catch::Contains("inside a transform that traces without values"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { static_cast<void>(scan(looking, {row({1})}, {row({1})})); }),
+      HasId("no_values_while_tracing"));
 }

@@ -5,12 +5,15 @@
 #include "engine/transform/implicit.hpp"
 #include "engine/transform/transforms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/engine/row.hpp"
 
 #include <cmath>
 
 using namespace lodestone;
 using namespace lodestone::engine;
+using tests::error_of;
+using tests::HasId;
 using tests::row;
 
 namespace {
@@ -167,23 +170,32 @@ TEST_CASE("implicit: what a solver evaluates does not write over constants that 
 
 TEST_CASE("implicit: errors name the problem and what came from whom", "[engine]") {
   Calls calls;
-  CHECK_THROWS_WITH(square_root(calls, DType::f64, {2})({row({1, 2, 3})}),
-                    Catch::Contains("[implicit] root: expected a solution f64[2], the solver gave f64[3]"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(square_root(calls, DType::f64, {2})({row({1, 2, 3})}));
+             }),
+             HasId("wrong_solution", {"[implicit]", "root", "f64[2]", "f64[3]"}));
   const auto no_factors = [](const Tensors& m) -> Solution { return {m[0], nullptr}; };
   const auto residual = [](const Tensor& u, const Tensors& m) {
     return concatenate(Tensors{u - m[0], u}, 0);
   };
-  CHECK_THROWS_WITH(implicit({"none", {1}, DType::f64, residual, no_factors})({row({1})}),
-                    Catch::Contains("the solver gave no factorisation"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(implicit({"none", {1}, DType::f64, residual, no_factors})({row({1})}));
+             }),
+             HasId("incomplete_solution", {"none:"}));
   const auto solve = [&](const Tensors& m) -> Solution {
     return {m[0], std::make_unique<Diagonal>(calls, m[0])};
   };
   const Function wrong = implicit({"wrong", {1}, DType::f64, residual, solve});
-  CHECK_THROWS_WITH(grad([&](const Tensor& m) { return sum(wrong({m})[0]); })(row({1})),
-                    Catch::Contains("wrong: expected as many equations as unknowns f64[1], F gives f64[2]"));
-  CHECK_THROWS_WITH(
-      implicit({"empty", {1}, DType::f64, residual, {}}),
-      Catch::Contains("expected F and a solver for \"empty\"") && Catch::Contains("test_implicit.cpp:"));
-  CHECK_THROWS_WITH(implicit({"integers", {1}, DType::i32, residual, solve}),
-                    Catch::Contains("expected floating-point unknowns of \"integers\", got i32"));
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               static_cast<void>(grad([&](const Tensor& m) { return sum(wrong({m})[0]); })(row({1})));
+             }),
+             HasId("wrong_equation_count", {"wrong", "f64[1]", "f64[2]"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(implicit({"empty", {1}, DType::f64, residual, {}}));
+             }),
+             HasId("no_function", {"\"empty\"", "(test_implicit.cpp:"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               static_cast<void>(implicit({"integers", {1}, DType::i32, residual, solve}));
+             }),
+             HasId("wrong_dtype", {"\"integers\"", "i32"}));
 }

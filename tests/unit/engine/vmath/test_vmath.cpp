@@ -21,7 +21,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double most = 1.5;
 
-/// |value − exact| in units of the last place of the exact value.
+/// Returns |value − exact| in units of the last place of the exact value.
 template <class T, class Wide>
 double error_in_ulp(T value, Wide exact) {
   if (value == static_cast<T>(exact) || (std::isnan(value) && std::isnan(exact))) return 0.0;
@@ -33,7 +33,7 @@ double error_in_ulp(T value, Wide exact) {
   return static_cast<double>(std::abs(static_cast<Wide>(value) - exact) / std::ldexp(Wide(1), last));
 }
 
-/// The same of f32, without branches, for a loop over all of them.
+/// Returns `error_in_ulp` of an f32, without branches, for a loop over all f32.
 [[gnu::always_inline]] inline double error_of_f32(float value, double exact) {
   const std::uint64_t exponent =
       std::max<std::uint64_t>(std::bit_cast<std::uint64_t>(exact) >> 52 & 0x7ff, 1023 - 126);

@@ -3,13 +3,13 @@
 #include "inversion/objective/regularization.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <cmath>
 #include <numbers>
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using inversion::objective::Regularization;
 using inversion::prior::roughness_operator;
 using inversion::prior::RoughnessOptions;
@@ -132,9 +132,15 @@ TEST_CASE("roughness: the horizontal part may have a depth weight of its own, in
 
 TEST_CASE("roughness: senseless options are refused") {
   const TensorGrid grid = regional_grid(3);
-  CHECK_THROWS_WITH(roughness_operator(grid, {.order = 3}), Contains("order 1 or 2, got 3"));
-  CHECK_THROWS_WITH(roughness_operator(grid, {.horizontal_weight = 0.0}), Contains("positive weights"));
-  CHECK_THROWS_WITH(roughness_operator(grid, {.depth_weight_z0_m = -1.0}), Contains("-1 m"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(roughness_operator(grid, {.order = 3})); }),
+             tests::HasId("wrong_order", {"3"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(roughness_operator(grid, {.horizontal_weight = 0.0})); }),
+             tests::HasId("wrong_weights", {"0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(roughness_operator(grid, {.depth_weight_z0_m = -1.0})); }),
+             tests::HasId("wrong_depth_weights", {"-1 m"}));
   CHECK_THROWS_AS(roughness_operator(grid, {.horizontal_depth_exponent = NAN}), core::InvalidArgument);
   CHECK_THROWS_AS(roughness_operator(grid, {.smallness_length_m = NAN}), core::InvalidArgument);
 }
@@ -191,10 +197,14 @@ TEST_CASE("regularization: a singular operator is refused") {
     differences.insert(i, i + 1) = 0.3;
   }
   CHECK_THROWS_AS(Regularization(differences, Eigen::VectorXd::Zero(10)), core::SolverError);
-  CHECK_THROWS_WITH(Regularization(differences, Eigen::VectorXd::Zero(10)), Contains("smallness"));
+  CHECK_THAT(tests::error_of<core::SolverError>(
+                 [&] { static_cast<void>(Regularization(differences, Eigen::VectorXd::Zero(10))); }),
+             tests::HasId("not_positive_definite"));
   Eigen::SparseMatrix<double> square(2, 2);
   square.insert(0, 0) = 1.0;
   square.insert(1, 0) = 1.0;
-  CHECK_THROWS_WITH(Regularization(square, Eigen::VectorXd::Zero(2)), Contains("singular"));
+  CHECK_THAT(tests::error_of<core::SolverError>(
+                 [&] { static_cast<void>(Regularization(square, Eigen::VectorXd::Zero(2))); }),
+             tests::HasId("singular"));
   CHECK_THROWS_AS(Regularization(differences, Eigen::VectorXd::Zero(9)), core::ShapeError);
 }

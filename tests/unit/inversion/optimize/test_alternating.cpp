@@ -2,6 +2,7 @@
 // Pairs of steps of the cells and of the codes of subdomains.
 #include "engine/core/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/alternating_fixtures.hpp"
 
 #include <Eigen/Dense>
@@ -58,8 +59,7 @@ TEST_CASE(
   const Eigen::VectorXd mean = Eigen::VectorXd::LinSpaced(6, 1.5, 2.5);
   const SectionProblem problem(inversion::prior::gaussian_decoder(mean, l * l.transpose()));
   const double pixel_lambda = 20.0, code_lambda = 3.0, weight = 1.0 / (problem.sigma * problem.sigma);
-  const AlternatingOptions options{.max_iterations = 1,
-                                   .target_rms = 1e-3,
+  const AlternatingOptions options{.stop = {.max_iterations = 1, .target_rms = 1e-3},
                                    .pixel_lambda = pixel_lambda,
                                    .code_lambda = code_lambda,
                                    .max_halvings = 0,
@@ -208,7 +208,7 @@ TEST_CASE(
   problem.observed = problem.forward->value(problem.truth);
   const inversion::prior::CodedRoughness coded = problem.coded();
   const auto pairs = [&](double target) {
-    return Alternating(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = target}, coded)
+    return Alternating(MPI_COMM_SELF, {.stop = {.max_iterations = 20, .target_rms = target}}, coded)
         .minimize(problem.objective(), zero_codes(problem));
   };
   const auto near = pairs(0.6), end = pairs(0.01);
@@ -217,7 +217,7 @@ TEST_CASE(
   CHECK(near.history.size() <= 10);
   CHECK(end.reason == StopReason::stagnated);
   CHECK(end.rms == Approx(0.297).margin(0.01));
-  inversion::optimize::GaussNewton joint(MPI_COMM_SELF, {.max_iterations = 20, .target_rms = 0.01});
+  inversion::optimize::GaussNewton joint(MPI_COMM_SELF, {.stop = {.max_iterations = 20, .target_rms = 0.01}});
   joint.set_reweigh(coded.reweigh());
   const Eigen::VectorXd start = problem.map->encode(problem.reference());
   const auto summary = joint.minimize(
@@ -240,7 +240,7 @@ TEST_CASE("alternating: a masked datum never matters, nor does its response") {
         {observed, Eigen::VectorXd::Constant(observed.size(), problem.sigma), kept,
          std::vector<std::uint8_t>(kept.size(), 0)},
         problem.objective().regularization};
-    return Alternating(MPI_COMM_SELF, {.target_rms = 0.5}, problem.coded())
+    return Alternating(MPI_COMM_SELF, {.stop = {.target_rms = 0.5}}, problem.coded())
         .minimize(objective, zero_codes(problem));
   };
   const auto one = run(0.0, 1.0), other = run(std::numeric_limits<double>::quiet_NaN(), 1e3);
@@ -253,7 +253,7 @@ TEST_CASE("alternating: a resumed run ends bit by bit as the whole one, λ given
   const SectionProblem problem;
   for (const double lambda : {0.0, 100.0}) {
     const AlternatingOptions options{
-        .max_iterations = 5, .target_rms = 0.3, .pixel_lambda = lambda, .code_lambda = lambda};
+        .stop = {.max_iterations = 5, .target_rms = 0.3}, .pixel_lambda = lambda, .code_lambda = lambda};
     const auto witness = std::make_shared<tests::Witness>();
     Alternating whole(MPI_COMM_SELF, options, problem.coded());
     whole.add(witness);
@@ -272,7 +272,7 @@ TEST_CASE(
   SectionProblem problem;
   problem.observed += 5.0 * tests::random_matrix(SectionProblem::n_data, 1, 9).col(0);
   problem.sigma = 1e-3;
-  const auto summary = Alternating(MPI_COMM_SELF, {.max_iterations = 100}, problem.coded())
+  const auto summary = Alternating(MPI_COMM_SELF, {.stop = {.max_iterations = 100}}, problem.coded())
                            .minimize(problem.objective(), zero_codes(problem));
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
@@ -297,7 +297,7 @@ TEST_CASE("alternating: failed trials shorten the step, and a run whose trials a
   const auto failed =
       Alternating(MPI_COMM_SELF, {}, problem.coded()).minimize(problem.objective(fake), zero_codes(problem));
   CHECK(failed.reason == StopReason::failed);
-  CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
+  CHECK_THAT(failed.message, Contains("no convergence"));
   CHECK(tests::same_bits(failed.model, zero_codes(problem)));
 }
 
@@ -306,18 +306,28 @@ TEST_CASE("alternating: options without sense and objectives of other cells are 
   const auto with = [&](const AlternatingOptions& options) {
     return Alternating(MPI_COMM_SELF, options, problem.coded());
   };
-  CHECK_THROWS_WITH(with({.pixel_lambda = -1.0}), Contains("pixel_lambda ≥ 0"));
-  CHECK_THROWS_WITH(with({.decay = 0.0}), Contains("decay above 0"));
-  CHECK_THROWS_WITH(with({.decay = 1.5}), Contains("at most 1"));
-  CHECK_THROWS_WITH(with({.patience = 0}), Contains("patience ≥ 1"));
-  CHECK_THROWS_WITH(with({.encode = {.sigma_decades = 0.0}}), Contains("sigma_decades > 0"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(with({.pixel_lambda = -1.0})); }),
+             tests::HasId("wrong_lambdas", {"pixel_lambda", "-1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(with({.decay = 0.0})); }),
+             tests::HasId("wrong_decay", {"decay", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(with({.decay = 1.5})); }),
+             tests::HasId("wrong_decay", {"decay", "1.5"}));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(with({.stop = {.patience = 0}})); }),
+      tests::HasId("wrong_iterations", {"patience", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(with({.encode = {.sigma_decades = 0.0}})); }),
+             tests::HasId("wrong_encode_options", {"sigma_decades", "0"}));
   const tests::CurvedProblem other;
-  CHECK_THROWS_WITH(with({}).minimize(other.objective(), Eigen::VectorXd::Zero(30)),
-                    Contains("48 cells") && Contains("got 30"));
+  CHECK_THAT(tests::error_of<core::ShapeError>(
+                 [&] { static_cast<void>(with({}).minimize(other.objective(), Eigen::VectorXd::Zero(30))); }),
+             tests::HasId("wrong_cells", {"48", "30"}));
   const auto none = std::make_shared<const inversion::prior::SubdomainMap>(
       SectionProblem::n, std::vector<inversion::prior::Region>{});
-  CHECK_THROWS_WITH(
-      Alternating(MPI_COMM_SELF, {},
-                  inversion::prior::CodedRoughness(none, problem.roughness(), problem.reference())),
-      Contains("at least one subdomain"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(Alternating(
+                   MPI_COMM_SELF, {},
+                   inversion::prior::CodedRoughness(none, problem.roughness(), problem.reference())));
+             }),
+             tests::HasId("no_subdomain"));
 }

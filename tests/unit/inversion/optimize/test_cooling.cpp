@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <Eigen/Dense>
@@ -66,12 +67,10 @@ TEST_CASE("cooling: a nonlinear problem reaches the target with about one forwar
 
 TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resumed run included") {
   const tests::CurvedProblem problem;
-  const GaussNewtonOptions options{.max_iterations = 6,
-                                   .target_rms = 0.2,
+  const GaussNewtonOptions options{.stop = {.max_iterations = 6, .target_rms = 0.2, .patience = 20},
                                    .lambda_strategy = cooling,
                                    .lambda_start = 300.0,
-                                   .cooling_rate = 2,
-                                   .patience = 20};
+                                   .cooling_rate = 2};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
@@ -88,7 +87,8 @@ TEST_CASE("cooling: lambda stays for as many iterations as the rate says, a resu
 TEST_CASE("cooling: a start at a lambda too large to matter does not count as stagnation") {
   const tests::CurvedProblem problem;
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_iterations = 40, .lambda_strategy = cooling, .lambda_start = 1e9})
+      GaussNewton(MPI_COMM_SELF,
+                  {.stop = {.max_iterations = 40}, .lambda_strategy = cooling, .lambda_start = 1e9})
           .minimize(problem.objective(), zero_start());
   INFO(summary.brief());
   CHECK(summary.history[2].rms > 0.99 * summary.history[1].rms);
@@ -101,8 +101,9 @@ TEST_CASE("cooling: it ends as stagnated when the data cannot be fitted") {
   const Eigen::VectorXd observed = problem.observed + 5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);
   const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(problem.n)};
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 60, .lambda_strategy = cooling})
-                           .minimize(objective, zero_start());
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 60}, .lambda_strategy = cooling})
+          .minimize(objective, zero_start());
   INFO(summary.brief());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 40);
@@ -114,7 +115,8 @@ TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all f
   fake->spoil_forward = [](Eigen::VectorXd&, int call) {
     if (call == 2) throw core::SolverError("tests::FakeMap", "no convergence");
   };
-  const GaussNewtonOptions options{.max_iterations = 3, .target_rms = 0.3, .lambda_strategy = cooling};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 3, .target_rms = 0.3},
+                                   .lambda_strategy = cooling};
   const auto summary = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   REQUIRE(summary.history.size() == 4);
   CHECK(summary.history[1].step == 0.5);
@@ -124,10 +126,14 @@ TEST_CASE("cooling: failed trials shorten the step, and a run whose trials all f
   };
   const auto failed = GaussNewton(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
   CHECK(failed.reason == StopReason::failed);
-  CHECK_THAT(failed.message, Contains("every trial failed") && Contains("no convergence"));
+  CHECK_THAT(failed.message, Contains("no convergence"));
 }
 
 TEST_CASE("cooling: options without sense are refused") {
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.cooling_factor = 1.0}), Contains("cooling_factor > 1"));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.cooling_rate = 0}), Contains("cooling_rate"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.cooling_factor = 1.0})); }),
+             tests::HasId("wrong_lambda_options", {"cooling_factor", "1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.cooling_rate = 0})); }),
+             tests::HasId("wrong_counts", {"cooling_rate", "0"}));
 }

@@ -4,6 +4,7 @@
 #include "inversion/optimize/descent.hpp"
 #include "inversion/optimize/descent_direction.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <Eigen/Dense>
@@ -45,12 +46,10 @@ TEST_CASE("descent: on a linear problem both methods find the direct solution of
   const LinearProblem problem;
   for (const auto method : methods) {
     const DescentOptions options{.method = method,
-                                 .max_iterations = 300,
-                                 .target_rms = 0.01,
+                                 .stop = {.max_iterations = 300, .target_rms = 0.01, .patience = 1000},
                                  .lambda_start = 50.0,
                                  .lambda_factor = 1.0 + 1e-10,  // stays, however the rms moves
-                                 .memory = 30,
-                                 .patience = 1000};
+                                 .memory = 30};
     const auto summary = Descent(MPI_COMM_SELF, options)
                              .minimize(problem.objective, Eigen::VectorXd::Constant(problem.n, 5.0));
     INFO(summary.brief());
@@ -88,15 +87,15 @@ TEST_CASE(
   const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(problem.n)};
   for (const auto method : methods) {
-    const auto summary =
-        Descent(MPI_COMM_SELF, {.method = method, .max_iterations = 1000}).minimize(objective, zero_start());
+    const auto summary = Descent(MPI_COMM_SELF, {.method = method, .stop = {.max_iterations = 1000}})
+                             .minimize(objective, zero_start());
     INFO(summary.brief());
     CHECK(summary.reason == StopReason::stagnated);
     const auto& history = summary.history;
     for (std::size_t i = 2; i < history.size(); ++i) {
       const bool is_first = i == 2 || history[i - 2].lambda != history[i - 1].lambda;
       const bool stalled =
-          !is_first && history[i - 1].rms > (1.0 - DescentOptions().min_rms_drop) * history[i - 2].rms;
+          !is_first && history[i - 1].rms > (1.0 - DescentOptions().stop.min_rms_drop) * history[i - 2].rms;
       CHECK(history[i].lambda ==
             Approx(stalled ? 0.1 * history[i - 1].lambda : history[i - 1].lambda).epsilon(1e-12));
     }
@@ -116,7 +115,7 @@ TEST_CASE("descent: a resumed run takes the identical trajectory, bit by bit, re
       const auto make = [&] {
         auto optimizer = std::make_unique<Descent>(
             MPI_COMM_SELF,
-            DescentOptions{.method = method, .max_iterations = 20, .target_rms = 0.6, .memory = 3});
+            DescentOptions{.method = method, .stop = {.max_iterations = 20, .target_rms = 0.6}, .memory = 3});
         if (redesigned) optimizer->set_redesign(redesign);
         return optimizer;
       };
@@ -140,7 +139,7 @@ TEST_CASE(
     fake->before_linearize = [](int call) {
       if (call == 2) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
     };
-    const DescentOptions options{.method = method, .max_iterations = 3, .target_rms = 0.1};
+    const DescentOptions options{.method = method, .stop = {.max_iterations = 3, .target_rms = 0.1}};
     const auto summary = Descent(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
     REQUIRE(summary.history.size() == 4);
     CHECK(summary.history[1].step == Approx(0.1));
@@ -151,7 +150,7 @@ TEST_CASE(
     };
     const auto failed = Descent(MPI_COMM_SELF, options).minimize(problem.objective(fake), zero_start());
     CHECK(failed.reason == StopReason::failed);
-    CHECK_THAT(failed.message, Contains("every trial failed") && Contains("zero pivot in row 17"));
+    CHECK_THAT(failed.message, Contains("zero pivot in row 17"));
     CHECK(failed.model == zero_start());
   }
 }
@@ -191,10 +190,19 @@ TEST_CASE("L-BFGS: old pairs make room, and one without positive curvature is no
 }
 
 TEST_CASE("descent: options without sense are refused") {
-  CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.memory = 0}), Contains("memory"));
-  CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.lambda_factor = 1.0}), Contains("lambda_factor > 1"));
-  CHECK_THROWS_WITH(Descent(MPI_COMM_SELF, {.target_rms = -1.0}), Contains("target_rms > 0"));
-  CHECK_THROWS_WITH(
-      Descent(MPI_COMM_SELF).minimize(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)),
-      Contains("got 3"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(Descent(MPI_COMM_SELF, {.memory = 0})); }),
+             tests::HasId("wrong_counts", {"memory", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(Descent(MPI_COMM_SELF, {.lambda_factor = 1.0})); }),
+             tests::HasId("wrong_lambda_options", {"lambda_factor", "1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(Descent(MPI_COMM_SELF, {.stop = {.target_rms = -1.0}})); }),
+             tests::HasId("wrong_rms", {"target_rms", "-1"}));
+  CHECK_THAT(
+      tests::error_of<core::ShapeError>([&] {
+        static_cast<void>(
+            Descent(MPI_COMM_SELF).minimize(tests::CurvedProblem().objective(), Eigen::VectorXd::Zero(3)));
+      }),
+      tests::HasId("wrong_model", {"3"}));
 }

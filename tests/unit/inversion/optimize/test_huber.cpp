@@ -4,10 +4,10 @@
 #include "inversion/optimize/descent.hpp"
 #include "inversion/optimize/gauss_newton.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using inversion::objective::DataMisfit;
 
 namespace {
@@ -43,7 +43,9 @@ TEST_CASE("Huber: the norm is a parabola up to the threshold and a line beyond, 
   const DataMisfit plain = huber_misfit(observed, 0.5, 0.0);
   CHECK(plain.rms(zero) == Approx(std::sqrt(69.0 / 3.0)));
   CHECK((plain.root_weights(zero).array() == 1.0).all());
-  CHECK_THROWS_WITH(huber_misfit(observed, 0.5, -1.0), Contains("Huber threshold"));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(huber_misfit(observed, 0.5, -1.0)); }),
+      tests::HasId("wrong_threshold", {"-1"}));
 }
 
 TEST_CASE("Huber: the weighted residuals are the gradient of the norm") {
@@ -77,15 +79,15 @@ TEST_CASE("Huber: gross errors no longer bend the model, whatever the optimizer"
   };
   const double target =
       3.3;  // Huber's norm of five residuals of 30 errors alone is √(5·(90 − 2.25)/40) = 3.3
-  const inversion::optimize::GaussNewtonOptions options{.max_iterations = 20, .target_rms = target};
+  const inversion::optimize::GaussNewtonOptions options{.stop = {.max_iterations = 20, .target_rms = target}};
   const double bent = distance(run(inversion::optimize::GaussNewton(MPI_COMM_SELF, options), 0.0));
   const auto robust = run(inversion::optimize::GaussNewton(MPI_COMM_SELF, options), 1.5);
   INFO(robust.brief());
   CHECK(distance(robust) < 0.5 * bent);
   for (const auto method :
        {inversion::optimize::DescentMethod::nlcg, inversion::optimize::DescentMethod::lbfgs}) {
-    const auto descent =
-        run(inversion::optimize::Descent(MPI_COMM_SELF, {.method = method, .target_rms = target}), 1.5);
+    const auto descent = run(
+        inversion::optimize::Descent(MPI_COMM_SELF, {.method = method, .stop = {.target_rms = target}}), 1.5);
     INFO(descent.brief());
     CHECK(distance(descent) < 0.5 * bent);
   }

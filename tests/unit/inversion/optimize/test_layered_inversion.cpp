@@ -33,7 +33,7 @@ struct Sounding {
   core::MapPtr forward = [this] {
     std::vector<double> thickness;
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) thickness.push_back(edges[i + 1] - edges[i]);
-    return std::make_shared<mt::d1::Simulation>(thickness, frequencies, quantities);
+    return mt::d1::data_map(thickness, mt::full_survey({{"a"}}, frequencies, quantities));
   }();
   Eigen::VectorXd sigma =
       (Eigen::VectorXd(60) << Eigen::VectorXd::Constant(30, 0.02), Eigen::VectorXd::Constant(30, 0.02))
@@ -63,7 +63,7 @@ struct Sounding {
 TEST_CASE("layered earth: Occam reaches rms 1 in a few iterations and is smoother than the truth") {
   const Sounding sounding;
   const auto regularization = sounding.regularization();
-  const auto summary = GaussNewton(MPI_COMM_SELF, {.max_iterations = 20, .lambda_tolerance = 0.02})
+  const auto summary = GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 20}, .lambda_tolerance = 0.02})
                            .minimize({sounding.forward, sounding.misfit(), regularization},
                                      Eigen::VectorXd::Constant(40, 2.0));
   INFO(summary.brief());
@@ -83,7 +83,7 @@ TEST_CASE("layered earth: no start model and no small change gives a smoother mo
   const auto regularization = sounding.regularization();
   const inversion::optimize::Objective objective{sounding.forward, sounding.misfit(), regularization};
   const inversion::optimize::GaussNewtonOptions options{
-      .max_iterations = 30, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
+      .stop = {.max_iterations = 30}, .lambda_tolerance = 0.01, .min_roughness_drop = 0.001};
   const auto best =
       GaussNewton(MPI_COMM_SELF, options).minimize(objective, Eigen::VectorXd::Constant(40, 2.0));
   for (const double start : {0.5, 3.5}) {
@@ -108,7 +108,7 @@ TEST_CASE("layered earth: with bounds by transform the model stays inside them a
   const Eigen::VectorXd reference =
       inversion::objective::unbounded(Eigen::VectorXd::Constant(40, 2.0), 0.7, 3.3);
   const auto summary =
-      GaussNewton(MPI_COMM_SELF, {.max_iterations = 20})
+      GaussNewton(MPI_COMM_SELF, {.stop = {.max_iterations = 20}})
           .minimize({bounded, sounding.misfit(), sounding.regularization(reference[0])}, reference);
   INFO(summary.brief());
   CHECK(summary.rms <= 1.0);

@@ -2,9 +2,9 @@
 #include "engine/core/error.hpp"
 #include "inversion/prior/gaussian_decoder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -50,9 +50,19 @@ TEST_CASE("Gaussian decoder: what is no covariance is refused", "[inversion]") {
   MatrixXd bad = covariance();
   CHECK_THROWS_AS(inversion::prior::gaussian_decoder(VectorXd::Zero(4), bad), core::ShapeError);
   bad(0, 1) += 1.0;
-  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), bad), Contains("symmetric"));
-  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), -covariance()), Contains("negative"));
-  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), MatrixXd::Zero(5, 5)), Contains("vary"));
-  CHECK_THROWS_WITH(inversion::prior::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))),
-                    Contains("NaN"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(inversion::prior::gaussian_decoder(mean(), bad)); }),
+             tests::HasId("not_symmetric"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(inversion::prior::gaussian_decoder(mean(), -covariance())); }),
+             tests::HasId("negative_eigenvalue"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(inversion::prior::gaussian_decoder(mean(), MatrixXd::Zero(5, 5)));
+             }),
+             tests::HasId("no_variation"));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] {
+        static_cast<void>(inversion::prior::gaussian_decoder(mean(), MatrixXd::Constant(5, 5, std::nan(""))));
+      }),
+      tests::HasId("not_finite"));
 }

@@ -5,19 +5,18 @@
 #include "engine/nn/linear.hpp"
 #include "engine/ops/ops.hpp"
 #include "inversion/prior/network_map.hpp"
-#include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using inversion::prior::network_decoder;
 
 namespace {
 
-std::string refusal(Eigen::Index n_codes, Eigen::Index n_cells, const engine::Layer& decode,
+core::Error refusal(Eigen::Index n_codes, Eigen::Index n_cells, const engine::Layer& decode,
                     std::optional<engine::Layer> encode = {}) {
-  return tests::message_of<core::InvalidArgument>([&] {
+  return tests::error_of<core::InvalidArgument>([&] {
     static_cast<void>(network_decoder({"mine", n_codes, n_cells}, decode, std::move(encode)));
   });
 }
@@ -47,13 +46,13 @@ TEST_CASE("network decoder: without an encoder codes start in the middle of thei
 TEST_CASE("network decoder: other sizes, a forgotten batch and single precision are refused by name") {
   engine::InitialValues first(3, engine::DType::f64), single(3);
   const engine::Linear decode(2, 4, first);
-  CHECK(refusal(2, 4, decode).empty());
+  CHECK(refusal(2, 4, decode).id() == "nothing_thrown");
   CHECK_THAT(refusal(2, 5, decode),
-             Contains("mine: expected a decoder from f64[2, 2] to f64[2, 5], got f64[2, 4]"));
-  CHECK_THAT(refusal(2, 4, engine::Linear(2, 4, single)), Contains("f32"));
+             tests::HasId("wrong_network", {"mine", "f64[2, 2]", "f64[2, 5]", "f64[2, 4]"}));
+  CHECK_THAT(refusal(2, 4, engine::Linear(2, 4, single)).what(), Catch::Contains("f32"));
   CHECK_THAT(refusal(2, 4, [&](const engine::Tensor& x) { return engine::sum(decode(x), engine::Axes{0}); }),
-             Contains("got f64[4]"));
+             tests::HasId("wrong_network", {"f64[4]"}));
   CHECK_THAT(refusal(2, 4, decode, engine::Linear(4, 3, first)),
-             Contains("mine: expected an encoder from f64[2, 4] to f64[2, 2], got f64[2, 3]"));
-  CHECK_THAT(refusal(0, 4, decode), Contains("at least one code"));
+             tests::HasId("wrong_network", {"mine", "f64[2, 4]", "f64[2, 2]", "f64[2, 3]"}));
+  CHECK_THAT(refusal(0, 4, decode), tests::HasId("no_code_or_cell", {"0 and 4"}));
 }

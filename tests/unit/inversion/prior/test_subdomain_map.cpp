@@ -4,6 +4,7 @@
 #include "inversion/prior/gaussian_decoder.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
 using Catch::Contains;
@@ -98,21 +99,17 @@ TEST_CASE("encoding finds the codes of a decoded model where the encoder is off,
 }
 
 TEST_CASE("what a region cannot be is refused before anything is computed") {
-  const auto text_of = [](Index n, std::vector<prior::Region> regions) -> std::string {
-    try {
-      const prior::SubdomainMap map(n, std::move(regions));
-    } catch (const core::Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](Index n, const std::vector<prior::Region>& regions) {
+    return tests::error_of<core::Error>([&] { const prior::SubdomainMap map(n, regions); });
   };
-  CHECK_THAT(text_of(5, {{"east", nullptr, {{0, 1, 2}}}}), Contains("\"east\" has no decoder"));
-  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1}}}}), Contains("expected the 3 cells of curved, got 2"));
-  CHECK_THAT(text_of(3, {{"east", curved, {{0, 1, 3}}}}), Contains("cell 3 is none of the model's 3"));
-  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 1}}}}), Contains("cell 1 stands in it twice"));
-  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 0.0, 1.0}}}}), Contains("above 0"));
-  CHECK_THAT(text_of(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 1.0}}}}),
-             Contains("a taper of 3 cells, got 2"));
+  CHECK_THAT(refusal(5, {{"east", nullptr, {{0, 1, 2}}}}), tests::HasId("no_decoder", {"\"east\""}));
+  CHECK_THAT(refusal(5, {{"east", curved, {{0, 1}}}}), tests::HasId("wrong_cells", {"3", "curved", "2"}));
+  CHECK_THAT(refusal(3, {{"east", curved, {{0, 1, 3}}}}), tests::HasId("cell_outside", {"cell 3"}));
+  CHECK_THAT(refusal(5, {{"east", curved, {{0, 1, 1}}}}), tests::HasId("cell_twice", {"cell 1"}));
+  CHECK_THAT(refusal(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 0.0, 1.0}}}}),
+             tests::HasId("taper_not_positive", {"\"east\""}));
+  CHECK_THAT(refusal(5, {{"east", curved, {{0, 1, 2}}, VectorXd{{1.0, 1.0}}}}),
+             tests::HasId("wrong_taper", {"3", "2"}));
 }
 
 namespace {
@@ -192,7 +189,9 @@ TEST_CASE("jumps between subdomains count by their norm, weighted at the model")
   const VectorXd codes = u.head(4);
   CHECK(absolute.of_codes(u)->cost(codes) == Approx(expected));
   CHECK(absolute.code_weights() == squares.code_weights());
-  CHECK_THROWS_WITH(with(prior::RoughnessNorm::l1, 0.0), Contains("positive epsilon"));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(with(prior::RoughnessNorm::l1, 0.0)); }),
+      tests::HasId("wrong_epsilon", {"0"}));
 }
 
 TEST_CASE("a draw of the prior costs as much as the roughness that its cells would have") {

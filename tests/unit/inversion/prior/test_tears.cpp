@@ -3,10 +3,10 @@
 #include "inversion/objective/regularization.hpp"
 #include "inversion/prior/roughness.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using inversion::prior::of_free_cells;
 using inversion::prior::roughness_operator;
 using inversion::prior::with_further_unknowns;
@@ -102,8 +102,14 @@ TEST_CASE("tear: one point, a weight above 1 and points that are not finite are 
     options.tears = {tear};
     return roughness_operator(six_by_four(), options);
   };
-  CHECK_THROWS_WITH(operator_with(line({{0, 0}})), Contains("at least two points"));
-  CHECK_THROWS_WITH(operator_with(line({{0, 0}, {1, 1}}, 1.5)), Contains("0 to 1, got 1.5"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(operator_with(line({{0, 0}})));
+             }),
+             tests::HasId("too_few_points", {"1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(operator_with(line({{0, 0}, {1, 1}}, 1.5)));
+             }),
+             tests::HasId("wrong_weight", {"1.5"}));
   CHECK_THROWS_AS(operator_with(line({{0, 0}, {1, 1.0 / 0.0}})), core::InvalidArgument);
 }
 

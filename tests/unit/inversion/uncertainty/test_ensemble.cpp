@@ -7,6 +7,7 @@
 #include "inversion/uncertainty/posterior.hpp"
 #include "physics/mt/d1/simulation.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/memory_arrays.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
@@ -43,16 +44,15 @@ struct NormalPrior {
 
 /// The minimum at λ = 1.
 VectorXd minimum(const optimize::Objective& objective, const VectorXd& start) {
-  const optimize::GaussNewtonOptions options{.max_iterations = 20,
-                                             .target_rms = 1e-9,
-                                             .lambda_strategy = optimize::LambdaStrategy::cooling,
-                                             .lambda_start = 1.0,
-                                             .cooling_factor = 1.0 + 1e-12,
-                                             .min_rms_drop = 1e-6};
+  const optimize::GaussNewtonOptions options{
+      .stop = {.max_iterations = 20, .target_rms = 1e-9, .min_rms_drop = 1e-6},
+      .lambda_strategy = optimize::LambdaStrategy::cooling,
+      .lambda_start = 1.0,
+      .cooling_factor = 1.0 + 1e-12};
   return optimize::GaussNewton(MPI_COMM_SELF, options).minimize(objective, start).model;
 }
 
-/// How many of the truths lie between the 5th and 95th percentile.
+/// Counts the truths that lie between the 5th and 95th percentile.
 Index n_covered(const uncertainty::EnsembleStatistics& s, const VectorXd& truth) {
   return ((truth.array() >= s.p5.array()) && (truth.array() <= s.p95.array())).count();
 }
@@ -155,10 +155,9 @@ TEST_CASE("90 % intervals of magnetotelluric soundings cover 85 to 95 % of truth
   std::vector<double> thickness, frequencies;
   for (Index i = 0; i + 1 < n; ++i) thickness.push_back(50.0 * std::pow(1.7, static_cast<double>(i)));
   for (int i = 0; i < 12; ++i) frequencies.push_back(std::pow(10.0, 3.0 - 0.4 * i));
-  const auto map = std::make_shared<physics::mt::d1::Simulation>(
-      thickness, frequencies,
-      std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
-                                         physics::mt::Quantity::phase_xy});
+  using enum physics::mt::Quantity;
+  const auto map = physics::mt::d1::data_map(
+      thickness, physics::mt::full_survey({{"a"}}, frequencies, {log10_rho_xy, phase_xy}));
   Index covered = 0;
   int n_failed = 0, n_curved = 0;
   for (std::uint64_t seed = 0; seed < n_truths; ++seed) {
@@ -196,8 +195,10 @@ TEST_CASE(
   const objective::DataMisfit misfit = tests::plain_misfit(VectorXd::Ones(5), 0.3);
   const optimize::Objective objective{forward, misfit, roughness.at(VectorXd::Zero(9))};
   const VectorXd best = minimum(objective, VectorXd::Zero(9));
-  CHECK_THROWS_WITH(uncertainty::randomize_then_optimize(MPI_COMM_SELF, objective, best, 1.0),
-                    Contains("not quadratic"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(uncertainty::randomize_then_optimize(MPI_COMM_SELF, objective, best, 1.0));
+             }),
+             tests::HasId("no_reweigh"));
   const uncertainty::Ensemble ensemble = uncertainty::randomize_then_optimize(
       MPI_COMM_SELF, objective, best, 1.0, {.n_samples = 5}, {.reweigh = roughness.reweigh()});
   const MatrixXd expected = uncertainty::Posterior(MPI_COMM_SELF, objective, best, 1.0).samples(1, 0, 5);
@@ -232,10 +233,12 @@ TEST_CASE(
   CHECK_FALSE(resumed.stopped);
   CHECK((resumed.models.array() == whole.models.array()).all());
   CHECK(resumed.records[1].rms == whole.records[1].rms);
-  CHECK_THAT(whole.brief(), Contains("7 samples (0 failed"));
-  CHECK_THROWS_WITH(
-      uncertainty::randomize_then_optimize(MPI_COMM_SELF, objective, start, 2.0, options, {}, part),
-      Contains("lambda 2 from the same start"));
+  CHECK_THAT(whole.brief(), Contains("7 samples") && Contains("0 failed"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(uncertainty::randomize_then_optimize(MPI_COMM_SELF, objective, start, 2.0,
+                                                                      options, {}, part));
+             }),
+             tests::HasId("other_samples", {"lambda 2"}));
 }
 
 TEST_CASE("randomize-then-optimize: a sample whose forward runs fail is counted and left out") {
@@ -249,7 +252,7 @@ TEST_CASE("randomize-then-optimize: a sample whose forward runs fail is counted 
   const uncertainty::Ensemble ensemble = uncertainty::randomize_then_optimize(
       MPI_COMM_SELF, problem.objective(fake), start, 1.0, {.n_samples = 3, .seed = 3});
   CHECK(ensemble.n_failed() == 1);
-  CHECK_THAT(ensemble.records[0].failure, Contains("no step lowers the objective"));
+  CHECK_THAT(ensemble.records[0].failure, Contains("inversion::Ensemble"));
   const uncertainty::Ensemble sound = uncertainty::randomize_then_optimize(
       MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 3, .seed = 3});
   CHECK((ensemble.models.array() == sound.models.rightCols(2).array()).all());
@@ -267,7 +270,9 @@ TEST_CASE("ensemble: percentiles lie between order statistics") {
   CHECK(few.p5[0] == 0.0);
   CHECK(few.p95[0] == 4.0);
   CHECK(few.deviation[0] == Approx(std::sqrt(2.5)));
-  CHECK_THROWS_WITH(uncertainty::statistics(MatrixXd::Zero(3, 1)), Contains("at least 2 samples"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(uncertainty::statistics(MatrixXd::Zero(3, 1))); }),
+             tests::HasId("too_few_samples", {"2", "1"}));
 }
 
 TEST_CASE("randomize-then-optimize: what cannot be is refused") {
@@ -278,11 +283,18 @@ TEST_CASE("randomize-then-optimize: what cannot be is refused") {
   robust.misfit =
       objective::DataMisfit(problem.observed, VectorXd::Ones(problem.n_data), std::vector<std::uint8_t>(n, 1),
                             std::vector<std::uint8_t>(n, 0), 1.5);
-  CHECK_THROWS_WITH(uncertainty::randomize_then_optimize(MPI_COMM_SELF, robust, start, 1.0),
-                    Contains("Huber threshold of 1.5"));
-  CHECK_THROWS_WITH(uncertainty::randomize_then_optimize(MPI_COMM_SELF, problem.objective(), start, -1.0),
-                    Contains("lambda > 0, got -1"));
-  CHECK_THROWS_WITH(
-      uncertainty::randomize_then_optimize(MPI_COMM_SELF, problem.objective(), start, 1.0, {.n_samples = 0}),
-      Contains("n_samples ≥ 1"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(uncertainty::randomize_then_optimize(MPI_COMM_SELF, robust, start, 1.0));
+             }),
+             tests::HasId("huber_misfit", {"1.5"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(
+                   uncertainty::randomize_then_optimize(MPI_COMM_SELF, problem.objective(), start, -1.0));
+             }),
+             tests::HasId("wrong_lambda", {"-1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(uncertainty::randomize_then_optimize(MPI_COMM_SELF, problem.objective(),
+                                                                      start, 1.0, {.n_samples = 0}));
+             }),
+             tests::HasId("wrong_options", {"n_samples", "0"}));
 }

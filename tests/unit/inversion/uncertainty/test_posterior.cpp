@@ -5,6 +5,7 @@
 #include "inversion/prior/roughness.hpp"
 #include "inversion/uncertainty/posterior.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/inversion/fixtures.hpp"
 
 #include <Eigen/Dense>
@@ -117,17 +118,23 @@ TEST_CASE(
   CHECK(uncertainty::investigated(spread) == std::vector<std::uint8_t>{1, 0, 1, 0});
   CHECK(uncertainty::investigated(spread, {.share = 0.9, .largest_prior = 2.0}) ==
         std::vector<std::uint8_t>{1, 1, 1, 1});
-  CHECK_THROWS_WITH(uncertainty::investigated(spread, {.share = 1.5}), Contains("share between 0 and 1"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(uncertainty::investigated(spread, {.share = 1.5})); }),
+             tests::HasId("wrong_options", {"1.5"}));
 }
 
 TEST_CASE("posterior: what cannot be is refused") {
   const LinearProblem problem(9, 6);
-  CHECK_THROWS_WITH(uncertainty::Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0),
-                    Contains("expected lambda > 0, got 0"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(uncertainty::Posterior(MPI_COMM_SELF, problem.objective, problem.at, 0.0));
+             }),
+             tests::HasId("wrong_lambda", {"0"}));
   CHECK_THROWS_AS(uncertainty::Posterior(MPI_COMM_SELF, problem.objective, VectorXd::Zero(5), 1.0),
                   core::ShapeError);
   const uncertainty::Posterior posterior(MPI_COMM_SELF, problem.objective, problem.at, lambda);
-  CHECK_THROWS_WITH(posterior.covariance_columns({6}), Contains("unknown from 0 to 5, got 6"));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(posterior.covariance_columns({6})); }),
+      tests::HasId("unknown_outside", {"5", "6"}));
   CHECK_THROWS_AS(posterior.spread_of(
                       *core::affine(MatrixXd::Ones(2, 5), VectorXd::Zero(2))->linearize(VectorXd::Zero(5))),
                   core::ShapeError);

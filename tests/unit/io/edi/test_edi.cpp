@@ -3,6 +3,7 @@
 #include "io/edi/reader.hpp"
 #include "physics/mt/selection.hpp"
 #include "physics/mt/units.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <Eigen/LU>
@@ -88,9 +89,12 @@ StationData parse(const std::string& text, const edi::EdiOptions& options = {}) 
   return edi::parse(text, "test.edi", options);
 }
 
-bool warns(const StationData& station, const std::string& text) {
-  return std::any_of(station.remarks.begin(), station.remarks.end(),
-                     [&](const std::string& w) { return w.find(text) != std::string::npos; });
+/// Returns whether one remark contains all these names and numbers.
+bool warns(const StationData& station, const std::vector<std::string>& parts) {
+  return std::ranges::any_of(station.remarks, [&](const std::string& remark) {
+    return std::ranges::all_of(
+        parts, [&](const std::string& part) { return remark.find(part) != std::string::npos; });
+  });
 }
 
 bool equal_values(const StationData& a, const StationData& b) {
@@ -105,8 +109,8 @@ bool equal_values(const StationData& a, const StationData& b) {
   return true;
 }
 
-std::string message(const std::string& text) {
-  return message_of<core::FormatError>([&] { (void)parse(text); });
+core::Error message(const std::string& text) {
+  return error_of<core::FormatError>([&] { (void)parse(text); });
 }
 
 }  // namespace
@@ -152,7 +156,7 @@ TEST_CASE("EDI: line ends, case, blanks before '>', D exponents and counts writt
   CHECK(equal_values(reference, parse(replaced(good, "  10.0 30.0", "\t10.0\n\n 30.0   "))));
   const auto stars = parse(replaced(replaced(good, "//2", "//**"), "NFREQ=2", "NFREQ=**"));
   CHECK(equal_values(reference, stars));
-  CHECK(warns(stars, "test.edi:18: the count of frequencies is written \"**\""));
+  CHECK(warns(stars, {"test.edi:18:", "\"**\""}));
 }
 
 TEST_CASE("EDI: EMPTY in any spelling is missing, never 0", "[edi]") {
@@ -178,34 +182,31 @@ TEST_CASE(
       parse(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  -0.02 0.0"));
   CHECK(std::isnan(negative.rows[0].errors.numbers[1]));
   CHECK(std::isnan(negative.rows[1].errors.numbers[1]));
-  CHECK(warns(negative,
-              "test.edi:32: station site 1: values without a usable error: zxy 2 of 2 (1 negative, 1 zero); "
-              "the error floors alone count"));
+  CHECK(warns(negative, {"test.edi:32:", "site 1", "zxy 2 of 2", "1 negative", "1 zero"}));
   const auto none = parse(replaced(good, ">ZXY.VAR", ">OTHER"));
   CHECK(std::isnan(none.rows[0].errors.numbers[1]));
-  CHECK(warns(none, "zxy 2 of 2 (missing or not a number)"));
+  CHECK(warns(none, {"zxy 2 of 2"}));
   const auto nan = parse(
       replaced(replaced(good, ">ZXY.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXY.VAR ROT=ZROT //2\n  nan 0.08"),
                "0.0002 0.0002", "-1 1e32"));
-  CHECK(
-      warns(nan, "zxy 1 of 2 (missing or not a number), tx 2 of 2 (1 negative, 1 missing or not a number)"));
-  CHECK_FALSE(warns(parse(good), "error"));
+  CHECK(warns(nan, {"zxy 1 of 2", "tx 2 of 2", "1 negative"}));
+  CHECK_FALSE(warns(parse(good), {" of 2"}));
   const auto zero = parse(replaced(replaced(replaced(good, "0.5 1.0", "0 0"), "0.25 0.5", "0 0"),
                                    ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  0 0"));
-  CHECK_FALSE(warns(zero, "error"));  // the diagonal of a 2-D model
-  CHECK_FALSE(warns(parse(replaced(good, ">ZXX.VAR", ">OTHER")), "error"));
+  CHECK_FALSE(warns(zero, {" of 2"}));  // the diagonal of a 2-D model
+  CHECK_FALSE(warns(parse(replaced(good, ">ZXX.VAR", ">OTHER")), {" of 2"}));
   CHECK(warns(parse(replaced(good, ">ZXX.VAR ROT=ZROT //2\n  0.02 0.08", ">ZXX.VAR ROT=ZROT //2\n  -1 -1")),
-              "zxx 2 of 2 (negative)"));
+              {"zxx 2 of 2"}));
   const auto half = parse(replaced(good, ">ZXXI", ">OTHER"));
   CHECK(half.rows[0].is_missing(static_cast<Element>(0)));
-  CHECK(warns(half, "only one of the blocks >ZXXR and >ZXXI"));
+  CHECK(warns(half, {">ZXXR", ">ZXXI"}));
 }
 
 TEST_CASE("EDI: an impedance without a single number is named with its station", "[edi]") {
   const auto s = parse(replaced(good, "  10.0 30.0", "  nan 1e32"));
   CHECK(s.rows[0].is_missing(static_cast<Element>(1)));
-  CHECK(warns(s, "test.edi:28: station site 1: none of the 2 values of zxy is a number"));
-  CHECK_FALSE(warns(s, "of zyx"));
+  CHECK(warns(s, {"test.edi:28:", "site 1", " 2 ", "zxy"}));
+  CHECK_FALSE(warns(s, {"zyx"}));
 }
 
 TEST_CASE("EDI: a tipper of zeros is none", "[edi]") {
@@ -227,22 +228,22 @@ TEST_CASE("EDI: rotation angles are the azimuths of the channels, each frequency
   const auto north = rotated(turned.rows[1], 0.0);
   CHECK(std::abs(north.values.numbers[2] - field * Complex(-10, -11)) < 1e-14);
   CHECK(north.values.numbers[4].real() == Approx(-0.3));
-  CHECK(warns(turned, "(90 degrees at the first frequency)"));
+  CHECK(warns(turned, {"90 degrees"}));
   const auto own = parse(replaced(good, ">TXR.EXP //2", ">TROT //2\n 30.0 0.0\n>TXR.EXP ROT=TROT //2"));
   CHECK(own.rows[1].azimuths.tipper_hx_deg == 30.0);
   CHECK(own.rows[1].azimuths.hx_deg == 0.0);
   const auto constant = parse(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"));
-  CHECK(warns(constant, "test.edi:1: stands in the frame of the file's rotation angles (-20 degrees) and"));
+  CHECK(warns(constant, {"test.edi:1:", "(-20 degrees)"}));
   const auto half =
       parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  -20.0 -20.0"), ">ZXXR", ">OTHER"));
-  CHECK(warns(half, "lacks its diagonal and cannot be rotated"));
+  CHECK(warns(half, {"test.edi:1:", "-20 degrees"}));
   const auto none = parse(
       replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  90.0 0.0"), "ROT=ZROT", "ROT=NONE"));
   CHECK(none.rows[1].azimuths.hx_deg == 0.0);
   const auto geographic = parse(replaced(replaced(good, ">ZROT //2\n  0.0 0.0", ">ZROT //2\n  347.5 347.5"),
                                          "ELEV=1400", "ELEV=1400\nCOORDINATE_SYSTEM=geographic"));
   CHECK(geographic.rows[1].azimuths.hx_deg == 0.0);
-  CHECK(warns(geographic, "taken as already applied"));
+  CHECK(warns(geographic, {"COORDINATE_SYSTEM"}));
 }
 
 TEST_CASE(
@@ -264,19 +265,19 @@ TEST_CASE(
   const auto voted = parse(file("", negative, positive));
   CHECK(voted.sign_in_file == "-");
   CHECK(voted.rows[0].values.numbers[1].imag() > 0.0);
-  CHECK(warns(voted, "exp(-i omega t)"));
+  CHECK(warns(voted, {"exp(-i omega t)"}));
   CHECK(parse(file("", positive, negative)).sign_in_file == "+");
   const auto without_xy = [&](const std::string& yx_imaginary) {
     return replaced(replaced(file("", negative, yx_imaginary), ">ZXYR", ">NOTR"), ">ZXYI", ">NOTI");
   };
   CHECK(parse(without_xy(positive)).sign_in_file == "-");  // Zyx votes as Zxy does
   CHECK(parse(without_xy(negative)).sign_in_file == "+");
-  CHECK(warns(parse(file("SIGNCONVENTION=exp(-i\\omega t)", positive, negative)), "states exp(-i omega t)"));
+  CHECK(warns(parse(file("SIGNCONVENTION=exp(-i\\omega t)", positive, negative)), {"exp(-i omega t)"}));
   CHECK(parse(file("", negative, negative)).sign_in_file == "+");  // they contradict each other
   CHECK(parse(file("SIGNCONVENTION=exp(- i\\omega t)", positive, negative)).sign_in_file == "-");
   const auto contradicted = parse(file("SIGNCONVENTION=exp(+ i\\omega t)", negative, positive));
   CHECK(contradicted.sign_in_file == "+");
-  CHECK(warns(contradicted, "contradict"));
+  CHECK(warns(contradicted, {"exp(+i omega t)", "Zxy", "Zyx"}));
   edi::EdiOptions options;
   options.sign = edi::EdiSign::plus;
   CHECK(parse(file("", negative, positive), options).rows[0].values.numbers[1].imag() < 0.0);
@@ -300,7 +301,7 @@ TEST_CASE("EDI: apparent resistivity and phase alone become impedances, folded p
   CHECK(physics::mt::phase_deg(row.values.numbers[2]) == Approx(-150.0));
   CHECK(row.errors.numbers[1] / std::abs(row.values.numbers[1]) == Approx(0.05));
   CHECK(row.is_missing(static_cast<Element>(0)));
-  CHECK(warns(s, "made from apparent resistivity and phase"));
+  CHECK(warns(s, {"test.edi:1:"}));
 }
 
 TEST_CASE("EDI: coordinates in all spellings", "[edi]") {
@@ -328,33 +329,32 @@ TEST_CASE(
     "EDI: files that are cut off, binary or hold no transfer function are format errors with file and line",
     "[edi]") {
   CHECK_THAT(message(good.substr(0, good.find(">ZYXI") + 19)),
-             Catch::Contains("test.edi:36: expected 2 numbers in block >ZYXI, got 0; is the file cut off?"));
-  CHECK_THAT(message(good.substr(0, good.find(">FREQ"))), Catch::Contains("expected a block >FREQ"));
+             HasId("too_few_numbers", {"test.edi:36", "2", ">ZYXI", "0"}));
+  CHECK_THAT(message(good.substr(0, good.find(">FREQ"))), HasId("no_frequencies", {">FREQ"}));
   CHECK_THAT(message(good.substr(0, good.find(">FREQ") + 18)),
-             Catch::Contains("test.edi:18: expected 2 frequencies"));
+             HasId("too_few_frequencies", {"test.edi:18", "2"}));
   CHECK_THAT(message(std::string("\x7f"
                                  "ELF\0\1\2",
                                  7)),
-             Catch::Contains("test.edi:1: expected an EDI file"));
-  CHECK_THAT(message(""), Catch::Contains("an empty file"));
+             HasId("no_blocks", {"test.edi:1"}));
+  CHECK_THAT(message(""), HasId("no_blocks", {"test.edi:1"}));
   CHECK_THAT(message(replaced(good, "10.0 30.0", "10.0 what")),
-             Catch::Contains("test.edi:29: expected a number in block >ZXYR, got \"what\""));
-  CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"),
-             Catch::Contains("with values, got none at 1 frequencies"));
-  CHECK(warns(parse(replaced(good, ">END\n", "")), "no >END"));
+             HasId("not_a_number", {"test.edi:29", ">ZXYR", "\"what\""}));
+  CHECK_THAT(message(">HEAD\n>FREQ //1\n1.0\n>END\n"), HasId("no_values", {"1"}));
+  CHECK(warns(parse(replaced(good, ">END\n", "")), {">END"}));
 }
 
 TEST_CASE("EDI: repeated blocks, filler and repeated frequencies are left out with a warning", "[edi]") {
   const auto twice = parse(replaced(good, ">END", ">ZXYR //2\n 1.0 1.0\n>END"));
   CHECK(equal_values(parse(good), twice));
-  CHECK(warns(twice, "block >ZXYR stands twice"));
+  CHECK(warns(twice, {">ZXYR"}));
   const auto same = parse(replaced(good, "1.0E+01  1.0E+02", "1.0E+01  1.0E+01"));
   CHECK(same.rows.size() == 1);
-  CHECK(warns(same, "frequency 10 Hz stands 2 times"));
+  CHECK(warns(same, {"10 Hz", " 2 times"}));
   const auto filler =
       parse(">HEAD\n>FREQ //3\n10 999. 999.\n>RHOXY //3\n100 1E32 1E32\n>PHSXY //3\n45 1E32 1E32\n>END\n");
   CHECK(filler.rows.size() == 1);
-  CHECK(warns(filler, "is a filler"));
+  CHECK(warns(filler, {"999 Hz", "2 times"}));
 }
 
 TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair where there is one",
@@ -384,12 +384,11 @@ TEST_CASE("EDI: a spectra section gives Z of the channels, by the reference pair
   const auto s = parse(text, options);
   REQUIRE(s.rows.size() == 1);
   CHECK(s.rows[0].frequency_hz == 2.0);
-  CHECK(warns(s, "zxy 1 of 1 (missing or not a number)"));  // sources without noise leave no residual power
+  CHECK(warns(s, {"zxy 1 of 1"}));  // sources without noise leave no residual power
   CHECK(std::abs(s.rows[0].values.numbers[1] - field * Complex(2, 1)) < 1e-9);
   CHECK(std::abs(s.rows[0].values.numbers[2] - field * Complex(-3, -2)) < 1e-9);
   CHECK(std::abs(s.rows[0].values.numbers[5] - Complex(0, 0.2)) < 1e-6);
-  CHECK_THAT(message(text.substr(0, text.size() - 20)),
-             Catch::Contains("expected 25 numbers in block >SPECTRA"));
+  CHECK_THAT(message(text.substr(0, text.size() - 20)), HasId("wrong_spectra", {"25", ">SPECTRA"}));
 }
 
 namespace {
@@ -520,7 +519,7 @@ TEST_CASE("EDI: real files read as an independent reader reads them", "[edi]") {
   CHECK(kim.rows[0].errors.numbers[1] == Approx(field * std::sqrt(0.00186171 / 2.0)));
   const auto many = edi::read(source_path("tests/data/edi/SAMTEX.ELG002A.2008.edi"));
   CHECK(many.rows.size() > 99);
-  CHECK(warns(many, "\"**\""));
+  CHECK(warns(many, {"\"**\""}));
   const auto gabbs = edi::read(source_path("tests/data/edi/gv100.edi"));
   CHECK(gabbs.site.latitude_deg == Approx(38.611381).epsilon(1e-7));
   CHECK(gabbs.rows.size() == 48);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
 #include "io/geodesy/projection.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -44,12 +45,19 @@ TEST_CASE("projection: points across the date line have one centre", "[geodesy]"
 }
 
 TEST_CASE("projection: unknown or angular systems and points without coordinates are errors", "[geodesy]") {
-  CHECK_THAT(message_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:999999"); }),
-             Catch::Contains("EPSG:999999"));
-  CHECK_THROWS_AS(geodesy::Projection::from_definition("EPSG:4326"), core::ConfigError);
-  CHECK_THAT(message_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:2225"); }),
-             Catch::Contains("metres"));  // US survey feet
-  CHECK_THROWS_AS(geodesy::Projection::from_definition("nonsense"), core::ConfigError);
-  CHECK_THROWS_AS(geodesy::Projection(std::vector<geodesy::GeoPoint>{}), core::InvalidArgument);
-  CHECK_THROWS_AS(geodesy::Projection({{std::nan(""), 1.0}}), core::InvalidArgument);
+  CHECK_THAT(error_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:999999"); }),
+             HasId("wrong_system", {"EPSG:999999"}));
+  CHECK_THAT(error_of<core::ConfigError>([&] { (void)geodesy::Projection::from_definition("EPSG:4326"); }),
+             HasId("wrong_system", {"EPSG:4326"}));
+  CHECK_THAT(error_of<core::ConfigError>([] { (void)geodesy::Projection::from_definition("EPSG:2225"); }),
+             HasId("wrong_system", {"EPSG:2225"}));  // US survey feet
+  CHECK_THAT(error_of<core::ConfigError>([&] { (void)geodesy::Projection::from_definition("nonsense"); }),
+             HasId("wrong_system", {"\"nonsense\""}));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { (void)geodesy::Projection(std::vector<geodesy::GeoPoint>{}); }),
+      HasId("no_point"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)geodesy::Projection({{std::nan(""), 1.0}});
+             }),
+             HasId("wrong_coordinates", {"nan"}));
 }

@@ -4,6 +4,7 @@
 #include "engine/state/state_file.hpp"
 #include "io/hdf5/file.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
 #include <algorithm>
@@ -15,8 +16,9 @@
 #include <thread>
 
 using namespace lodestone;
-using Catch::Matchers::Contains;
 using test::OutputFolder;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -73,8 +75,9 @@ TEST_CASE("hdf5: ranges are read in row-major order") {
   std::vector<double> part(3);
   source.read("matrix", 2, std::as_writable_bytes(std::span(part)));
   CHECK(part == std::vector<double>{3, 4, 5});
-  CHECK_THROWS_WITH(source.read("matrix", 4, std::as_writable_bytes(std::span(part))),
-                    Contains("elements 4 to 7 of 6") && Contains("x.h5"));
+  CHECK_THAT(error_of<core::FormatError>(
+                 [&] { (void)source.read("matrix", 4, std::as_writable_bytes(std::span(part))); }),
+             HasId("outside_array", {"4", "7", "6", "x.h5"}));
 }
 
 TEST_CASE("hdf5: big arrays are compressed and unchanged") {
@@ -103,8 +106,8 @@ TEST_CASE("hdf5: an older file stays when writing the new one fails on a full di
   write_example(folder / "x.h5");
   {
     const test::FullDisk full(2000);
-    CHECK_THROWS_AS(write_example(folder / "x.h5"), core::FileError);
-    CHECK_THROWS_WITH(write_example(folder / "x.h5"), Contains("x.h5") && Contains("free space"));
+    CHECK_THAT(error_of<core::FileError>([&] { (void)write_example(folder / "x.h5"); }),
+               HasId("unwritable", {"x.h5"}));
   }
   CHECK(folder.n_entries() == 1);
   CHECK(io::hdf5::Hdf5Source(folder / "x.h5").contains("matrix"));
@@ -114,41 +117,50 @@ TEST_CASE("hdf5: misuse of the sink is told") {
   const OutputFolder folder;
   io::hdf5::Hdf5Sink sink(folder / "x.h5");
   core::write_vector(sink, "v", std::vector<double>{1.0});
-  CHECK_THROWS_WITH(core::write_vector(sink, "v", std::vector<double>{1.0}), Contains("'v' again"));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { (void)core::write_vector(sink, "v", std::vector<double>{1.0}); }),
+      HasId("name_not_new", {"'v'"}));
   const double value = 1.0;
-  CHECK_THROWS_AS(sink.write("w", {core::DType::f64, {2}}, std::as_bytes(std::span(&value, 1))),
-                  core::ShapeError);
-  CHECK_THROWS_AS(sink.attribute("v", "long", std::string(70000, 'x')), core::InvalidArgument);
+  CHECK_THAT(error_of<core::ShapeError>([&] {
+               (void)sink.write("w", {core::DType::f64, {2}}, std::as_bytes(std::span(&value, 1)));
+             }),
+             HasId("wrong_bytes", {"'w'", "16", "8"}));
+  CHECK_THAT(
+      error_of<core::InvalidArgument>([&] { (void)sink.attribute("v", "long", std::string(70000, 'x')); }),
+      HasId("long_attribute", {"'long'", "'v'", "70000"}));
   sink.commit();
-  CHECK_THROWS_WITH(sink.attribute("v", "late", "x"), Contains("after commit"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)sink.attribute("v", "late", "x"); }),
+             HasId("committed"));
 }
 
 TEST_CASE("hdf5: missing folders, folders and missing files are file errors") {
   const OutputFolder folder;
   CHECK_THROWS_AS(io::hdf5::Hdf5Sink(folder / "none" / "x.h5"), core::FileError);
-  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "none.h5"), core::FileError);
-  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder.path()), Contains("a folder"));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)io::hdf5::Hdf5Source(folder / "none.h5"); }),
+             HasId("unreadable", {"none.h5"}));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)io::hdf5::Hdf5Source(folder.path()); }),
+             HasId("unreadable", {folder.path().string()}));
 }
 
 TEST_CASE("hdf5: files of another kind and cut files are format errors") {
   const OutputFolder folder;
   std::ofstream(folder / "text.h5") << "no data here\n";
-  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "text.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder / "text.h5"),
-                    Contains("text.h5") && Contains("no HDF5 signature"));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)io::hdf5::Hdf5Source(folder / "text.h5"); }),
+             HasId("not_hdf5", {"text.h5"}));
   write_example(folder / "x.h5");
   std::filesystem::resize_file(folder / "x.h5", std::filesystem::file_size(folder / "x.h5") / 2);
-  CHECK_THROWS_AS(io::hdf5::Hdf5Source(folder / "x.h5"), core::FormatError);
-  CHECK_THROWS_WITH(io::hdf5::Hdf5Source(folder / "x.h5"), Contains("cut off or damaged"));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)io::hdf5::Hdf5Source(folder / "x.h5"); }),
+             HasId("damaged", {"x.h5"}));
 }
 
 TEST_CASE("hdf5: missing arrays and attributes name file and object") {
   const OutputFolder folder;
   write_example(folder / "x.h5");
   const io::hdf5::Hdf5Source source(folder / "x.h5");
-  CHECK_THROWS_AS(source.info("nothing/here"), core::FormatError);
-  CHECK_THROWS_WITH(source.info("nothing/here"), Contains("x.h5") && Contains("nothing/here"));
-  CHECK_THROWS_WITH(source.attribute("a/reals", "colour"), Contains("a/reals@colour"));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)source.info("nothing/here"); }),
+             HasId("no_array", {"x.h5", "nothing/here"}));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)source.attribute("a/reals", "colour"); }),
+             HasId("no_attribute", {"x.h5", "a/reals@colour"}));
 }
 
 TEST_CASE("hdf5: arrays of every dtype come back bit by bit") {

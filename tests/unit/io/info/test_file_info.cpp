@@ -2,9 +2,10 @@
 #include "engine/state/state_file.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/info/info.hpp"
+#include "io/model/hdf5.hpp"
 #include "io/model/read.hpp"
-#include "io/run/result.hpp"
 #include "io/survey/kinds.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ TEST_CASE("info: ModEM data and models are told apart and described", "[info]") 
   CHECK(data.warnings.size() == 1);
   const auto model = info::describe_file(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(model.format == "ModEM 2-D model");
-  CHECK_THAT(model.facts.at(0), Catch::Contains("100 columns x 31 rows"));
+  CHECK_THAT(model.facts.at(0), Catch::Contains("100") && Catch::Contains("31"));
 }
 
 TEST_CASE(
@@ -54,20 +55,20 @@ TEST_CASE(
   const TemporaryFolder folder;
   const auto missing = info::describe_file(folder / "none");
   CHECK(missing.code == core::ExitCode::file);
-  CHECK_THAT(missing.status, Catch::Contains("there is none"));
+  CHECK_THAT(missing.status, Catch::Contains(folder / "none"));
   const auto binary = info::describe_file(write_text(folder, "b.edi", std::string("\x01\0\x02", 3)));
   CHECK(binary.code == core::ExitCode::format);
-  CHECK_THAT(binary.status, Catch::Contains("expected an EDI file"));
+  CHECK_THAT(binary.status, Catch::Contains("b.edi:1") && Catch::Contains(">HEAD"));
   const auto other = info::describe_file(write_text(folder, "b.txt", "Dear all,\n"));
   CHECK(other.format == "unknown");
-  CHECK_THAT(other.status, Catch::Contains("convert it"));
+  CHECK_THAT(other.status, Catch::Contains("b.txt:1"));
   CHECK(other.code == core::ExitCode::format);
   const TemporaryFolder empty;
   const auto no_edi = info::describe_file(empty.path().string());
   CHECK(no_edi.code == core::ExitCode::file);
-  CHECK_THAT(no_edi.status, Catch::Contains("holds no EDI files (*.edi)"));
+  CHECK_THAT(no_edi.status, Catch::Contains(empty.path().string()) && Catch::Contains("*.edi"));
   CHECK_THAT(info::describe_file(source_path("data/samtex/edi_kim_eto")).status,
-             Catch::Contains("name the files in it"));
+             Catch::Contains("edi_kim_eto") && !Catch::Contains("*.edi"));
   const auto three_d = info::describe_file(write_text(
       folder, "3.dat", "# a\n# b\n> Full_Impedance\n> exp(+i\\omega t)\n> Ohm\n> 0\n> 0 0\n> 1 1\n"));
   CHECK(three_d.format == "ModEM 3-D data");
@@ -81,25 +82,24 @@ TEST_CASE("info: TOML models, configurations, site lists and HDF5 models are rec
         "TOML model");
   const auto inversion = info::describe_file(write_text(folder, "y", "[run]\ntitle = \"t\"\n[data]\n"));
   CHECK(inversion.format == "TOML inversion");
-  CHECK_THAT(inversion.facts.at(0),
-             Catch::Contains("configuration of \"t\" of an inversion: mt_invert invert"));
+  CHECK_THAT(inversion.facts.at(0), Catch::Contains("\"t\"") && Catch::Contains("mt_invert invert"));
   const auto prior = info::describe_file(source_path("examples/kim_eto/prior.toml"));
   CHECK(prior.format == "TOML prior");
   CHECK_THAT(prior.facts.at(0), Catch::Contains("mt_invert train"));
   CHECK_THAT(info::describe_file(write_text(folder, "w", "[run]\n")).facts.at(0),
-             Catch::Contains("no command takes it"));
+             Catch::Contains("[background]") && Catch::Contains("[prior]"));
   const auto sites = info::describe_file(write_text(folder, "z", "site,y_m\na,1\nb,-2.5\n"));
   CHECK(sites.sites.at(0).name == "a");
-  CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("y = -2.5 to 1 m"));
+  CHECK_THAT(sites.facts.at(0), Catch::Contains("2 sites") && Catch::Contains("-2.5 to 1 m"));
   const auto benchmark = info::describe_file(source_path("data/benchmarks/commemi2d4.csv"));
   CHECK(benchmark.format == "CSV table");
   CHECK(benchmark.status == "ok");
-  CHECK_THAT(benchmark.facts.at(0), Catch::Contains("rows of mode,definition,period_s"));
+  CHECK_THAT(benchmark.facts.at(0), Catch::Contains("mode,definition,period_s"));
   CHECK_THAT(info::describe_file(write_text(folder, "s.csv", "y_m,z_m\n0,1\n")).facts.at(1),
              Catch::Contains("profile.surface_file"));
   CHECK(info::describe_file(write_text(folder, "n.csv", "1,2\n3,4\n")).format == "unknown");
   const auto section = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
-  run::write_section_hdf5(folder / "m.h5", section);
+  model::write_section_hdf5(folder / "m.h5", section);
   CHECK(info::describe_file(folder / "m.h5").format == "HDF5 model");
   CHECK(survey::kind_of_file(folder / "m.h5") == survey::FileKind::hdf5);
 }
@@ -110,23 +110,21 @@ TEST_CASE(
   const TemporaryFolder folder;
   const auto modem = model::read_model(source_path("data/modem_block2_2d/m0.rho"));
   CHECK(modem.earth.grid.n_y() == 100);
-  run::write_section_hdf5(folder / "m.dat", modem);
+  model::write_section_hdf5(folder / "m.dat", modem);
   CHECK(model::read_model(folder / "m.dat").values.isApprox(modem.values, 1e-12));
   CHECK(model::read_model(write_text(folder, "model", "[background]\nresistivity_ohm_m = [5]\n")).values[0] ==
         5.0);
-  CHECK_THAT(message_of<core::FormatError>(
+  CHECK_THAT(error_of<core::FormatError>(
                  [] { (void)model::read_model(source_path("data/modem_block2_2d/d0_JT.dat")); }),
-             Catch::Contains("expected a model") && Catch::Contains("got ModEM 2-D data"));
+             HasId("not_a_model", {"ModEM 2-D data"}));
   CHECK_THAT(
-      message_of<core::FormatError>([&] { (void)model::read_model(write_text(folder, "t", "hello world")); }),
-      Catch::Contains("a file of unknown format"));
+      error_of<core::FormatError>([&] { (void)model::read_model(write_text(folder, "t", "hello world")); }),
+      HasId("not_a_model", {"t:1"}));
   physics::mesh::Model section = modem;
   section.values[section.earth.grid.index(2, 3)] = 1e13;
-  run::write_section_hdf5(folder / "air.h5", section);
-  CHECK_THAT(
-      message_of<core::FormatError>([&] { (void)model::read_model(folder / "air.h5"); }),
-      Catch::Contains(
-          "air.h5: expected resistivities of 1e-06 to 1e+12 ohm m, got 1e+13 in row 2, column 3 (from 0)"));
+  model::write_section_hdf5(folder / "air.h5", section);
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)model::read_model(folder / "air.h5"); }),
+             HasId("resistivity_out_of_range", {"air.h5", "1e-06", "1e+12", "1e+13", "2", "3"}));
   CHECK_THROWS_AS(model::read_model(folder / "none"), core::FileError);
 }
 
@@ -144,7 +142,7 @@ TEST_CASE("info: a trained network shows its cells, depths and codes before its 
   core::write_vector(sink, "options/sizes", std::vector<std::int64_t>{32, 1});
   core::write_vector(sink, "grid/depth_m", std::vector<double>{1.0, 2.0});
   sink.commit();
-  CHECK_THAT(info::describe_file(folder / "half.h5").status, Catch::Contains("half.h5: expected four sizes"));
+  CHECK_THAT(info::describe_file(folder / "half.h5").status, Catch::Contains("half.h5"));
   CHECK(info::describe_file(folder / "half.h5").code == core::ExitCode::format);
 }
 
@@ -202,6 +200,6 @@ TEST_CASE("info: the state of a network shows its arrays, from safetensors and f
   bytes.back() ^= 1;
   const auto damaged = info::describe_file(write_text(folder, "damaged", bytes));
   CHECK(damaged.code == core::ExitCode::format);
-  CHECK_THAT(damaged.status, Catch::Contains("\"optimizer.n_steps\" with checksum"));
+  CHECK_THAT(damaged.status, Catch::Contains("\"optimizer.n_steps\""));
   CHECK(info::describe_file(write_text(folder, "cut", bytes.substr(0, 100))).code == core::ExitCode::format);
 }

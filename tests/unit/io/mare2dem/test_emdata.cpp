@@ -3,6 +3,7 @@
 #include "io/info/info.hpp"
 #include "io/mare2dem/data.hpp"
 #include "physics/mt/selection.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <cmath>
@@ -36,8 +37,8 @@ File parse(const std::string& text) {
   return File(mare2dem::read_data(write_text(folder, "d.emdata", text)));
 }
 
-std::string refusal(const std::string& text) {
-  return message_of<core::FormatError>([&] { (void)parse(text); });
+core::Error refusal(const std::string& text) {
+  return error_of<core::FormatError>([&] { (void)parse(text); });
 }
 
 /// The value or σ of a datum; frequencies count from the highest.
@@ -139,15 +140,13 @@ TEST_CASE("EMData: the amplitude of a tipper without its phase is left out, a se
   const auto file = parse(head + "# Data: 3\n104 1 1 1 30 2\n135 1 1 1 0.1 0.02\n136 1 0 2 20 5\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.remarks().size() == 1);
-  CHECK_THAT(
-      file.remarks()[0],
-      Catch::Contains("2 rows of types 135 and 136: an amplitude or phase of the tipper without the other"));
-  CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"),
-             Catch::Contains("expected MT data (types 103 to 136), got none"));
+  CHECK_THAT(file.remarks()[0],
+             Catch::Contains(" 2 rows ") && Catch::Contains("135") && Catch::Contains("136"));
+  CHECK_THAT(refusal(head + "# Data: 1\n136 1 1 1 20 5\n"), HasId("no_mt_data", {"103", "136"}));
   CHECK_THAT(refusal(head + "# Data: 2\n136 1 0 1 20 5\n136 1 1 1 20 5\n"),
-             Catch::Contains("d.emdata:13: expected one amplitude and one phase"));
+             HasId("second_half", {"d.emdata:13"}));
   CHECK_THAT(refusal(head + "# Data: 3\n133 1 0 1 0.1 1\n135 1 0 1 0.1 1\n136 1 0 1 20 5\n"),
-             Catch::Contains("d.emdata:13: expected one value"));
+             HasId("second_value", {"d.emdata:13"}));
 }
 
 TEST_CASE("EMResp: responses of a tipper's amplitude and phase become those of its parts", "[mare2dem]") {
@@ -164,9 +163,8 @@ TEST_CASE("EMData: data of other kinds are left out with one warning that counts
             "# Data: 5\n28 1 1 1 -13 0.1\n28 9 1 1 -13 0.1\n151 1 1 1 1 1\n104 1 2 1 30 2\n104 1 1 1 30 2\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.remarks().size() == 2);
-  CHECK_THAT(file.remarks()[0],
-             Catch::Contains("d.emdata: left out data of types 28 (2 rows), 151 (1 rows)"));
-  CHECK_THAT(file.remarks()[1], Catch::Contains("1 rows whose Tx#"));
+  CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata") && Catch::Contains("28 (2 rows), 151 (1 rows)"));
+  CHECK_THAT(file.remarks()[1], Catch::Contains(" 1 rows ") && Catch::Contains("Tx#"));
 }
 
 TEST_CASE(
@@ -176,10 +174,10 @@ TEST_CASE(
       parse(head + "# Data: 4\n104 1 1 1 30 -2\n103 1 1 1 10 -1\n104 1 2 2 30 0\n104 2 2 2 30 1\n");
   CHECK(file.data.n_kept() == 1);
   REQUIRE(file.remarks().size() == 1);
-  CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata: 2 data have a negative standard error"));
+  CHECK_THAT(file.remarks()[0], Catch::Contains("d.emdata: 2 "));
   const auto polar = parse(head + "# Data: 2\n135 1 0 1 0.5 0.02\n136 1 0 1 20 -5\n");
   CHECK(polar.data.n_kept() == 0);
-  CHECK_THAT(polar.remarks().at(0), Catch::Contains("2 data have a negative standard error"));
+  CHECK_THAT(polar.remarks().at(0), Catch::Contains("d.emdata: 2 "));
 }
 
 TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix", "[mare2dem]") {
@@ -188,24 +186,23 @@ TEST_CASE("EMData: older versions have fewer columns, equal names get a suffix",
       "1\n104 1 0 2 45 1\n";
   const auto file = parse(old);
   CHECK(file.data.survey.stations[1].name == "2");
-  CHECK_THAT(file.remarks().at(0), Catch::Contains("Theta of receivers 2 is not 0"));
+  CHECK_THAT(file.remarks().at(0), Catch::Contains("Theta") && Catch::Contains(" 2 "));
   const auto named = parse(replaced(replaced(old, "2.0", "2.1"), " 0 0 3\n", " 0 0 3 0 same\n"));
   CHECK(named.data.survey.stations[0].name == "same");
 }
 
 TEST_CASE("EMData: bad rows are format errors with file and line", "[mare2dem]") {
-  CHECK_THAT(refusal("Format: EMData_1.2\n"), Catch::Contains("d.emdata:1: expected \"Format: EMData_2.0\""));
+  CHECK_THAT(refusal("Format: EMData_1.2\n"), HasId("unknown_version", {"d.emdata:1"}));
   CHECK_THAT(refusal(head + "# Data: 1\n104 3 1 1 30 2\n"),
-             Catch::Contains("d.emdata:12: expected a frequency number from 1 to 2, got \"3\""));
-  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), Catch::Contains("a receiver number from 1 to 2"));
-  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), Catch::Contains("expected 6 columns"));
-  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"),
-             Catch::Contains("expected a datum, got \"thirty\""));
-  CHECK_THAT(refusal(head + "# Data: 3\n104 1 1 1 30 2\n"), Catch::Contains("is it cut off?"));
+             HasId("not_in_range", {"d.emdata:12", "1", "2", "\"3\""}));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 9 30 2\n"), HasId("not_in_range", {"1", "2", "\"9\""}));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 30\n"), HasId("wrong_columns", {"6", "5"}));
+  CHECK_THAT(refusal(head + "# Data: 1\n104 1 1 1 thirty 2\n"), HasId("not_a_number", {"\"thirty\""}));
+  CHECK_THAT(refusal(head + "# Data: 3\n104 1 1 1 30 2\n"), HasId("cut_off"));
   CHECK_THAT(refusal(head + "# Data: 2\n103 1 1 1 10 1\n123 1 1 1 1 1\n"),
-             Catch::Contains("got a second log10_rho_xy of station west"));
-  CHECK_THAT(refusal(head), Catch::Contains("expected MT data"));
-  CHECK_THAT(refusal("Format: EMData_2.2\n# Data: 1\n104 1 1 1 30 2\n"), Catch::Contains("before the data"));
+             HasId("second_value", {"log10_rho_xy", "west"}));
+  CHECK_THAT(refusal(head), HasId("no_mt_data"));
+  CHECK_THAT(refusal("Format: EMData_2.2\n# Data: 1\n104 1 1 1 30 2\n"), HasId("no_receivers"));
 }
 
 TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[info]") {
@@ -214,5 +211,5 @@ TEST_CASE("info: a MARE2DEM file shows its stations, depths and conventions", "[
   CHECK(info.status == "ok");
   CHECK(info.sites.size() == 25);
   CHECK_THAT(info.facts.at(0),
-             Catch::Contains("1600 usable data of 1600; stations at z = 929.5 to 2172.1 m"));
+             Catch::Contains("1600") && Catch::Contains("929.5") && Catch::Contains("2172.1 m"));
 }

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/report/prior.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/io/output_support.hpp"
 
 #include <cmath>
@@ -9,6 +10,8 @@
 using namespace lodestone;
 using namespace lodestone::io::report;
 using Catch::Matchers::Contains;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -81,10 +84,13 @@ TEST_CASE("prior picture: the resistivity scale can be given, and the picture is
 TEST_CASE("prior picture: no draw, wrong shapes and edges that do not increase are refused") {
   PriorDraws draws = ramp({0, 100, 200, 300}, {0, 50}, 5);
   draws.log10_resistivity.resize(3, 0);
-  CHECK_THROWS_WITH(prior_picture(draws), Contains("at least one draw"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior_picture(draws); }), HasId("no_draw"));
   draws.log10_resistivity.setZero(4, 2);
-  CHECK_THROWS_WITH(prior_picture(draws), Contains("draws of 3 cells, got 4"));
+  CHECK_THAT(error_of<core::ShapeError>([&] { (void)prior_picture(draws); }),
+             HasId("wrong_cells", {"3", "4"}));
   draws.depth_m[1] = 200;
-  CHECK_THROWS_WITH(prior_picture(draws), Contains("increase"));
-  CHECK_THROWS_AS(prior_picture(PriorDraws{}), core::InvalidArgument);
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior_picture(draws); }),
+             HasId("edges_not_increasing"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior_picture(PriorDraws{}); }),
+             HasId("edges_not_increasing"));
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "inversion/mt/tables.hpp"
 #include "io/report/axes.hpp"
 #include "io/report/html.hpp"
+#include "io/report/layers.hpp"
 #include "io/report/misfit.hpp"
 #include "io/report/mt_data.hpp"
 #include "io/report/mt_pseudosections.hpp"
 #include "io/report/mt_soundings.hpp"
 #include "io/report/report.hpp"
+#include "io/report/rows.hpp"
 #include "io/report/slice.hpp"
 #include "io/report/tables.hpp"
-#include "io/run/residuals.hpp"
 #include "io/text/markup.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/io/output_support.hpp"
@@ -139,11 +141,11 @@ TEST_CASE("html: markup, control characters and broken UTF-8 are made harmless")
 }
 
 TEST_CASE("display: impedances show the same as apparent resistivity and phase") {
-  const io::run::InversionResult direct = test::synthetic_result(small);
+  const inversion::Outcome direct = test::synthetic_result(small);
   test::SyntheticOptions options = small;
   options.with_impedance = true;
-  const io::run::InversionResult impedance = test::synthetic_result(options);
-  const ShownData a(direct), b(impedance);
+  const inversion::Outcome impedance = test::synthetic_result(options);
+  const ShownData a = *shown_data(direct), b = *shown_data(impedance);
   for (const Shown shown : {Shown::rho_te, Shown::phase_te, Shown::rho_tm, Shown::phase_tm}) {
     CHECK(a.has(shown));
     CHECK(b.has(shown));
@@ -158,11 +160,12 @@ TEST_CASE("display: impedances show the same as apparent resistivity and phase")
 }
 
 TEST_CASE("display: residuals are those of the result, none where masked") {
-  const io::run::InversionResult result = test::synthetic_result(small);
-  const ShownData data(result);
-  const Eigen::VectorXd residual = io::run::normalized_residuals(result.data, result.predicted);
+  const inversion::Outcome result = test::synthetic_result(small);
+  const ShownData data = *shown_data(result);
+  const Eigen::VectorXd residual = inversion::normalized_residuals(result.data, result.predicted);
   for (Eigen::Index k = 0; k < 60; ++k) {
-    const mt::DatumKey& key = result.data.survey.keys[static_cast<std::size_t>(k)];
+    const mt::ObservedData observed = *inversion::mt::observed_data(result.data, result.sites);
+    const mt::DatumKey& key = observed.survey.keys[static_cast<std::size_t>(k)];
     const ShownDatum datum =
         data.at(key.quantity == mt::Quantity::log10_rho_xy ? Shown::rho_te : Shown::phase_te, key.frequency,
                 key.station);
@@ -176,11 +179,11 @@ TEST_CASE("display: residuals are those of the result, none where masked") {
 }
 
 TEST_CASE("section picture: colours of cells, station names and scales are in the picture") {
-  const io::run::InversionResult result = test::synthetic_result(small);
+  const inversion::Outcome result = test::synthetic_result(small);
   const std::string svg = section_picture(result, {.min_log10 = 0.0, .max_log10 = 4.0}).svg();
   CHECK_THAT(svg, Contains("Resistivity (Ω m)") && Contains("Distance along profile (km)") &&
                       Contains(">kim440<") && Contains("vertical exaggeration"));
-  const Color expected = resistivity_colours().at(result.log10_resistivity[0] / 4.0);
+  const Color expected = resistivity_colours().at(result.model[0] / 4.0);
   CHECK_THAT(svg, Contains(fmt::format("#{:02x}{:02x}{:02x}", std::lround(255 * expected.red),
                                        std::lround(255 * expected.green), std::lround(255 * expected.blue))));
 }
@@ -188,7 +191,7 @@ TEST_CASE("section picture: colours of cells, station names and scales are in th
 TEST_CASE(
     "section picture: the upper part says so, values beyond the colours and cells without a value are "
     "marked") {
-  io::run::InversionResult result = test::synthetic_result(small);
+  inversion::Outcome result = test::synthetic_result(small);
   const SectionPictureOptions wide{.min_log10 = -3.0, .max_log10 = 8.0};
   CHECK_THAT(section_picture(result, wide).svg(), !Contains("upper") && !Contains("white"));
   SectionPictureOptions shallow = wide;
@@ -202,7 +205,7 @@ TEST_CASE(
   both.max_log10 = 2.1;
   CHECK(filled(low) == filled(wide) + 1);
   CHECK(filled(both) == filled(wide) + 2);
-  result.log10_resistivity[3] = std::nan("");
+  result.model[3] = std::nan("");
   CHECK_THAT(section_picture(result, wide).svg(), Contains("white: no value"));
 }
 
@@ -219,25 +222,27 @@ TEST_CASE("colour bars: an end beyond which there are values has a triangle") {
 }
 
 TEST_CASE("soundings: the legend stands on every sheet and names only what the data have") {
-  const io::run::InversionResult both = test::synthetic_result(small);
-  CHECK_THAT(sounding_sheet(ShownData(both), {0, 1}).svg(),
+  const inversion::Outcome both = test::synthetic_result(small);
+  CHECK_THAT(sounding_sheet(*shown_data(both), {0, 1}).svg(),
              Contains("TE observed") && Contains("TM predicted") && !Contains("tipper"));
   test::SyntheticOptions options = small;
   options.with_impedance = true;
-  const io::run::InversionResult tipper = test::synthetic_result(options);
-  CHECK_THAT(sounding_legend(ShownData(tipper)).svg(), Contains("tipper, real"));
-  io::run::InversionResult te = both;
-  std::erase_if(te.data.survey.keys,
+  const inversion::Outcome tipper = test::synthetic_result(options);
+  CHECK_THAT(sounding_legend(*shown_data(tipper)).svg(), Contains("tipper, real"));
+  inversion::Outcome te = both;
+  mt::ObservedData data = *inversion::mt::observed_data(both.data, both.sites);
+  std::erase_if(data.survey.keys,
                 [](const mt::DatumKey& key) { return mt::mode_of(key.quantity) == mt::Mode::tm; });
-  const auto n = static_cast<Eigen::Index>(te.data.survey.keys.size());  // the quantities of TE come first
-  for (Eigen::VectorXd* each : {&te.data.value, &te.data.sigma, &te.predicted}) each->conservativeResize(n);
-  te.data.mask.resize(te.data.survey.keys.size());
-  te.data.interpolated.resize(te.data.survey.keys.size());
-  CHECK_THAT(sounding_legend(ShownData(te)).svg(), Contains("TE observed") && !Contains("TM"));
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());  // the quantities of TE come first
+  for (Eigen::VectorXd* each : {&data.value, &data.sigma, &te.predicted}) each->conservativeResize(n);
+  data.mask.resize(data.survey.keys.size());
+  data.interpolated.resize(data.survey.keys.size());
+  te.data = mt::data_set(data);
+  CHECK_THAT(sounding_legend(*shown_data(te)).svg(), Contains("TE observed") && !Contains("TM"));
 }
 
 TEST_CASE("section picture: several panels share the scales, a veil covers what is deep") {
-  const io::run::InversionResult result = test::synthetic_result(small);
+  const inversion::Outcome result = test::synthetic_result(small);
   const SectionPanel panel{"first", result.section(), {}, {}};
   SectionPanel second = panel;
   second.title = "second";
@@ -259,14 +264,16 @@ TEST_CASE("section picture: several panels share the scales, a veil covers what 
 }
 
 TEST_CASE("pictures: models and data that are not finite, fully masked or of one station break nothing") {
-  io::run::InversionResult result = test::synthetic_result(small);
-  result.log10_resistivity.setConstant(std::nan(""));
-  result.data.mask.assign(result.data.mask.size(), mt::MaskReason::listed);
+  inversion::Outcome result = test::synthetic_result(small);
+  result.model.setConstant(std::nan(""));
+  core::DataSetParts parts = result.data.parts();
+  parts.reason.assign(parts.reason.size(), static_cast<int>(mt::MaskReason::listed));
+  result.data = core::DataSet(std::move(parts));
   result.predicted.setConstant(std::nan(""));
-  const io::run::InversionResult lone =
+  const inversion::Outcome lone =
       test::synthetic_result({.n_stations = 1, .n_frequencies = 1, .n_columns = 2, .n_rows = 2});
-  for (const io::run::InversionResult* each : {&std::as_const(result), &lone}) {
-    const ShownData data(*each);
+  for (const inversion::Outcome* each : {&std::as_const(result), &lone}) {
+    const ShownData data = *shown_data(*each);
     for (const std::string& svg :
          {section_picture(*each).svg(), pseudosection_picture(data, Shown::rho_te).svg(),
           pseudosection_picture(data, Shown::phase_tm).svg(), sounding_picture(data, 0).svg(),
@@ -278,7 +285,7 @@ TEST_CASE("pictures: models and data that are not finite, fully masked or of one
 
 TEST_CASE("report: one self-contained page and the pictures as PNG") {
   const OutputFolder folder;
-  const io::run::InversionResult result = test::synthetic_result(small);
+  const inversion::Outcome result = test::synthetic_result(small);
   CHECK(io::report::write_report(folder.path(), result) == folder / "report.html");
   const std::string page = test::slurp(folder / "report.html");
   CHECK_THAT(page, Contains("Synthetic profile &lt;A &amp; B&gt;") && !Contains("<A & B>"));
@@ -297,20 +304,37 @@ TEST_CASE("report: one self-contained page and the pictures as PNG") {
   }
 }
 
-TEST_CASE("report: static shifts have a table per site and mode with their means, and none without shifts") {
+TEST_CASE("report: each table of an outcome is a section, with its note and four digits") {
   const OutputFolder folder;
-  io::run::InversionResult result = test::synthetic_result(small);
-  CHECK(static_shift_table(result).empty());
-  result.static_shifts = {{mt::Mode::te, 0, 0.25}, {mt::Mode::te, 2, -0.05}, {mt::Mode::tm, 0, 0.125}};
-  CHECK_THAT(static_shift_table(result),
-             Contains("0.250") && Contains("-0.050") && Contains("mean</td><td>0.100</td><td>0.125"));
+  inversion::Outcome result = test::synthetic_result(small);
+  result.tables.push_back(inversion::mt::static_shift_table(
+      inversion::mt::observed_data(result.data, result.sites)->survey.stations,
+      {{mt::Mode::te, 0}, {mt::Mode::tm, 2}}, Eigen::Vector2d(0.25, -1.0 / 3.0), 0.15));
+  CHECK_THAT(table_of(result.tables.back().table),
+             Contains("<th>shift decades</th>") &&
+                 Contains("<td>kim440</td><td>TM</td><td>-0.3333</td><td>0.4642</td>"));
   io::report::write_report(folder.path(), result);
-  CHECK_THAT(test::slurp(folder / "report.html"), Contains("Static shifts"));
+  CHECK_THAT(test::slurp(folder / "report.html"),
+             Contains("id=\"static_shift\">Static shifts") && Contains("0 ± 0.15"));
+}
+
+TEST_CASE("report: layers of another property, and data without sites and periods, have a page") {
+  const OutputFolder folder;
+  const inversion::Outcome outcome = test::layers_of_density();
+  CHECK_FALSE(shown_data(outcome));
+  CHECK_THAT(layers_picture(outcome).svg(), Contains("Density (kg/m3)") && Contains("Depth (m)"));
+  CHECK_THAT(rows_picture(outcome).svg(), Contains("Row of the data") && !Contains("nan"));
+  CHECK_THAT(misfit_picture(outcome).svg(), Contains("all data"));
+  io::report::write_report(folder.path(), outcome);
+  CHECK_THAT(test::slurp(folder / "report.html"),
+             Contains("5 (5 layers)") && Contains("masked: missing") && !Contains("agnetotelluric"));
+  CHECK(is_png(folder / "pictures" / "model.png"));
+  CHECK(is_png(folder / "pictures" / "data.png"));
 }
 
 TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
-  const io::run::InversionResult result = test::synthetic_result({});
-  const ShownData data(result);
+  const inversion::Outcome result = test::synthetic_result({});
+  const ShownData data = *shown_data(result);
   std::size_t bytes = 2 * section_picture(result).svg().size() + misfit_picture(result).svg().size();
   for (const Shown shown : all_shown) {
     bytes += data.has(shown) ? pseudosection_picture(data, shown).svg().size() : 0;
@@ -322,15 +346,19 @@ TEST_CASE("report: the page of 36 sites and 20 periods stays below 6 MB") {
 
 TEST_CASE("report: a result without data, history or certificate has a page") {
   const OutputFolder folder;
-  io::run::InversionResult empty;
-  empty.log10_resistivity = empty.start_log10_resistivity = Eigen::VectorXd::Constant(1, 2.0);
+  inversion::Outcome empty;
+  empty.model = empty.start = Eigen::VectorXd::Constant(1, 2.0);
   io::report::write_report(folder.path(), empty);
+  CHECK_THAT(test::slurp(folder / "report.html"), !Contains("No accuracy certificate was made"));
+  inversion::Outcome result = test::synthetic_result(small);
+  result.tables.clear();
+  io::report::write_report(folder.path(), result);
   CHECK_THAT(test::slurp(folder / "report.html"), Contains("No accuracy certificate was made"));
 }
 
 TEST_CASE("report: unwritable and full folders are file errors without half a page") {
   const OutputFolder folder;
-  const io::run::InversionResult result = test::synthetic_result(small);
+  const inversion::Outcome result = test::synthetic_result(small);
   io::report::Canvas(10.0, 10.0).write_svg(folder / "file");
   CHECK_THROWS_AS(io::report::write_report(folder / "file", result), core::FileError);
   {

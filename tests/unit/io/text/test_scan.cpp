@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "io/text/scan.hpp"
 #include "io/text/text_file.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 #include <clocale>
@@ -69,10 +70,10 @@ TEST_CASE("scan: shortest text reads back as the same number", "[scan]") {
 TEST_CASE("text files: a missing file, a folder and an unwritable place are file errors that name the path",
           "[scan]") {
   const TemporaryFolder folder;
-  CHECK_THAT(message_of<core::FileError>([&] { (void)text::read_bytes(folder / "none"); }),
-             Catch::Contains(folder / "none"));
-  CHECK_THAT(message_of<core::FileError>([&] { (void)text::read_bytes(folder.path().string()); }),
-             Catch::Contains("folder"));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes(folder / "none"); }),
+             HasId("no_file", {folder / "none"}));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)text::read_bytes(folder.path().string()); }),
+             HasId("is_a_folder", {folder.path().string()}));
   CHECK_THROWS_AS(text::write_bytes_atomically("/proc/none/file", "x"), core::FileError);
   text::write_bytes_atomically(folder / "new/sub/file", "text");
   CHECK(text::read_bytes(folder / "new/sub/file") == "text");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
-#include "io/model/toml.hpp"
+#include "io/model/read.hpp"
 #include "io/toml/options.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/text_fixture.hpp"
 
 using namespace lodestone;
@@ -12,8 +13,8 @@ using physics::mesh::Model;
 
 namespace {
 
-std::string options_message(const std::string& text) {
-  return message_of<core::ConfigError>([&] { (void)toml::parse_options_toml(text, "run.toml"); });
+core::Error options_message(const std::string& text) {
+  return error_of<core::ConfigError>([&] { (void)toml::parse_options_toml(text, "run.toml"); });
 }
 
 Model section_of(const std::string& text) {
@@ -21,8 +22,8 @@ Model section_of(const std::string& text) {
   return model::read_model_toml(write_text(folder, "m.toml", text));
 }
 
-std::string model_message(const std::string& text) {
-  return message_of<core::ConfigError>([&] { (void)section_of(text); });
+core::Error model_message(const std::string& text) {
+  return error_of<core::ConfigError>([&] { (void)section_of(text); });
 }
 
 double at(const Model& s, double y, double z) {
@@ -59,18 +60,18 @@ TEST_CASE("TOML options: values of every kind, tables and arrays of tables are r
 TEST_CASE(
     "TOML options: syntax errors and values no option can hold are configuration errors with file and line",
     "[toml]") {
-  CHECK_THAT(options_message("a = 1\nb = \n"), Catch::Contains("run.toml:2: expected TOML"));
-  CHECK_THAT(options_message("a = 1\na = 2\n"), Catch::Contains("run.toml:2"));
-  CHECK_THAT(options_message("a = 1979-05-27\n"),
-             Catch::Contains("run.toml:1") && Catch::Contains("a date or time"));
-  CHECK_THAT(options_message("a = [1, \"x\"]\n"), Catch::Contains("mixes numbers and texts"));
-  CHECK_THAT(options_message("a = [[1], 2]\n"), Catch::Contains("a list with other things"));
-  CHECK_THAT(options_message("\"a.b\" = 1\n"), Catch::Contains("a key without dots"));
-  CHECK_THAT(options_message("a = \"\xff\"\n"), Catch::Contains("run.toml:1"));
-  CHECK_THROWS_AS(toml::read_options_toml("/none/run.toml"), core::FileError);
-  CHECK_THAT(message_of<core::ConfigError>(
+  CHECK_THAT(options_message("a = 1\nb = \n"), HasId("not_toml", {"run.toml:2"}));
+  CHECK_THAT(options_message("a = 1\na = 2\n"), HasId("not_toml", {"run.toml:2"}));
+  CHECK_THAT(options_message("a = 1979-05-27\n"), HasId("date_or_time", {"run.toml:1", "\"a\""}));
+  CHECK_THAT(options_message("a = [1, \"x\"]\n"), HasId("mixed_list", {"\"a\""}));
+  CHECK_THAT(options_message("a = [[1], 2]\n"), HasId("wrong_list", {"\"a\""}));
+  CHECK_THAT(options_message("\"a.b\" = 1\n"), HasId("wrong_key", {"\"a.b\""}));
+  CHECK_THAT(options_message("a = \"\xff\"\n"), HasId("not_toml", {"run.toml:1"}));
+  CHECK_THAT(error_of<core::FileError>([&] { (void)toml::read_options_toml("/none/run.toml"); }),
+             HasId("no_file", {"/none/run.toml"}));
+  CHECK_THAT(error_of<core::ConfigError>(
                  [] { toml::parse_options_toml("colour = 1\n", "run.toml").require_all_used(); }),
-             Catch::Contains("run.toml:1: unknown key \"colour\""));
+             HasId("unknown_key", {"run.toml:1", "\"colour\""}));
 }
 
 TEST_CASE("assignments by --set: the value is TOML where it can be, else text", "[toml]") {
@@ -87,7 +88,8 @@ TEST_CASE("assignments by --set: the value is TOML where it can be, else text", 
   CHECK(options.text("quoted") == "x");
   CHECK(options.flag("yes"));
   for (const char* bad : {"a", "=1", ".a=1", "a..b=1", "a.=1"})
-    CHECK_THROWS_AS(toml::set_option(options, bad), core::ConfigError);
+    CHECK_THAT(error_of<core::ConfigError>([&] { (void)toml::set_option(options, bad); }),
+               HasId("wrong_assignment"));
 }
 
 TEST_CASE("assignments by --set: tables of an array by number, or all of them", "[toml]") {
@@ -98,7 +100,7 @@ TEST_CASE("assignments by --set: tables of an array by number, or all of them", 
     return options;
   };
   const auto refusal = [&](const std::string& assignment) {
-    return message_of<core::ConfigError>([&] { (void)with({assignment}); });
+    return error_of<core::ConfigError>([&] { (void)with({assignment}); });
   };
   CHECK(with({"p.r[1].x=7"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 1\n\n[[p.r.m]]\nk = 5\n\n[[p.r]]\nx = 7\n");
   CHECK(with({"p.r[0].m[0].k=6"}).children("p.r")[0].children("m")[0].integer("k") == 6);
@@ -106,18 +108,17 @@ TEST_CASE("assignments by --set: tables of an array by number, or all of them", 
   CHECK(with({"p.r=[{x = 9}]"}).to_toml() == "\n[p]\n\n[[p.r]]\nx = 9\n");
   CHECK(with({"p.r=[]"}).children("p.r").empty());
   CHECK(with({"p.r=[]", "p.r=[{x = 3}, {x = 4}]", "p.r[1].x=5"}).children("p.r")[1].integer("x") == 5);
-  CHECK_THAT(refusal("p.r[2].x=1"),
-             Catch::Contains("--set: expected p.r[0] to [1]") && Catch::Contains("got [2]"));
-  CHECK_THAT(refusal("p.s[0].x=1"), Catch::Contains("[[p.s]]") && Catch::Contains("got none"));
-  for (const char* bad :
-       {"p.r[0]=1", "p.r[a].x=1", "p.r[-1].x=1", "p.r[0]x=1", "p.r[0.x=1", "[0].x=1", "p.r[0].=1"})
-    CHECK_THAT(refusal(bad), Catch::Contains("--set: expected") && Catch::Contains(bad));
+  CHECK_THAT(refusal("p.r[2].x=1"), HasId("no_such_element", {"--set", "p.r[0]", "[1]", "[2]"}));
+  CHECK_THAT(refusal("p.s[0].x=1"), HasId("not_an_array", {"[[p.s]]"}));
+  for (const char* bad : {"p.r[0]=1", "p.r[a].x=1", "p.r[-1].x=1", "p.r[0]x=1", "p.r[0.x=1", "[0].x=1"})
+    CHECK_THAT(refusal(bad), HasId("wrong_element", {"--set", bad}));
+  CHECK_THAT(refusal("p.r[0].=1"), HasId("wrong_assignment", {"--set", "p.r[0].=1"}));
 }
 
 TEST_CASE("TOML options: a key missing from a table without lines is told with the file", "[toml]") {
   const auto options = toml::parse_options_toml("a = 1\n", "run.toml");
-  CHECK_THAT(message_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }),
-             Catch::Contains("run.toml: expected"));
+  CHECK_THAT(error_of<core::ConfigError>([&] { (void)options.child("grid").real("x"); }),
+             HasId("missing_key", {"run.toml"}));
 }
 
 TEST_CASE(
@@ -170,36 +171,35 @@ TEST_CASE("TOML model: a surface line, and depths from the datum or the surface"
 
 TEST_CASE("TOML model: unknown keys, wrong shapes and signs are configuration errors with file and line",
           "[toml]") {
-  CHECK_THAT(model_message("[background]\nresistivity_ohmm = [1]\n"), Catch::Contains("resistivity_ohm_m"));
-  CHECK_THAT(
-      model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"),
-      Catch::Contains("m.toml:3: unknown key \"background.thicknes_m\"") && Catch::Contains("thickness_m"));
+  CHECK_THAT(model_message("[background]\nresistivity_ohmm = [1]\n"),
+             HasId("missing_key", {"resistivity_ohm_m"}));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\nthicknes_m = []\n"),
+             HasId("unknown_key", {"m.toml:3", "\"background.thicknes_m\"", "thickness_m"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1, 2]\n"),
-             Catch::Contains("m.toml:2: expected one thickness less"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [-1]\n"), Catch::Contains("numbers above 0"));
+             HasId("wrong_thicknesses", {"m.toml:2"}));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [-1]\n"), HasId("not_positive", {"-1"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\ny_max_m = "
                            "1\nresistivity_ohm_m = 1\n"),
-             Catch::Contains("m.toml:3: expected a box with y_min_m < y_max_m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"),
-             Catch::Contains("m.toml:2: expected at least one number"));
+             HasId("box_reversed", {"m.toml:3", "y_min_m", "y_max_m"}));
+  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = []\n"), HasId("no_layers", {"m.toml:2"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1e-7]\n"),
-             Catch::Contains("m.toml:2: expected 1e-06 to 1e+12 ohm m"));
-  CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
-             Catch::Contains("m.toml:4: expected 1e-06 to 1e+12 ohm m in \"resistivity_ohm_m\", got 1e+13"));
+             HasId("resistivity_out_of_range", {"m.toml:2", "1e-06", "1e+12"}));
+  CHECK_THAT(
+      model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\nresistivity_ohm_m = 1e13\n"),
+      HasId("resistivity_out_of_range", {"m.toml:4", "1e-06", "1e+12", "\"resistivity_ohm_m\"", "1e+13"}));
   CHECK(section_of("[background]\nresistivity_ohm_m = [1e12]\n").values[0] == 1e12);
   const std::string polygon =
       "[background]\nresistivity_ohm_m = [1]\n[[polygon]]\nresistivity_ohm_m = 1\npoints = ";
-  CHECK_THAT(model_message(polygon + "\"x\"\n"), Catch::Contains("m.toml:5: expected points = [[y, z], …]"));
+  CHECK_THAT(model_message(polygon + "\"x\"\n"), HasId("points_not_pairs", {"m.toml:5"}));
   CHECK_THAT(model_message(polygon + "[[0, 1], [1, nan], [2, 2]]\n"),
-             Catch::Contains("m.toml:5") && Catch::Contains("points[1]") &&
-                 Catch::Contains("of which number 2 is nan"));
+             HasId("wrong_type", {"m.toml:5", "points[1]", "2", "nan"}));
   CHECK_THAT(model_message("[background]\nresistivity_ohm_m = [1]\n[[box]]\ny_min_m = 5\n"),
-             Catch::Contains("resistivity_ohm_m"));
-  CHECK_THAT(model_message("x = 1\n"), Catch::Contains("expected a table [background]"));
+             HasId("missing_key", {"resistivity_ohm_m"}));
+  CHECK_THAT(model_message("x = 1\n"), HasId("no_background", {"[background]"}));
   CHECK_THAT(model_message("[surface]\ny_m = [0, 1]\nz_m = [0]\n[background]\nresistivity_ohm_m = [1]\n"),
-             Catch::Contains("m.toml:1"));
+             HasId("wrong_surface", {"m.toml:1"}));
   CHECK_THAT(model_message("depth_reference = \"sea\"\n[background]\nresistivity_ohm_m = [1]\n"),
-             Catch::Contains("\"surface\", \"datum\""));
+             HasId("unknown_word", {"\"surface\"", "\"datum\""}));
 }
 
 TEST_CASE("TOML options: a list of lists becomes a list of tables with one key", "[toml]") {
@@ -281,27 +281,26 @@ TEST_CASE(
   CHECK(sea.earth.surface.z_at(0.0, 500.0) == Approx(1750.0));
   CHECK_FALSE(section_of(base).earth.sea.has_value());
   CHECK_THAT(model_message(base + "[sea]\nlevel_m = 0\n"),
-             Catch::Contains("m.toml:3: expected resistivity_ohm_m of the sea water"));
+             HasId("no_sea_resistivity", {"m.toml:3", "resistivity_ohm_m"}));
   const std::string hill = "[surface]\npoints = [[0, 0], [10, -5], [20, -1]]\n";
   CHECK(
       section_of(base + hill + "[sea]\nlevel_m = -1\nresistivity_ohm_m = 0.3\n").earth.sea.value().level_m ==
       -1.0);
   CHECK_THAT(model_message(base + hill + "[sea]\nlevel_m = 0\nresistivity_ohm_m = 0.3\n"),
-             Catch::Contains("m.toml:6: expected a sea with water in it, got level_m = 0") &&
-                 Catch::Contains("z = 0 m") && Catch::Contains("remove [sea]"));
+             HasId("sea_without_water", {"m.toml:6", "level_m = 0", "z = 0 m", "[sea]"}));
   CHECK_THAT(model_message(base + "[surface]\npoints = [[0, 0], [10, 5], [5, 9]]\n"),
-             Catch::Contains("m.toml:4") && Catch::Contains("(point 3)"));
+             HasId("surface_turns_back", {"m.toml:4", "3"}));
   CHECK_THAT(
       model_message(base +
                     "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0], [0, 10]]\nresistivity_ohm_m = 1\n"),
-      Catch::Contains("m.toml:4"));
+      HasId("wrong_polygon", {"m.toml:4"}));
   CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10]]\nresistivity_ohm_m = 1\n"),
-             Catch::Contains("m.toml:4"));
+             HasId("wrong_polygon", {"m.toml:4"}));
   CHECK_THAT(
       model_message(base + "[[polygon]]\npoints = [[0, 0, 1], [10, 10], [1, 2]]\nresistivity_ohm_m = 1\n"),
-      Catch::Contains("got 3 numbers in point 1"));
+      HasId("point_not_a_pair", {"3", "1"}));
   CHECK_THAT(model_message(base + "[[polygon]]\npoints = [[0, 0], [10, 10], [10, 0]]\n"),
-             Catch::Contains("resistivity_ohm_m"));
+             HasId("missing_key", {"resistivity_ohm_m"}));
   CHECK_THAT(model_message("resolution_m = -1\n" + base),
-             Catch::Contains("m.toml:1") && Catch::Contains("resolution_m"));
+             HasId("not_positive", {"m.toml:1", "resolution_m"}));
 }

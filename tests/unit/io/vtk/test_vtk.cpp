@@ -138,7 +138,7 @@ TEST_CASE("vtk: without a sea no array speaks of one, a series and a result draw
   io::vtk::ModelSeries series(folder / "vtk", "model", section.earth);
   series.add(0, section.values.array().log10());
   CHECK(read_vtu(folder / "vtk" / "model_0000.vtu")->GetNumberOfCells() == 6 + 3);
-  io::run::InversionResult result = test::synthetic_result(
+  inversion::Outcome result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
   result.earth.sea = mesh::Sea{.level_m = -900.0, .resistivity_ohm_m = 0.3};
   io::vtk::write_result_vtk(folder.path(), result);
@@ -243,17 +243,16 @@ TEST_CASE("vtk: a series lists the iterations up to the last, also after a resum
 
 TEST_CASE("vtk: stations stand on the surface with their residuals") {
   const OutputFolder folder;
-  io::run::InversionResult result = test::synthetic_result(
+  inversion::Outcome result = test::synthetic_result(
       {.n_stations = 3, .n_frequencies = 4, .n_columns = 10, .n_rows = 5, .hill_m = 800.0});
-  result.profile.datum_elevation_m = 100.0;
+  result.frame.elevation_m = 100.0;
   for (const auto& path : io::vtk::write_result_vtk(folder.path(), result)) {
     CHECK(std::filesystem::exists(path));
   }
   const auto stations = read_vtp(folder / "stations.vtp");
   REQUIRE(stations->GetNumberOfPoints() == 3);
-  CHECK(stations->GetPoint(1)[0] == Approx(result.data.survey.stations[1].y_m));
-  CHECK(stations->GetPoint(1)[2] ==
-        Approx(-result.earth.surface.z_at(0.0, result.data.survey.stations[1].y_m)));
+  CHECK(stations->GetPoint(1)[0] == Approx(result.sites.numbers("y_m")[1]));
+  CHECK(stations->GetPoint(1)[2] == Approx(-result.earth.surface.z_at(0.0, result.sites.numbers("y_m")[1])));
   CHECK(vtkStringArray::SafeDownCast(stations->GetPointData()->GetAbstractArray("station"))->GetValue(2) ==
         "kim440");
   CHECK(value(stations->GetPointData(), "rms", 0) > 0.3);
@@ -261,8 +260,19 @@ TEST_CASE("vtk: stations stand on the surface with their residuals") {
   CHECK(value(stations->GetPointData(), "n_data", 0) <= 16.0);
   CHECK(value(stations->GetPointData(), "rms_phase_xy", 1) > 0.0);
   const auto world = read_vtp(folder / "stations_world.vtp");
-  CHECK(world->GetPoint(2)[0] == Approx(result.profile.stations[2].east_m));
-  CHECK(world->GetPoint(2)[1] == Approx(result.profile.stations[2].north_m));
+  const mesh::MapPlace place = mesh::on_map(result.frame, {0.0, result.sites.numbers("y_m")[2], 0.0});
+  CHECK(world->GetPoint(2)[0] == Approx(place.east_m));
+  CHECK(world->GetPoint(2)[1] == Approx(place.north_m));
+}
+
+TEST_CASE("vtk: layers of another property are a model without stations") {
+  const OutputFolder folder;
+  const inversion::Outcome outcome = test::layers_of_density();
+  CHECK(io::vtk::write_result_vtk(folder.path(), outcome) ==
+        std::vector<std::filesystem::path>{folder / "model.vtu"});
+  const auto grid = read_vtu(folder / "model.vtu");
+  CHECK(value(grid->GetCellData(), "density", 4) == 2900.0);
+  CHECK(value(grid->GetCellData(), "start_density", 4) == 2500.0);
 }
 
 TEST_CASE("vtk: a full disk is a file error and leaves nothing") {

@@ -2,13 +2,15 @@
 #include "engine/core/error.hpp"
 #include "models/earths/field_case.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
 #include <algorithm>
 
 using namespace lodestone;
 using namespace lodestone::models;
-using Catch::Matchers::Contains;
+using tests::error_of;
+using tests::HasId;
 using tests::prior_of;
 
 namespace {
@@ -140,31 +142,46 @@ TEST_CASE("field case: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
     earths::FieldCaseOptions options;
     change(options);
-    return earths::FieldCase(options);
+    return error_of<core::InvalidArgument>([&] { (void)earths::FieldCase(options); });
   };
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.background = {4, 3};
-                    }),
-                    Contains("lower ≤ upper for background, got [4, 3]"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.conductor_top_m = {-5, 3}; }), Contains("conductor_top_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.conductor_thickness_m = {-5, 3};
-                    }),
-                    Contains("positive numbers for conductor_thickness_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.strong_conductor = {0, std::nan("")};
-                    }),
-                    Contains("finite numbers for strong_conductor"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.weak_conductor = {1, 0}; }), Contains("weak_conductor"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.strong_share = 1.5; }), Contains("strong_share"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.n_steps = 0; }), Contains("n_steps"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.steps_from = {2.6, 5.0}; }), Contains("steps_from"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.steps_to = {5.0, 4.0}; }), Contains("steps_to"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.steps_bottom_m = 20e3; }), Contains("35000 m, got 20000 m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.bumps.number = {-1, 2}; }), Contains("number of bumps"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.bumps.width_cells = {0, 2}; }), Contains("width_cells"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.bumps.sd_cells = {0, 2}; }), Contains("sd_cells"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.bumps.peak = {-1, 2}; }), Contains("peak"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.smoothing.window_cells = 0; }), Contains("window_cells"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.smoothing.sd_cells = 0; }), Contains("sd_cells"));
+  CHECK_THAT(refused([](auto& o) {
+               o.background = {4, 3};
+             }),
+             HasId("range_reversed", {"background", "[4, 3]"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.conductor_top_m = {-5, 3};
+             }),
+             HasId("range_too_low", {"conductor_top_m"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.conductor_thickness_m = {-5, 3};
+             }),
+             HasId("range_not_positive", {"conductor_thickness_m"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.strong_conductor = {0, std::nan("")};
+             }),
+             HasId("range_not_finite", {"strong_conductor"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.weak_conductor = {1, 0};
+             }),
+             HasId("range_reversed", {"weak_conductor"}));
+  CHECK_THAT(refused([](auto& o) { o.strong_share = 1.5; }),
+             HasId("wrong_strong_share", {"strong_share", "1.5"}));
+  CHECK_THAT(refused([](auto& o) { o.n_steps = 0; }), HasId("no_steps", {"n_steps", "0"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.steps_from = {2.6, 5.0};
+             }),
+             HasId("steps_overlap", {"steps_from", "5"}));
+  CHECK_THAT(refused([](auto& o) { o.steps_to = {5.0, 4.0}; }), HasId("range_reversed", {"steps_to"}));
+  CHECK_THAT(refused([](auto& o) { o.steps_bottom_m = 20e3; }),
+             HasId("steps_end_too_high", {"35000 m", "20000 m"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.bumps.number = {-1, 2};
+             }),
+             HasId("range_too_low", {"bumps", "[-1, 2]"}));
+  CHECK_THAT(refused([](auto& o) { o.bumps.width_cells = {0, 2}; }), HasId("range_too_low", {"width_cells"}));
+  CHECK_THAT(refused([](auto& o) { o.bumps.sd_cells = {0, 2}; }), HasId("range_not_positive", {"sd_cells"}));
+  CHECK_THAT(refused([](auto& o) { o.bumps.peak = {-1, 2}; }), HasId("range_too_low", {"peak"}));
+  CHECK_THAT(refused([](auto& o) { o.smoothing.window_cells = 0; }),
+             HasId("wrong_window", {"window_cells", "0"}));
+  CHECK_THAT(refused([](auto& o) { o.smoothing.sd_cells = 0; }), HasId("wrong_sd", {"sd_cells", "0"}));
 }

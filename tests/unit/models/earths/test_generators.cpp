@@ -5,6 +5,7 @@
 #include "models/earths/random_field.hpp"
 #include "models/earths/sections.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/models/fixtures.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 using namespace lodestone;
 using namespace lodestone::models;
-using Catch::Matchers::Contains;
+using tests::error_of;
+using tests::HasId;
 using tests::patch;
 using tests::prior_of;
 
@@ -103,30 +105,30 @@ TEST_CASE("layers: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
     auto o = some_layers();
     change(o);
-    return earths::Layered(o);
+    return error_of<core::Error>([&] { (void)earths::Layered(o); });
   };
-  CHECK_THROWS_WITH(refused([](auto& o) { o.number = {0, 2}; }), Contains("number of layers"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.thickness_m = {-10, 20};
-                    }),
-                    Contains("thickness_m, got [-10, 20]"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.log10_resistivity = {3, 1}; }), Contains("log10_resistivity"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {-85, 1}; }), Contains("dip_deg"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.dip_deg = {0, 85}; }), Contains("dip_deg"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {-1, 1}; }), Contains("relief_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.relief_m = {0, 1}; }), Contains("relief_length_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.layers = {{{}, {1, 1}}, {{}, {1, 1}}};
-                    }),
-                    Contains("thickness_m of layer 1"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.log10_resistivity = {10, 1000};
-                    }),
-                    Contains("[10, 1000]; is that in ohm m?"));
-  CHECK_THROWS_WITH(refused([](auto& o) {
-                      o.layers = {{{}, {2, 1}}};
-                    }),
-                    Contains("log10_resistivity of layer 1"));
+  CHECK_THAT(refused([](auto& o) { o.number = {0, 2}; }), HasId("range_too_low", {"layers", "[0, 2]"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.thickness_m = {-10, 20};
+             }),
+             HasId("range_not_positive", {"thickness_m", "[-10, 20]"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.log10_resistivity = {3, 1};
+             }),
+             HasId("range_reversed", {"log10_resistivity"}));
+  CHECK_THAT(refused([](auto& o) { o.dip_deg = {-85, 1}; }), HasId("range_too_low", {"dip_deg", "[-85, 1]"}));
+  CHECK_THAT(refused([](auto& o) { o.dip_deg = {0, 85}; }), HasId("dip_out_of_range", {"dip_deg", "85"}));
+  CHECK_THAT(refused([](auto& o) { o.relief_m = {-1, 1}; }), HasId("range_too_low", {"relief_m"}));
+  CHECK_THAT(refused([](auto& o) { o.relief_m = {0, 1}; }), HasId("range_not_positive", {"relief_length_m"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.layers = {{{}, {1, 1}}, {{}, {1, 1}}};
+             }),
+             HasId("range_not_positive", {"thickness_m of layer 1"}));
+  CHECK_THAT(refused([](auto& o) { o.log10_resistivity = {10, 1000}; }), HasId("not_log10", {"[10, 1000]"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.layers = {{{}, {2, 1}}};
+             }),
+             HasId("range_reversed", {"log10_resistivity of layer 1"}));
 }
 
 TEST_CASE("random field: mean, spread and correlation over distances are those asked for") {
@@ -180,13 +182,21 @@ TEST_CASE("random field: impossible ranges are refused by name") {
   const auto refused = [](auto change) {
     auto o = some_field();
     change(o);
-    return earths::RandomField(o);
+    return error_of<core::Error>([&] { (void)earths::RandomField(o); });
   };
-  CHECK_THROWS_WITH(refused([](auto& o) { o.mean = {3, 1}; }), Contains("mean"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.standard_deviation = {-1, 1}; }), Contains("standard_deviation"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.horizontal_length_m = {}; }), Contains("horizontal_length_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.vertical_length_m = {-5, 5}; }), Contains("vertical_length_m"));
-  CHECK_THROWS_WITH(refused([](auto& o) { o.vertical_growth = -1; }), Contains("vertical_growth"));
+  CHECK_THAT(refused([](auto& o) { o.mean = {3, 1}; }), HasId("range_reversed", {"mean"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.standard_deviation = {-1, 1};
+             }),
+             HasId("range_too_low", {"standard_deviation"}));
+  CHECK_THAT(refused([](auto& o) { o.horizontal_length_m = {}; }),
+             HasId("range_not_positive", {"horizontal_length_m"}));
+  CHECK_THAT(refused([](auto& o) {
+               o.vertical_length_m = {-5, 5};
+             }),
+             HasId("range_not_positive", {"vertical_length_m"}));
+  CHECK_THAT(refused([](auto& o) { o.vertical_growth = -1; }),
+             HasId("wrong_growth", {"vertical_growth", "-1"}));
 }
 
 TEST_CASE(
@@ -265,8 +275,9 @@ TEST_CASE("sections: a model becomes a section whose depths count from its level
   CHECK(level.log10_resistivity.isApprox((Eigen::MatrixXd(2, 2) << 2, 3, 4, 5).finished()));
   const physics::mesh::SurfaceLine hill({0, 100, 300}, {0, -30, 0});
   CHECK(earths::section_of(model(DepthReference::surface, hill), "line").log10_resistivity.rows() == 2);
-  CHECK_THROWS_WITH(earths::section_of(model(DepthReference::datum, hill), "line"),
-                    Contains("section 'line'") && Contains("relief of 30 m"));
+  CHECK_THAT(error_of<core::InvalidArgument>(
+                 [&] { (void)earths::section_of(model(DepthReference::datum, hill), "line"); }),
+             HasId("has_relief", {"'line'", "30 m"}));
 }
 
 TEST_CASE("sections: columns within a range are those with their centres there", "[models]") {
@@ -274,8 +285,10 @@ TEST_CASE("sections: columns within a range are those with their centres there",
   const earths::Section part = earths::columns_within(section, {1600.0, 2800.0});
   CHECK(part.y_m == std::vector<double>{1500, 2000, 2500, 3000});
   CHECK(part.log10_resistivity == section.log10_resistivity.middleCols(1, 3));
-  CHECK_THROWS_WITH(earths::columns_within(section, {0.0, 900.0}),
-                    Contains("'line 1'") && Contains("got none") && Contains("between 1000 and 6000 m"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)earths::columns_within(section, {0.0, 900.0});
+             }),
+             HasId("no_column", {"'line 1'", "1000", "6000 m"}));
 }
 
 TEST_CASE(
@@ -283,19 +296,20 @@ TEST_CASE(
   const auto refused = [](auto change) {
     auto s = given_section();
     change(s);
-    return earths::Sections({{s}});
+    return error_of<core::Error>([&] { (void)earths::Sections({{s}}); });
   };
-  CHECK_THROWS_WITH(earths::Sections({}), Contains("at least one section"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.depth_m[1] = 0; }),
-                    Contains("section 'line 1'") && Contains("depths"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m[1] = std::nan(""); }), Contains("edges of columns"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.y_m.pop_back(); }),
-                    Contains("expected (4, 9) values for its edges, got (4, 10)"));
-  CHECK_THROWS_WITH(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }),
-                    Contains("row 3, column 4 has nan"));
-  CHECK_THROWS_WITH(prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}},
-                                               earths::patch_grid({0, 1}, {0, 5001})),
-                    Contains("'line 1': expected 5001 m or more") && Contains("got 5000 m"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Sections({}); }), HasId("no_section"));
+  CHECK_THAT(refused([](auto& s) { s.depth_m[1] = 0; }), HasId("wrong_edges", {"'line 1'", "depths"}));
+  CHECK_THAT(refused([](auto& s) { s.y_m[1] = std::nan(""); }),
+             HasId("wrong_edges", {"'line 1'", "columns"}));
+  CHECK_THAT(refused([](auto& s) { s.y_m.pop_back(); }), HasId("wrong_size", {"(4, 9)", "(4, 10)"}));
+  CHECK_THAT(refused([](auto& s) { s.log10_resistivity(2, 3) = std::nan(""); }),
+             HasId("not_finite", {"row 3", "column 4", "nan"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior_of<earths::Sections>(earths::SectionsOptions{{given_section()}},
+                                                earths::patch_grid({0, 1}, {0, 5001}));
+             }),
+             HasId("too_narrow", {"'line 1'", "5001 m", "5000 m"}));
 }
 
 TEST_CASE("modifiers: smoothing keeps constants and means over a window, clipping keeps what lies within") {
@@ -341,13 +355,22 @@ TEST_CASE("modifiers: bumps add to what is there, in number, height and width as
 TEST_CASE("modifiers: they hand on what their generator refuses, and want one") {
   const auto sections = std::make_shared<earths::Sections>(earths::SectionsOptions{{given_section()}});
   const physics::mesh::TensorGrid wide = earths::patch_grid({0, 1}, {0, 9000});
-  CHECK_THROWS_WITH(earths::Bumped(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(earths::Smoothed(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(earths::Clipped(sections, {}).check_grid(wide), Contains("line 1"));
-  CHECK_THROWS_WITH(earths::RandomField(
-                        {.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}})
-                        .check_grid(wide),
-                    Contains("line 1"));
-  CHECK_THROWS_WITH(earths::Clipped(nullptr, {}), Contains("expected a generator to modify"));
-  CHECK_THROWS_WITH(earths::Clipped(sections, {2, 1}), Contains("[2, 1]"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Bumped(sections, {}).check_grid(wide); }),
+             HasId("too_narrow", {"'line 1'"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Smoothed(sections, {}).check_grid(wide); }),
+             HasId("too_narrow", {"'line 1'"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Clipped(sections, {}).check_grid(wide); }),
+             HasId("too_narrow", {"'line 1'"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)earths::RandomField(
+                   {.background = sections, .horizontal_length_m = {1, 1}, .vertical_length_m = {1, 1}})
+                   .check_grid(wide);
+             }),
+             HasId("too_narrow", {"'line 1'"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)earths::Clipped(nullptr, {}); }),
+             HasId("no_generator"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)earths::Clipped(sections, {2, 1});
+             }),
+             HasId("range_reversed", {"[2, 1]"}));
 }

@@ -4,13 +4,15 @@
 #include "models/earths/prior.hpp"
 #include "models/earths/randomness.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 #include <set>
 
 using namespace lodestone;
 using namespace lodestone::models;
-using Catch::Matchers::Contains;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -24,7 +26,7 @@ class Noise final : public earths::Generator {
     return (earths::Draws(random).normal(grid.n_z(), grid.n_y()).array() + mean_).matrix();
   }
   void check_grid(const physics::mesh::TensorGrid& grid) const override {
-    if (grid.n_z() > 5) throw core::InvalidArgument("Noise", "five rows at most");
+    if (grid.n_z() > 5) throw core::InvalidArgument("Noise#too_many_rows", "five rows at most");
   }
 
  private:
@@ -76,23 +78,46 @@ TEST_CASE(
   const auto prior = [](physics::mesh::TensorGrid grid, std::vector<earths::Prior::Part> parts) {
     return earths::Prior(std::move(grid), std::move(parts), 1);
   };
-  CHECK_THROWS_WITH(prior(small_grid(), {}), Contains("at least one generator"));
-  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, nullptr}}), Contains("part 1: expected a generator"));
-  CHECK_THROWS_WITH(prior(small_grid(), {{1.0, noise(0)}, {-1.0, noise(0)}}),
-                    Contains("part 2 (noise)") && Contains("got -1"));
-  CHECK_THROWS_AS(prior(small_grid(), {{std::nan(""), noise(0)}}), core::InvalidArgument);
-  CHECK_THROWS_WITH(prior(small_grid(), {{0.0, noise(0)}}), Contains("positive weight"));
-  CHECK_THROWS_WITH(prior(earths::patch_grid({0, 1, 2, 3, 4, 5, 6}, {0, 1}), {{1.0, noise(0)}}),
-                    Contains("five rows at most"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)prior(small_grid(), {}); }), HasId("no_generator"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(small_grid(), {{1.0, nullptr}});
+             }),
+             HasId("part_without_generator", {"1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(small_grid(), {{1.0, noise(0)}, {-1.0, noise(0)}});
+             }),
+             HasId("negative_weight", {"2", "noise", "-1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(small_grid(), {{std::nan(""), noise(0)}});
+             }),
+             HasId("negative_weight", {"nan"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(small_grid(), {{0.0, noise(0)}});
+             }),
+             HasId("no_positive_weight"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(earths::patch_grid({0, 1, 2, 3, 4, 5, 6}, {0, 1}), {{1.0, noise(0)}});
+             }),
+             HasId("too_many_rows"));
   const physics::mesh::TensorGrid high = physics::mesh::TensorGrid::section({0, 1}, {-1, 2}),
                                   shifted = physics::mesh::TensorGrid::section({5, 6}, {0, 2}),
                                   column = physics::mesh::TensorGrid::layers(1.0, 1.0, 3);
-  CHECK_THROWS_WITH(prior(high, {{1.0, noise(0)}}), Contains("the first is -1 m"));
-  CHECK_THROWS_WITH(prior(shifted, {{1.0, noise(0)}}), Contains("the first is 5 m"));
-  CHECK_THROWS_WITH(prior(column, {{1.0, noise(0)}}), Contains("1 axes"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(high, {{1.0, noise(0)}});
+             }),
+             HasId("depths_above_surface", {"-1 m"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(shifted, {{1.0, noise(0)}});
+             }),
+             HasId("columns_not_from_zero", {"5 m"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] {
+               (void)prior(column, {{1.0, noise(0)}});
+             }),
+             HasId("not_a_patch", {"1"}));
   const earths::Prior good(small_grid(), {{1.0, noise(0)}}, 1);
-  CHECK_THROWS_WITH(good.draw(-1), Contains("got -1"));
-  CHECK_THROWS_WITH(good.draws(0, -2), Contains("got -2"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)good.draw(-1); }), HasId("negative_number", {"-1"}));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)good.draws(0, -2); }),
+             HasId("negative_count", {"-2"}));
 }
 
 TEST_CASE("grid: the lower part of a geometric grid gets back the rows it was cut from") {

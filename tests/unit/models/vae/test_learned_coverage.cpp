@@ -35,11 +35,11 @@ struct CodedSounding {
     for (int i = 0; i < 16; ++i) frequencies.push_back(std::pow(10.0, 1.0 - 0.3 * i));
     map = std::make_shared<const prior::SubdomainMap>(
         n, std::vector<prior::Region>{{"column", models::vae::vae_decoder(vae), {cells}}});
-    forward = core::compose(std::make_shared<physics::mt::d1::Simulation>(
-                                thickness, frequencies,
-                                std::vector<physics::mt::Quantity>{physics::mt::Quantity::log10_rho_xy,
-                                                                   physics::mt::Quantity::phase_xy}),
-                            map);
+    using enum physics::mt::Quantity;
+    forward = core::compose(
+        physics::mt::d1::data_map(thickness,
+                                  physics::mt::full_survey({{"a"}}, frequencies, {log10_rho_xy, phase_xy})),
+        map);
     const physics::mesh::TensorGrid grid = physics::mesh::TensorGrid::section({0.0, 1.0}, depth_m);
     const auto roughness = [&](double weight) {
       return prior::CodedRoughness(map, prior::roughness_operator(grid, {}), VectorXd::Zero(n),
@@ -51,12 +51,11 @@ struct CodedSounding {
     return {forward, tests::plain_misfit(data, error), prior->at(codes)};
   }
   [[nodiscard]] VectorXd most_likely(const VectorXd& data) const {
-    optimize::GaussNewton method(MPI_COMM_SELF, {.max_iterations = 20,
-                                                 .target_rms = 1e-9,
-                                                 .lambda_strategy = optimize::LambdaStrategy::cooling,
-                                                 .lambda_start = 1.0,
-                                                 .cooling_factor = 1.0 + 1e-12,
-                                                 .min_rms_drop = 1e-6});
+    optimize::GaussNewton method(MPI_COMM_SELF,
+                                 {.stop = {.max_iterations = 20, .target_rms = 1e-9, .min_rms_drop = 1e-6},
+                                  .lambda_strategy = optimize::LambdaStrategy::cooling,
+                                  .lambda_start = 1.0,
+                                  .cooling_factor = 1.0 + 1e-12});
     method.set_reweigh(prior->reweigh());
     const VectorXd zero = VectorXd::Zero(map->size_in());
     return method.minimize(objective(data, zero), zero).model;

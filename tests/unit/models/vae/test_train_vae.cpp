@@ -2,8 +2,9 @@
 #include "engine/core/error.hpp"
 #include "engine/state/state_file.hpp"
 #include "models/vae/vae_draws.hpp"
-#include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_count.hpp"
 #include "tests/unit/models/vae_fixtures.hpp"
 
@@ -57,13 +58,14 @@ TEST_CASE("draws: what cannot be learnt from is refused", "[models]") {
   const auto of = [](earths::GeneratorPtr generator) {
     return earths::Prior(layers(4), {{1.0, std::move(generator)}}, 1);
   };
-  CHECK_THAT(message_of<core::InvalidArgument>(
+  CHECK_THAT(error_of<core::InvalidArgument>(
                  [&] { (void)vae::make_draws(of(std::make_shared<Broken>()), 500, 0.2); }),
-             Contains("draw ") && Contains("finite"));
-  CHECK_THAT(message_of<core::InvalidArgument>(
+             HasId("draws_not_finite"));
+  CHECK_THAT(error_of<core::InvalidArgument>(
                  [&] { (void)vae::make_draws(of(std::make_shared<Constant>()), 500, 0.2); }),
-             Contains("vary"));
-  CHECK_THROWS_WITH(vae::make_draws(smooth_prior(), 4, 0.2), Contains("two draws"));
+             HasId("draws_do_not_vary"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)vae::make_draws(smooth_prior(), 4, 0.2); }),
+             HasId("too_few_draws"));
 }
 
 TEST_CASE("train: a small network learns its draws, and its statistics say how well", "[models]") {
@@ -146,28 +148,28 @@ TEST_CASE(
   (void)vae::train_vae(smooth_prior(), setup, run);
   run.begin = vae::Begin::resume;
   const auto refusal = [&](const vae::VaeSetup& other, const vae::VaeRun& with, const earths::Prior& prior) {
-    return message_of<core::ConfigError>([&] { (void)vae::train_vae(prior, other, with); });
+    return error_of<core::ConfigError>([&] { (void)vae::train_vae(prior, other, with); });
   };
   vae::VaeSetup other = setup;
   other.network.n_codes = 4;
-  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("network.codes = 3") &&
-                                                      Contains("network.codes = 4") &&
-                                                      Contains("checkpoint.safetensors"));
+  CHECK_THAT(refusal(other, run, smooth_prior()),
+             HasId("other_training", {"network.codes = 3", "network.codes = 4", "checkpoint.safetensors"}));
   other = setup;
   other.loss.similarity = 0.5;
-  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("loss.similarity = 0.5"));
+  CHECK_THAT(refusal(other, run, smooth_prior()), HasId("other_training", {"loss.similarity = 0.5"}));
   other = setup;
   other.recipe.seed = 9;
-  CHECK_THAT(refusal(other, run, smooth_prior()), Contains("training.seed = 9"));
+  CHECK_THAT(refusal(other, run, smooth_prior()), HasId("other_training", {"training.seed = 9"}));
   vae::VaeRun with = run;
   with.data = "prior.family = \"rough\"\n";
-  CHECK_THAT(refusal(setup, with, smooth_prior()), Contains("prior.family = \"rough\""));
+  CHECK_THAT(refusal(setup, with, smooth_prior()), HasId("other_training", {"prior.family = \"rough\""}));
   std::vector<double> depth_m = layers(12).z_edges_m();
   depth_m.back() += 1.0;
   const auto grid = earths::patch_grid(depth_m, layers(12).y_edges_m());
-  CHECK_THAT(refusal(setup, run, earths::Prior(grid, smooth_prior().parts(), 5)), Contains("grid.depth_m"));
+  CHECK_THAT(refusal(setup, run, earths::Prior(grid, smooth_prior().parts(), 5)),
+             HasId("other_training", {"grid.depth_m"}));
   CHECK_THAT(refusal(setup, run, earths::Prior(layers(12), smooth_prior().parts(), 6)),
-             Contains("prior.seed = 6"));
+             HasId("other_training", {"prior.seed = 6"}));
   // More epochs at a constant rate, and another patience, are no other training.
   other = setup;
   other.recipe.epochs = 2;
@@ -178,20 +180,22 @@ TEST_CASE(
   CHECK_THROWS_AS(vae::train_vae(smooth_prior(), setup, run), core::FileError);
   engine::save_state(run.checkpoint,
                      engine::NamedTensors{{"x", engine::Tensor::from(std::vector<double>{1.0}, {1})}});
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)vae::train_vae(smooth_prior(), setup, run); }),
-             Contains("checkpoint of a training"));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)vae::train_vae(smooth_prior(), setup, run); }),
+             HasId("not_a_vae_checkpoint", {"none.safetensors"}));
 }
 
 TEST_CASE("train: recipes that cannot be are refused by name", "[models]") {
   const auto refusal = [](const auto& change) {
     vae::VaeSetup setup = small_setup();
     change(setup);
-    return message_of<core::InvalidArgument>([&] { (void)vae::train_vae(smooth_prior(), setup); });
+    return error_of<core::InvalidArgument>([&] { (void)vae::train_vae(smooth_prior(), setup); });
   };
-  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.batch_size = 161; }), Contains("160"));
-  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.validation_share = 1.0; }), Contains("share"));
-  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.learning_rate = 0.0; }), Contains("learning rate"));
-  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.epochs = 0; }), Contains("epoch"));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.batch_size = 161; }),
+             HasId("wrong_batch_size", {"160", "161"}));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.validation_share = 1.0; }), HasId("wrong_share", {"1"}));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.learning_rate = 0.0; }),
+             HasId("wrong_learning_rate", {"0"}));
+  CHECK_THAT(refusal([](vae::VaeSetup& s) { s.recipe.epochs = 0; }), HasId("wrong_epochs", {"0"}));
   CHECK_THAT(refusal([](vae::VaeSetup& s) { s.network.cells_z = 13; }),
-             Contains("12 × 1") && Contains("13 × 1"));
+             HasId("wrong_cells", {"12 × 1", "13 × 1"}));
 }

@@ -6,6 +6,7 @@
 #include "models/vae/vae_decoder.hpp"
 #include "tests/support/capture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/models/vae_fixtures.hpp"
 
 #include <fstream>
@@ -87,27 +88,26 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
   save_safetensors(small_vae(), good);
   const auto refusal = [&](const Altered& altered) {
     altered.write(good, bad);
-    return message_of<core::FormatError>([&] { (void)load_safetensors(bad); });
+    return error_of<core::FormatError>([&] { (void)load_safetensors(bad); });
   };
   CHECK_THAT(refusal({.leave_out = "net/mean.weight"}),
-             Contains("bad.safetensors") && Contains("missing") && Contains("mean.weight"));
-  CHECK_THAT(refusal({.add = "net/extra"}), Contains("unexpected") && Contains("extra"));
-  CHECK_THAT(refusal({.leave_out = "grid/depth_m"}), Contains("grid/depth_m"));
-  CHECK_THAT(refusal({.leave_out = "statistics/mean"}), Contains("statistics/mean"));
+             HasId("unreadable", {"bad.safetensors", "mean.weight"}));
+  CHECK_THAT(refusal({.add = "net/extra"}), HasId("unreadable", {"bad.safetensors", "extra"}));
+  CHECK_THAT(std::string(refusal({.leave_out = "grid/depth_m"}).what()), Catch::Contains("grid/depth_m"));
+  CHECK_THAT(std::string(refusal({.leave_out = "statistics/mean"}).what()),
+             Catch::Contains("statistics/mean"));
   CHECK_THAT(refusal({.replace_by_nan = "net/decoder.dense.weight"}),
-             Contains("finite") && Contains("decoder.dense.weight"));
+             HasId("weights_not_finite", {"decoder.dense.weight"}));
   for (const std::string name :
        {"statistics/mean", "statistics/covariance", "statistics/code_deviation", "statistics/rms"})
-    CHECK_THAT(refusal({.replace_by_nan = name}),
-               Contains("bad.safetensors: expected finite statistics of the draws and positive scores") &&
-                   Contains("in " + name + "; train the network again"));
+    CHECK_THAT(refusal({.replace_by_nan = name}), HasId("unsound_statistics", {"bad.safetensors", name}));
   for (const auto score : {&vae::VaeStatistics::rms, &vae::VaeStatistics::reduced_chi_square}) {
     const vae::TrainedVae vae = small_vae();
     vae::VaeStatistics statistics = vae.statistics();
     statistics.*score = 0.0;
     save_safetensors(vae::TrainedVae(vae.net(), vae.grid(), statistics, vae.card()), bad);
-    CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(bad); }),
-               Contains("positive scores, got others in statistics/rms"));
+    CHECK_THAT(error_of<core::FormatError>([&] { (void)load_safetensors(bad); }),
+               HasId("unsound_statistics", {"statistics/rms"}));
   }
 
   std::ofstream(folder / "cut.safetensors", std::ios::binary) << text_of_file(good).substr(0, 5000);
@@ -118,8 +118,8 @@ TEST_CASE("trained VAE: files that are something else, damaged or cut off say so
     core::write_vector(sink, "x", std::vector<double>{1.0});
     sink.commit();
   }
-  CHECK_THAT(message_of<core::FormatError>([&] { (void)load_safetensors(folder / "other.safetensors"); }),
-             Contains("mt_invert train"));
+  CHECK_THAT(error_of<core::FormatError>([&] { (void)load_safetensors(folder / "other.safetensors"); }),
+             HasId("not_a_network", {"other.safetensors"}));
 }
 
 TEST_CASE("trained VAE: another depth grid is refused with the first difference, another number of codes too",
@@ -131,22 +131,25 @@ TEST_CASE("trained VAE: another depth grid is refused with the first difference,
   const auto other = earths::patch_grid(moved, layers(12).y_edges_m());
   const std::string text =
       message_of<core::InvalidArgument>([&] { vae.check_grid(other, "region \"basin\""); });
-  CHECK_THAT(text,
-             Contains("region \"basin\"") && Contains("number 3") && Contains("331 m") && Contains("341 m"));
+  CHECK_THAT(text, Contains("region \"basin\"") && Contains(" 3 ") && Contains("331 m") && Contains("341 m"));
   CHECK_THAT(message_of<core::InvalidArgument>([&] { vae.check_grid(layers(11).z_edges_m(), "here"); }),
-             Contains("13 interfaces") && Contains("12") && Contains("or train a network on this grid"));
+             Contains("13") && Contains("12"));
   vae.check_grid(earths::patch_grid(layers(12).z_edges_m(), {0.0, 77.0}), "columns may be of any width");
   vae.check_codes(3, "here");
-  CHECK_THROWS_WITH(vae.check_codes(16, "here"), Contains("3 codes") && Contains("16; correct codes"));
+  CHECK_THAT(error_of<core::InvalidArgument>([&] { (void)vae.check_codes(16, "here"); }),
+             HasId("wrong_codes", {"3", "16"}));
 }
 
 TEST_CASE("trained VAE: parts that do not fit each other are refused", "[models]") {
   const vae::TrainedVae vae = small_vae();
-  CHECK_THROWS_WITH(vae::TrainedVae(vae.net(), layers(11), vae.statistics(), ""),
-                    Contains("12 × 1") && Contains("11 × 1"));
+  CHECK_THAT(
+      error_of<core::ShapeError>([&] { (void)vae::TrainedVae(vae.net(), layers(11), vae.statistics(), ""); }),
+      HasId("wrong_grid", {"12 × 1", "11 × 1"}));
   vae::VaeStatistics statistics = vae.statistics();
   statistics.code_mean.resize(2);
-  CHECK_THROWS_WITH(vae::TrainedVae(vae.net(), layers(12), statistics, ""), Contains("codes"));
+  CHECK_THAT(
+      error_of<core::ShapeError>([&] { (void)vae::TrainedVae(vae.net(), layers(12), statistics, ""); }),
+      HasId("wrong_size", {"3", "codes", "2"}));
 }
 
 TEST_CASE("VAE decoder: values and codes are those of the network, subdomain by subdomain", "[models]") {

@@ -3,12 +3,12 @@
 #include "engine/core/random.hpp"
 #include "physics/linalg/symmetric_solver.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <Eigen/Dense>
 
 using namespace lodestone;
 using namespace lodestone::physics::linalg;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -81,7 +81,8 @@ TEST_CASE("solvers: right-hand sides as rows give the same as columns, wherever 
     const Eigen::MatrixXcd x = factors->solve_rows(rhs.transpose());
     CHECK((problem.dense * x.transpose() - rhs).norm() < 1e-12 * rhs.norm());
     CHECK(factors->solve_rows(Eigen::MatrixXcd(0, 24)).rows() == 0);
-    CHECK_THROWS_WITH(factors->solve_rows(rhs), Contains("expected right-hand sides with 24 columns"));
+    CHECK_THAT(tests::error_of<core::ShapeError>([&] { static_cast<void>(factors->solve_rows(rhs)); }),
+               tests::HasId("wrong_columns", {"24"}));
   }
 }
 
@@ -106,8 +107,9 @@ TEST_CASE("condensed line solver: odd lines between coupled even lines, as of el
   const Eigen::MatrixXcd rhs = Eigen::MatrixXcd::Random(n, 3);
   const Eigen::MatrixXcd x = make_condensed_line_solver(pattern, size)->factorize(values)->solve(rhs);
   CHECK((dense * x - rhs).norm() < 1e-12 * rhs.norm());
-  CHECK_THROWS_WITH(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5),
-                    Contains("odd number of lines"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(make_condensed_line_solver(mesh_problem(6, 5).pattern, 5)); }),
+             tests::HasId("lines_not_odd"));
 }
 
 TEST_CASE("line solver: a single line and single unknowns per line are not special", "[physics][linalg]") {
@@ -125,8 +127,15 @@ TEST_CASE("solvers: a singular matrix is a SolverError, wrong shapes are named",
   CHECK_THROWS_AS(make_line_solver(problem.pattern, 2)->factorize(problem.values), core::SolverError);
   CHECK_THROWS_AS(make_petsc_solver(problem.pattern)->factorize(problem.values), core::SolverError);
   const auto solver = make_line_solver(mesh_problem(3, 2).pattern, 2);
-  CHECK_THROWS_WITH(solver->factorize(std::vector<Complex>(3)), Contains("got 3"));
-  CHECK_THROWS_WITH(solver->factorize(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)),
-                    Contains("expected right-hand sides with 6 rows"));
-  CHECK_THROWS_WITH(make_line_solver(mesh_problem(5, 2).pattern, 1), Contains("not neighbours"));
+  CHECK_THAT(tests::error_of<core::ShapeError>(
+                 [&] { static_cast<void>(solver->factorize(std::vector<Complex>(3))); }),
+             tests::HasId("wrong_size", {"3"}));
+  CHECK_THAT(
+      tests::error_of<core::ShapeError>([&] {
+        static_cast<void>(solver->factorize(mesh_problem(3, 2).values)->solve(Eigen::MatrixXcd::Zero(5, 1)));
+      }),
+      tests::HasId("wrong_rows", {"6", "5"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(make_line_solver(mesh_problem(5, 2).pattern, 1)); }),
+             tests::HasId("coupled_too_far"));
 }

@@ -2,11 +2,11 @@
 #include "engine/core/error.hpp"
 #include "physics/mesh/cells.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/physics/mesh/earths.hpp"
 
 using namespace lodestone;
 using namespace lodestone::physics::mesh;
-using Catch::Matchers::Contains;
 
 TEST_CASE("grid: cells count x fastest, then y, then z, and a missing axis counts one", "[mesh]") {
   const TensorGrid volume = tests::small_volume(DepthReference::surface).grid;
@@ -24,11 +24,20 @@ TEST_CASE("grid: cells count x fastest, then y, then z, and a missing axis count
 }
 
 TEST_CASE("grid: edges that are missing, alone or not increasing are refused", "[mesh]") {
-  CHECK_THROWS_WITH(TensorGrid(Edges{}), Contains("two z edges, got 0"));
-  CHECK_THROWS_WITH(TensorGrid(Edges{{0, 1}, {}, {0, 1}}), Contains("edges along y"));
-  CHECK_THROWS_WITH(TensorGrid(Edges{{}, {0, 2, 1}, {0, 1}}),
-                    Contains("increasing y edges, got 1 m at edge 2"));
-  CHECK_THROWS_WITH(TensorGrid::section({}, {0, 1}), Contains("y edges, got 0"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(TensorGrid(Edges{})); }),
+             tests::HasId("too_few_edges", {"z", "0"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(TensorGrid(Edges{{0, 1}, {}, {0, 1}}));
+             }),
+             tests::HasId("no_y_edges"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(TensorGrid(Edges{{}, {0, 2, 1}, {0, 1}}));
+             }),
+             tests::HasId("not_increasing", {"y", "1 m", "edge 2"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(TensorGrid::section({}, {0, 1}));
+             }),
+             tests::HasId("too_few_edges", {"y", "0"}));
 }
 
 TEST_CASE("grid: a point is found in its cell, −1 outside, and in the outermost cell that continues",

@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mesh/earth.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/support/memory_arrays.hpp"
 #include "tests/unit/physics/mesh/earths.hpp"
 
@@ -11,7 +12,6 @@
 
 using namespace lodestone;
 using namespace lodestone::physics::mesh;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -53,10 +53,16 @@ TEST_CASE("surface: a map is bilinear between its points and level beyond them",
   CHECK(map.z_at(99, 99) == 3.0);
   CHECK(map.z_at(-99, 15) == Approx(-0.5));
   CHECK((map.highest_m() == -2.0 && map.lowest_m() == 3.0 && !map.is_flat()));
-  CHECK_THROWS_WITH(map.profile(), Contains("a map of 2 × 2 points"));
-  CHECK_THROWS_WITH(Surface({0, 1}, {0, 1}, Eigen::MatrixXd::Zero(3, 2)), Contains("3 × 2 depths"));
-  CHECK_THROWS_WITH(Surface({0, 1}, {1, 0}, Eigen::MatrixXd::Zero(2, 2)),
-                    Contains("increasing y, got point 1"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(map.profile()); }),
+             tests::HasId("is_a_map", {"2 × 2"}));
+  CHECK_THAT(tests::error_of<core::ShapeError>([&] {
+               static_cast<void>(Surface({0, 1}, {0, 1}, Eigen::MatrixXd::Zero(3, 2)));
+             }),
+             tests::HasId("wrong_size", {"3 × 2"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(Surface({0, 1}, {1, 0}, Eigen::MatrixXd::Zero(2, 2)));
+             }),
+             tests::HasId("not_increasing", {"y", "point 1"}));
 }
 
 TEST_CASE("surface: a profile is the same at every x", "[mesh]") {
@@ -89,18 +95,26 @@ TEST_CASE("model: a resistivity is available in either scale, whichever the mode
   CHECK(linear.earth.sea->level_m == 1.0);
   Model other = linear;
   other.property = {"density", "kg/m3", Scale::linear};
-  CHECK_THROWS_WITH(resistivity_ohm_m(other), Contains("density in kg/m3"));
-  CHECK_THROWS_WITH(log10_resistivity(other), Contains("density in kg/m3"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(resistivity_ohm_m(other)); }),
+             tests::HasId("not_resistivity", {"density", "kg/m3"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(log10_resistivity(other)); }),
+             tests::HasId("not_resistivity", {"density", "kg/m3"}));
 }
 
 TEST_CASE("earth: a section has a grid along y and z and a surface that is the same at every x", "[mesh]") {
   CHECK_NOTHROW(require_section(tests::coast_section(DepthReference::datum), "here"));
-  CHECK_THROWS_WITH(require_section(tests::small_layers(), "here"), Contains("here") && Contains("1 axes"));
-  CHECK_THROWS_WITH(require_section(tests::small_volume(DepthReference::surface), "here"),
-                    Contains("3 axes"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(require_section(tests::small_layers(), "here")); }),
+             tests::HasId("not_a_section", {"here", "1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(require_section(tests::small_volume(DepthReference::surface), "here"));
+             }),
+             tests::HasId("not_a_section", {"3"}));
   Earth under_map = tests::coast_section(DepthReference::datum);
   under_map.surface = Surface({0, 1}, {0, 1}, Eigen::Matrix2d::Zero());
-  CHECK_THROWS_WITH(require_section(under_map, "here"), Contains("a map of 2 × 2 points"));
+  CHECK_THAT(
+      tests::error_of<core::InvalidArgument>([&] { static_cast<void>(require_section(under_map, "here")); }),
+      tests::HasId("is_a_map", {"2 × 2"}));
 }
 
 TEST_CASE("model: what is written is read back to the bit in one, two and three dimensions", "[mesh]") {
@@ -125,22 +139,27 @@ TEST_CASE("model: values of version 1 in shape (n_z, n_y) are read", "[mesh]") {
   arrays.write("model/log10_resistivity", {core::DType::f64, {4, 5}}, bytes);
   check_same(read_model(arrays), model);
   arrays.write("model/log10_resistivity", {core::DType::f64, {5, 4}}, bytes);
-  CHECK_THROWS_WITH(read_model(arrays), Contains("(4, 5)") && Contains("(5, 4)"));
+  CHECK_THAT(tests::error_of<core::FormatError>([&] { static_cast<void>(read_model(arrays)); }),
+             tests::HasId("wrong_shape", {"(4, 5)", "(5, 4)"}));
 }
 
 TEST_CASE("model: missing properties, wrong sizes and broken grids are refused", "[mesh]") {
   const Model model = numbered(tests::small_layers());
   auto arrays = written(model);
-  CHECK_THROWS_WITH(read_model(arrays, "density"), Contains("model/log10_density"));
+  CHECK_THAT(tests::error_of<core::FormatError>([&] { static_cast<void>(read_model(arrays, "density")); }),
+             tests::HasId("no_property", {"model/log10_density"}));
   arrays.attribute("model/z_edges_m", "measured_from", "moon");
-  CHECK_THROWS_WITH(read_earth(arrays), Contains("moon"));
+  CHECK_THAT(tests::error_of<core::FormatError>([&] { static_cast<void>(read_earth(arrays)); }),
+             tests::HasId("unknown_word", {"moon"}));
   arrays = written(model);
   core::write_vector(arrays, "model/z_edges_m", std::vector<double>{0.0, 2.0, 1.0});
   CHECK_THROWS_AS(read_earth(arrays), core::FormatError);
   Model wrong = model;
   wrong.values.conservativeResize(2);
-  CHECK_THROWS_WITH(written(wrong), Contains("3 values") && Contains("got 2"));
+  CHECK_THAT(tests::error_of<core::ShapeError>([&] { static_cast<void>(written(wrong)); }),
+             tests::HasId("wrong_size", {"3", "2"}));
   wrong = model;
   wrong.property.name = "a/b";
-  CHECK_THROWS_WITH(written(wrong), Contains("a/b"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { static_cast<void>(written(wrong)); }),
+             tests::HasId("wrong_property_name", {"a/b"}));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/error.hpp"
+#include "engine/core/store.hpp"
 #include "physics/mesh/frame.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 using namespace lodestone;
 using namespace lodestone::physics::mesh;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -42,8 +43,36 @@ TEST_CASE("frame: along bends y follows the line and x stands off it", "[mesh]")
 }
 
 TEST_CASE("frame: a single bend, one that returns, and infinite numbers are refused", "[mesh]") {
-  CHECK_THROWS_WITH(check(Frame{.bends = {{0, 0, 0}}}), Contains("at least two"));
-  CHECK_THROWS_WITH(check(Frame{.bends = {{0, 0, 0}, {5, 5, 0}, {4, 9, 0}}}), Contains("bends 2 and 3"));
-  CHECK_THROWS_WITH(check(Frame{.azimuth_deg = 1.0 / 0.0}), Contains("inf"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Frame{.bends = {{0, 0, 0}}}));
+             }),
+             tests::HasId("single_bend"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Frame{.bends = {{0, 0, 0}, {5, 5, 0}, {4, 9, 0}}}));
+             }),
+             tests::HasId("bend_returns", {"2", "3"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(check(Frame{.azimuth_deg = 1.0 / 0.0})); }),
+             tests::HasId("not_finite", {"inf"}));
   CHECK_NOTHROW(check(Frame{}));
+}
+
+TEST_CASE("frame: projection, place, azimuth and bends come back from arrays", "[mesh]") {
+  core::MemoryArrays arrays;
+  const Frame written{.projection = "+proj=utm +zone=33",
+                      .origin_north_m = 1000,
+                      .origin_east_m = 500,
+                      .azimuth_deg = 33.0,
+                      .elevation_m = 80,
+                      .bends = {{0, 0, 0}, {10, 10, 0}, {20, 10, 10}}};
+  write(arrays, written);
+  const Frame read = read_frame(arrays);
+  CHECK(read.projection == written.projection);
+  CHECK(read.elevation_m == 80.0);
+  CHECK(on_map(read, {2, 15, 0}) == on_map(written, {2, 15, 0}));
+  core::MemoryArrays straight;
+  write(straight, Frame{.origin_north_m = 7.0, .azimuth_deg = 33.0});
+  CHECK(read_frame(straight).bends.empty());
+  CHECK(on_map(read_frame(straight), {2, 15, 0}) ==
+        on_map({.origin_north_m = 7.0, .azimuth_deg = 33.0}, {2, 15, 0}));
 }

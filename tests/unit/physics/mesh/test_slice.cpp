@@ -2,6 +2,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mesh/slice.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/physics/mesh/earths.hpp"
 
 #include <cmath>
@@ -9,7 +10,6 @@
 
 using namespace lodestone;
 using namespace lodestone::physics::mesh;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -96,7 +96,13 @@ TEST_CASE("slice: a horizontal cut is a map with the cells of one layer, and wat
 }
 
 TEST_CASE("slice: cuts that do not fit the dimension or have no length are refused", "[mesh]") {
-  CHECK_THROWS_WITH(slice(tests::small_volume(DepthReference::datum)), Contains("got a volume"));
-  CHECK_THROWS_WITH(slice(tests::small_layers(), HorizontalCut{}), Contains("1 axes"));
-  CHECK_THROWS_WITH(slice(tests::small_layers(), VerticalCut{}), Contains("length of 0 m"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(slice(tests::small_volume(DepthReference::datum))); }),
+             tests::HasId("is_a_volume"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(slice(tests::small_layers(), HorizontalCut{})); }),
+             tests::HasId("not_a_volume", {"1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [&] { static_cast<void>(slice(tests::small_layers(), VerticalCut{})); }),
+             tests::HasId("no_length", {"0 m"}));
 }

@@ -2,11 +2,11 @@
 #include "engine/core/error.hpp"
 #include "physics/mesh/tear.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 #include "tests/unit/physics/mesh/earths.hpp"
 
 using namespace lodestone;
 using namespace lodestone::physics::mesh;
-using Catch::Matchers::Contains;
 
 TEST_CASE("tear: a line in the section is met wherever along x a segment crosses it", "[mesh]") {
   const Tear fault{{{0, 10, -5}, {0, 10, 5}}};
@@ -49,8 +49,20 @@ TEST_CASE("tear: the smallest weight counts, and a curtain outside a box is foun
 }
 
 TEST_CASE("tear: one point, a wrong weight, an infinite place and reversed depths are refused", "[mesh]") {
-  CHECK_THROWS_WITH(check(Tear{{{0, 0, 0}}}), Contains("two points, got 1"));
-  CHECK_THROWS_WITH(check(Tear{{{0, 0, 0}, {0, 1, 1}}, 1.5}), Contains("0 to 1, got 1.5"));
-  CHECK_THROWS_WITH(check(Tear{{{0, 0, 0}, {1.0 / 0.0, 1, 1}}, 0.0, Plane::plan}), Contains("x = inf m"));
-  CHECK_THROWS_WITH(check(Tear{{{0, 0, 0}, {1, 1, 0}}, 0.0, Plane::plan, {5, 5}}), Contains("z 5 … 5 m"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Tear{{{0, 0, 0}}}));
+             }),
+             tests::HasId("too_few_points", {"1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Tear{{{0, 0, 0}, {0, 1, 1}}, 1.5}));
+             }),
+             tests::HasId("wrong_weight", {"1.5"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Tear{{{0, 0, 0}, {1.0 / 0.0, 1, 1}}, 0.0, Plane::plan}));
+             }),
+             tests::HasId("point_not_finite", {"x = inf m"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] {
+               static_cast<void>(check(Tear{{{0, 0, 0}, {1, 1, 0}}, 0.0, Plane::plan, {5, 5}}));
+             }),
+             tests::HasId("depths_not_increasing", {"5 m"}));
 }

@@ -2,13 +2,15 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/sounding.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 #include <numbers>
 
 using namespace lodestone;
 using namespace lodestone::physics::mt;
+using tests::error_of;
+using tests::HasId;
 
 namespace {
 
@@ -18,7 +20,7 @@ const std::vector<double> frequencies{100.0, 1.0, 0.01};
 ObservedData layered(const std::vector<Quantity>& quantities) {
   ObservedData data;
   data.survey = full_survey({{"a", 0.0}}, frequencies, quantities);
-  data.value = d1::Simulation({500.0, 2000.0}, frequencies, quantities).value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  data.value = d1::data_map({500.0, 2000.0}, data.survey)->value(Eigen::Vector3d(2.0, 1.0, 3.0));
   data.sigma = Eigen::VectorXd::Constant(data.value.size(), 0.05);
   data.mask.assign(data.survey.keys.size(), MaskReason::kept);
   for (std::size_t k = 0; k < data.survey.keys.size(); ++k) {
@@ -30,8 +32,9 @@ ObservedData layered(const std::vector<Quantity>& quantities) {
 }
 
 Eigen::VectorXd expected() {
-  return d1::Simulation({500.0, 2000.0}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy})
-      .value(Eigen::Vector3d(2.0, 1.0, 3.0));
+  return d1::data_map({500.0, 2000.0},
+                      full_survey({{"a"}}, frequencies, {Quantity::log10_rho_xy, Quantity::phase_xy}))
+      ->value(Eigen::Vector3d(2.0, 1.0, 3.0));
 }
 
 }  // namespace
@@ -69,5 +72,6 @@ TEST_CASE("sounding: masked data are left out, and the other mode stands in for 
   CHECK(sounding_of(data, 0, SoundingMode::te).kept[1] == 0);
   CHECK(sounding_of(data, 0, SoundingMode::average).value[1] == Approx(data.value[7]));
   CHECK(sounding_of(data, 0, SoundingMode::average).sigma[1] == Approx(0.05));
-  CHECK_THROWS_AS(sounding_of(data, 1, SoundingMode::te), core::ShapeError);
+  CHECK_THAT(error_of<core::ShapeError>([&] { (void)sounding_of(data, 1, SoundingMode::te); }),
+             HasId("wrong_station", {"1"}));
 }

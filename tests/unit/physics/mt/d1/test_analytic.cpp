@@ -2,7 +2,7 @@
 #include "engine/core/error.hpp"
 #include "physics/mt/d1/layered.hpp"
 #include "physics/mt/units.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -139,15 +139,18 @@ TEST_CASE("layered earth: sensitivities to all log resistivities of a scaled ear
 }
 
 TEST_CASE("layered earth: wrong arguments say what came") {
-  using Catch::Matchers::Contains;
-  CHECK_THROWS_WITH(mt::d1::layered_impedance({.resistivity_ohm_m = {1.0, 2.0}, .thickness_m = {}}, 1.0),
-                    Contains("2 resistivities and 0 thicknesses"));
-  CHECK_THROWS_WITH(mt::d1::layered_impedance({.resistivity_ohm_m = {1.0, -2.0}, .thickness_m = {1.0}}, 1.0),
-                    Contains("-2 ohm m in layer 2"));
-  CHECK_THROWS_WITH(mt::d1::layered_impedance({.resistivity_ohm_m = {1.0, 2.0}, .thickness_m = {0.0}}, 1.0),
-                    Contains("0 m in layer 1"));
-  CHECK_THROWS_WITH(mt::d1::layered_response({.resistivity_ohm_m = {1.0}, .thickness_m = {}}, 0.0),
-                    Contains("0 Hz"));
-  CHECK_THROWS_AS(mt::d1::layered_impedance({.resistivity_ohm_m = {}, .thickness_m = {}}, 1.0),
-                  core::ShapeError);
+  using tests::HasId;
+  const auto refusal = [](std::vector<double> resistivity, std::vector<double> thickness, double frequency) {
+    return tests::error_of<core::Error>([&] {
+      (void)mt::d1::layered_impedance({resistivity, thickness}, frequency);
+    });
+  };
+  CHECK_THAT(refusal({1.0, 2.0}, {}, 1.0), HasId("wrong_size", {"2", "0"}));
+  CHECK_THAT(refusal({1.0, -2.0}, {1.0}, 1.0), HasId("resistivity_not_positive", {"-2 ohm m", "2"}));
+  CHECK_THAT(refusal({1.0, 2.0}, {0.0}, 1.0), HasId("thickness_not_positive", {"0 m", "1"}));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([] {
+               (void)mt::d1::layered_response({.resistivity_ohm_m = {1.0}, .thickness_m = {}}, 0.0);
+             }),
+             HasId("frequency_not_positive", {"0 Hz"}));
+  CHECK_THAT(refusal({}, {}, 1.0), HasId("wrong_size", {"0"}));
 }

@@ -3,7 +3,7 @@
 #include "engine/core/map_checks.hpp"
 #include "physics/mt/d1/simulation.hpp"
 #include "physics/mt/units.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
 
 #include <cmath>
 
@@ -17,15 +17,19 @@ const std::vector<Quantity> all{Quantity::zxy_re,       Quantity::zxy_im,       
                                 Quantity::zyx_im,       Quantity::log10_rho_xy, Quantity::phase_xy,
                                 Quantity::log10_rho_yx, Quantity::phase_yx};
 
+mt::Survey sounding_of(const std::vector<Quantity>& quantities, std::vector<double> frequencies_hz) {
+  return mt::full_survey({{"a"}}, std::move(frequencies_hz), quantities);
+}
+
 }  // namespace
 
 TEST_CASE(
     "sounding: over a half-space every quantity has its closed form, quantity by quantity and frequency by "
     "frequency") {
-  const mt::d1::Simulation simulation({1000.0, 2000.0}, {10.0, 0.1}, all);
-  REQUIRE(simulation.size_in() == 3);
-  REQUIRE(simulation.size_out() == 16);
-  const Eigen::VectorXd data = simulation.value(Eigen::VectorXd::Constant(3, 2.0));
+  const auto map = mt::d1::data_map({1000.0, 2000.0}, sounding_of(all, {10.0, 0.1}));
+  REQUIRE(map->size_in() == 3);
+  REQUIRE(map->size_out() == 16);
+  const Eigen::VectorXd data = map->value(Eigen::VectorXd::Constant(3, 2.0));
   for (Eigen::Index f = 0; f < 2; ++f) {
     const double part = std::sqrt(mt::omega(f == 0 ? 10.0 : 0.1) * mt::mu0 * 100.0 / 2.0);
     for (const Eigen::Index quantity : {0, 1}) CHECK(data[2 * quantity + f] == Approx(part).epsilon(1e-12));
@@ -38,13 +42,14 @@ TEST_CASE(
 }
 
 TEST_CASE("sounding: derivative and adjoint hold for resistivities and thicknesses") {
-  const mt::d1::Simulation fixed({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all);
+  const mt::Survey survey = sounding_of(all, {100.0, 1.0, 0.01});
+  const auto fixed = mt::d1::data_map({600.0, 1400.0, 4000.0}, survey);
   const Eigen::VectorXd m = (Eigen::VectorXd(4) << 2.5, 3.1, 0.2, 2.0).finished();
-  const mt::d1::Simulation free({600.0, 1400.0, 4000.0}, {100.0, 1.0, 0.01}, all,
-                                mt::d1::Simulation::Thickness::free);
+  const auto free = mt::d1::data_map({600.0, 1400.0, 4000.0}, survey, mt::d1::Simulation::Thickness::free);
   const Eigen::VectorXd x = (Eigen::VectorXd(7) << 2.5, 3.1, 0.2, 2.0, 600.0, 1400.0, 4000.0).finished();
   for (const auto& [map, point] :
-       {std::pair<const core::DifferentiableMap*, const Eigen::VectorXd*>{&fixed, &m}, {&free, &x}}) {
+       {std::pair<const core::DifferentiableMap*, const Eigen::VectorXd*>{fixed.get(), &m},
+        {free.get(), &x}}) {
     const auto derivative = core::check_derivative(*map, *point);
     INFO(derivative.report);
     CHECK(derivative.passed);
@@ -54,12 +59,35 @@ TEST_CASE("sounding: derivative and adjoint hold for resistivities and thickness
   }
 }
 
+TEST_CASE("sounding: responses come in the order of the layout, whichever the station") {
+  const mt::ResponseLayout layout(
+      {{mt::Element::zyx, 0, 3}, {mt::Element::zxy, 1, 3}, {mt::Element::zxy, 0, 3}});
+  const mt::d1::Simulation simulation({1000.0}, layout, {10.0, 0.1});
+  const Eigen::VectorXd z = simulation.value(Eigen::Vector2d(2.0, 2.0));
+  REQUIRE(z.size() == 6);
+  const double part = std::sqrt(mt::omega(10.0) * mt::mu0 * 100.0 / 2.0);
+  for (const Eigen::Index i : {0, 1}) CHECK(z[i] == Approx(part));
+  for (const Eigen::Index i : {2, 3}) CHECK(z[i] == Approx(0.1 * part));
+  for (const Eigen::Index i : {4, 5}) CHECK(z[i] == Approx(-part));
+}
+
 TEST_CASE("sounding: what a layered earth cannot give is refused") {
-  using Catch::Matchers::Contains;
-  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {1.0}, {Quantity::tzy_re}), Contains("tipper"));
-  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {}, all), Contains("at least one frequency"));
-  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {1.0}, {}), Contains("one quantity"));
-  CHECK_THROWS_WITH(mt::d1::Simulation({0.0}, {1.0}, all), Contains("positive layer thicknesses"));
-  CHECK_THROWS_WITH(mt::d1::Simulation({1.0}, {-1.0}, all), Contains("positive frequencies"));
-  CHECK_THROWS_AS(mt::d1::Simulation({1.0}, {1.0}, all).value(Eigen::VectorXd::Zero(3)), core::ShapeError);
+  using tests::HasId;
+  const auto refusal = [](std::vector<double> thickness_m, std::vector<mt::ResponseKey> keys,
+                          std::vector<double> frequencies_hz) {
+    return tests::error_of<core::Error>(
+        [&] { (void)mt::d1::Simulation(thickness_m, mt::ResponseLayout(keys), frequencies_hz); });
+  };
+  using enum mt::Element;
+  CHECK_THAT(refusal({1.0}, {{tzy, 0, 0}}, {1.0}), HasId("not_predicted", {"Tzy"}));
+  CHECK_THAT(refusal({1.0}, {}, {1.0}), HasId("no_response"));
+  CHECK_THAT(refusal({1.0}, {{zxy, 0, 0}, {zxy, 0, 2}}, {1.0}), HasId("several_stations", {"0", "2"}));
+  CHECK_THAT(refusal({1.0}, {{zxy, 1, 0}}, {1.0}), HasId("wrong_frequency", {"1"}));
+  CHECK_THAT(refusal({0.0}, {{zxy, 0, 0}}, {1.0}), HasId("thickness_not_positive"));
+  CHECK_THAT(refusal({1.0}, {{zxy, 0, 0}}, {-1.0}), HasId("frequency_not_positive"));
+  CHECK_THAT(tests::error_of<core::InvalidArgument>(
+                 [] { (void)mt::d1::data_map({1.0}, sounding_of({Quantity::tzy_re}, {1.0})); }),
+             HasId("not_predicted", {"tzy_re", "Tzy"}));
+  CHECK_THROWS_AS(mt::d1::data_map({1.0}, sounding_of(all, {1.0}))->value(Eigen::VectorXd::Zero(3)),
+                  core::ShapeError);
 }

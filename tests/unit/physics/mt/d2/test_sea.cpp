@@ -36,9 +36,9 @@ Eigen::VectorXcd impedances_of(const mesh::Model& section, std::vector<Station> 
                                const std::vector<double>& frequencies_hz,
                                const d2::MeshDesignOptions& options = {}) {
   const auto survey = full_survey(std::move(stations), frequencies_hz, impedances);
-  const d2::Simulation simulation(MPI_COMM_SELF, section.earth, survey,
-                                  d2::design_meshes(section, survey, options));
-  const Eigen::VectorXd values = simulation.value(section.values);
+  const auto simulation =
+      d2::data_map(MPI_COMM_SELF, section.earth, survey, d2::design_meshes(section, survey, options));
+  const Eigen::VectorXd values = simulation->value(section.values);
   const Eigen::Index n = values.size() / 4;
   Eigen::VectorXcd result(2 * n);
   for (Eigen::Index i = 0; i < n; ++i) {

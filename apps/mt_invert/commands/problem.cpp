@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/mt_invert/commands/problem.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/model/network.hpp"
+#include "io/model/read.hpp"
+#include "io/survey/observe.hpp"
+
+#include <utility>
+
+namespace lodestone::mt_invert::commands {
+namespace {
+
+namespace mt = physics::mt;
+using inversion::mt::ModelSource;
+using io::survey::FileKind;
+
+/// Whatever the content of a file, it is read as the key of the configuration states.
+FileKind kind_of(const config::DataConfig& config) {
+  if (!config.modem_file.empty()) return FileKind::modem_data_2d;
+  if (!config.mare2dem_file.empty()) return FileKind::emdata;
+  return config.mt2d_file.empty() ? FileKind::edi : FileKind::mt2d_data;
+}
+
+std::vector<mt::StationData> read_stations(const config::DataConfig& config) {
+  const io::survey::ReadOptions options{config.edi, config.station_order, kind_of(config)};
+  const std::string profile_file = config.profile_source().second;
+  if (!profile_file.empty()) return io::survey::read(profile_file, options);
+  return config.edi_folder.empty() ? io::survey::read_files(config.edi_files, options)
+                                   : io::survey::read_folder(config.edi_folder, options);
+}
+
+ModelSource source_of(const config::ModelConfig& config) {
+  if (config.from_soundings) return inversion::mt::FromSoundings{};
+  if (config.file.empty()) return config.resistivity_ohm_m;
+  return io::model::read_model(config.file);
+}
+
+mt::GroundOptions ground_of(const config::ProfileConfig& config) {
+  mt::GroundOptions ground{.elevation = config.elevation,
+                           .off_surface = config.drape ? mt::OffSurface::drape : mt::OffSurface::refuse};
+  if (config.elevation == mt::Elevation::file)
+    ground.surface = io::model::read_surface_file(config.surface_file);
+  return ground;
+}
+
+inversion::prior::RegionOptions region_of(const config::LearnedRegionConfig& config) {
+  return {.name = config.name,
+          .decoder = io::model::read_network(config.network, config.decoder, config.network_as_written),
+          .y_m = {config.y.from_m, config.y.to_m},
+          .z_m = config.z ? std::optional(physics::mesh::Interval{config.z->from_m, config.z->to_m})
+                          : std::nullopt,
+          .overlap = config.overlap,
+          .n_codes = config.n_codes,
+          .place = config.place};
+}
+
+std::optional<inversion::prior::LearnedPriorOptions> prior_of(
+    const std::optional<config::LearnedPriorConfig>& config) {
+  if (!config) return {};
+  inversion::prior::LearnedPriorOptions prior{.weights = config->weights,
+                                              .encode_sigma_decades = config->encode_sigma_decades,
+                                              .polish = config->polish};
+  for (const config::LearnedRegionConfig& each : config->regions) prior.regions.push_back(region_of(each));
+  return prior;
+}
+
+}  // namespace
+
+mt::Observations observe(const config::DataConfig& data, const config::ProfileConfig& config) {
+  try {
+    return io::survey::observe(read_stations(data),
+                               {.azimuth_deg = config.options.azimuth_deg,
+                                .origin = config.options.origin_station,
+                                .distance = config.options.distance,
+                                .projection = config.projection},
+                               data.selection);
+  } catch (const core::InvalidArgument& error) {
+    if (error.id() == "unknown_station") throw core::ConfigError(core::Worded{error.what(), error.place()});
+    if (error.id() != "no_period") throw;
+    throw core::ConfigError("mt_invert#no_period",
+                            "no station has a period within data.period_min_s = {:g} and data.period_max_s = "
+                            "{:g}; widen them (mt_invert info FILE… lists the periods of files)",
+                            data.selection.min_period_s, data.selection.max_period_s);
+  }
+}
+
+inversion::mt::ProblemOptions problem_options(const config::Config& config) {
+  inversion::mt::ProblemOptions options{
+      .grid = {config.grid.n_columns, config.grid.n_layers, config.grid.margin, config.grid.first_layer_m,
+               config.grid.layer_factor},
+      .ground = ground_of(config.profile),
+      .sea = config.sea,
+      .sea_place = config.sea_place,
+      .start = source_of(config.start),
+      .soundings = config.soundings,
+      .tears = config.regularization.tears,
+      .fixed = config.regularization.fixed,
+      .static_shift = config.static_shift,
+      .forward = config.forward};
+  if (config.grid.from_model) options.cells = std::get<physics::mesh::Model>(options.start).earth.grid;
+  const bool same_file = !config.reference.file.empty() && config.reference.file == config.start.file;
+  if (!same_file) options.reference = source_of(config.reference);
+  return options;
+}
+
+inversion::About about(const config::Config& config) {
+  return {.title = config.title, .configuration = config.toml};
+}
+
+inversion::Problem make_problem(MPI_Comm comm, const config::Config& config,
+                                const mt::Observations& observed) {
+  auto prior = prior_of(config.learned_prior);
+  inversion::Problem problem = inversion::mt::problem(comm, observed, problem_options(config));
+  problem.about.title = config.title;
+  problem.about.configuration = config.toml;
+  if (config.bounds) problem.bounds = {config.bounds->lower_log10, config.bounds->upper_log10};
+  problem.roughness = config.regularization.roughness;
+  problem.norm = config.regularization.norm;
+  problem.prior = std::move(prior);
+  problem.huber_threshold = config.huber_threshold;
+  return problem;
+}
+
+}  // namespace lodestone::mt_invert::commands

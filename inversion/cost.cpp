@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inversion/cost.hpp"
+
+#include "engine/core/mpi/communicator.hpp"
+#include "engine/core/parallel.hpp"
+#include "engine/core/timer.hpp"
+
+#include <algorithm>
+
+namespace lodestone::inversion {
+namespace {
+
+constexpr double usual_trials = 4.0;  // forward runs of a λ search
+constexpr double descent_runs =
+    3.0;  // a redesign, a trial, and the products of a descent at the cost of another run
+constexpr double dense_rate = 2e10;  // flop/s of one core in BLAS-3, a cautious figure
+
+/// Dense algebra of a Gauss–Newton step, in the smaller of data and model space as by default.
+struct DenseEstimate {
+  double system_s, factor_s;  ///< making the system, factorizing it for one λ
+  double bytes;               ///< size of Jacobian, system and work space
+  double posterior_bytes;     ///< further memory for deviations
+};
+
+DenseEstimate dense_estimate(double n_unknowns, double n_data, int n_ranks) {
+  const double side = std::min(n_unknowns, n_data), other = std::max(n_unknowns, n_data),
+               rate = core::threads() * dense_rate;
+  return {other * side * side / (rate * n_ranks), side * side * side / (3.0 * rate),
+          8.0 * (2.0 * n_unknowns * n_data + 2.0 * side * side), 8.0 * n_unknowns * side};
+}
+
+/// The parts of one iteration.
+struct IterationEstimate {
+  double jacobian_s, trials, forward_s, dense_s;
+  [[nodiscard]] double seconds() const { return jacobian_s + trials * forward_s + dense_s; }
+};
+
+std::string text_of_unknowns(const physics::mesh::TensorGrid& grid, const Unknowns& unknowns) {
+  const auto held = grid.n_cells() - unknowns.n_free(), shifts = unknowns.n_further();
+  const std::string along_x = grid.n_x() > 1 ? fmt::format("{} × ", grid.n_x()) : "";
+  return fmt::format("unknowns:             {}{} × {} = {}{}{}\n", along_x, grid.n_y(), grid.n_z(),
+                     grid.n_cells(), held > 0 ? fmt::format(", less {} in fixed regions", held) : "",
+                     shifts > 0 ? fmt::format(", and {} further unknowns", shifts) : "");
+}
+
+/// Regions and the unknowns that take the place of their cells; "" without a learned prior.
+std::string text_of_regions(const Stage& first) {
+  if (!first.codes) return {};
+  const Unknowns& codes = *first.codes;
+  std::string text;
+  for (const prior::CutRegion& each : codes.regions()->regions())
+    text += fmt::format(
+        "learned prior:        {}: columns {} to {}, rows {} to {} (from 0), {} subdomains by {} codes each, "
+        "{}\n",
+        each.options.name, each.first_column, each.first_column + each.n_columns - 1, each.first_row,
+        each.first_row + each.n_rows - 1, each.subdomains.size(), each.decoder().n_codes(),
+        each.decoder().name());
+  return text + fmt::format("                      {} codes and {} cells outside {} {} cells\n",
+                            codes.coded()->n_codes(), codes.coded()->outside().size(),
+                            first.alternates() ? "take turns with" : "instead of", codes.n_free());
+}
+
+IterationEstimate iteration_estimate(const Method& method, const ForwardCost& time,
+                                     const DenseEstimate& dense) {
+  if (!needs_jacobian(method)) return {0.0, descent_runs, time.forward_s, 0.0};
+  const double n_jacobians = alternates(method) ? 2.0 : 1.0;
+  return {n_jacobians * time.jacobian_s, usual_trials, time.forward_s,
+          dense.system_s + usual_trials * dense.factor_s};
+}
+
+std::string duration(double seconds) {
+  return seconds < 120.0 ? fmt::format("{:.{}f} s", seconds, seconds < 10.0 ? 1 : 0)
+                         : fmt::format("{:.1f} min", seconds / 60.0);
+}
+
+/// Returns the time that [uncertainty] takes, in words; "" without that table.
+std::string text_of_uncertainty(const std::optional<AssessmentOptions>& wanted, const ForwardCost& time,
+                                const DenseEstimate& dense) {
+  const double linear_s = time.jacobian_s + dense.system_s + dense.factor_s;
+  std::string text;
+  if (wanted && wanted->ensemble) {
+    const auto takes = [&](const uncertainty::RunCounts& runs) {
+      return duration(runs.forward * time.forward_s + runs.jacobian * linear_s);
+    };
+    const auto [least, most] = uncertainty::cost_of(*wanted->ensemble);
+    text += fmt::format(
+        "{:<22}from {} ({} forward runs, {} Jacobian) to {} ({} and {}, where every sample takes {} "
+        "step(s))\n",
+        fmt::format("{} samples:", wanted->ensemble->n_samples), takes(least), least.forward, least.jacobian,
+        takes(most), most.forward, most.jacobian, wanted->ensemble->max_iterations);
+  }
+  if (wanted && wanted->posterior)
+    text += fmt::format("posterior:            about {}\n", duration(linear_s));
+  return text.empty() ? text
+                      : text +
+                            "                      or up to three times that, as the meshes of the final "
+                            "model are larger\n";
+}
+
+/// Returns the cost as the forward side states it, else times a run and a Jacobian of the first map.
+ForwardCost forward_cost(const Stage& first) {
+  const Forward& forward = first.problem->forward;
+  if (forward.cost) return forward.cost(first.unknowns, first.start_model);
+  const auto [forward_s, jacobian_s] = timed(*first.first_forward(), first.start);
+  return {.forward_s = forward_s, .jacobian_s = jacobian_s};
+}
+
+}  // namespace
+
+MapTimes timed(const core::DifferentiableMap& map, const Eigen::VectorXd& x) {
+  MapTimes times;
+  {
+    const core::ScopedTimer timer("dry run/forward");
+    static_cast<void>(map.value(x));
+    times.forward_s = timer.seconds();
+  }
+  const core::ScopedTimer timer("dry run/jacobian");
+  static_cast<void>(map.linearize(x)->local_jacobian());
+  times.jacobian_s = timer.seconds();
+  return times;
+}
+
+std::string cost_in_words(const Inversion& run) {
+  const Stage& first = run.first();
+  const core::DataSet& data = run.problem().data;
+  const std::optional<AssessmentOptions>& assessment = run.assessment();
+  const ForwardCost time = forward_cost(first);
+  const int n_ranks = core::size_of(run.comm());
+  const auto dense_of = [&](const Unknowns& unknowns) {
+    return dense_estimate(static_cast<double>(unknowns.size()), static_cast<double>(data.n_used()), n_ranks);
+  };
+  const DenseEstimate dense = dense_of(first.unknowns),
+                      dense_of_samples = dense_of(first.codes ? *first.codes : first.unknowns);
+  const IterationEstimate iteration = iteration_estimate(run.method(), time, dense);
+  double bytes = time.bytes;
+  if (needs_jacobian(run.method()) || assessment) bytes += dense.bytes;
+  if (assessment && assessment->posterior) bytes += dense.posterior_bytes;
+  std::string text = text_of_unknowns(run.problem().earth.grid, first.unknowns) + text_of_regions(first) +
+                     fmt::format("data:                 {} of {} used\n", data.n_used(), data.size());
+  if (!time.meshes.empty()) text += fmt::format("meshes:\n{}\n", time.meshes);
+  text += fmt::format("memory per rank:      about {:.2f} GB\n", bytes / 1e9);
+  text += fmt::format(
+      "time per iteration:   about {:.1f} s at first, on {} rank(s) of {} thread(s) (Jacobian {:.1f} s, "
+      "{:.0f} "
+      "forward runs of {:.1f} s, dense algebra {:.1f} s)\n",
+      iteration.seconds(), n_ranks, core::threads(), iteration.jacobian_s, iteration.trials,
+      iteration.forward_s, iteration.dense_s);
+  const int n_iterations = max_iterations(run.method());
+  text +=
+      fmt::format("{:<22}from {} to three times that: meshes grow with the contrasts of the model\n",
+                  fmt::format("{} iterations:", n_iterations), duration(n_iterations * iteration.seconds()));
+  return text + text_of_uncertainty(assessment, time, dense_of_samples);
+}
+
+}  // namespace lodestone::inversion

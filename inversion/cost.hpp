@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: a run needs no estimate of its cost.
+#pragma once
+
+#include "inversion/inversion.hpp"
+
+#include <string>
+
+namespace lodestone::inversion {
+
+/// Describes what a run will need: unknowns, data, regions of a learned prior, meshes, memory of each rank,
+/// time of an iteration and of what is found out about the final model. Runs the forward maps once.
+/// collective.
+[[nodiscard]] std::string cost_in_words(const Inversion& run);
+
+/// Wall times of a map, seconds.
+struct MapTimes {
+  double forward_s = 0.0, jacobian_s = 0.0;
+};
+/// Times one value and one Jacobian.
+[[nodiscard]] MapTimes timed(const core::DifferentiableMap& map, const Eigen::VectorXd& x);
+
+}  // namespace lodestone::inversion

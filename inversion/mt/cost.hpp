@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: the recipe alone asks for the cost of simulations.
+#pragma once
+
+#include "inversion/mt/forward.hpp"
+
+#include <memory>
+
+namespace lodestone::inversion::mt {
+
+/// Returns the rule by which the cost of simulations of a survey is estimated: the frequency in the middle of
+/// the list is timed on one thread and scaled to all of them, shared by all ranks and threads. collective.
+[[nodiscard]] std::function<ForwardCost(const Unknowns&, const Eigen::VectorXd&)> cost_of(
+    std::shared_ptr<const Simulations> simulations, physics::mt::Survey survey);
+
+}  // namespace lodestone::inversion::mt

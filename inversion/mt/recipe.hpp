@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/mt/forward.hpp"
+#include "inversion/mt/soundings.hpp"
+#include "physics/mesh/shapes.hpp"
+#include "physics/mesh/tear.hpp"
+#include "physics/mt/grid_design.hpp"
+#include "physics/mt/ground.hpp"
+
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lodestone::inversion::mt {
+
+/// The layered earths under the stations, side by side.
+struct FromSoundings {};
+/// A model to start from or to stay near: a half-space in ohm m, a model of another run, or the soundings.
+using ModelSource = std::variant<double, physics::mesh::Model, FromSoundings>;
+
+/// Cells that are no unknowns: those whose centres lie in a polygon.
+struct FixedRegion {
+  physics::mesh::Polygon polygon;
+  std::optional<double> resistivity_ohm_m{};  ///< absent: that of the reference model
+  std::string place{};                        ///< in a configuration, for messages
+};
+
+/// A tear with its place in a configuration, for messages.
+struct TearLine {
+  physics::mesh::Tear tear;
+  std::string place{};
+};
+
+/// The choices of `problem`.
+struct ProblemOptions {
+  int dimension = 2;  ///< axes of the earth; `stitch_soundings` inverts soundings
+  physics::mt::GridOptions grid{};
+  std::optional<physics::mesh::TensorGrid> cells{};  ///< takes the place of a designed grid
+  physics::mt::GroundOptions ground{};
+  std::optional<physics::mesh::Sea> sea{};
+  std::string sea_place{};  ///< in a configuration, for messages
+  ModelSource start = 100.0;
+  std::optional<ModelSource> reference{};  ///< absent: the start model
+  SoundingOptions soundings{};
+  std::vector<TearLine> tears{};
+  std::vector<FixedRegion> fixed{};
+  std::optional<StaticShiftOptions> static_shift{};
+  ForwardOptions forward{};
+};
+
+/// Makes the inverse problem of a survey: ground, grid, start and reference model, held cells, forward maps
+/// on meshes designed for each model, static shifts, and the tables of the outcome. Logs its choices.
+///
+/// errors: InvalidArgument on a dimension without simulation; ConfigError when a sea holds no water, a tear
+/// or a fixed region misses the grid, or no cell is free; those of `ground_under`, `design_grid` and the
+/// soundings.
+[[nodiscard]] Problem problem(MPI_Comm comm, const physics::mt::Observations& observed,
+                              const ProblemOptions& options = {});
+
+/// Inverts each station for a layered earth and puts the layers side by side as a section, with the responses
+/// of the layered earths and a table of the soundings. Every rank computes all of it. errors: those of
+/// `invert_soundings`. `about`: texts of the outcome.
+[[nodiscard]] Outcome stitch_soundings(MPI_Comm comm, const physics::mt::Observations& observed,
+                                       const ProblemOptions& options, About about = {});
+
+}  // namespace lodestone::inversion::mt

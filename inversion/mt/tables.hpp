@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inversion/mt/soundings.hpp"
+#include "inversion/outcome.hpp"
+#include "physics/mt/d2/certificate.hpp"
+#include "physics/mt/distortion.hpp"
+#include "physics/mt/observations.hpp"
+
+#include <vector>
+
+namespace lodestone::inversion::mt {
+
+/// Returns the sites of an outcome: name, x_m (distance from the line), y_m, latitude_deg, longitude_deg,
+/// elevation_m, definition of the fields.
+[[nodiscard]] core::Table site_table(const std::vector<physics::mt::Station>& stations,
+                                     const physics::mt::Profile& profile);
+/// Returns the place of a profile on the map; the frame follows the stations where distances are running
+/// sums.
+[[nodiscard]] physics::mesh::Frame frame_of(const physics::mt::Profile& profile, double elevation_m);
+/// Returns what a report states about data and profile: error floors, azimuth, origin, distances.
+[[nodiscard]] core::Facts facts_of(const physics::mt::ErrorFloors& floors,
+                                   const physics::mt::Profile& profile);
+
+/// Returns static shifts as a table "static_shift": site, mode, shift_decades, rho_a_factor. shape: shifts
+/// (keys.size()).
+[[nodiscard]] NamedTable static_shift_table(const std::vector<physics::mt::Station>& stations,
+                                            const std::vector<physics::mt::StaticShiftKey>& keys,
+                                            const Eigen::VectorXd& shifts, double sigma_decades);
+/// Returns a certificate as a table "certificate": check, where, rho_a_percent, phase_deg, passed (1 or 0).
+[[nodiscard]] NamedTable certificate_table(const physics::mt::d2::Certificate& certificate);
+/// Returns forward meshes as a table "meshes", a row per band: frequencies, columns, rows, sea, air, order,
+/// depth_m, coarsened.
+[[nodiscard]] NamedTable mesh_table(const physics::mt::d2::MeshSet& meshes);
+
+/// Returns soundings as a table "soundings": site, y_m, rms, iterations, at_target (1 or 0).
+[[nodiscard]] NamedTable sounding_table(const std::vector<SoundingModel>& models,
+                                        const std::vector<physics::mt::Station>& stations);
+
+/// Returns the data of an outcome by station and frequency, as pictures of magnetotelluric data show them;
+/// nothing where the key of the data is that of another physics.
+[[nodiscard]] std::optional<physics::mt::ObservedData> observed_data(const core::DataSet& data,
+                                                                     const core::Table& sites);
+
+}  // namespace lodestone::inversion::mt

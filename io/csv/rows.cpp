@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/csv/rows.hpp"
+
+#include "engine/core/error.hpp"
+#include "io/text/scan.hpp"
+#include "io/text/text_file.hpp"
+
+namespace lodestone::io::csv {
+namespace {
+
+std::string unquoted(std::string_view field) {
+  field = text::trimmed(field);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+    field = field.substr(1, field.size() - 2);
+  return std::string(field);
+}
+
+/// Fields of a line; commas inside double quotes do not separate.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i == line.size() || (line[i] == ',' && !quoted)) {
+      fields.push_back(unquoted(line.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+Rows read_rows(const std::string& path, const char* component) {
+  const std::string bytes = text::read_bytes(path);
+  Rows table;
+  int line = 0;
+  for (const auto text : text::split_lines(bytes)) {
+    ++line;
+    if (text::trimmed(text).empty() || text::trimmed(text).front() == '#') continue;
+    auto fields = fields_of(text);
+    if (table.header.empty()) {
+      table.header = std::move(fields);
+    } else if (fields.size() != table.header.size()) {
+      throw core::FormatError(std::string(component) + "#wrong_fields",
+                              "{}:{}: expected {} fields as in the header line, got {}", path, line,
+                              table.header.size(), fields.size());
+    } else {
+      table.rows.emplace_back(line, std::move(fields));
+    }
+  }
+  return table;
+}
+
+std::string quoted_if_needed(const std::string& text) {
+  return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\"";
+}
+
+}  // namespace lodestone::io::csv

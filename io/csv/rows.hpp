@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: private, shared by the tables of this folder.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lodestone::io::csv {
+
+/// The fields of a table with a header line; rows carry their line numbers.
+struct Rows {
+  std::vector<std::string> header{};
+  std::vector<std::pair<int, std::vector<std::string>>> rows{};
+};
+
+/// Reads the fields of a file; empty lines and those that begin with # are left out. errors: FileError;
+/// FormatError with file:line, `component` as its source, on a row with another number of fields.
+[[nodiscard]] Rows read_rows(const std::string& path, const char* component);
+
+/// Returns a field, in quotes where it holds a comma or a quote.
+[[nodiscard]] std::string quoted_if_needed(const std::string& text);
+
+}  // namespace lodestone::io::csv

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/run/write.hpp"
+
+#include "engine/core/atomic_file.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/log.hpp"
+#include "engine/core/mpi/rank_zero.hpp"
+#include "engine/core/timer.hpp"
+#include "io/csv/csv.hpp"
+#include "io/csv/table.hpp"
+#include "io/report/report.hpp"
+#include "io/run/folder.hpp"
+#include "io/run/result.hpp"
+#include "io/vtk/run.hpp"
+
+namespace lodestone::io::run {
+namespace {
+
+bool is_section(const inversion::Outcome& outcome) {
+  using physics::mesh::Axis;
+  return outcome.earth.grid.has(Axis::y) && !outcome.earth.grid.has(Axis::x) &&
+         outcome.property.name == physics::mesh::Property{}.name;
+}
+
+void write_files(const RunFolder& folder, const inversion::Outcome& outcome, const WriteOptions& options) {
+  const core::ScopedTimer timer("run/write results");
+  core::make_folder(folder.path());
+  write_result(folder.result(), outcome);
+  if (is_section(outcome)) csv::write_section_csv(folder.section_csv(), outcome.section());
+  for (const inversion::NamedTable& each : outcome.tables) {
+    if (each.own_file) csv::write_table((folder.path() / (each.name + ".csv")).string(), each.table);
+  }
+  if (options.vtk) {
+    core::make_folder(folder.vtk());
+    vtk::write_result_vtk(folder.vtk(), outcome);
+  }
+  if (options.report)
+    core::log::info("report:     {}", report::write_report(folder.path(), outcome).string());
+  core::log::info("results:    {}", folder.result());
+  if (options.vtk) core::log::info("ParaView:   {}", folder.vtk());
+}
+
+}  // namespace
+
+int write(MPI_Comm comm, const std::filesystem::path& folder, const inversion::Outcome& outcome,
+          const WriteOptions& options) {
+  const inversion::Ending& ending = outcome.ending;
+  if (!outcome.was_stopped())
+    core::on_rank_zero(comm, [&] { write_files(RunFolder(folder), outcome, options); });
+  if (ending.code == core::ExitCode::solver)
+    throw core::SolverError("io::run#inversion_failed", "{}; the last good model (iteration {}) is in {}",
+                            ending.text, outcome.history.empty() ? 0 : outcome.history.back().iteration,
+                            RunFolder(folder).result());
+  if (!ending.text.empty())
+    core::log::write(ending.code == core::ExitCode::ok ? core::log::Level::info : core::log::Level::warning,
+                     ending.text);
+  return static_cast<int>(ending.code);
+}
+
+}  // namespace lodestone::io::run

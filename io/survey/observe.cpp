@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/survey/observe.hpp"
+
+#include "engine/core/log.hpp"
+#include "physics/mt/transform.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lodestone::io::survey {
+namespace {
+
+namespace mt = physics::mt;
+
+/// Logs what the reader assumed or missed; the rest of a long list is left to `mt_invert info`.
+void log_remarks(const std::vector<mt::StationData>& stations) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> remarks;
+  for (const auto& station : stations)
+    remarks.insert(remarks.end(), station.remarks.begin(), station.remarks.end());
+  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) core::log::warning("{}", remarks[i]);
+  if (remarks.size() > most)
+    core::log::warning("{} more remarks on the files; see them with: mt_invert info FILE…",
+                       remarks.size() - most);
+}
+
+void log_profile(const mt::Profile& profile) {
+  if (profile.projection.empty()) return;
+  const auto [least, most] = std::ranges::minmax(profile.y_m);
+  double farthest = 0.0;
+  for (const double offset : profile.offset_m) farthest = std::max(farthest, std::abs(offset));
+  core::log::info(
+      "profile: y along azimuth {:.1f} degrees, {:.1f} … {:.1f} km; stations up to {:.1f} km off the line",
+      profile.azimuth_deg, least / 1e3, most / 1e3, farthest / 1e3);
+}
+
+void log_data(const mt::Observations& observed) {
+  const mt::ObservedData data = observed.observed_data();
+  const auto interpolated = std::ranges::count(data.interpolated, std::uint8_t{1});
+  for (const auto& station : observed.stations) {
+    if (!station.other_names.empty())
+      core::log::info("station {}: merged with the bands of {} at the same place", station.site.name,
+                      fmt::join(station.other_names, ", "));
+  }
+  core::log::info("{} stations, {} frequencies, {} data, {} of them used{}\n{}", data.survey.stations.size(),
+                  data.survey.frequencies_hz.size(), data.value.size(), data.n_kept(),
+                  interpolated > 0 ? fmt::format(", {} interpolated on request", interpolated) : "",
+                  mt::mask_table(data));
+  for (const auto& warning : mt::mask_warnings(observed)) core::log::warning("{}", warning);
+}
+
+}  // namespace
+
+mt::Observations observe(const std::vector<mt::StationData>& stations, const geodesy::ProfileOptions& line,
+                         const mt::Selection& selection) {
+  core::log::info("{} stations read", stations.size());
+  log_remarks(stations);
+  const mt::Profile profile = geodesy::profile(stations, line);
+  log_profile(profile);
+  mt::Observations observed = mt::select(stations, profile, selection);
+  mt::require_predictable(observed.survey, mt::section_elements);
+  log_data(observed);
+  return observed;
+}
+
+mt::Observations observe(const std::string& path, const geodesy::ProfileOptions& line,
+                         const mt::Selection& selection) {
+  return observe(read(path), line, selection);
+}
+
+}  // namespace lodestone::io::survey

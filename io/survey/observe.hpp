@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small on purpose: readers of files need neither profile nor selection.
+#pragma once
+
+#include "io/geodesy/profile.hpp"
+#include "io/survey/read.hpp"
+#include "physics/mt/selection.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lodestone::io::survey {
+
+/// Places stations on a profile and selects data that a section predicts; logs profile, merged bands, masks
+/// and the remarks of readers. errors: those of geodesy::profile, mt::select and mt::require_predictable.
+[[nodiscard]] physics::mt::Observations observe(const std::vector<physics::mt::StationData>& stations,
+                                                const geodesy::ProfileOptions& line,
+                                                const physics::mt::Selection& selection = {
+                                                    .data = physics::mt::rho_and_phase});
+/// Reads the stations of a file or folder and does the same. The data are apparent resistivities and phases
+/// unless the selection states others. errors: also those of `read`.
+[[nodiscard]] physics::mt::Observations observe(const std::string& path,
+                                                const geodesy::ProfileOptions& line = {},
+                                                const physics::mt::Selection& selection = {
+                                                    .data = physics::mt::rho_and_phase});
+
+}  // namespace lodestone::io::survey

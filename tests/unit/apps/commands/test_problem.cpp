@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pipeline from files to data: what holds for station files holds for files of profile data.
+#include "apps/mt_invert/commands/problem.hpp"
+#include "engine/core/error.hpp"
+#include "io/model/read.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::mt_invert;
+using physics::mt::MaskReason;
+using physics::mt::Quantity;
+
+namespace {
+
+std::string block(const std::string& type, const std::string& units) {
+  return "# comment\n# columns\n> " + type + "\n> exp(+i\\omega t)\n> " + units +
+         "\n> 0.00\n> 0.000 0.000\n> 2 2\n";
+}
+
+const std::string te = block("TE_Impedance", "Ohm"), rho_phase_tm = block("Rho_Phs_TM", "[]");
+
+/// The observations of a ModEM file of this text, with these lines in [data].
+physics::mt::Observations observe(const std::string& data, const std::string& lines) {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "d.dat", data);
+  const auto config =
+      config::read_config(tests::write_text(folder, "c.toml", "[data]\nmodem_file = \"d.dat\"\n" + lines));
+  return commands::observe(config.data, config.profile);
+}
+
+/// An EDI file of one station; x of its channels points to `rotation`.
+std::string edi(const std::string& name, const std::string& latitude, const std::string& frequencies) {
+  std::string text =
+      ">HEAD\nDATAID=" + name + "\nLAT=" + latitude + "\nLONG=17\nELEV=100\n>FREQ //2\n" + frequencies + "\n";
+  for (const char* element : {"ZXX", "ZXY", "ZYX", "ZYY"}) {
+    const std::string value = std::string(element) == "ZXY"   ? "10 20"
+                              : std::string(element) == "ZYX" ? "-10 -20"
+                                                              : "0 0";
+    text += std::string(">") + element + "R //2\n" + value + "\n>" + element + "I //2\n" + value + "\n";
+  }
+  return text + ">END\n";
+}
+
+}  // namespace
+
+TEST_CASE("observations: limits of phases hold for files of profile data", "[apps]") {
+  const std::string rows =
+      "1.0 a 0 0 0 100 0 Rho_TM 100.0 10.0\n1.0 a 0 0 0 100 0 Phs_TM 130.0 2.0\n"
+      "1.0 b 0 0 0 200 0 Rho_TM 100.0 10.0\n1.0 b 0 0 0 200 0 Phs_TM 40.0 2.0\n";
+  const std::string tm = "modes = [\"tm\"]\n";
+  const auto usual = observe(rho_phase_tm + rows, tm);
+  REQUIRE(usual.survey.keys.size() == 4);
+  CHECK(usual.reason ==
+        std::vector{MaskReason::kept, MaskReason::kept, MaskReason::out_of_quadrant, MaskReason::kept});
+  CHECK(observe(rho_phase_tm + rows, tm + "phase_max_deg = 140\n").n_used() == 4);
+  const std::string impedance = "kind = \"impedance\"\nmodes = [\"te\"]\n",
+                    both = te + "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n1.0 b 0 0 0 200 0 TE -1.0 1.0 0.1\n";
+  CHECK(observe(both, impedance).reason[1] == MaskReason::out_of_quadrant);
+  CHECK(observe(both, impedance + "phase_min_deg = -180\nphase_max_deg = 180\n").n_used() == 4);
+}
+
+TEST_CASE("observations: limits of periods tolerate the digits of files of profile data", "[apps]") {
+  const std::string rows =
+      te +
+      "0.99999999 a 0 0 0 100 0 TE 1.0 1.0 0.1\n10.00000001 a 0 0 0 100 0 TE 1.0 1.0 0.1\n"
+      "0.9 a 0 0 0 100 0 TE 1.0 1.0 0.1\n";
+  const auto data =
+      observe(rows, "kind = \"impedance\"\nmodes = [\"te\"]\nperiod_min_s = 1.0\nperiod_max_s = 10.0\n");
+  CHECK(data.survey.frequencies_hz.size() == 2);
+}
+
+TEST_CASE("observations: a floor makes data of profile files usable that have no error", "[apps]") {
+  const std::string rows = te + "1.0 a 0 0 0 100 0 TE 3.0 4.0 2e15\n1.0 b 0 0 0 200 0 TE 3.0 4.0 0.1\n",
+                    lines = "kind = \"impedance\"\nmodes = [\"te\"]\n";
+  const auto without = observe(rows, lines);
+  CHECK(without.n_used() == 2);
+  CHECK(without.reason[0] == MaskReason::bad_error);
+  const auto with = observe(rows, lines + "[data.floors]\nimpedance_relative = 0.1\n");
+  CHECK(with.n_used() == 4);
+  CHECK(with.sigma[0] == Approx(0.5));
+  CHECK(with.sigma[1] == Approx(0.5));
+}
+
+TEST_CASE("observations: sites at one place of a profile file are merged", "[apps]") {
+  const std::string rows =
+      "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n10.0 a_long 0 0 0 100 0 TE 2.0 2.0 0.1\n1.0 b 0 0 0 200 0 TE 3.0 "
+      "3.0 0.1\n";
+  const auto data = observe(te + rows, "kind = \"impedance\"\nmodes = [\"te\"]\n");
+  REQUIRE(data.survey.stations.size() == 2);
+  CHECK(data.survey.stations[0].name == "a");
+  CHECK(data.n_used() == 6);
+  CHECK(observe(te + rows, "kind = \"impedance\"\nmodes = [\"te\"]\n[[data.mask]]\nstation = \"a_long\"\n")
+            .n_used() == 2);
+}
+
+TEST_CASE("observations: EDI files of one place are merged, and the run goes on", "[apps]") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder, "a.edi", edi("a", "-23.5", "100 10"));
+  tests::write_text(folder, "b.edi", edi("a_long", "-23.5", "1 0.1"));
+  tests::write_text(folder, "c.edi", edi("c", "-23.4", "10 1"));
+  const auto config = config::read_config(tests::write_text(
+      folder, "c.toml",
+      "[data]\nedi_folder = \".\"\n[profile]\nazimuth_deg = 0\nelevation = \"stations\"\n"));
+  const auto observed = commands::observe(config.data, config.profile);
+  CHECK(observed.survey.stations.size() == 2);
+  CHECK(observed.survey.frequencies_hz == std::vector<double>{10.0, 1.0});
+  CHECK(observed.profile.points.size() == 2);
+  CHECK(observed.profile.offset_m.size() == 2);
+  CHECK(observed.profile.points[1].north_m - observed.profile.points[0].north_m ==
+        Approx(11.1e3).epsilon(0.01));
+  CHECK(physics::mt::ground_under(observed, commands::problem_options(config).ground).surface.is_flat());
+}
+
+TEST_CASE("observations: listed frequencies count within the tolerance in files of profile data", "[apps]") {
+  const std::string rows = te + "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n10.0 a 0 0 0 100 0 TE 2.0 2.0 0.1\n";
+  const std::string lines = "kind = \"impedance\"\nmodes = [\"te\"]\nfrequencies_hz = [1.01]\n";
+  CHECK(observe(rows, lines).n_used() == 2);
+  CHECK_THROWS_AS(observe(rows, lines + "frequency_tolerance = 0.001\n"), core::InvalidArgument);
+}
+
+TEST_CASE("observations: names and periods in vain are errors of the configuration", "[apps]") {
+  const std::string rows = te + "1.0 a 0 0 0 100 0 TE 1.0 1.0 0.1\n",
+                    lines = "kind = \"impedance\"\nmodes = [\"te\"]\n";
+  const auto refusal = [&](const std::string& more) {
+    return tests::error_of<core::ConfigError>([&] { (void)observe(rows, lines + more); });
+  };
+  CHECK_THAT(refusal("period_min_s = 1e8\n"), tests::HasId("no_period"));
+  CHECK_THAT(refusal("[[data.mask]]\nstation = \"b\"\n"), tests::HasId("unknown_station", {"b"}));
+}
+
+TEST_CASE("profile files: COPROD2 and the marine line are read with their errors, masks and depths",
+          "[apps]") {
+  config::DataConfig coprod;
+  coprod.mt2d_file = tests::source_path("data/coprod2/coprod2data.dat");
+  coprod.selection.data = {physics::mt::Quantity::zxy_re, physics::mt::Quantity::zxy_im};
+  coprod.selection.frequencies = physics::mt::FrequencyChoice::all;
+  coprod.selection.floors = physics::mt::floor_rules({0.1, 0.0, 0.0, 0.0});
+  const auto impedances = commands::observe(coprod, config::ProfileConfig());
+  CHECK(impedances.survey.stations.size() == 20);
+  const auto lowest = static_cast<Eigen::Index>(20 * (impedances.survey.frequencies_hz.size() - 1));
+  CHECK(impedances.sigma[lowest] == Approx(6.692749e-05));  // above the floor
+  config::DataConfig marine;
+  marine.mare2dem_file = tests::source_path("data/mare2dem_demo/DemoSynthMT.emdata");
+  marine.selection.data = {physics::mt::Quantity::log10_rho_xy, physics::mt::Quantity::phase_yx};
+  const physics::mt::Observations line = commands::observe(marine, config::ProfileConfig());
+  CHECK(line.n_used() == 800);
+  CHECK_THAT(
+      tests::message_of<core::InvalidArgument>([&] { static_cast<void>(physics::mt::ground_under(line)); }),
+      Catch::Contains("1 (2172.1 m below)") && Catch::Contains("and 15 more") &&
+          Catch::Contains("profile.drape"));
+  using physics::mt::Elevation;
+  const auto bathymetry = io::model::read_surface_file(tests::source_path("data/mare2dem_demo/Topo.prfl"));
+  CHECK(ground_under(line, {.elevation = Elevation::file, .surface = bathymetry}).surface.z_at(0.0) ==
+        2190.0);
+  CHECK(ground_under(line, {.elevation = Elevation::stations}).surface.z_at(1000.0) == Approx(2172.1));
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/mt/start_models.hpp"
+#include "tests/support/capture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+
+#include <cmath>
+#include <utility>
+
+using namespace lodestone;
+using namespace lodestone::inversion::mt;
+using physics::mesh::Flat;
+using physics::mesh::TensorGrid;
+
+namespace {
+
+/// 3 columns × 2 rows.
+const TensorGrid grid = TensorGrid::section({0, 100, 200, 300}, {0, 100, 300});
+
+/// 100 ohm m, reference 10 ohm m.
+StartModels small_models() { return {Eigen::VectorXd::Constant(6, 2.0), Eigen::VectorXd::Constant(6, 1.0)}; }
+
+physics::mesh::Polygon polygon_of(const std::vector<Flat>& corners) {
+  return physics::mesh::Polygon(physics::mesh::points(corners));
+}
+
+TearLine tear_along(const std::vector<Flat>& places) {
+  return {physics::mesh::Tear{physics::mesh::points(places)}, "c.toml:9: regularization.tear[0].y_m"};
+}
+
+FixedRegion upper_left(std::optional<double> resistivity = {}) {
+  return {polygon_of({{0, 0}, {100, 0}, {100, 100}, {0, 100}}), resistivity,
+          "c.toml:7: regularization.fixed[0]"};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "fixed regions: cells with their centre inside take the reference or the given resistivity and are no "
+    "unknowns",
+    "[inversion]") {
+  StartModels models = small_models();
+  CHECK(hold_regions({}, grid, models).size() == 6);
+  CHECK(hold_regions({upper_left()}, grid, models) == std::vector<Eigen::Index>{1, 2, 3, 4, 5});
+  CHECK(models.start[0] == 1.0);
+  CHECK(hold_regions({upper_left(1000.0)}, grid, models).size() == 5);
+  CHECK(models.start[0] == Approx(3.0));
+  CHECK(models.reference[0] == Approx(3.0));
+  CHECK(models.start[1] == 2.0);
+}
+
+TEST_CASE(
+    "fixed regions and tears: those that miss the grid, and regions that leave nothing, are refused with "
+    "their place",
+    "[inversion]") {
+  StartModels models = small_models();
+  const auto refusal = [&](const std::vector<Flat>& corners) {
+    return tests::error_of<core::ConfigError>([&] {
+      static_cast<void>(hold_regions({{polygon_of(corners), {}, "c.toml:7"}}, grid, models));
+    });
+  };
+  CHECK_THAT(refusal({{900, 0}, {950, 0}, {900, 50}}), tests::HasId("no_cell_inside", {"c.toml:7"}));
+  CHECK_THAT(refusal({{-1, -1}, {301, -1}, {301, 301}, {-1, 301}}),
+             tests::HasId("no_free_cell", {"c.toml:7"}));
+  const TearLine outside = tear_along({{900, 0}, {900, 400}});
+  const auto error = tests::error_of<core::ConfigError>([&] { check_tears({outside}, {grid}); });
+  CHECK_THAT(error, tests::HasId("no_face_crossed", {"c.toml:9", "y 0 … 300 m"}));
+}
+
+TEST_CASE(
+    "tears: a part outside the grid is named in a warning, above the top of a grid on the datum the ground "
+    "counts as inside",
+    "[inversion]") {
+  const auto warned = [](const TearLine& tear, const physics::mesh::Earth& of) {
+    tests::Capture err(STDERR_FILENO);
+    check_tears({tear}, of);
+    return err.text();
+  };
+  const TearLine tear = tear_along({{100, -60}, {100, 300}, {400, 300}});
+  CHECK_THAT(warned(tear, {grid}),
+             Catch::Contains("c.toml:9: regularization.tear[0].y_m") &&
+                 Catch::Contains("60 m from y = 100 m, z = -60 m to y = 100 m, z = 0 m; 100 m from") &&
+                 Catch::Contains("the grid spans y 0 … 300 m"));
+  const TearLine shorter = tear_along({{100, -60}, {100, 300}});
+  const TensorGrid on_datum =
+      TensorGrid::section({0, 100, 200, 300}, {0, 100, 300}, physics::mesh::DepthReference::datum);
+  CHECK(warned(shorter, {on_datum, physics::mesh::SurfaceLine({0, 100}, {0, -80})}).empty());
+  CHECK_FALSE(warned(shorter, {on_datum}).empty());
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "inversion/mt/recipe.hpp"
+#include "inversion/mt/tables.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/error_id.hpp"
+
+#include <cmath>
+
+using namespace lodestone;
+using namespace lodestone::inversion;
+using tests::error_of;
+using tests::HasId;
+
+namespace {
+
+/// Two stations, two frequencies; one datum is masked, one interpolated.
+physics::mt::ObservedData small_data() {
+  using physics::mt::MaskReason;
+  physics::mt::ObservedData data;
+  data.survey = physics::mt::full_survey({{"a", 0.0}, {"b", 500.0}}, {10.0, 0.25},
+                                         {physics::mt::Quantity::phase_xy, physics::mt::Quantity::tzy_re});
+  data.survey.stations[1].definition = physics::mt::Definition::slope_parallel;
+  const auto n = static_cast<Eigen::Index>(data.survey.keys.size());
+  data.value = Eigen::VectorXd::LinSpaced(n, 0.1, 0.8);
+  data.sigma = Eigen::VectorXd::Constant(n, 0.05);
+  data.mask.assign(data.survey.keys.size(), MaskReason::kept);
+  data.mask[3] = MaskReason::listed;
+  data.interpolated.assign(data.survey.keys.size(), 0);
+  data.interpolated[5] = 1;
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("tables: data come back from the rows of an outcome by station and frequency", "[inversion]") {
+  const auto written = small_data();
+  const auto read = mt::observed_data(data_set(written), mt::site_table(written.survey.stations, {}));
+  REQUIRE(read);
+  CHECK(read->value == written.value);
+  CHECK(read->sigma == written.sigma);
+  CHECK(read->mask == written.mask);
+  CHECK(read->interpolated == written.interpolated);
+  CHECK(read->survey.stations[1].definition == physics::mt::Definition::slope_parallel);
+  CHECK(read->survey.stations[1].y_m == 500.0);
+  CHECK(read->survey.frequencies_hz == written.survey.frequencies_hz);
+  for (std::size_t k = 0; k < written.survey.keys.size(); ++k) {
+    CHECK(read->survey.keys[k].quantity == written.survey.keys[k].quantity);
+    CHECK(read->survey.keys[k].frequency == written.survey.keys[k].frequency);
+    CHECK(read->survey.keys[k].station == written.survey.keys[k].station);
+  }
+}
+
+TEST_CASE("tables: data of another physics are no magnetotelluric ones", "[inversion]") {
+  core::Table readings;
+  readings.add_numbers("half_ab_m", "m", {1.5, 10.0});
+  readings.add_numbers("log10_rho_a", "", {2.0, 2.1});
+  readings.add_numbers("sigma", "", {0.02, 0.02});
+  CHECK_FALSE(mt::observed_data(core::DataSet(readings, "log10_rho_a", "sigma"), {}));
+}
+
+TEST_CASE("tables: a static shift of 0.3 decades doubles apparent resistivities", "[inversion]") {
+  const auto data = small_data();
+  const NamedTable table = mt::static_shift_table(data.survey.stations, {{physics::mt::Mode::te, 1}},
+                                                  Eigen::VectorXd::Constant(1, std::log10(2.0)), 0.15);
+  CHECK(table.own_file);
+  CHECK(table.table.texts("site") == std::vector<std::string>{"b"});
+  CHECK(table.table.texts("mode") == std::vector<std::string>{"TE"});
+  CHECK(table.table.numbers("rho_a_factor")[0] == Approx(2.0));
+}
+
+TEST_CASE("recipe: dimensions without a simulation for inversions are refused", "[inversion]") {
+  for (const int dimension : {1, 3})
+    CHECK_THAT(error_of<core::InvalidArgument>(
+                   [&] { static_cast<void>(mt::problem(MPI_COMM_SELF, {}, {.dimension = dimension})); }),
+               HasId("no_simulation", {std::to_string(dimension)}));
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core/error.hpp"
+#include "physics/mt/sites.hpp"
+#include "physics/mt/units.hpp"
+#include "tests/support/error_id.hpp"
+#include "tests/support/text_fixture.hpp"
+
+#include <array>
+#include <utility>
+
+using namespace lodestone;
+namespace mt = physics::mt;
+
+namespace {
+
+/// Turns by 17, 48, 31 and 0.06 degrees.
+physics::mesh::SurfaceLine kinked_hill() {
+  return {{-1000.0, 0.0, 500.0, 10000.0}, {0.0, -300.0, 0.0, 10.0}};
+}
+
+/// The first, third and fourth at its kinks.
+std::vector<mt::Station> sites_on_hill() {
+  std::vector<mt::Station> stations;
+  for (const double y_m : {-980.0, -979.0, 0.0, -10.0, 511.0, 10000.0}) {
+    stations.emplace_back();
+    stations.back().name = "s" + std::to_string(stations.size() - 1);
+    stations.back().y_m = y_m;
+  }
+  return stations;
+}
+
+}  // namespace
+
+TEST_CASE("site depths: sites beside the surface are named with their distance, or moved onto it",
+          "[physics]") {
+  const physics::mesh::SurfaceLine slope({0.0, 1000.0}, {0.0, 100.0});
+  std::vector<physics::mt::Station> stations(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    stations[i].name = std::string(1, static_cast<char>('a' + i));
+    stations[i].y_m = 500.0 * static_cast<double>(i);
+  }
+  const auto check = [&](const std::array<double, 3>& z_m, physics::mt::OffSurface off_surface) {
+    for (std::size_t i = 0; i < 3; ++i) stations[i].z_m = z_m[i];
+    physics::mt::check_site_depths(stations, slope, off_surface, "set drape");
+  };
+  const double not_stated = physics::mt::not_given;
+  CHECK_NOTHROW(check({not_stated, not_stated, not_stated}, physics::mt::OffSurface::refuse));
+  CHECK_NOTHROW(check({0.9, not_stated, 99.1}, physics::mt::OffSurface::refuse));
+  const auto message = tests::message_of<core::InvalidArgument>([&] {
+    check({0.0, 30.0, 101.5}, physics::mt::OffSurface::refuse);
+  });
+  CHECK_THAT(message, Catch::Contains("b (20.0 m above), c (1.5 m below)") && Catch::Contains("set drape"));
+  CHECK_NOTHROW(check({0.0, 30.0, 101.5}, physics::mt::OffSurface::drape));
+  std::swap(stations[0], stations[2]);
+  CHECK(physics::mt::surface_through(stations).z_at(750.0) == Approx(0.5 * (30.0 + 101.5)));
+  stations[1].z_m = not_stated;
+  CHECK_THAT(tests::error_of<core::InvalidArgument>([&] { (void)physics::mt::surface_through(stations); }),
+             tests::HasId("no_depth", {"b"}));
+}
+
+TEST_CASE("sites at kinks: those within 2 % of the shorter segment, of kinks sharper than 2 degrees",
+          "[physics]") {
+  const auto stations = sites_on_hill();
+  const auto found = physics::mt::sites_at_kinks(stations, kinked_hill());
+  REQUIRE(found.size() == 3);
+  CHECK(std::vector{found[0].site, found[1].site, found[2].site} == std::vector<std::size_t>{0, 2, 3});
+  CHECK(found[0].distance_m == Approx(20.0));
+  CHECK(found[1].distance_m == 0.0);
+  CHECK(found[1].angle_rad * mt::deg_per_rad == Approx(16.699 + 30.964).epsilon(1e-4));
+  CHECK(physics::mt::sites_at_kinks(stations, physics::mesh::SurfaceLine(5.0)).empty());
+}
+
+TEST_CASE("sites at kinks: one warning names them with their distances, none where there are none",
+          "[physics]") {
+  const auto stations = sites_on_hill();
+  const auto warned = [&](const std::vector<physics::mt::Station>& sites) {
+    tests::Capture err(STDERR_FILENO);
+    physics::mt::warn_of_sites_at_kinks(sites, kinked_hill(), "move them");
+    return err.text();
+  };
+  CHECK_THAT(warned(stations), Catch::Contains("3 of 6 sites") &&
+                                   Catch::Contains("s0 (20.0 m from a turn by 16.7° at y = -1000 m), s2") &&
+                                   Catch::Contains("move them"));
+  CHECK(warned({stations[1], stations[4], stations[5]}).empty());
+  CHECK_THAT(warned(std::vector(13, stations[2])), Catch::Contains("and 3 more"));
+}
