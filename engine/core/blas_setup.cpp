@@ -31,7 +31,7 @@ const char* fitting_kernels() {
   return nullptr;
 }
 
-/// Kernels without AVX: what OpenBLAS falls back to for processors it does not know.
+/// Returns true for kernels without AVX, OpenBLAS's choice for unknown processors.
 bool are_old(std::string_view kernels) {
   constexpr std::array<std::string_view, 9> old{"Katmai", "Coppermine", "Northwood",  "Prescott", "Banias",
                                                 "Core2",  "Penryn",     "Dunnington", "Nehalem"};

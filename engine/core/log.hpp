@@ -43,7 +43,7 @@ void set_silent(bool silent);
 /// True when stdout is a terminal and the format is human: progress bars are allowed.
 [[nodiscard]] bool is_interactive();
 
-/// Writes to standard output, past the log: what a command was asked for. errors: FileError when it is full
+/// Writes the result of a command to standard output, past the log. errors: FileError when it is full
 /// or closed.
 void print_out(std::string_view text);
 

@@ -14,7 +14,7 @@ struct MapCheckOptions {
   std::uint64_t seed = 1;
   double first_step = 1e-2;  ///< largest step relative to the size of x
   int n_steps = 7;           ///< each a factor 2 smaller; the order is read where rounding does not rule
-  double min_order = 1.9;    ///< Taylor order asked for
+  double min_order = 1.9;    ///< least Taylor order
   double linear_remainder = 1e-12;  ///< a relative remainder below this passes as well (linear maps)
   double max_adjoint_gap = 1e-10;   ///< 1e-8 where an iterative solver is inside
   int n_directions = 2;

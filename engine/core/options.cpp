@@ -100,7 +100,7 @@ std::string toml_key(const std::string& key) {
 
 }  // namespace
 
-/// A table: its entries in the order they were set, and the keys a reader has asked for.
+/// A table: its entries in the order they were set, and the keys that were read.
 struct Options::Node {
   using NodePtr = std::shared_ptr<Node>;
   using Tables = std::vector<NodePtr>;

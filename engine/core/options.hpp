@@ -20,8 +20,8 @@ namespace lodestone::core {
 ///
 /// Every read marks its key as known; `require_all_used` then turns each remaining key into a ConfigError
 /// that names the nearest known one. errors: ConfigError with `file:line`, the full dotted key, the expected
-/// and the given type; on a missing required key, with the nearest of those given that nobody has read so
-/// far, or all of them.
+/// and the given type; on a missing required key, with the nearest of the given keys not read so far, or
+/// all of them.
 class Options {
  public:
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
@@ -40,8 +40,8 @@ class Options {
   Options append_table(std::string_view dotted_key, std::string where = {});
   /// Takes the tables out of the array of tables at a dotted key; nothing where there is none.
   void clear_tables(std::string_view dotted_key);
-  /// Table `index`, from 0, of the array of tables at a dotted key. errors: ConfigError, said at `where`,
-  /// when there is no such array or table.
+  /// Returns table `index`, from 0, of the array of tables at a dotted key. errors: ConfigError, reported at
+  /// `where`, when there is no such array or table.
   [[nodiscard]] Options element(std::string_view dotted_key, std::size_t index,
                                 const std::string& where) const;
 

@@ -81,7 +81,7 @@ class Pool {
     begin_.notify_all();
     loop.take_part();
     std::unique_lock lock(mutex_);
-    loop_ = nullptr;  // who wakes up only now finds nothing
+    loop_ = nullptr;  // a thread that wakes up later finds nothing
     end_.wait(lock, [&] { return n_taking_part_ == 0; });
     return true;
   }

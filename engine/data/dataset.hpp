@@ -14,7 +14,7 @@ namespace lodestone::engine {
 
 /// Items to learn from: named arrays whose axis 0 counts the items. Copies share.
 ///
-/// Arrays of a source are read item by item when they are asked for, so a file may be larger than memory.
+/// Arrays of a source are read item by item when they are used, so a file may be larger than memory.
 /// Reading random items from a compressed file is slow: take `in_memory()` where they fit.
 class Dataset {
  public:

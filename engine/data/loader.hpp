@@ -25,7 +25,7 @@ struct LoaderOptions {
   std::uint64_t seed = 1;  ///< determines the order and the keys
   BatchTransform
       transform{};     ///< runs on the thread that reads ahead, if there is one: it must not use variables
-  int read_ahead = 0;  ///< batches made in advance by a thread of the loader's own; 0: made when asked for
+  int read_ahead = 0;  ///< batches made in advance by a thread of the loader's own; 0: made on request
   Device device = default_device();
 };
 

@@ -19,7 +19,7 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Makes batches one after the other on a thread of its own, a few ahead of who takes them.
+/// Makes batches one after the other on a thread of its own, a few ahead of the caller.
 class ReadAhead {
  public:
   using Make = std::function<NamedTensors(Place)>;  ///< gives evaluated tensors
@@ -47,7 +47,7 @@ class ReadAhead {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Made> made_;
-  Place next_{-1, 0};  ///< the one being made, or to be made next; no epoch yet: nobody has asked
+  Place next_{-1, 0};  ///< the one being made, or to be made next; no epoch before the first call
   std::uint64_t n_jumps_ = 0;
   bool is_ending_ = false;
   std::thread thread_;

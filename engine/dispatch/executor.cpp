@@ -93,7 +93,7 @@ View view_of(const Node& node) { return {node.data(), &node.aval, &node.strides}
       error.place()});
 }
 
-/// The buffer of an input that nobody needs after this node and that has the output's size.
+/// Returns the buffer of an input without later uses that has the output's size.
 BufferPtr buffer_to_reuse(const Node& node) {
   for (const NodePtr& input : node.inputs) {
     const bool is_last_use = input->has_one_owner() && input->buffer && input->buffer->has_one_owner();

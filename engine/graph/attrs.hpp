@@ -64,7 +64,7 @@ template <class T>
 [[nodiscard]] AttrsPtr make_attrs(T&& fields) {
   return AttrsPtr(new detail::AttrsOf<std::remove_cvref_t<T>>(std::in_place, std::forward<T>(fields)));
 }
-/// The struct that `make_attrs<T>` was given; an op's own code only asks for its own type.
+/// Returns the struct given to `make_attrs<T>`. The code of an op uses only its own type.
 template <class T>
 [[nodiscard]] const T& attrs_as(const Attrs& attrs) {
   return static_cast<const detail::AttrsOf<T>&>(attrs).value;

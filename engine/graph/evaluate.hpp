@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the engine: what a graph asks of whoever runs it. Declared here, defined by engine/dispatch, so
-// that recording and rules need not know how graphs run.
+// Inside of the engine: the functions that run a graph. They are declared here and defined by
+// engine/dispatch, so that recording and rules do not depend on it.
 #pragma once
 
 #include "engine/graph/node.hpp"
@@ -8,14 +8,14 @@
 namespace lodestone::engine {
 
 /// Runs the pending nodes that the outputs need, inputs first, kernel by kernel. Views cost nothing; an input
-/// that nobody else needs gives its buffer to the output where the kernel allows it; every other buffer is
+/// without other uses gives its buffer to the output where the kernel allows it; every other buffer is
 /// freed after its last use. errors: InvalidArgument for a node of another thread or one that depends on a
 /// placeholder; those of the kernels: what ran before stays evaluated, the node that failed and those behind
 /// it stay recorded.
 void evaluate(std::span<const NodePtr> outputs);
 
 /// Called for every recorded node that does not run at once: past `most_pending` of them the newest is
-/// evaluated, so that a loop that never asks for a value stays small.
+/// evaluated. So a loop that never reads a value stays small.
 void note_recorded(const NodePtr& node);
 inline constexpr int most_pending = 4096;
 

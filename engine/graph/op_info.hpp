@@ -36,7 +36,7 @@ struct Derivative {
       pull_back;
   std::string why_none;       ///< set instead of both: why there is none
   std::string why_no_second;  ///< why the derivative cannot be differentiated with respect to the inputs;
-                              ///< asked for, the rules throw
+                              ///< the rules throw in that case
   std::string formula;        ///< for the documentation
   [[nodiscard]] bool exists() const { return static_cast<bool>(jvp); }
 };
@@ -59,7 +59,7 @@ struct KernelCall {
   const Attrs* attrs;
   std::span<const View> in;
   View out;                         ///< contiguous
-  std::source_location where = {};  ///< who recorded it, for errors that depend on values
+  std::source_location where = {};  ///< place of its recording, for errors that depend on values
   template <class T>
   [[nodiscard]] const T& attrs_of() const {
     return attrs_as<T>(*attrs);

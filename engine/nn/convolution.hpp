@@ -7,7 +7,7 @@ namespace lodestone::engine {
 
 /// Lists have one entry per spatial axis; empty ones mean 1 (stride, dilation) or 0 (padding) everywhere.
 struct ConvLayerOptions {
-  IntList window;  ///< its length says whether the layer works on lines, images or volumes
+  IntList window;  ///< its length 1, 2 or 3 is that of the spatial axes: lines, images, volumes
   IntList stride = {};
   IntList padding = {};        ///< zeros before and after
   IntList padding_after = {};  ///< after, where it differs

@@ -182,8 +182,8 @@ struct ConvOptions {
   int groups = 1;
 };
 [[nodiscard]] Tensor conv(const Located& x, const Located& w, const ConvOptions& options = {});
-/// The adjoint of `conv` in x: y [n, spatial…, k] → [n, `spatial`…, c]. `spatial` says which of the inputs
-/// with this output is meant.
+/// Returns the adjoint of `conv` in x: y [n, spatial…, k] → [n, `spatial`…, c]. `spatial` selects one of the
+/// inputs with this output.
 [[nodiscard]] Tensor conv_transpose(const Located& y, const Located& w, const IntList& spatial,
                                     const ConvOptions& options = {});
 struct PoolOptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: one primitive, the bits; everything else is said with them.
+// Random numbers: one primitive, the bits; everything else is composed of them.
 #include "engine/ops/random.hpp"
 
 #include "engine/core/error.hpp"

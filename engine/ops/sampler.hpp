@@ -18,8 +18,8 @@ class Sampler {
   [[nodiscard]] bool chance(double probability) { return real(0.0, 1.0) < probability; }
   /// Extents 0, 1, small, and past a vector register.
   [[nodiscard]] Shape shape(int min_rank, int max_rank);
-  /// Elements from the interval, real and imaginary part alike; integers and booleans where the dtype asks.
-  /// Sometimes not contiguous.
+  /// Elements from the interval, real and imaginary part alike; integers and booleans for dtypes of these
+  /// kinds. Sometimes not contiguous.
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high);
   [[nodiscard]] Tensor tensor(const Shape& shape, double low, double high, DType dtype);
   /// Draws inputs for functions with kinks where elements tie. Real elements are pairwise at least 1/2 apart,

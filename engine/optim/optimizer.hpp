@@ -17,9 +17,9 @@ class Optimizer : public Stateful {
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = default;
 
-  /// One step: records the new values of parameters and state; they run when they are asked for, best all at
-  /// once: `eval(values_of(…))`. errors: ShapeError when the gradients are not those of the parameters in
-  /// their order.
+  /// Makes one step: records the new values of parameters and state. They are evaluated when they are used,
+  /// best all at once: `eval(values_of(…))`. errors: ShapeError when the gradients are not those of the
+  /// parameters in their order.
   void step(const Tensors& gradients) const;
   /// Returns the learning rate of the next step: schedule × factor.
   [[nodiscard]] double learning_rate() const;

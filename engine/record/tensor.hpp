@@ -13,14 +13,14 @@
 
 namespace lodestone::engine {
 
-/// An array of numbers, or the recipe for one: operations are recorded and run when elements are asked for.
+/// An array of numbers, or the recipe for one: operations are recorded and run when elements are read.
 /// Immutable; copies share.
 ///
 /// Gradients come from transforms of functions (`grad`), not from the tensor. A tensor that has not been
 /// evaluated belongs to the thread that recorded it.
 class Tensor {
  public:
-  Tensor() = default;  ///< no tensor; only `is_valid` may be asked
+  Tensor() = default;  ///< no tensor; only `is_valid` may be called
   explicit Tensor(NodePtr node) : node_(std::move(node)) {}
 
   /// Copies the elements, row-major. errors: ShapeError when their number is not that of the shape.

@@ -17,7 +17,7 @@ using Function = std::function<Tensors(const Tensors&)>;
 class Trace {
  public:
   /// Calls f with copies of the inputs that are nodes of their own: what f captured beside its arguments is a
-  /// constant. `where`: who asked for it.
+  /// constant. `where`: the place of the call.
   [[nodiscard]] static Trace of(const Function& f, const Tensors& inputs, std::source_location where);
   /// Calls f with placeholders of these avals.
   [[nodiscard]] static Trace without_values(const Function& f, std::span<const Aval> inputs,

@@ -7,8 +7,9 @@
 
 namespace lodestone::engine {
 
-/// The documentation page of an op, the engine's own or a user's, as Markdown: what its row says, and shapes
-/// that come out of its samples. errors: InvalidArgument for a name that is not in the table.
+/// Returns the documentation page of an op, the engine's own or a user's, as Markdown: the contents of its
+/// row, and the shapes of the results of its samples. errors: InvalidArgument for a name that is not in the
+/// table.
 [[nodiscard]] std::string op_page(std::string_view name);
 
 }  // namespace lodestone::engine

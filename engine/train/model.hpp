@@ -7,7 +7,7 @@
 
 namespace lodestone::engine {
 
-/// A number that says how well a prediction meets its target.
+/// A measure of the agreement of a prediction with its target.
 using Loss = std::function<Tensor(const Tensor& predicted, const Tensor& target)>;
 /// The loss and other figures of a whole batch, for networks with more than one input, output or term.
 struct BatchLoss {

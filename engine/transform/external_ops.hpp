@@ -15,7 +15,7 @@ struct ExternalAttrs {
   static auto fields() { return std::tuple{Field{"map", &ExternalAttrs::name}}; }
 };
 
-/// Returns the abstract value of as many items, each a vector of `extent` f64.
+/// Returns the abstract value of the same items, each a vector of `extent` f64.
 [[nodiscard]] Aval with_last(const Aval& aval, Dim extent);
 
 // Values: F(x); h of x; F of h; J V and Jᵀ W of h and directions.

@@ -18,8 +18,7 @@ Tensors from(const Tensors& tensors, std::size_t n) {
 
 Subgraph::Subgraph(const Function& f, std::span<const Aval> inputs,
                    const std::function<Tensors(const Trace&)>& also, std::source_location where) {
-  const Differentiating no(
-      false);  // its derivatives are functions of their own, recorded when they are asked for
+  const Differentiating no(false);  // its derivatives are functions of their own, recorded on their first use
   auto trace = std::make_shared<Trace>(Trace::without_values(f, inputs, where));
   if (also) {
     const Tensors more = also(*trace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives and batches of functions of tensors. Everything returned is recorded graph: it can be
-// transformed again, and runs when asked for.
+// transformed again, and runs when its values are used.
 //
 // The inner product is Re⟨x, y⟩ also for complex tensors, so `vjp` is the adjoint and −grad is the direction
 // of steepest descent. What a function captures beside its arguments counts as constant. errors of all:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, expm1 and what is said with them: sigmoid, sinh, cosh, tanh, erf. See vmath.hpp.
+// exp, expm1 and functions of them: sigmoid, sinh, cosh, tanh, erf. See vmath.hpp.
 #pragma once
 
 #include "engine/vmath/polynomial.hpp"
@@ -74,8 +74,8 @@ template <class T>
 template <std::size_t n>
 inline constexpr auto expm1_series = series<n>([](int k) { return 1.0 / factorial(k + 2); });
 
-/// e^x − 1 = 2^n (e^r − 1) + 2^n − 1, of which the two large terms are added without loss. `n_terms` says how
-/// precisely.
+/// e^x − 1 = 2^n (e^r − 1) + 2^n − 1, with the two large terms added without loss. `n_terms`
+/// sets the precision.
 template <std::size_t n_terms>
 [[gnu::always_inline]] inline double expm1_of(double x) {
   using E = Exponent<double>;

@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
   return core::mpi_program(argc, argv, [&](MPI_Comm comm) {
     const auto observed =
         io::survey::observe(argc > 1 ? argv[1] : "data/samtex/edi_kim_eto", {.azimuth_deg = 329.5});
-    auto problem = inversion::mt::problem(comm, observed, {.dimension = 2, .grid = {.n_columns = 120}});
+    auto problem = inversion::mt::problem(
+        comm, observed,
+        {.grid = {.n_columns = 120, .n_layers = 64, .first_layer_m = 2.0, .layer_factor = 1.146}});
     const auto network = io::model::read_network(argc > 2 ? argv[2] : "data/kim_eto_prior/vae.h5");
     problem.prior = {.regions = {{.decoder = network, .y_m = {120e3, 480e3}}}};
     const int samples = argc > 4 ? std::stoi(argv[4]) : 50, most = argc > 5 ? std::stoi(argv[5]) : 13;

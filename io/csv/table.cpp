@@ -51,7 +51,7 @@ void write_table(const std::string& path, const core::Table& table) {
 }
 
 core::Table read_table(const std::string& path) {
-  const Rows rows = read_rows(path, "io::csv::read_table#row_length");
+  const Rows rows = read_rows(path, "io::csv::read_table");
   if (rows.header.empty())
     throw core::FormatError("io::csv::read_table#no_header",
                             "{}:1: expected a header line with the names of the columns, but the file has no "

@@ -258,7 +258,7 @@ bool is_stated_geographic(const EdiFile& file) {
   return system != entries.end() && text::lower(system->second).substr(0, 10) == "geographic";
 }
 
-/// Angles of an already rotated tensor, set to 0 with a warning.
+/// Sets the angles of an already rotated tensor to 0, with a warning.
 void clear_frames(EdiFile& file, std::vector<StationRow>& rows) {
   double angle = 0.0;
   for (auto& row : rows) {

@@ -20,7 +20,7 @@ class Projection {
   /// Transverse Mercator with unit scale, centred on the points' mean position (the survey's own plane).
   /// errors: InvalidArgument.
   explicit Projection(const std::vector<GeoPoint>& points);
-  /// The zone of Universal Transverse Mercator that holds the points' mean position.
+  /// Returns the zone of Universal Transverse Mercator that holds the points' mean position.
   static Projection utm(const std::vector<GeoPoint>& points);
   /// Makes any projected system of PROJ: "EPSG:32733", "+proj=…". errors: ConfigError.
   static Projection from_definition(const std::string& definition);

@@ -157,8 +157,7 @@ void set_option(core::Options& root, const std::string& assignment) {
       const ::toml::table table = ::toml::parse("value = " + text);
       insert_node(options, key, *table.get("value"), "--set");
       return;
-    } catch (const ::toml::parse_error&) {  // no TOML value: plain text, so that nobody has to quote twice in
-                                            // a shell
+    } catch (const ::toml::parse_error&) {  // plain text, which needs no second quotes in a shell
     }
   }
   options.set(key, text, "--set");

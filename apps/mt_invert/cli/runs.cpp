@@ -33,7 +33,7 @@ std::function<std::optional<double>()> add_time_limit(CLI::App& command) {
     if (option->count() == 0) return {};
     if (!(*minutes > 0.0))
       throw core::ConfigError("command line#bad_time_limit",
-                              "--time-limit expects a positive number of minutes");
+                              "--time-limit expects a positive number of minutes, got {:g}", *minutes);
     return *minutes;
   };
 }

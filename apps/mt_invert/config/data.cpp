@@ -178,7 +178,9 @@ void check_limits(const ConfigTable& table, const DataConfig& data) {
                  fmt::format("expected at most period_max_s = {}, got {}", data.selection.max_period_s,
                              data.selection.min_period_s));
   if (data.selection.min_phase_deg >= data.selection.max_phase_deg)
-    table.refuse("phase_min_deg", "empty_interval", "expected less than phase_max_deg");
+    table.refuse("phase_min_deg", "empty_interval",
+                 fmt::format("expected less than phase_max_deg = {:g}, got {:g}",
+                             data.selection.max_phase_deg, data.selection.min_phase_deg));
 }
 
 /// Frequencies of EDI files are those that all stations share; a file of profile data states exactly those

@@ -117,8 +117,9 @@ Rows<BoundsForm> bound_rows() {
 ProfileConfig read_profile(ConfigTable table, const std::string& source_key) {
   const ProfileConfig profile = read(table, profile_rows(source_key.empty()), ProfileConfig{});
   if (profile.elevation == Elevation::stations && source_key == "modem_file")
-    table.refuse("elevation", "no_elevations",
-                 "ModEM 2-D files hold no elevations; use \"flat_mean\" or \"file\"");
+    table.refuse(
+        "elevation", "no_elevations",
+        "expected a source of elevations, which ModEM 2-D files do not hold; use \"flat_mean\" or \"file\"");
   if ((profile.elevation == Elevation::file) != !profile.surface_file.empty())
     table.refuse("surface_file", "elevation_and_file",
                  "goes together with elevation = \"file\"; give both or neither");

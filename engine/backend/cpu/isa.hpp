@@ -25,8 +25,9 @@ enum class Isa { base, avx2, avx512 };
 /// errors: those of `isa_named`.
 [[nodiscard]] Isa isa();
 
-/// A function (always_inline, so that its loops get the widest vectors there are) once per instruction set;
-/// of functions that know how wide their vectors are, one for each. `get()` is the one for this processor.
+/// A function (always_inline, so that its loops get the widest vectors) compiled once per instruction set.
+/// Functions that depend on the width of their vectors are given one for each set. `get()` is the one for
+/// this processor.
 template <auto of_base, auto of_avx2 = of_base, auto of_avx512 = of_avx2>
 struct Widest;
 template <class Result, class... Args, Result (*of_base)(Args...), auto of_avx2, auto of_avx512>

@@ -15,9 +15,9 @@ inline constexpr double least_shared_ns = 2e5;
 /// A piece of work is worth this many.
 inline constexpr double least_piece_ns = 5e4;
 
-/// part(first, last) over [0, n), on the threads there are where the work (about `ns` nanoseconds on one) is
-/// worth it. How [0, n) is split depends on the number of threads, so parts must not know of each other: what
-/// they compute must be the same however it is split.
+/// Calls part(first, last) over [0, n), on all threads if the work (about `ns` nanoseconds on one) is worth
+/// it. The split of [0, n) depends on the number of threads, so parts must be independent: their results must
+/// be the same for any split.
 template <class Part>
 void share(Dim n, double ns, Part&& part) {
   const Dim threads = core::threads();

@@ -22,12 +22,12 @@ void share_columns(MPI_Comm comm, const std::vector<int>& owner, Eigen::Ref<Eige
 /// Sums over ranks, in rank order on every rank, so that the result does not depend on the reduction tree.
 /// collective.
 void sum_in_rank_order(MPI_Comm comm, Eigen::Ref<Eigen::MatrixXd> matrix);
-/// One entry per row that says whether this rank holds it → for each row the rank that shall work on it: of
-/// those that hold it the one with the fewest rows so far, −1 where no rank does. collective.
+/// Returns for each row the rank that shall work on it: of the ranks that hold it the one with the fewest
+/// rows so far, −1 if no rank holds it. `held`: one entry per row, nonzero if this rank holds it. collective.
 [[nodiscard]] std::vector<int> deal_rows(MPI_Comm comm, const std::vector<std::uint8_t>& held);
-/// Rank 0's text everywhere. collective.
+/// Returns rank 0's text on every rank. collective.
 [[nodiscard]] std::string broadcast_text(MPI_Comm comm, std::string text);
-/// True everywhere if true on any rank (stop requests, failures). collective.
+/// Returns true on every rank if `here` is true on any rank (stop requests, failures). collective.
 [[nodiscard]] bool any_rank(MPI_Comm comm, bool here);
 /// If `message` (an error's whole text) is not empty on any rank, throws SolverError with the first such
 /// message on every rank. collective.

@@ -128,7 +128,7 @@ TEST_CASE("command line: wrong usage is a configuration error that says what is 
   CHECK_THAT(refusal({}), HasId("no_command"));
   CHECK_THAT(refusal({"invert"}), HasId("wrong_usage", {"CONFIG"}));
   CHECK_THAT(refusal({"invert", "a.toml", "--nonsense"}), HasId("wrong_usage", {"--nonsense"}));
-  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), HasId("bad_time_limit"));
+  CHECK_THAT(refusal({"invert", "a.toml", "--time-limit", "-1"}), HasId("bad_time_limit", {"-1"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "1,x"}),
              HasId("wrong_usage", {"periods"}));
   CHECK_THAT(refusal({"forward", "--model", "m", "--sites", "s", "--periods", "0"}),

@@ -180,5 +180,5 @@ TEST_CASE("tables CSV: numbers and texts survive the file, empty fields are miss
   };
   CHECK_THAT(refused(""), HasId("no_header", {"bad.csv:1"}));
   CHECK_THAT(refused("a,a\n1,2\n"), HasId("bad_name", {"bad.csv:1", "2"}));
-  CHECK_THAT(refused("a,b\n1\n"), HasId("row_length", {"bad.csv:2", "2", "1"}));
+  CHECK_THAT(refused("a,b\n1\n"), HasId("wrong_fields", {"bad.csv:2", "2", "1"}));
 }
